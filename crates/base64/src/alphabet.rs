@@ -1,0 +1,41 @@
+//! The two alphabets of RFC 4648. They share 62 symbols, so an alphabet is its last two.
+
+/// Which characters stand for 62 and 63.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alphabet {
+    /// `+` and `/`: RFC 4648 section 4.
+    Standard,
+    /// `-` and `_`: RFC 4648 section 5, safe in file names and URLs.
+    UrlSafe,
+}
+
+impl Alphabet {
+    /// The symbol of 62.
+    #[inline(always)]
+    #[must_use]
+    pub const fn sixty_two(self) -> u8 {
+        match self {
+            Self::Standard => b'+',
+            Self::UrlSafe => b'-',
+        }
+    }
+
+    /// The symbol of 63.
+    #[inline(always)]
+    #[must_use]
+    pub const fn sixty_three(self) -> u8 {
+        match self {
+            Self::Standard => b'/',
+            Self::UrlSafe => b'_',
+        }
+    }
+
+    /// All 64 symbols in order, for tables whose index is not secret or that fit in a register.
+    #[must_use]
+    pub const fn symbols(self) -> [u8; 64] {
+        let mut symbols = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789??";
+        symbols[62] = self.sixty_two();
+        symbols[63] = self.sixty_three();
+        symbols
+    }
+}

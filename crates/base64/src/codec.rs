@@ -1,0 +1,282 @@
+//! `Base64`: an alphabet with its rules, and the one-shot functions.
+
+use crate::stream::Decoder;
+use crate::{Alphabet, Error, imp};
+#[cfg(feature = "alloc")]
+use alloc::{string::String, vec::Vec};
+use deadpan_ct::{Choice, CtEq, Wipe, declassify};
+
+/// Whether `=` fills the last group of four.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Padding {
+    /// Written, and refused where it is missing.
+    Required,
+    /// Neither written nor read.
+    Forbidden,
+    /// Written, and read with or without.
+    Optional,
+}
+
+/// An alphabet with its rules. Pick one of the constants, and change what does not fit:
+///
+/// ```
+/// use deadpan_base64::{Padding, URL_SAFE};
+///
+/// const LENIENT: deadpan_base64::Base64 = URL_SAFE.with_padding(Padding::Optional).skipping_white_space();
+/// assert_eq!(LENIENT.decode(b"_-\n8")?, [0xff, 0xef]);
+/// # Ok::<(), deadpan_base64::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base64 {
+    pub(crate) alphabet: Alphabet,
+    pub(crate) padding: Padding,
+    pub(crate) skip_white_space: bool,
+    pub(crate) ignore_trailing_bits: bool,
+}
+
+/// `A–Z a–z 0–9 + /` with `=`: RFC 4648 section 4.
+pub const STANDARD: Base64 = Base64::new(Alphabet::Standard, Padding::Required);
+/// `A–Z a–z 0–9 + /` without `=`.
+pub const STANDARD_NO_PAD: Base64 = Base64::new(Alphabet::Standard, Padding::Forbidden);
+/// `A–Z a–z 0–9 - _` with `=`: RFC 4648 section 5.
+pub const URL_SAFE: Base64 = Base64::new(Alphabet::UrlSafe, Padding::Required);
+/// `A–Z a–z 0–9 - _` without `=`, as in JWT.
+pub const URL_SAFE_NO_PAD: Base64 = Base64::new(Alphabet::UrlSafe, Padding::Forbidden);
+
+impl Base64 {
+    /// An alphabet and a rule for `=`; strict in everything else.
+    #[must_use]
+    pub const fn new(alphabet: Alphabet, padding: Padding) -> Self {
+        Self { alphabet, padding, skip_white_space: false, ignore_trailing_bits: false }
+    }
+
+    /// The same with another rule for `=`.
+    #[must_use]
+    pub const fn with_padding(self, padding: Padding) -> Self {
+        Self { padding, ..self }
+    }
+
+    /// The same, but decoding passes over space, tab, line feed, vertical tab, form feed and carriage return, wherever they stand.
+    #[must_use]
+    pub const fn skipping_white_space(self) -> Self {
+        Self { skip_white_space: true, ..self }
+    }
+
+    /// The same, but decoding does not mind bits behind the last byte. Then several texts stand for the same bytes: leave it off where a
+    /// text is compared, signed or used as a key.
+    #[must_use]
+    pub const fn ignoring_trailing_bits(self) -> Self {
+        Self { ignore_trailing_bits: true, ..self }
+    }
+
+    /// Symbols that `bytes` bytes become, `=` included; none if that is more than a `usize` can count.
+    #[inline]
+    #[must_use]
+    pub const fn encoded_len(&self, bytes: usize) -> Option<usize> {
+        if bytes > usize::MAX / 4 * 3 - 3 {
+            return None;
+        }
+        Some(match self.padding {
+            Padding::Forbidden => imp::symbols_for(bytes),
+            Padding::Required | Padding::Optional => bytes.div_ceil(3) * 4,
+        })
+    }
+
+    /// The most bytes that an input of `length` can hold. With `=` or white space in it there are fewer.
+    #[inline]
+    #[must_use]
+    pub const fn decoded_len_max(&self, length: usize) -> usize {
+        imp::bytes_for(length)
+    }
+
+    /// Encodes into a new string. May leak: the length.
+    ///
+    /// # Panics
+    /// If the text would not fit into memory, as any allocation does.
+    #[cfg(feature = "alloc")]
+    #[must_use]
+    pub fn encode(&self, input: &[u8]) -> String {
+        let mut output = Vec::new();
+        self.encode_onto(input, &mut output);
+        imp::string(output)
+    }
+
+    /// Encodes behind what `output` holds. May leak: the length.
+    ///
+    /// # Panics
+    /// If the text would not fit into memory, as any allocation does.
+    #[cfg(feature = "alloc")]
+    pub fn encode_onto(&self, input: &[u8], output: &mut Vec<u8>) {
+        let length = self.encoded_len(input.len()).expect("a slice is too short to overflow its encoded length in memory");
+        imp::append(output, length, |spare| {
+            let symbols = imp::encode_uninit(self.alphabet, input, spare).len();
+            for place in &mut spare[symbols..length] {
+                place.write(b'=');
+            }
+        });
+    }
+
+    /// Encodes into the front of `output` and returns that part. May leak: the length.
+    ///
+    /// # Errors
+    /// If `output` is too small.
+    #[inline]
+    pub fn encode_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a str, Error> {
+        let needed = self.encoded_len(input.len()).ok_or(Error::TooLong)?;
+        let output = output.get_mut(..needed).ok_or(Error::Output { needed })?;
+        imp::encode(self.alphabet, input, output);
+        fill_up(&mut output[imp::symbols_for(input.len())..]);
+        Ok(imp::text(output))
+    }
+
+    /// Encodes the first `length` bytes of `buffer` to its front and returns that part. May leak: the length.
+    ///
+    /// # Errors
+    /// If `buffer` is too small.
+    pub fn encode_in_place<'a>(&self, buffer: &'a mut [u8], length: usize) -> Result<&'a str, Error> {
+        let needed = self.encoded_len(length).ok_or(Error::TooLong)?;
+        let buffer = buffer.get_mut(..needed).ok_or(Error::Output { needed })?;
+        let (symbols, padding) = buffer.split_at_mut(imp::symbols_for(length));
+        let start = symbols.len() - length;
+        symbols.copy_within(..length, start);
+        imp::encode_backed_up(self.alphabet, symbols, length);
+        fill_up(padding);
+        Ok(imp::text(buffer))
+    }
+
+    /// Decodes into a new vector. May leak: the length with the number of `=`, the positions of white space if it is skipped, and whether
+    /// the input was valid.
+    ///
+    /// # Errors
+    /// If the input is not valid, after all of it was read.
+    #[cfg(feature = "alloc")]
+    pub fn decode(&self, input: &[u8]) -> Result<Vec<u8>, Error> {
+        let mut output = Vec::new();
+        if self.skip_white_space {
+            output.resize(input.len(), 0);
+            let symbols = imp::space::squeeze_into(input, &mut output);
+            let (good, length) = self.open_in_place(&mut output[..symbols]);
+            // Symbols that no byte has overwritten.
+            output[length..].wipe();
+            output.truncate(length);
+            return release(good, output);
+        }
+        let symbols = self.symbols_of(input).ok_or(Error::Invalid)?;
+        let mut good = Choice::FALSE;
+        imp::append(&mut output, imp::bytes_for(symbols.len()), |spare| {
+            good = self.verdict(imp::decode_uninit(self.alphabet, symbols, spare).0);
+        });
+        release(good, output)
+    }
+
+    /// Decodes into the front of `output` and returns that part; on failure it is wiped. May leak: the length with the number of `=`, the
+    /// positions of white space if it is skipped, and whether the input was valid.
+    ///
+    /// # Errors
+    /// If the input is not valid, after all of it was read, or if `output` is too small.
+    #[inline]
+    pub fn decode_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        if self.skip_white_space {
+            return self.decode_spaced_into(input, output);
+        }
+        let symbols = self.symbols_of(input).ok_or(Error::Invalid)?;
+        let needed = imp::bytes_for(symbols.len());
+        let output = output.get_mut(..needed).ok_or(Error::Output { needed })?;
+        let flaws = imp::decode(self.alphabet, symbols, output);
+        release(self.verdict(flaws), output)
+    }
+
+    /// Decodes `buffer` to its front and returns that part; on failure the whole buffer is wiped. May leak: as
+    /// [`decode_into`](Base64::decode_into).
+    ///
+    /// # Errors
+    /// If the input is not valid, after all of it was read.
+    pub fn decode_in_place<'a>(&self, buffer: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let symbols = if self.skip_white_space { imp::space::squeeze(buffer) } else { buffer.len() };
+        let (good, length) = self.open_in_place(&mut buffer[..symbols]);
+        release(good, buffer).map(|buffer| &mut buffer[..length])
+    }
+
+    /// As [`decode_into`](Base64::decode_into), with white space: block by block, since the output may be too small for the symbols.
+    fn decode_spaced_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let mut decoder = Decoder::new(*self);
+        let mut good = Choice::TRUE;
+        let (mut read, mut written) = (0, 0);
+        loop {
+            let (taken, full) = decoder.fill(&input[read..]);
+            read += taken;
+            let opened = if full { decoder.open() } else { decoder.close() };
+            good &= opened.good;
+            let bytes = opened.bytes();
+            // What does not fit is counted, so that the error can say how much is needed.
+            if let Some(place) = output.get_mut(written..written + bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+            written += bytes.len();
+            if !full {
+                break;
+            }
+        }
+        if written > output.len() {
+            output.wipe();
+            return release(good, output).and(Err(Error::Output { needed: written }));
+        }
+        release(good, &mut output[..written])
+    }
+
+    /// Decodes symbols without white space to the front of their own buffer: whether they are good, and how many bytes there are.
+    pub(crate) fn open_in_place(&self, buffer: &mut [u8]) -> (Choice, usize) {
+        let Some(symbols) = self.symbols_of(buffer) else { return (Choice::FALSE, 0) };
+        let length = symbols.len();
+        let flaws = imp::decode_in_place(self.alphabet, buffer, length);
+        (self.verdict(flaws), imp::bytes_for(length))
+    }
+
+    /// The input without its `=`; none if the length is wrong. How many `=` there are is public: it is part of the length.
+    #[inline(always)]
+    fn symbols_of<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
+        let whole = input.len().is_multiple_of(4);
+        let padded = match self.padding {
+            Padding::Required if whole => true,
+            Padding::Required => return None,
+            Padding::Forbidden => false,
+            Padding::Optional => whole,
+        };
+        let symbols = match input {
+            [start @ .., before, last] if padded => {
+                let last = last.ct_eq(&b'=');
+                let before = before.ct_eq(&b'=') & last;
+                &input[..start.len() + 2 - declassify(usize::from(last.bit() + before.bit()))]
+            }
+            _ => input,
+        };
+        (symbols.len() % 4 != 1).then_some(symbols)
+    }
+
+    /// *Yes* if nothing was wrong that this codec minds.
+    #[inline(always)]
+    fn verdict(&self, flaws: imp::Flaws) -> Choice {
+        if self.ignore_trailing_bits { flaws.all_symbols() } else { flaws.canonical() }
+    }
+}
+
+/// Gives out what was decoded, or wipes it.
+#[inline(always)]
+fn release<T: AsMut<[u8]>>(good: Choice, mut output: T) -> Result<T, Error> {
+    if good.declassify() {
+        Ok(output)
+    } else {
+        output.as_mut().wipe();
+        Err(Error::Invalid)
+    }
+}
+
+/// At most two `=`. Spelled out, because the compiler makes a call to `memset` of any loop.
+#[inline(always)]
+fn fill_up(padding: &mut [u8]) {
+    match padding {
+        [one] => *one = b'=',
+        [one, two] => (*one, *two) = (b'=', b'='),
+        _ => {}
+    }
+}

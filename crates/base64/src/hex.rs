@@ -1,0 +1,73 @@
+//! Hexadecimal, in a time that depends on the length only.
+//!
+//! ```
+//! use deadpan_base64::hex;
+//!
+//! assert_eq!(hex::encode(&[0xde, 0xad]), "dead");
+//! assert_eq!(hex::decode(b"DEad")?, [0xde, 0xad]);
+//! # Ok::<(), deadpan_base64::Error>(())
+//! ```
+
+use crate::{Error, imp};
+#[cfg(feature = "alloc")]
+use alloc::{string::String, vec::Vec};
+use deadpan_ct::{CtZero, Wipe};
+
+/// The digits above nine: `a` to `f`, or `A` to `F`. Decoding takes both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// `0123456789abcdef`
+    Lower,
+    /// `0123456789ABCDEF`
+    Upper,
+}
+
+/// Encodes in lower case into a new string. May leak: the length.
+#[cfg(feature = "alloc")]
+#[must_use]
+pub fn encode(input: &[u8]) -> String {
+    let mut output = alloc::vec![0; input.len() * 2];
+    imp::hex::encode(Case::Lower, input, &mut output);
+    imp::string(output)
+}
+
+/// Encodes into the front of `output` and returns that part. May leak: the length.
+///
+/// # Errors
+/// If `output` is too small.
+pub fn encode_into<'a>(case: Case, input: &[u8], output: &'a mut [u8]) -> Result<&'a str, Error> {
+    let needed = input.len().checked_mul(2).ok_or(Error::TooLong)?;
+    let output = output.get_mut(..needed).ok_or(Error::Output { needed })?;
+    imp::hex::encode(case, input, output);
+    Ok(imp::text(output))
+}
+
+/// Decodes digits of either case into a new vector. May leak: the length, and whether the input was valid.
+///
+/// # Errors
+/// If the input is not valid, after all of it was read.
+#[cfg(feature = "alloc")]
+pub fn decode(input: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut output = alloc::vec![0; input.len() / 2];
+    decode_into(input, &mut output)?;
+    Ok(output)
+}
+
+/// Decodes digits of either case into the front of `output` and returns that part; on failure it is wiped. May leak: the length, and
+/// whether the input was valid.
+///
+/// # Errors
+/// If the input is not valid, after all of it was read, or if `output` is too small.
+pub fn decode_into<'a>(input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+    if !input.len().is_multiple_of(2) {
+        return Err(Error::Invalid);
+    }
+    let needed = input.len() / 2;
+    let output = output.get_mut(..needed).ok_or(Error::Output { needed })?;
+    if imp::hex::decode(input, output).ct_is_zero().declassify() {
+        Ok(output)
+    } else {
+        output.wipe();
+        Err(Error::Invalid)
+    }
+}

@@ -1,0 +1,143 @@
+//! Hexadecimal by arithmetic on words, as in `portable`; compiled again for wider registers, where the compiler uses them.
+
+use crate::hex::Case;
+#[cfg(target_arch = "x86_64")]
+use deadpan_ct::cpu::{Level, level};
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const TOPS: u64 = 0x8080_8080_8080_8080;
+
+/// Bytes in a step: enough words to fill the widest vector.
+const STEP: usize = 32;
+
+/// Encodes `input` into as many pairs of digits.
+pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
+    assert_eq!(output.len(), input.len() * 2, "output of the wrong length");
+    #[cfg(target_arch = "x86_64")]
+    if level() >= Level::Avx2 {
+        // SAFETY: the CPU has AVX2.
+        return unsafe { avx2::encode(case, input, output) };
+    }
+    portable::encode(case, input, output);
+}
+
+/// Decodes pairs of digits into as many bytes; nonzero if a byte was no digit.
+pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
+    assert_eq!(input.len(), output.len() * 2, "output of the wrong length");
+    #[cfg(target_arch = "x86_64")]
+    if level() >= Level::Avx2 {
+        // SAFETY: the CPU has AVX2.
+        return unsafe { avx2::decode(input, output) };
+    }
+    portable::decode(input, output)
+}
+
+/// Four bytes as eight digits, the first in the lowest byte.
+#[inline(always)]
+fn to_digits(bytes: u32, gap: u8) -> u64 {
+    let wide = u64::from(bytes);
+    let wide = (wide | (wide << 16)) & 0x0000_ffff_0000_ffff;
+    let wide = (wide | (wide << 8)) & 0x00ff_00ff_00ff_00ff;
+    let nibbles = ((wide >> 4) | (wide << 8)) & 0x0f0f_0f0f_0f0f_0f0f;
+    // A carry into the top bit wherever a nibble is ten or more, widened to seven bits.
+    let letters = (nibbles + ONES * (128 - 10)) & TOPS;
+    nibbles + ONES * u64::from(b'0') + ((letters - (letters >> 7)) & (ONES * u64::from(gap)))
+}
+
+/// Eight digits as four bytes, and a word that is nonzero if one was no digit.
+#[inline(always)]
+fn to_bytes(digits: u64) -> (u32, u64) {
+    let low = digits & !TOPS;
+    let reaches = |word: u64, limit: u8| word + ONES * (128 - u64::from(limit));
+    let is_number = reaches(low, b'0') & !reaches(low, b'9' + 1);
+    // Bit 5 makes letters small; it makes no letter of anything else.
+    let small = low | (ONES * 0x20);
+    let is_letter = reaches(small, b'a') & !reaches(small, b'f' + 1);
+    let flaws = (digits | !(is_number | is_letter)) & TOPS;
+    let letters = is_letter & TOPS;
+    let nibbles = ((low & (ONES * 0x0f)) + ((letters >> 7) * 9)) & (ONES * 0x0f);
+    let pairs = ((nibbles << 4) | (nibbles >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs | (pairs >> 8)) & 0x0000_ffff_0000_ffff;
+    ((fours | (fours >> 16)) as u32, flaws)
+}
+
+#[inline(always)]
+fn encode_step(gap: u8, bytes: &[u8; STEP], digits: &mut [u8; 2 * STEP]) {
+    for (eight, four) in digits.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        *eight = to_digits(u32::from_le_bytes(*four), gap).to_le_bytes();
+    }
+}
+
+#[inline(always)]
+fn decode_step(digits: &[u8; 2 * STEP], bytes: &mut [u8; STEP]) -> u64 {
+    let mut flaws = 0;
+    for (four, eight) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(digits.as_chunks::<8>().0) {
+        let (decoded, bad) = to_bytes(u64::from_le_bytes(*eight));
+        *four = decoded.to_le_bytes();
+        flaws |= bad;
+    }
+    flaws
+}
+
+/// The text of both back ends.
+pub mod portable {
+    use super::{Case, STEP, decode_step, encode_step};
+    use deadpan_ct::Wipe;
+
+    /// Encodes `input` into as many pairs of digits.
+    #[inline(always)]
+    pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
+        let gap = match case {
+            Case::Lower => b'a' - b'9' - 1,
+            Case::Upper => b'A' - b'9' - 1,
+        };
+        let (steps, rest) = input.as_chunks::<STEP>();
+        let (places, rest_place) = output.as_chunks_mut::<{ 2 * STEP }>();
+        for (bytes, digits) in steps.iter().zip(places.iter_mut()) {
+            encode_step(gap, bytes, digits);
+        }
+
+        let (mut bytes, mut digits) = ([0; STEP], [0; 2 * STEP]);
+        bytes[..rest.len()].copy_from_slice(rest);
+        encode_step(gap, &bytes, &mut digits);
+        rest_place.copy_from_slice(&digits[..2 * rest.len()]);
+        bytes.wipe();
+        digits.wipe();
+    }
+
+    /// Decodes pairs of digits into as many bytes; nonzero if a byte was no digit.
+    #[inline(always)]
+    pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
+        let mut flaws = 0;
+        let (steps, rest) = input.as_chunks::<{ 2 * STEP }>();
+        let (places, rest_place) = output.as_chunks_mut::<STEP>();
+        for (digits, bytes) in steps.iter().zip(places.iter_mut()) {
+            flaws |= decode_step(digits, bytes);
+        }
+        let (mut digits, mut bytes) = ([b'0'; 2 * STEP], [0; STEP]);
+        digits[..rest.len()].copy_from_slice(rest);
+        flaws |= decode_step(&digits, &mut bytes);
+        rest_place.copy_from_slice(&bytes[..rest.len() / 2]);
+        digits.wipe();
+        bytes.wipe();
+        flaws
+    }
+}
+
+/// The same, compiled for 32-byte vectors.
+#[cfg(target_arch = "x86_64")]
+pub mod avx2 {
+    use super::{Case, portable};
+
+    /// Encodes `input` into as many pairs of digits.
+    #[target_feature(enable = "avx2")]
+    pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
+        portable::encode(case, input, output);
+    }
+
+    /// Decodes pairs of digits into as many bytes; nonzero if a byte was no digit.
+    #[target_feature(enable = "avx2")]
+    pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
+        portable::decode(input, output)
+    }
+}

@@ -1,0 +1,191 @@
+//! Eight symbols in a 64-bit register, with additions, shifts and masks only.
+//!
+//! The usual portable code compares ranges byte by byte, and the compiler is free to turn a comparison into a jump. Here a comparison is
+//! a carry into the top bit of each byte of a word: there is nothing to jump on, at any optimisation level. The words are independent, so
+//! the compiler puts as many of them as fit into a vector.
+
+use super::{Flaws, bytes_for, symbols_for};
+use crate::Alphabet;
+use deadpan_ct::Wipe;
+
+/// One in every byte.
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The top bit of every byte.
+const TOPS: u64 = 0x8080_8080_8080_8080;
+
+/// Words in a step, and what they hold: enough to fill the widest vector that the compiler may choose.
+const WORDS: usize = 8;
+const SYMBOLS: usize = 8 * WORDS;
+const BYTES: usize = 6 * WORDS;
+
+/// The top bit of every byte of `word` that is `limit` or more; both are below 128.
+#[inline(always)]
+const fn reaches(word: u64, limit: u8) -> u64 {
+    (word + ONES * (128 - limit as u64)) & TOPS
+}
+
+/// Offsets that depend on where in a ladder of (limit, offset from there) each byte of `word` stands; all below 128. A step exchanges the
+/// offset for the next one with XOR under a mask of seven bits, which a top bit turns into by a subtraction.
+#[inline(always)]
+const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u64 {
+    let mut offset = ONES * first as u64;
+    let mut below = first;
+    let mut step = 0;
+    while step < N {
+        let (limit, here) = ladder[step];
+        let tops = reaches(word, limit);
+        offset ^= (tops - (tops >> 7)) & (ONES * (here ^ below) as u64);
+        below = here;
+        step += 1;
+    }
+    offset
+}
+
+/// The offset that takes `from` to `to`, modulo 128.
+const fn offset(from: u8, to: u8) -> u8 {
+    to.wrapping_sub(from) & 0x7f
+}
+
+/// Eight values below 64 as symbols.
+#[inline(always)]
+fn to_symbols(alphabet: Alphabet, values: u64) -> u64 {
+    let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
+    let ladder = [(26, offset(26, b'a')), (52, offset(52, b'0')), (62, offset(62, c62)), (63, offset(63, c63))];
+    (values + climb(values, b'A', ladder)) & !TOPS
+}
+
+/// Eight bytes as values, above which bits may be set, and a word with the top bits of those that are no symbols.
+#[inline(always)]
+fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
+    let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
+    let low = bytes & !TOPS;
+    // Between two ranges of symbols the offset does not matter, but the byte counts as bad.
+    let inside = |from: u8, to: u8| reaches(low, from) & !reaches(low, to + 1);
+    let good = inside(b'0', b'9') | inside(b'A', b'Z') | inside(b'a', b'z') | inside(c62, c62) | inside(c63, c63);
+    let [digits, upper, lower] = [(b'0', offset(b'0', 52)), (b'A', offset(b'A', 0)), (b'a', offset(b'a', 26))];
+    let (first, last) = (offset(c62, 62), (c63, offset(c63, 63)));
+    let offsets = match alphabet {
+        Alphabet::Standard => climb(low, first, [last, digits, upper, lower]),
+        Alphabet::UrlSafe => climb(low, first, [digits, upper, last, lower]),
+    };
+    (low + offsets, (bytes | !good) & TOPS)
+}
+
+/// 48 bits, spread to six in every byte, the first in the lowest byte.
+#[inline(always)]
+const fn spread(bits: u64) -> u64 {
+    let halves = ((bits & 0x00ff_ffff) << 32) | (bits >> 24);
+    let quarters = ((halves & 0x0000_0fff_0000_0fff) << 16) | ((halves >> 12) & 0x0000_0fff_0000_0fff);
+    ((quarters & 0x003f_003f_003f_003f) << 8) | ((quarters >> 6) & 0x003f_003f_003f_003f)
+}
+
+/// The opposite of [`spread`]. Only six bits of every byte count.
+#[inline(always)]
+const fn gather(values: u64) -> u64 {
+    let values = values & 0x3f3f_3f3f_3f3f_3f3f;
+    let quarters = ((values & 0x00ff_00ff_00ff_00ff) << 6) | ((values >> 8) & 0x00ff_00ff_00ff_00ff);
+    let halves = ((quarters & 0x0000_ffff_0000_ffff) << 12) | ((quarters >> 16) & 0x0000_ffff_0000_ffff);
+    ((halves & 0xffff_ffff) << 24) | (halves >> 32)
+}
+
+/// One step of encoding. The last word is read with the two bytes behind it, which do not matter.
+#[inline(always)]
+fn encode_step(alphabet: Alphabet, bytes: &[u8; BYTES + 2]) -> [u8; SYMBOLS] {
+    let mut words = [0; WORDS];
+    for (place, word) in words.iter_mut().enumerate() {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(&bytes[6 * place..6 * place + 8]);
+        *word = u64::from_be_bytes(eight) >> 16;
+    }
+    for word in &mut words {
+        *word = to_symbols(alphabet, spread(*word));
+    }
+    let mut symbols = [0; SYMBOLS];
+    for (eight, word) in symbols.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+        *eight = word.to_le_bytes();
+    }
+    symbols
+}
+
+/// One step of decoding, two bytes of zeros behind it, and its flaws.
+#[inline(always)]
+fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2], u64) {
+    let mut words = [0; WORDS];
+    for (word, eight) in words.iter_mut().zip(symbols.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*eight);
+    }
+    let mut flaws = 0;
+    for word in &mut words {
+        let (values, bad) = to_values(alphabet, *word);
+        flaws |= bad;
+        *word = gather(values);
+    }
+    let mut bytes = [0; BYTES + 2];
+    for (place, word) in words.into_iter().enumerate() {
+        bytes[6 * place..6 * place + 8].copy_from_slice(&(word << 16).to_be_bytes());
+    }
+    (bytes, flaws)
+}
+
+/// Encodes; see the contract of `imp`. May leak: the length.
+///
+/// # Safety
+/// `source` is readable for `length` bytes and `target` writable for their symbols.
+pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) {
+    let (mut read, mut written) = (0, 0);
+    // SAFETY: whole steps while they and the two bytes behind them are left; the rest goes through an array, from which and to which its
+    // own length is copied.
+    unsafe {
+        while length - read >= BYTES + 2 {
+            let bytes = source.add(read).cast::<[u8; BYTES + 2]>().read();
+            target.add(written).cast::<[u8; SYMBOLS]>().write(encode_step(alphabet, &bytes));
+            read += BYTES;
+            written += SYMBOLS;
+        }
+        while length > read {
+            let rest = (length - read).min(BYTES);
+            let mut bytes = [0; BYTES + 2];
+            bytes.as_mut_ptr().copy_from_nonoverlapping(source.add(read), rest);
+            let mut symbols = encode_step(alphabet, &bytes);
+            target.add(written).copy_from_nonoverlapping(symbols.as_ptr(), symbols_for(rest));
+            bytes.wipe();
+            symbols.wipe();
+            read += rest;
+            written += symbols_for(rest);
+        }
+    }
+}
+
+/// Decodes; see the contract of `imp`. May leak: the length.
+///
+/// # Safety
+/// `source` is readable for `length` symbols and `target` writable for their bytes.
+pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
+    let (mut read, mut written) = (0, 0);
+    let mut flaws = 0;
+    let mut trailing = 0;
+    // SAFETY: as in `encode`.
+    unsafe {
+        while length - read >= SYMBOLS {
+            let symbols = source.add(read).cast::<[u8; SYMBOLS]>().read();
+            let (bytes, bad) = decode_step(alphabet, &symbols);
+            flaws |= bad;
+            target.add(written).copy_from_nonoverlapping(bytes.as_ptr(), BYTES);
+            read += SYMBOLS;
+            written += BYTES;
+        }
+        let rest = length - read;
+        if rest > 0 {
+            // Filled up with the symbol of zero, so that the byte behind the last holds the bits left over and nothing else.
+            let mut symbols = [b'A'; SYMBOLS];
+            symbols.as_mut_ptr().copy_from_nonoverlapping(source.add(read), rest);
+            let (mut bytes, bad) = decode_step(alphabet, &symbols);
+            flaws |= bad;
+            trailing = u64::from(bytes[bytes_for(rest)]);
+            target.add(written).copy_from_nonoverlapping(bytes.as_ptr(), bytes_for(rest));
+            symbols.wipe();
+            bytes.wipe();
+        }
+    }
+    Flaws { symbols: flaws, trailing }
+}

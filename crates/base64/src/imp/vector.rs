@@ -1,0 +1,351 @@
+//! The text of the SSSE3 and AVX2 kernels: the same shuffles at two widths. [`Vector`] is what differs.
+//!
+//! Every lookup is a byte shuffle inside a register. The comparisons stay in vectors, where nothing can become a jump.
+
+use super::{Flaws, bytes_for, symbols_for};
+use crate::Alphabet;
+use deadpan_ct::Wipe;
+
+/// A register of 16 or 32 bytes. Shuffles and tables work on each 16 bytes for themselves, and so does the code below.
+///
+/// # Safety
+/// The functions are instructions: calling one is allowed where the CPU has it. Loads and stores touch `SYMBOLS` bytes at the pointer
+/// unless they say otherwise.
+pub(super) trait Vector: Copy {
+    /// Symbols in a register; three bytes for four of them.
+    const SYMBOLS: usize;
+    /// How far [`load_bytes`](Vector::load_bytes) reads.
+    const REACH: usize;
+
+    unsafe fn splat(byte: u8) -> Self;
+    unsafe fn splat_u32(number: u32) -> Self;
+    /// The same 16 bytes everywhere.
+    unsafe fn table(bytes: &[u8; 16]) -> Self;
+    unsafe fn load(from: *const u8) -> Self;
+    unsafe fn store(self, to: *mut u8);
+    /// Twelve bytes for every 16, each at the front of its 16; four more are read.
+    unsafe fn load_bytes(from: *const u8) -> Self;
+    /// The same bytes with fewer instructions, in the places that `spread_quick` knows. Up to four bytes *before* `from` are read, and
+    /// no more behind it than `load_bytes` does.
+    unsafe fn load_quick(from: *const u8) -> Self;
+    /// The table that spreads each three bytes of `load_quick` over four lanes.
+    unsafe fn spread_quick() -> Self;
+    /// The first twelve bytes of every 16, one after the other; what comes behind them, up to `SYMBOLS`, is overwritten.
+    unsafe fn store_bytes(self, to: *mut u8);
+    unsafe fn shuffle(self, index: Self) -> Self;
+    unsafe fn and(self, other: Self) -> Self;
+    unsafe fn or(self, other: Self) -> Self;
+    unsafe fn xor(self, other: Self) -> Self;
+    unsafe fn add(self, other: Self) -> Self;
+    unsafe fn subtract(self, other: Self) -> Self;
+    unsafe fn subtract_saturating(self, other: Self) -> Self;
+    unsafe fn equal(self, other: Self) -> Self;
+    unsafe fn greater(self, other: Self) -> Self;
+    unsafe fn shift_right_4(self) -> Self;
+    /// Products of 16-bit numbers, upper half.
+    unsafe fn multiply_high(self, factors: Self) -> Self;
+    unsafe fn multiply_low(self, factors: Self) -> Self;
+    unsafe fn multiply_add_u8(self, factors: Self) -> Self;
+    unsafe fn multiply_add_u16(self, factors: Self) -> Self;
+    /// One bit for every byte whose top bit is set.
+    unsafe fn tops(self) -> u32;
+}
+
+/// Functions of [`Vector`] that are one instruction on registers.
+macro_rules! instructions {
+    ($($name:ident($($other:ident)?) = $intrinsic:path;)*) => { $(
+        #[inline(always)]
+        unsafe fn $name(self $(, $other: Self)?) -> Self {
+            // SAFETY: the caller has the CPU; nothing but registers is touched.
+            unsafe { $intrinsic(self $(, $other)?) }
+        }
+    )* };
+}
+pub(super) use instructions;
+
+/// An alphabet as shuffles need it.
+struct Rows {
+    /// From the row of a value to the distance of its symbol: row 0 is for capitals, 1 for small letters, 2 to 11 for the digits, 12 and
+    /// 13 for the last two.
+    to_symbol: [u8; 16],
+    /// For each lower half of a byte, the bits of the upper halves with which it is no symbol.
+    misfits: [u8; 16],
+    /// From the upper half of a symbol to the distance of its value. 63 shares its upper half with other symbols; its row is the one with
+    /// the top bit flipped.
+    to_value: [u8; 16],
+    /// The symbol of 63.
+    odd_one: u8,
+}
+
+/// The bit of each upper half of a byte. All those that no symbol has share one.
+const BIT_OF_UPPER: [u8; 16] = [0x40, 0x40, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40];
+
+static STANDARD: Rows = rows(Alphabet::Standard);
+static URL_SAFE: Rows = rows(Alphabet::UrlSafe);
+
+const fn rows(alphabet: Alphabet) -> Rows {
+    let symbols = alphabet.symbols();
+    let digit = b'0'.wrapping_sub(52);
+    let mut to_symbol = [digit; 16];
+    to_symbol[0] = b'A';
+    to_symbol[1] = b'a' - 26;
+    to_symbol[12] = symbols[62].wrapping_sub(62);
+    to_symbol[13] = symbols[63].wrapping_sub(63);
+    // The bit of the upper halves that never fit is in every row.
+    let mut misfits = [0x7f; 16];
+    let mut to_value = [0; 16];
+    let mut value = 0;
+    while value < 64 {
+        let (upper, lower) = (symbols[value] >> 4, symbols[value] & 15);
+        misfits[lower as usize] &= !BIT_OF_UPPER[upper as usize];
+        let row = if value == 63 { upper ^ 8 } else { upper };
+        to_value[row as usize] = (value as u8).wrapping_sub(symbols[value]);
+        value += 1;
+    }
+    Rows { to_symbol, misfits, to_value, odd_one: symbols[63] }
+}
+
+impl Rows {
+    #[inline(always)]
+    fn of(alphabet: Alphabet) -> &'static Self {
+        match alphabet {
+            Alphabet::Standard => &STANDARD,
+            Alphabet::UrlSafe => &URL_SAFE,
+        }
+    }
+}
+
+/// Three bytes over four lanes, so that each sextet lies whole in a 16-bit lane: 1 0 2 1, 4 3 5 4, …
+pub(super) const SPREAD: [u8; 16] = [1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10];
+
+/// What encoding needs in registers.
+struct Encoder<V> {
+    spread: V,
+    spread_quick: V,
+    upper: V,
+    upper_factors: V,
+    lower: V,
+    lower_factors: V,
+    offsets: V,
+    fifty_one: V,
+    twenty_five: V,
+}
+
+impl<V: Vector> Encoder<V> {
+    /// # Safety
+    /// The CPU has the instructions of `V`, here and in [`step`](Encoder::step).
+    #[inline(always)]
+    unsafe fn new(alphabet: Alphabet) -> Self {
+        // SAFETY: the caller has the CPU.
+        unsafe {
+            Self {
+                spread: V::table(&SPREAD),
+                spread_quick: V::spread_quick(),
+                upper: V::splat_u32(0x0fc0_fc00),
+                upper_factors: V::splat_u32(0x0400_0040),
+                lower: V::splat_u32(0x003f_03f0),
+                lower_factors: V::splat_u32(0x0100_0010),
+                offsets: V::table(&Rows::of(alphabet).to_symbol),
+                fifty_one: V::splat(51),
+                twenty_five: V::splat(25),
+            }
+        }
+    }
+
+    /// One step on what [`Vector::load_bytes`] loads.
+    #[inline(always)]
+    unsafe fn step(&self, bytes: V) -> V {
+        // SAFETY: the caller has the CPU.
+        unsafe { self.spread_step(bytes.shuffle(self.spread)) }
+    }
+
+    /// One step on what [`Vector::load_quick`] loads.
+    #[inline(always)]
+    unsafe fn quick_step(&self, bytes: V) -> V {
+        // SAFETY: the caller has the CPU.
+        unsafe { self.spread_step(bytes.shuffle(self.spread_quick)) }
+    }
+
+    #[inline(always)]
+    unsafe fn spread_step(&self, spread: V) -> V {
+        // SAFETY: the caller has the CPU.
+        unsafe {
+            let first_and_third = spread.and(self.upper).multiply_high(self.upper_factors);
+            let second_and_fourth = spread.and(self.lower).multiply_low(self.lower_factors);
+            let values = first_and_third.or(second_and_fourth);
+            // Saturation leaves 0 for letters, 1 to 12 for the rest; a comparison is -1, so all but capitals go one row up.
+            let row = values.subtract_saturating(self.fifty_one).subtract(values.greater(self.twenty_five));
+            values.add(self.offsets.shuffle(row))
+        }
+    }
+
+    /// Up to one step, through an array, from which and to which exactly `count` bytes and their symbols are copied.
+    ///
+    /// # Safety
+    /// `source` is readable for `count` bytes, no more than a step has, and `target` writable for their symbols.
+    #[inline(always)]
+    unsafe fn edge(&self, source: *const u8, count: usize, target: *mut u8) {
+        let mut edge = [0_u8; 32];
+        // SAFETY: the array is as long as the widest step reads and writes.
+        unsafe {
+            edge.as_mut_ptr().copy_from_nonoverlapping(source, count);
+            self.step(V::load_bytes(edge.as_ptr())).store(edge.as_mut_ptr());
+            target.copy_from_nonoverlapping(edge.as_ptr(), symbols_for(count));
+        }
+        edge.wipe();
+    }
+}
+
+/// What decoding needs in registers, and what was wrong so far.
+struct Decoder<V> {
+    by_lower: V,
+    by_upper: V,
+    offsets: V,
+    odd_one: V,
+    odd_row: V,
+    low_bits: V,
+    zero: V,
+    pairs: V,
+    quads: V,
+    gather: V,
+    flaws: V,
+}
+
+impl<V: Vector> Decoder<V> {
+    /// # Safety
+    /// The CPU has the instructions of `V`, here and in the other functions.
+    #[inline(always)]
+    unsafe fn new(alphabet: Alphabet) -> Self {
+        let rows = Rows::of(alphabet);
+        // SAFETY: the caller has the CPU.
+        unsafe {
+            Self {
+                by_lower: V::table(&rows.misfits),
+                by_upper: V::table(&BIT_OF_UPPER),
+                offsets: V::table(&rows.to_value),
+                odd_one: V::splat(rows.odd_one),
+                odd_row: V::splat(8),
+                low_bits: V::splat(0x0f),
+                zero: V::splat(0),
+                pairs: V::splat_u32(0x0140_0140),
+                quads: V::splat_u32(0x0001_1000),
+                gather: V::table(&[2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, 0x80, 0x80, 0x80, 0x80]),
+                flaws: V::splat(0),
+            }
+        }
+    }
+
+    /// `SYMBOLS` symbols as bytes, twelve at the front of every 16.
+    #[inline(always)]
+    unsafe fn step(&mut self, symbols: V) -> V {
+        // SAFETY: the caller has the CPU.
+        unsafe {
+            let upper = symbols.shift_right_4().and(self.low_bits);
+            let misfit = self.by_upper.shuffle(upper).and(self.by_lower.shuffle(symbols.and(self.low_bits)));
+            self.flaws = self.flaws.or(misfit);
+            let row = upper.xor(symbols.equal(self.odd_one).and(self.odd_row));
+            let values = symbols.add(self.offsets.shuffle(row));
+            values.multiply_add_u8(self.pairs).multiply_add_u16(self.quads).shuffle(self.gather)
+        }
+    }
+
+    /// Up to one step, through an array, and the bits left over behind the last byte.
+    ///
+    /// # Safety
+    /// `source` is readable for `count` symbols, no more than a step has, and `target` writable for their bytes.
+    #[inline(always)]
+    unsafe fn edge(&mut self, source: *const u8, count: usize, target: *mut u8) -> u64 {
+        // Filled up with the symbol of zero, so that the byte behind the last holds the bits left over and nothing else.
+        let mut edge = [b'A'; 32];
+        // SAFETY: the array is as long as the widest step reads and writes.
+        unsafe {
+            edge.as_mut_ptr().copy_from_nonoverlapping(source, count);
+            self.step(V::load(edge.as_ptr())).store_bytes(edge.as_mut_ptr());
+            target.copy_from_nonoverlapping(edge.as_ptr(), bytes_for(count));
+        }
+        // A whole step leaves no bits over; `gather` puts zeros behind its bytes.
+        let trailing = u64::from(edge[bytes_for(count)]);
+        edge.wipe();
+        trailing
+    }
+
+    #[inline(always)]
+    unsafe fn flaws(&self) -> u64 {
+        // SAFETY: the caller has the CPU. A flaw has bits below the top one, so it is compared with zero.
+        unsafe { u64::from(self.flaws.greater(self.zero).tops()) }
+    }
+}
+
+/// Encodes; see the contract of `imp`. May leak: the length.
+///
+/// # Safety
+/// `source` is readable for `length` bytes, `target` writable for their symbols, and the CPU has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) {
+    let (mut read, mut written) = (0, 0);
+    let bytes = V::SYMBOLS / 4 * 3;
+    // SAFETY: a step is made while at least as many bytes are left as it reads; its stores are exact, and so are those of the edges.
+    unsafe {
+        let encoder = Encoder::<V>::new(alphabet);
+        if length >= 4 * bytes + V::REACH {
+            // So that the quick loads may begin a little before what they are for.
+            encoder.step(V::load_bytes(source)).store(target);
+            (read, written) = (bytes, V::SYMBOLS);
+        }
+        while length - read >= 3 * bytes + V::REACH {
+            let quad = [0, 1, 2, 3].map(|lane| encoder.quick_step(V::load_quick(source.add(read + lane * bytes))));
+            for (lane, symbols) in quad.into_iter().enumerate() {
+                symbols.store(target.add(written + lane * V::SYMBOLS));
+            }
+            read += 4 * bytes;
+            written += 4 * V::SYMBOLS;
+        }
+        while length - read >= V::REACH {
+            encoder.step(V::load_bytes(source.add(read))).store(target.add(written));
+            read += bytes;
+            written += V::SYMBOLS;
+        }
+        while length > read {
+            let rest = (length - read).min(bytes);
+            encoder.edge(source.add(read), rest, target.add(written));
+            read += rest;
+            written += symbols_for(rest);
+        }
+    }
+}
+
+/// Decodes; see the contract of `imp`. May leak: the length.
+///
+/// # Safety
+/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the instructions of `V`.
+#[inline(always)]
+pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
+    let (mut read, mut written) = (0, 0);
+    let bytes = V::SYMBOLS / 4 * 3;
+    let mut trailing = 0;
+    // SAFETY: loads are exact; a store of `SYMBOLS` bytes, three quarters of them meant, is made while half as many symbols again are left
+    // behind it, whose bytes take the room. The edges are exact.
+    unsafe {
+        let mut decoder = Decoder::<V>::new(alphabet);
+        while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {
+            let quad = [0, 1, 2, 3].map(|lane| V::load(source.add(read + lane * V::SYMBOLS)));
+            for (lane, symbols) in quad.into_iter().enumerate() {
+                decoder.step(symbols).store_bytes(target.add(written + lane * bytes));
+            }
+            read += 4 * V::SYMBOLS;
+            written += 4 * bytes;
+        }
+        while length - read >= V::SYMBOLS + V::SYMBOLS / 2 {
+            decoder.step(V::load(source.add(read))).store_bytes(target.add(written));
+            read += V::SYMBOLS;
+            written += bytes;
+        }
+        while length > read {
+            let rest = (length - read).min(V::SYMBOLS);
+            trailing = decoder.edge(source.add(read), rest, target.add(written));
+            read += rest;
+            written += bytes_for(rest);
+        }
+        Flaws { symbols: decoder.flaws(), trailing }
+    }
+}

@@ -1,0 +1,196 @@
+//! PEM, the armour of keys and certificates: RFC 7468 over the constant-time codec.
+//!
+//! ```
+//! use deadpan_base64::pem;
+//!
+//! let text = pem::encode("PRIVATE KEY", &[7; 49])?;
+//! assert_eq!(text.lines().map(str::len).max(), Some(64));
+//!
+//! let document = pem::decode(text.as_bytes())?;
+//! assert_eq!(document.label, "PRIVATE KEY");
+//! assert_eq!(*document.contents, [7; 49]);
+//! # Ok::<(), pem::Error>(())
+//! ```
+//!
+//! Writing is strict: `\n` line ends, 64 columns, nothing around the block. Reading takes what the RFC says parsers should: text before
+//! and after, `\r\n` and `\r`, lines of any length, white space in the body. Blocks with headers inside (`Proc-Type: 4,ENCRYPTED`, from
+//! before PKCS#8) are refused by name.
+//!
+//! What may leak: the length of everything, the label, where lines end and white space stands, and whether the block was valid. The body
+//! is never looked at in any other way than by the constant-time codec.
+
+use crate::{STANDARD, imp};
+use alloc::{string::String, vec::Vec};
+use core::fmt;
+use deadpan_ct::{CtEq, Wiped};
+
+/// Bytes on a full line of 64 symbols.
+const LINE_BYTES: usize = 48;
+/// `BEGIN` and `END` lines around a label.
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const DASHES: &str = "-----";
+const BODY: crate::Base64 = STANDARD.skipping_white_space();
+
+/// One block: what it is, and what it holds. The contents are wiped on drop.
+#[derive(Debug)]
+pub struct Document<'a> {
+    /// The words after `BEGIN`, such as `PRIVATE KEY`.
+    pub label: &'a str,
+    /// The decoded body.
+    pub contents: Wiped<Vec<u8>>,
+}
+
+/// Why a PEM text could not be written or read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The input: there is no `BEGIN` line.
+    Missing,
+    /// The input: a `BEGIN` line is not well formed.
+    Begin,
+    /// The input: the `END` line is missing or names another label.
+    End,
+    /// The input: a block has headers inside, the way of encrypting keys from before PKCS#8.
+    Headers,
+    /// The input: the body is not valid. Nothing more is told, since it may be a secret.
+    Body,
+    /// The caller: the label to write is not one that the RFC allows.
+    Label,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "no PEM block found\nhint: one starts with a line like -----BEGIN PRIVATE KEY-----",
+            Self::Begin => "the BEGIN line of a PEM block is not well formed\nhint: it is -----BEGIN, a label, -----, and nothing else",
+            Self::End => "the END line of a PEM block is missing or has another label\nhint: the file may be cut short",
+            Self::Headers => "a PEM block with headers inside is not supported\nhint: convert the key with `openssl pkcs8 -topk8`",
+            Self::Body => "the body of a PEM block is not valid",
+            Self::Label => "not a PEM label\nhint: words of printable ASCII, with single spaces or hyphens between them",
+        })
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Writes one block: 64 columns, `\n` at the end of each line. May leak: the length.
+///
+/// # Errors
+/// If `label` is not one that the RFC allows.
+pub fn encode(label: &str, contents: &[u8]) -> Result<String, Error> {
+    if !is_label(label) {
+        return Err(Error::Label);
+    }
+    let lines = contents.chunks(LINE_BYTES);
+    let edges = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
+    // One allocation of the right size: a text that grows leaves copies of itself behind.
+    let mut text = Vec::with_capacity(edges + contents.len().div_ceil(3) * 4 + lines.len());
+    for part in [BEGIN, label, DASHES, "\n"] {
+        text.extend_from_slice(part.as_bytes());
+    }
+    for line in lines {
+        STANDARD.encode_onto(line, &mut text);
+        text.push(b'\n');
+    }
+    for part in [END, label, DASHES, "\n"] {
+        text.extend_from_slice(part.as_bytes());
+    }
+    Ok(imp::string(text))
+}
+
+/// The first block of `text`.
+///
+/// # Errors
+/// If there is none, or if it is not valid.
+pub fn decode(text: &[u8]) -> Result<Document<'_>, Error> {
+    documents(text).next().unwrap_or(Err(Error::Missing))
+}
+
+/// All blocks of `text`, in order. After a bad one the search goes on behind its `BEGIN` line.
+#[must_use]
+pub fn documents(text: &[u8]) -> Documents<'_> {
+    Documents { rest: text }
+}
+
+/// The blocks of a text.
+#[derive(Clone, Debug)]
+pub struct Documents<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Documents<'a> {
+    type Item = Result<Document<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let line = self.line()?;
+            if starts_with(line, BEGIN) {
+                return Some(self.block(line));
+            }
+        }
+    }
+}
+
+impl<'a> Documents<'a> {
+    /// The next line, without its end.
+    fn line(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let (line, rest) = self.rest.split_at(imp::space::line_end(self.rest));
+        // `\r\n` counts as a line end and an empty line, which changes nothing.
+        self.rest = rest.get(1..).unwrap_or_default();
+        Some(line)
+    }
+
+    /// The block that begins with `line`.
+    fn block(&mut self, line: &'a [u8]) -> Result<Document<'a>, Error> {
+        let label = label_of(line, BEGIN).ok_or(Error::Begin)?;
+        let start = self.rest;
+        loop {
+            let before = self.rest;
+            let line = self.line().ok_or(Error::End)?;
+            if starts_with(line, "Proc-Type:") || starts_with(line, "DEK-Info:") {
+                return Err(Error::Headers);
+            }
+            if starts_with(line, BEGIN) {
+                self.rest = before;
+                return Err(Error::End);
+            }
+            if starts_with(line, END) {
+                let body = &start[..start.len() - before.len()];
+                return match label_of(line, END) {
+                    Some(end) if end == label => open(label, body),
+                    _ => Err(Error::End),
+                };
+            }
+        }
+    }
+}
+
+fn open<'a>(label: &'a str, body: &[u8]) -> Result<Document<'a>, Error> {
+    let contents = BODY.decode(body).map_err(|_| Error::Body)?;
+    Ok(Document { label, contents: Wiped::new(contents) })
+}
+
+/// Whether a line starts with certain words, which is public; nothing else about the line is looked at.
+fn starts_with(line: &[u8], words: &str) -> bool {
+    line.get(..words.len()).is_some_and(|start| start.ct_eq(words.as_bytes()).declassify())
+}
+
+/// The label of a `BEGIN` or `END` line, if the line is well formed; white space behind it is allowed.
+fn label_of<'a>(line: &'a [u8], keyword: &str) -> Option<&'a str> {
+    let label = line.trim_ascii_end().strip_prefix(keyword.as_bytes())?.strip_suffix(DASHES.as_bytes())?;
+    core::str::from_utf8(label).ok().filter(|label| is_label(label))
+}
+
+/// `label` of RFC 7468 section 3: printable characters, with single spaces or hyphens between them; it may be empty.
+fn is_label(label: &str) -> bool {
+    let is_link = |byte: u8| byte == b' ' || byte == b'-';
+    let bytes = label.as_bytes();
+    let printable = bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    let ends = bytes.first().is_none_or(|first| !is_link(*first)) && bytes.last().is_none_or(|last| !is_link(*last));
+    let single = bytes.windows(2).all(|pair| !(is_link(pair[0]) && is_link(pair[1])));
+    printable && ends && single
+}

@@ -1,0 +1,133 @@
+//! Decoding in pieces.
+
+use super::{BLOCK, BLOCK_BYTES};
+use crate::{Base64, Error, imp};
+use deadpan_ct::{Choice, Wipe, Wiped};
+
+/// Collects symbols and hands out bytes, a block at a time, each judged before it is handed out.
+///
+/// ```
+/// use deadpan_base64::{STANDARD, stream::Decoder};
+///
+/// let mut decoder = Decoder::new(STANDARD.skipping_white_space());
+/// for piece in [&b"c3RyYWln"[..], b"aHQg\nZmFjZ", b"Q=="] {
+///     assert_eq!(decoder.push(piece)?, (piece.len(), &[][..]));
+/// }
+/// assert_eq!(decoder.finish()?, b"straight face");
+/// # Ok::<(), deadpan_base64::Error>(())
+/// ```
+pub struct Decoder {
+    codec: Base64,
+    symbols: Wiped<[u8; BLOCK]>,
+    filled: usize,
+    failed: bool,
+}
+
+impl Decoder {
+    /// A decoder that has seen nothing.
+    #[must_use]
+    pub fn new(codec: Base64) -> Self {
+        Self { codec, symbols: Wiped::new([0; BLOCK]), filled: 0, failed: false }
+    }
+
+    /// Takes symbols from the front of `input`: says how many bytes of it, and what bytes there are now. Call it until the input is used
+    /// up. May leak: the length with the number of `=`, the positions of white space if it is skipped, and the block of the first flaw.
+    ///
+    /// # Errors
+    /// If a block is not valid, and ever after.
+    pub fn push(&mut self, input: &[u8]) -> Result<(usize, &[u8]), Error> {
+        if self.failed {
+            return Err(Error::Invalid);
+        }
+        let (taken, full) = self.fill(input);
+        if full { self.open().judge().map(|bytes| (taken, bytes)) } else { Ok((taken, &[])) }
+    }
+
+    /// The bytes of what is left. After success the decoder is as new.
+    ///
+    /// # Errors
+    /// If the end of the text, or an earlier block, is not valid.
+    pub fn finish(&mut self) -> Result<&[u8], Error> {
+        if self.failed {
+            return Err(Error::Invalid);
+        }
+        self.close().judge()
+    }
+
+    /// Takes symbols until the block is full *and* more follows: only then is it known not to be the last, in which `=` may stand. Says how
+    /// many bytes were taken, and whether there is such a block.
+    pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, bool) {
+        let mut taken = 0;
+        while taken < input.len() {
+            let room = BLOCK - self.filled;
+            if room == 0 {
+                if !(self.codec.skip_white_space && is_blank(input[taken])) {
+                    return (taken, true);
+                }
+                taken += 1;
+                continue;
+            }
+            let piece = &input[taken..][..room.min(input.len() - taken)];
+            let place = &mut self.symbols[self.filled..][..piece.len()];
+            if self.codec.skip_white_space {
+                self.filled += imp::space::squeeze_into(piece, place);
+            } else {
+                place.copy_from_slice(piece);
+                self.filled += piece.len();
+            }
+            taken += piece.len();
+        }
+        (taken, false)
+    }
+
+    /// Decodes a full block that is not the last.
+    pub(crate) fn open(&mut self) -> Opened<'_> {
+        self.filled = 0;
+        let good = imp::decode_in_place(self.codec.alphabet, &mut *self.symbols, BLOCK).all_symbols();
+        Opened { decoder: self, good, length: BLOCK_BYTES }
+    }
+
+    /// Decodes what is left as the end of the text.
+    pub(crate) fn close(&mut self) -> Opened<'_> {
+        let rest = core::mem::take(&mut self.filled);
+        let (good, length) = self.codec.open_in_place(&mut self.symbols[..rest]);
+        Opened { decoder: self, good, length }
+    }
+}
+
+/// A block of bytes that has not been judged.
+pub(crate) struct Opened<'a> {
+    decoder: &'a mut Decoder,
+    pub(crate) good: Choice,
+    length: usize,
+}
+
+impl<'a> Opened<'a> {
+    /// The bytes, whether good or not.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.decoder.symbols[..self.length]
+    }
+
+    /// The bytes if they are good; otherwise they are wiped, and the decoder is of no more use.
+    fn judge(self) -> Result<&'a [u8], Error> {
+        let Self { decoder, good, length } = self;
+        if good.declassify() {
+            return Ok(&decoder.symbols[..length]);
+        }
+        decoder.failed = true;
+        decoder.symbols.wipe();
+        Err(Error::Invalid)
+    }
+}
+
+/// Whether a byte is white space, which is public.
+fn is_blank(byte: u8) -> bool {
+    imp::space::squeeze_into(&[byte], &mut [0]) == 0
+}
+
+impl core::fmt::Debug for Decoder {
+    /// Never shows the symbols: logs are public.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Decoder").field("codec", &self.codec).finish_non_exhaustive()
+    }
+}

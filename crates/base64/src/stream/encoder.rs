@@ -1,0 +1,64 @@
+//! Encoding in pieces.
+
+use super::{BLOCK, BLOCK_BYTES};
+use crate::{Base64, imp};
+use deadpan_ct::Wiped;
+
+/// Collects bytes and hands out symbols, a block at a time.
+///
+/// ```
+/// use deadpan_base64::{STANDARD, stream::Encoder};
+///
+/// let mut encoder = Encoder::new(STANDARD);
+/// for piece in [&b"straight"[..], b" ", b"face"] {
+///     // Fewer than a block: everything is taken, nothing comes out yet.
+///     assert_eq!(encoder.push(piece), (piece.len(), ""));
+/// }
+/// assert_eq!(encoder.finish(), "c3RyYWlnaHQgZmFjZQ==");
+/// ```
+pub struct Encoder {
+    codec: Base64,
+    bytes: Wiped<[u8; BLOCK_BYTES]>,
+    filled: usize,
+    symbols: Wiped<[u8; BLOCK]>,
+}
+
+impl Encoder {
+    /// An encoder that has seen nothing.
+    #[must_use]
+    pub fn new(codec: Base64) -> Self {
+        Self { codec, bytes: Wiped::new([0; BLOCK_BYTES]), filled: 0, symbols: Wiped::new([0; BLOCK]) }
+    }
+
+    /// Takes bytes from the front of `input`: says how many, and what symbols there are now. Call it until the input is used up.
+    /// May leak: the length.
+    pub fn push(&mut self, input: &[u8]) -> (usize, &str) {
+        // A whole block needs no copy.
+        if let (0, Some(block)) = (self.filled, input.first_chunk::<BLOCK_BYTES>()) {
+            imp::encode(self.codec.alphabet, block, &mut *self.symbols);
+            return (BLOCK_BYTES, imp::text(&*self.symbols));
+        }
+        let taken = input.len().min(BLOCK_BYTES - self.filled);
+        self.bytes[self.filled..self.filled + taken].copy_from_slice(&input[..taken]);
+        self.filled += taken;
+        if self.filled < BLOCK_BYTES {
+            return (taken, "");
+        }
+        self.filled = 0;
+        imp::encode(self.codec.alphabet, &*self.bytes, &mut *self.symbols);
+        (taken, imp::text(&*self.symbols))
+    }
+
+    /// The symbols of what is left, with `=` if the codec writes it. Afterwards the encoder is as new.
+    pub fn finish(&mut self) -> &str {
+        let rest = core::mem::take(&mut self.filled);
+        self.codec.encode_into(&self.bytes[..rest], &mut *self.symbols).expect("a block has room for its symbols")
+    }
+}
+
+impl core::fmt::Debug for Encoder {
+    /// Never shows the bytes: logs are public.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Encoder").field("codec", &self.codec).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,96 @@
+//! One symbol at a time, for parsers and for those who want to see what the kernels do.
+
+use crate::Alphabet;
+use deadpan_ct::{Choice, CtEq, CtOption, CtOrd};
+
+/// What a byte means in an alphabet: a value, white space, padding, or nothing. All four are still secret.
+#[derive(Clone, Copy)]
+pub struct Symbol {
+    value: u8,
+    known: Choice,
+    byte: u8,
+}
+
+impl Symbol {
+    /// The value from 0 to 63, if the byte is a symbol of the alphabet.
+    #[inline(always)]
+    pub fn value(self) -> CtOption<u8> {
+        CtOption::new(self.value, self.known)
+    }
+
+    /// *Yes* for space, tab, line feed, vertical tab, form feed and carriage return.
+    #[inline(always)]
+    pub fn is_white_space(self) -> Choice {
+        self.byte.ct_eq(&b' ') | between(self.byte, 9, 13)
+    }
+
+    /// *Yes* for `=`.
+    #[inline(always)]
+    pub fn is_padding(self) -> Choice {
+        self.byte.ct_eq(&b'=')
+    }
+
+    /// *Yes* if it is none of the others.
+    #[inline(always)]
+    pub fn is_invalid(self) -> Choice {
+        !(self.known | self.is_white_space() | self.is_padding())
+    }
+}
+
+impl core::fmt::Debug for Symbol {
+    /// Never shows the byte: logs are public.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Symbol(..)")
+    }
+}
+
+#[inline(always)]
+fn between(byte: u8, first: u8, last: u8) -> Choice {
+    byte.wrapping_sub(first).ct_le(&(last - first))
+}
+
+impl Alphabet {
+    /// The character of a six-bit value; higher bits are ignored. Leaks nothing.
+    ///
+    /// ```
+    /// # use deadpan_base64::Alphabet;
+    /// assert_eq!(Alphabet::UrlSafe.encode_symbol(63), b'_');
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn encode_symbol(self, value: u8) -> u8 {
+        let value = value & 63;
+        let symbol = value.ct_lt(&26).select(value + b'A', (value + b'a').wrapping_sub(26));
+        let symbol = value.ct_ge(&52).select((value + b'0').wrapping_sub(52), symbol);
+        let symbol = value.ct_eq(&62).select(self.sixty_two(), symbol);
+        value.ct_eq(&63).select(self.sixty_three(), symbol)
+    }
+
+    /// What a byte means. Leaks nothing.
+    ///
+    /// ```
+    /// # use deadpan_base64::Alphabet;
+    /// let symbol = Alphabet::Standard.decode_symbol(b'/');
+    /// assert_eq!(symbol.value().declassify(), Some(63));
+    /// assert!(Alphabet::Standard.decode_symbol(b'=').is_padding().declassify());
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn decode_symbol(self, byte: u8) -> Symbol {
+        let ranges = [
+            (b'A', b'Z', 0),
+            (b'a', b'z', 26),
+            (b'0', b'9', 52),
+            (self.sixty_two(), self.sixty_two(), 62),
+            (self.sixty_three(), self.sixty_three(), 63),
+        ];
+        let mut value = 0;
+        let mut known = Choice::FALSE;
+        for (first, last, start) in ranges {
+            let here = between(byte, first, last);
+            value = here.select(byte.wrapping_sub(first).wrapping_add(start), value);
+            known |= here;
+        }
+        Symbol { value, known, byte }
+    }
+}

@@ -1,0 +1,130 @@
+//! Writing, or not, without a jump: the memory is touched either way.
+
+use crate::{Choice, imp};
+
+/// Values that can be overwritten or exchanged in place, or left as they are, without showing which.
+pub trait CtAssign {
+    /// Copies `source` over `self` if *yes*.
+    ///
+    /// # Panics
+    /// Slices of different lengths are the caller's mistake; the lengths are public.
+    fn ct_assign(&mut self, source: &Self, choice: Choice);
+
+    /// Exchanges `self` and `other` if *yes*.
+    ///
+    /// # Panics
+    /// Slices of different lengths are the caller's mistake; the lengths are public.
+    fn ct_swap(&mut self, other: &mut Self, choice: Choice);
+
+    /// What slices of this type do; integers have a faster one. Both have the same length.
+    #[doc(hidden)]
+    #[inline]
+    fn ct_assign_slice(target: &mut [Self], source: &[Self], choice: Choice)
+    where
+        Self: Sized,
+    {
+        for (to, from) in target.iter_mut().zip(source) {
+            to.ct_assign(from, choice);
+        }
+    }
+
+    /// As [`ct_assign_slice`](CtAssign::ct_assign_slice).
+    #[doc(hidden)]
+    #[inline]
+    fn ct_swap_slice(left: &mut [Self], right: &mut [Self], choice: Choice)
+    where
+        Self: Sized,
+    {
+        for (a, b) in left.iter_mut().zip(right) {
+            a.ct_swap(b, choice);
+        }
+    }
+}
+
+macro_rules! integers {
+    ($($int:ty)*) => { $(
+        impl CtAssign for $int {
+            #[inline(always)]
+            fn ct_assign(&mut self, source: &Self, choice: Choice) {
+                *self = choice.select(*source, *self);
+            }
+
+            #[inline(always)]
+            fn ct_swap(&mut self, other: &mut Self, choice: Choice) {
+                let difference = (*self ^ *other) & choice.mask() as $int;
+                *self ^= difference;
+                *other ^= difference;
+            }
+
+            #[inline(always)]
+            fn ct_assign_slice(target: &mut [Self], source: &[Self], choice: Choice) {
+                imp::assign(imp::bytes_mut(target), imp::bytes(source), choice.mask() as u64);
+            }
+
+            #[inline(always)]
+            fn ct_swap_slice(left: &mut [Self], right: &mut [Self], choice: Choice) {
+                imp::swap(imp::bytes_mut(left), imp::bytes_mut(right), choice.mask() as u64);
+            }
+        }
+    )* };
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+impl CtAssign for Choice {
+    #[inline(always)]
+    fn ct_assign(&mut self, source: &Self, choice: Choice) {
+        *self = choice.select(*source, *self);
+    }
+
+    #[inline(always)]
+    fn ct_swap(&mut self, other: &mut Self, choice: Choice) {
+        let difference = (*self ^ *other) & choice;
+        *self ^= difference;
+        *other ^= difference;
+    }
+}
+
+impl<T: CtAssign> CtAssign for [T] {
+    /// May leak: the length.
+    #[inline(always)]
+    #[track_caller]
+    fn ct_assign(&mut self, source: &Self, choice: Choice) {
+        assert_eq!(self.len(), source.len(), "slices to assign differ in length");
+        T::ct_assign_slice(self, source, choice);
+    }
+
+    /// May leak: the length.
+    #[inline(always)]
+    #[track_caller]
+    fn ct_swap(&mut self, other: &mut Self, choice: Choice) {
+        assert_eq!(self.len(), other.len(), "slices to swap differ in length");
+        T::ct_swap_slice(self, other, choice);
+    }
+}
+
+impl<T: CtAssign, const N: usize> CtAssign for [T; N] {
+    #[inline(always)]
+    fn ct_assign(&mut self, source: &Self, choice: Choice) {
+        T::ct_assign_slice(self, source, choice);
+    }
+
+    #[inline(always)]
+    fn ct_swap(&mut self, other: &mut Self, choice: Choice) {
+        T::ct_swap_slice(self, other, choice);
+    }
+}
+
+impl<A: CtAssign, B: CtAssign> CtAssign for (A, B) {
+    #[inline(always)]
+    fn ct_assign(&mut self, source: &Self, choice: Choice) {
+        self.0.ct_assign(&source.0, choice);
+        self.1.ct_assign(&source.1, choice);
+    }
+
+    #[inline(always)]
+    fn ct_swap(&mut self, other: &mut Self, choice: Choice) {
+        self.0.ct_swap(&mut other.0, choice);
+        self.1.ct_swap(&mut other.1, choice);
+    }
+}

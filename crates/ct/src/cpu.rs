@@ -1,0 +1,97 @@
+//! Which instruction sets the back ends may use: detected once, a ladder that ends at portable code.
+//!
+//! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the answer to `portable`, `sse2`,
+//! `ssse3`, `avx2` or `avx512`, so that every rung can be made to run. Release builds have no such switch.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// A rung of the ladder. A CPU that has one has all below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Level {
+    /// Arithmetic on ordinary registers, vectorised by the compiler where the target allows.
+    Portable = 1,
+    /// 16-byte vectors, on every x86-64.
+    Sse2,
+    /// 16-byte vectors with byte shuffles.
+    Ssse3,
+    /// 32-byte vectors.
+    Avx2,
+    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2): Ice Lake, Zen 4 and later.
+    Avx512,
+}
+
+impl Level {
+    /// All rungs, lowest first.
+    pub const ALL: [Self; 5] = [Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512];
+
+    /// The name that `DEADPAN_CPU` understands.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Sse2 => "sse2",
+            Self::Ssse3 => "ssse3",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+}
+
+/// The highest rung of this CPU.
+#[inline(always)]
+#[must_use]
+pub fn level() -> Level {
+    match KNOWN.load(Ordering::Relaxed) {
+        5 => Level::Avx512,
+        4 => Level::Avx2,
+        3 => Level::Ssse3,
+        2 => Level::Sse2,
+        1 => Level::Portable,
+        _ => remember(),
+    }
+}
+
+/// Zero until the first call. A race detects twice and stores the same answer.
+static KNOWN: AtomicU8 = AtomicU8::new(0);
+
+#[cold]
+#[inline(never)]
+fn remember() -> Level {
+    #[cfg(deadpan_test)]
+    let level = detect().min(ceiling());
+    #[cfg(not(deadpan_test))]
+    let level = detect();
+    KNOWN.store(level as u8, Ordering::Relaxed);
+    level
+}
+
+#[cfg(target_arch = "x86_64")]
+fn detect() -> Level {
+    cpufeatures::new!(has_ssse3, "ssse3");
+    cpufeatures::new!(has_avx2, "avx2");
+    cpufeatures::new!(has_avx512, "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2", "bmi2");
+    if has_avx512::get() && has_avx2::get() {
+        Level::Avx512
+    } else if has_avx2::get() {
+        Level::Avx2
+    } else if has_ssse3::get() {
+        Level::Ssse3
+    } else {
+        Level::Sse2
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detect() -> Level {
+    Level::Portable
+}
+
+/// What `DEADPAN_CPU` allows; everything if it is not set.
+#[cfg(deadpan_test)]
+fn ceiling() -> Level {
+    let Ok(wanted) = std::env::var("DEADPAN_CPU") else { return Level::Avx512 };
+    let found = Level::ALL.into_iter().find(|level| level.name() == wanted);
+    found.unwrap_or_else(|| panic!("DEADPAN_CPU={wanted} is not one of portable, sse2, ssse3, avx2, avx512"))
+}

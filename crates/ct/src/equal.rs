@@ -1,0 +1,127 @@
+//! Equal, different, zero, not zero.
+
+use crate::{Choice, imp};
+
+/// Equality that looks at everything before it answers.
+pub trait CtEq {
+    /// *Yes* if both are equal. Slices of different (public) lengths are not equal.
+    fn ct_eq(&self, other: &Self) -> Choice;
+
+    /// *Yes* if they differ.
+    #[inline(always)]
+    fn ct_ne(&self, other: &Self) -> Choice {
+        !self.ct_eq(other)
+    }
+
+    /// What slices of this type do; integers have a faster one. Both have the same length.
+    #[doc(hidden)]
+    #[inline]
+    fn ct_eq_slice(left: &[Self], right: &[Self]) -> Choice
+    where
+        Self: Sized,
+    {
+        left.iter().zip(right).fold(Choice::TRUE, |equal, (a, b)| equal & a.ct_eq(b))
+    }
+}
+
+/// Zero or not, without a jump.
+pub trait CtZero {
+    /// *Yes* if every bit is zero.
+    fn ct_is_zero(&self) -> Choice;
+
+    /// *Yes* if any bit is set.
+    #[inline(always)]
+    fn ct_is_nonzero(&self) -> Choice {
+        !self.ct_is_zero()
+    }
+
+    /// What slices of this type do; integers have a faster one.
+    #[doc(hidden)]
+    #[inline]
+    fn ct_is_zero_slice(slice: &[Self]) -> Choice
+    where
+        Self: Sized,
+    {
+        slice.iter().fold(Choice::TRUE, |zero, item| zero & item.ct_is_zero())
+    }
+}
+
+macro_rules! integers {
+    ($($int:ty)*) => { $(
+        impl CtEq for $int {
+            #[inline(always)]
+            fn ct_eq(&self, other: &Self) -> Choice {
+                Choice::from_flag(*self == *other)
+            }
+
+            #[inline(always)]
+            fn ct_ne(&self, other: &Self) -> Choice {
+                Choice::from_flag(*self != *other)
+            }
+
+            #[inline(always)]
+            fn ct_eq_slice(left: &[Self], right: &[Self]) -> Choice {
+                imp::difference(imp::bytes(left), imp::bytes(right)).ct_is_zero()
+            }
+        }
+
+        impl CtZero for $int {
+            #[inline(always)]
+            fn ct_is_zero(&self) -> Choice {
+                Choice::from_flag(*self == 0)
+            }
+
+            #[inline(always)]
+            fn ct_is_nonzero(&self) -> Choice {
+                Choice::from_flag(*self != 0)
+            }
+
+            #[inline(always)]
+            fn ct_is_zero_slice(slice: &[Self]) -> Choice {
+                imp::any_bit(imp::bytes(slice)).ct_is_zero()
+            }
+        }
+    )* };
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+impl CtEq for Choice {
+    #[inline(always)]
+    fn ct_eq(&self, other: &Self) -> Choice {
+        !(*self ^ *other)
+    }
+}
+
+impl<T: CtEq> CtEq for [T] {
+    /// May leak: both lengths.
+    #[inline(always)]
+    fn ct_eq(&self, other: &Self) -> Choice {
+        if self.len() != other.len() {
+            return Choice::FALSE;
+        }
+        T::ct_eq_slice(self, other)
+    }
+}
+
+impl<T: CtEq, const N: usize> CtEq for [T; N] {
+    #[inline(always)]
+    fn ct_eq(&self, other: &Self) -> Choice {
+        T::ct_eq_slice(self, other)
+    }
+}
+
+impl<T: CtZero> CtZero for [T] {
+    /// May leak: the length.
+    #[inline(always)]
+    fn ct_is_zero(&self) -> Choice {
+        T::ct_is_zero_slice(self)
+    }
+}
+
+impl<T: CtZero, const N: usize> CtZero for [T; N] {
+    #[inline(always)]
+    fn ct_is_zero(&self) -> Choice {
+        T::ct_is_zero_slice(self)
+    }
+}

@@ -1,0 +1,87 @@
+//! Slices of bytes at the width of the CPU. Everything above this module is free of `unsafe`.
+//!
+//! Short slices stay inline, where a known length unrolls into a few instructions; long ones pay one predictable jump on the CPU level.
+//! The arithmetic stands once, in `portable`, and is compiled again for wider registers; AVX-512 has its own text because its masked
+//! loads replace the tail.
+
+#[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
+pub mod portable;
+#[cfg(deadpan_test)]
+pub mod valgrind;
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{Level, level};
+
+/// Up to here the portable text is inlined: a call and a look at the CPU level would cost more than they save.
+const SHORT: usize = 128;
+
+/// Integers: no padding, every bit pattern is valid.
+pub trait Plain {}
+macro_rules! plain {
+    ($($int:ty)*) => { $( impl Plain for $int {} )* };
+}
+plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+/// The bytes of a slice of integers.
+#[inline(always)]
+pub fn bytes<T: Plain>(slice: &[T]) -> &[u8] {
+    // SAFETY: `Plain` is implemented above for integers only, which have no padding; the length is the slice's own size in bytes, and
+    // bytes need no alignment. The borrow is the slice's.
+    unsafe { core::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
+}
+
+/// The bytes of a slice of integers, to be changed.
+#[inline(always)]
+pub fn bytes_mut<T: Plain>(slice: &mut [T]) -> &mut [u8] {
+    // SAFETY: as in `bytes`; and every pattern of bytes is a valid integer, so whatever is written is sound.
+    unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
+}
+
+macro_rules! dispatch {
+    ($length:expr, $name:ident($($argument:expr),*)) => {
+        if $length <= SHORT {
+            portable::$name($($argument),*)
+        } else {
+            #[cfg(target_arch = "x86_64")]
+            match level() {
+                // SAFETY: `level` returns this rung only if the CPU and the operating system have its instruction sets.
+                Level::Avx512 => unsafe { avx512::$name($($argument),*) },
+                // SAFETY: as above.
+                Level::Avx2 => unsafe { avx2::$name($($argument),*) },
+                _ => portable::$name($($argument),*),
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            portable::$name($($argument),*)
+        }
+    };
+}
+
+/// Zero if both slices, of the same length, hold the same bytes.
+#[inline(always)]
+pub fn difference(left: &[u8], right: &[u8]) -> u64 {
+    debug_assert_eq!(left.len(), right.len());
+    dispatch!(left.len(), difference(left, right))
+}
+
+/// Zero if every byte is zero.
+#[inline(always)]
+pub fn any_bit(slice: &[u8]) -> u64 {
+    dispatch!(slice.len(), any_bit(slice))
+}
+
+/// Copies `source` where `mask` has ones.
+#[inline(always)]
+pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
+    debug_assert_eq!(target.len(), source.len());
+    dispatch!(target.len(), assign(target, source, mask));
+}
+
+/// Exchanges two slices where `mask` has ones.
+#[inline(always)]
+pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
+    debug_assert_eq!(left.len(), right.len());
+    dispatch!(left.len(), swap(left, right, mask));
+}

@@ -1,0 +1,27 @@
+//! The portable arithmetic, compiled for 32-byte vectors.
+
+use super::portable;
+
+/// Zero if both hold the same bytes.
+#[target_feature(enable = "avx2")]
+pub fn difference(left: &[u8], right: &[u8]) -> u64 {
+    portable::difference(left, right)
+}
+
+/// Zero if every byte is zero.
+#[target_feature(enable = "avx2")]
+pub fn any_bit(slice: &[u8]) -> u64 {
+    portable::any_bit(slice)
+}
+
+/// Copies `source` where `mask` has ones.
+#[target_feature(enable = "avx2")]
+pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
+    portable::assign(target, source, mask);
+}
+
+/// Exchanges two slices where `mask` has ones.
+#[target_feature(enable = "avx2")]
+pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
+    portable::swap(left, right, mask);
+}

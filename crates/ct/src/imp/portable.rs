@@ -1,0 +1,61 @@
+//! The arithmetic, eight bytes at a time. The compiler widens it to the vectors of whatever target it is compiled for.
+//!
+//! Nothing here compares: differences are collected with `|`, choices are spent with `&` on a mask that the compiler knows nothing about.
+
+/// Bytes in a step.
+const STEP: usize = 8;
+
+/// Zero if both hold the same bytes.
+#[inline(always)]
+pub fn difference(left: &[u8], right: &[u8]) -> u64 {
+    let (left, left_tail) = left.as_chunks::<STEP>();
+    let (right, right_tail) = right.as_chunks::<STEP>();
+    let mut seen = 0;
+    for (a, b) in left.iter().zip(right) {
+        seen |= u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b);
+    }
+    for (a, b) in left_tail.iter().zip(right_tail) {
+        seen |= u64::from(a ^ b);
+    }
+    seen
+}
+
+/// Zero if every byte is zero.
+#[inline(always)]
+pub fn any_bit(slice: &[u8]) -> u64 {
+    let (words, tail) = slice.as_chunks::<STEP>();
+    let seen = words.iter().fold(0, |seen, word| seen | u64::from_ne_bytes(*word));
+    tail.iter().fold(seen, |seen, byte| seen | u64::from(*byte))
+}
+
+/// Copies `source` where `mask` has ones.
+#[inline(always)]
+pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
+    let (target, target_tail) = target.as_chunks_mut::<STEP>();
+    let (source, source_tail) = source.as_chunks::<STEP>();
+    for (to, from) in target.iter_mut().zip(source) {
+        let old = u64::from_ne_bytes(*to);
+        *to = (old ^ ((old ^ u64::from_ne_bytes(*from)) & mask)).to_ne_bytes();
+    }
+    for (to, from) in target_tail.iter_mut().zip(source_tail) {
+        *to ^= (*to ^ *from) & mask as u8;
+    }
+}
+
+/// Exchanges two slices where `mask` has ones.
+#[inline(always)]
+pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
+    let (left, left_tail) = left.as_chunks_mut::<STEP>();
+    let (right, right_tail) = right.as_chunks_mut::<STEP>();
+    for (a, b) in left.iter_mut().zip(right) {
+        let (old_a, old_b) = (u64::from_ne_bytes(*a), u64::from_ne_bytes(*b));
+        let change = (old_a ^ old_b) & mask;
+        *a = (old_a ^ change).to_ne_bytes();
+        *b = (old_b ^ change).to_ne_bytes();
+    }
+    for (a, b) in left_tail.iter_mut().zip(right_tail) {
+        let change = (*a ^ *b) & mask as u8;
+        *a ^= change;
+        *b ^= change;
+    }
+}

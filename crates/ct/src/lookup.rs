@@ -1,0 +1,25 @@
+//! A table lookup that touches every entry.
+
+use crate::{Choice, CtAssign, CtEq, CtOption};
+
+/// The entry at a secret `index`, or none if the table is shorter.
+///
+/// Every entry is read, in order, whatever the index: neither the cache nor the clock shows which one was wanted.
+/// May leak: the length of the table.
+///
+/// ```
+/// let squares = [0_u32, 1, 4, 9, 16, 25];
+/// assert_eq!(deadpan_ct::lookup(&squares, 4).declassify(), Some(16));
+/// assert_eq!(deadpan_ct::lookup(&squares, 6).declassify(), None);
+/// ```
+#[inline]
+pub fn lookup<T: CtAssign + Clone + Default>(table: &[T], index: usize) -> CtOption<T> {
+    let mut found = T::default();
+    let mut known = Choice::FALSE;
+    for (position, entry) in table.iter().enumerate() {
+        let here = position.ct_eq(&index);
+        found.ct_assign(entry, here);
+        known |= here;
+    }
+    CtOption::new(found, known)
+}

@@ -1,0 +1,131 @@
+//! Less, greater, negative.
+
+use crate::{Choice, CtEq};
+
+/// Order without a jump. Slices and arrays compare like `Ord`: item by item from the front, the shorter one first on a tie.
+pub trait CtOrd: CtEq {
+    /// *Yes* if `self < other`.
+    fn ct_lt(&self, other: &Self) -> Choice;
+
+    /// *Yes* if `self > other`.
+    #[inline(always)]
+    fn ct_gt(&self, other: &Self) -> Choice {
+        other.ct_lt(self)
+    }
+
+    /// *Yes* if `self <= other`.
+    #[inline(always)]
+    fn ct_le(&self, other: &Self) -> Choice {
+        !other.ct_lt(self)
+    }
+
+    /// *Yes* if `self >= other`.
+    #[inline(always)]
+    fn ct_ge(&self, other: &Self) -> Choice {
+        !self.ct_lt(other)
+    }
+
+    /// What slices of this type do; bytes have a faster one. Both have the same length, and `tie` is the answer if all items are equal.
+    #[doc(hidden)]
+    #[inline]
+    fn ct_lt_slice(left: &[Self], right: &[Self], tie: Choice) -> Choice
+    where
+        Self: Sized,
+    {
+        // From the back to the front, so that an earlier item overrules a later one.
+        let items = left.iter().zip(right).rev();
+        items.fold(tie, |less, (a, b)| a.ct_lt(b) | (a.ct_eq(b) & less))
+    }
+}
+
+/// The sign of a number, without a jump.
+pub trait CtSign {
+    /// *Yes* if the number is below zero.
+    fn ct_is_negative(&self) -> Choice;
+}
+
+macro_rules! integers {
+    ($($int:ty)*) => { $(
+        impl CtOrd for $int {
+            #[inline(always)]
+            fn ct_lt(&self, other: &Self) -> Choice {
+                Choice::from_flag(*self < *other)
+            }
+
+            #[inline(always)]
+            fn ct_le(&self, other: &Self) -> Choice {
+                Choice::from_flag(*self <= *other)
+            }
+
+            #[inline(always)]
+            fn ct_ge(&self, other: &Self) -> Choice {
+                Choice::from_flag(*self >= *other)
+            }
+        }
+    )* };
+}
+
+integers!(u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+impl CtOrd for u8 {
+    #[inline(always)]
+    fn ct_lt(&self, other: &Self) -> Choice {
+        Choice::from_flag(*self < *other)
+    }
+
+    #[inline(always)]
+    fn ct_le(&self, other: &Self) -> Choice {
+        Choice::from_flag(*self <= *other)
+    }
+
+    #[inline(always)]
+    fn ct_ge(&self, other: &Self) -> Choice {
+        Choice::from_flag(*self >= *other)
+    }
+
+    /// Bytes in order are one long big-endian number: subtract it word by word and keep the borrow.
+    #[inline]
+    fn ct_lt_slice(left: &[Self], right: &[Self], tie: Choice) -> Choice {
+        let (left_head, left_words) = left.as_rchunks::<8>();
+        let (right_head, right_words) = right.as_rchunks::<8>();
+        let borrow = |borrow: Choice, a: u64, b: u64| {
+            let (difference, under) = a.overflowing_sub(b);
+            let (_, under_again) = difference.overflowing_sub(u64::from(borrow.bit()));
+            Choice::from_flag(under | under_again)
+        };
+        let words = left_words.iter().zip(right_words).rev();
+        let less = words.fold(tie, |less, (a, b)| borrow(less, u64::from_be_bytes(*a), u64::from_be_bytes(*b)));
+        let head = left_head.iter().zip(right_head).rev();
+        head.fold(less, |less, (a, b)| borrow(less, u64::from(*a), u64::from(*b)))
+    }
+}
+
+macro_rules! signed {
+    ($($int:ty)*) => { $(
+        impl CtSign for $int {
+            #[inline(always)]
+            fn ct_is_negative(&self) -> Choice {
+                Choice::from_flag(*self < 0)
+            }
+        }
+    )* };
+}
+
+signed!(i8 i16 i32 i64 i128 isize);
+
+impl<T: CtOrd> CtOrd for [T] {
+    /// May leak: both lengths.
+    #[inline(always)]
+    fn ct_lt(&self, other: &Self) -> Choice {
+        let common = self.len().min(other.len());
+        let tie = Choice::from_public(self.len() < other.len());
+        T::ct_lt_slice(&self[..common], &other[..common], tie)
+    }
+}
+
+impl<T: CtOrd, const N: usize> CtOrd for [T; N] {
+    #[inline(always)]
+    fn ct_lt(&self, other: &Self) -> Choice {
+        T::ct_lt_slice(self, other, Choice::FALSE)
+    }
+}
