@@ -76,10 +76,12 @@ impl Base64 {
         if bytes > usize::MAX / 4 * 3 - 3 {
             return None;
         }
-        Some(match self.padding {
-            Padding::Forbidden => imp::symbols_for(bytes),
-            Padding::Required | Padding::Optional => bytes.div_ceil(3) * 4,
-        })
+        Some(imp::total_for(bytes, self.writes_padding()))
+    }
+
+    #[inline(always)]
+    const fn writes_padding(&self) -> bool {
+        matches!(self.padding, Padding::Required | Padding::Optional)
     }
 
     /// The most bytes that an input of `length` can hold. With `=` or white space in it there are fewer.
@@ -90,9 +92,6 @@ impl Base64 {
     }
 
     /// Encodes into a new string. May leak: the length.
-    ///
-    /// # Panics
-    /// If the text would not fit into memory, as any allocation does.
     #[cfg(feature = "alloc")]
     #[must_use]
     pub fn encode(&self, input: &[u8]) -> String {
@@ -102,18 +101,9 @@ impl Base64 {
     }
 
     /// Encodes behind what `output` holds. May leak: the length.
-    ///
-    /// # Panics
-    /// If the text would not fit into memory, as any allocation does.
     #[cfg(feature = "alloc")]
     pub fn encode_onto(&self, input: &[u8], output: &mut Vec<u8>) {
-        let length = self.encoded_len(input.len()).expect("a slice is too short to overflow its encoded length in memory");
-        imp::append(output, length, |spare| {
-            let symbols = imp::encode_uninit(self.alphabet, input, spare).len();
-            for place in &mut spare[symbols..length] {
-                place.write(b'=');
-            }
-        });
+        imp::encode_onto(self.alphabet, self.writes_padding(), input, output);
     }
 
     /// Encodes into the front of `output` and returns that part. May leak: the length.
@@ -122,11 +112,10 @@ impl Base64 {
     /// If `output` is too small.
     #[inline]
     pub fn encode_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a str, Error> {
-        let needed = self.encoded_len(input.len()).ok_or(Error::TooLong)?;
-        let output = output.get_mut(..needed).ok_or(Error::Output { needed })?;
-        imp::encode(self.alphabet, input, output);
-        fill_up(&mut output[imp::symbols_for(input.len())..]);
-        Ok(imp::text(output))
+        match imp::encode(self.alphabet, self.writes_padding(), input, output) {
+            Ok(text) => Ok(imp::text(text)),
+            Err(needed) => Err(Error::Output { needed }),
+        }
     }
 
     /// Encodes the first `length` bytes of `buffer` to its front and returns that part. May leak: the length.
@@ -136,11 +125,7 @@ impl Base64 {
     pub fn encode_in_place<'a>(&self, buffer: &'a mut [u8], length: usize) -> Result<&'a str, Error> {
         let needed = self.encoded_len(length).ok_or(Error::TooLong)?;
         let buffer = buffer.get_mut(..needed).ok_or(Error::Output { needed })?;
-        let (symbols, padding) = buffer.split_at_mut(imp::symbols_for(length));
-        let start = symbols.len() - length;
-        symbols.copy_within(..length, start);
-        imp::encode_backed_up(self.alphabet, symbols, length);
-        fill_up(padding);
+        imp::encode_in_place(self.alphabet, self.writes_padding(), buffer, length).ok_or(Error::Output { needed })?;
         Ok(imp::text(buffer))
     }
 
@@ -151,9 +136,8 @@ impl Base64 {
     /// If the input is not valid, after all of it was read.
     #[cfg(feature = "alloc")]
     pub fn decode(&self, input: &[u8]) -> Result<Vec<u8>, Error> {
-        let mut output = Vec::new();
         if self.skip_white_space {
-            output.resize(input.len(), 0);
+            let mut output = alloc::vec![0; input.len()];
             let symbols = imp::space::squeeze_into(input, &mut output);
             let (good, length) = self.open_in_place(&mut output[..symbols]);
             // Symbols that no byte has overwritten.
@@ -162,11 +146,8 @@ impl Base64 {
             return release(good, output);
         }
         let symbols = self.symbols_of(input).ok_or(Error::Invalid)?;
-        let mut good = Choice::FALSE;
-        imp::append(&mut output, imp::bytes_for(symbols.len()), |spare| {
-            good = self.verdict(imp::decode_uninit(self.alphabet, symbols, spare).0);
-        });
-        release(good, output)
+        let (flaws, output) = imp::decode_new(self.alphabet, symbols);
+        release(self.verdict(flaws), output)
     }
 
     /// Decodes into the front of `output` and returns that part; on failure it is wiped. May leak: the length with the number of `=`, the
@@ -268,15 +249,5 @@ fn release<T: AsMut<[u8]>>(good: Choice, mut output: T) -> Result<T, Error> {
     } else {
         output.as_mut().wipe();
         Err(Error::Invalid)
-    }
-}
-
-/// At most two `=`. Spelled out, because the compiler makes a call to `memset` of any loop.
-#[inline(always)]
-fn fill_up(padding: &mut [u8]) {
-    match padding {
-        [one] => *one = b'=',
-        [one, two] => (*one, *two) = (b'=', b'='),
-        _ => {}
     }
 }

@@ -1,7 +1,7 @@
-//! The kernels: whole buffers of bytes to symbols and back, without `=`, white space or verdicts. Everything above is free of `unsafe`.
+//! The kernels: whole buffers of bytes to symbols and back, without rules, white space or verdicts. Everything above is free of `unsafe`.
 //!
-//! All back ends keep one contract. `encode` reads `length` bytes and writes [`symbols_for`] symbols; `decode` reads `length` symbols and
-//! writes [`bytes_for`] bytes. Neither touches a byte outside. Input and output may be the same memory under one condition, which lets
+//! All back ends keep one contract. `encode` reads `length` bytes and writes [`symbols_for`] symbols, then `=` up to `total`, at most two;
+//! `decode` reads `length` symbols and writes [`bytes_for`] bytes. Neither touches a byte outside. Input and output may be the same memory under one condition, which lets
 //! buffers be converted in place: a step loads all it needs before it stores, steps go forward, and so output may never get ahead of the
 //! input that is still to be read.
 
@@ -23,7 +23,7 @@ mod vector;
 
 use crate::Alphabet;
 #[cfg(feature = "alloc")]
-use core::mem::MaybeUninit;
+use alloc::{string::String, vec::Vec};
 #[cfg(target_arch = "x86_64")]
 use deadpan_ct::cpu::{Level, level};
 use deadpan_ct::{Choice, CtZero};
@@ -31,13 +31,19 @@ use deadpan_ct::{Choice, CtZero};
 /// Symbols that `bytes` bytes become, without padding.
 #[inline(always)]
 pub const fn symbols_for(bytes: usize) -> usize {
-    bytes / 3 * 4 + (bytes % 3 * 4).div_ceil(3)
+    bytes + bytes.div_ceil(3)
 }
 
 /// Bytes that `symbols` symbols hold. A single left-over symbol holds none.
 #[inline(always)]
 pub const fn bytes_for(symbols: usize) -> usize {
-    symbols / 4 * 3 + symbols % 4 * 3 / 4
+    symbols - symbols.div_ceil(4)
+}
+
+/// What `bytes` bytes become, with `=` or without. No slice is long enough to overflow it.
+#[inline(always)]
+pub const fn total_for(bytes: usize, padded: bool) -> usize {
+    if padded { bytes.div_ceil(3) * 4 } else { symbols_for(bytes) }
 }
 
 /// What was wrong with symbols, still secret: zero is nothing.
@@ -72,35 +78,43 @@ fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> boo
     source + read <= target || target + written <= source
 }
 
-/// Encodes `input` into the front of `output`.
+/// Encodes `input` into the front of `output` and returns that part, or how much is needed.
 #[inline(always)]
-pub fn encode(alphabet: Alphabet, input: &[u8], output: &mut [u8]) {
-    assert!(output.len() >= symbols_for(input.len()), "output too small");
-    // SAFETY: the input is readable for its length, the output writable for the symbols it becomes, and two borrows do not overlap.
-    unsafe { encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr()) }
+pub fn encode<'a>(alphabet: Alphabet, padded: bool, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], usize> {
+    let total = total_for(input.len(), padded);
+    let output = output.get_mut(..total).ok_or(total)?;
+    // SAFETY: the input is readable for its length, the output writable for `total`, and two borrows do not overlap.
+    unsafe { encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr(), total) };
+    Ok(output)
 }
 
-/// Encodes `input` into memory that need not be initialised, and returns the part that now is.
+/// Encodes `input` behind what `output` holds.
 #[cfg(feature = "alloc")]
 #[inline(always)]
-pub fn encode_uninit<'a>(alphabet: Alphabet, input: &[u8], output: &'a mut [MaybeUninit<u8>]) -> &'a mut [u8] {
-    let length = symbols_for(input.len());
-    assert!(output.len() >= length, "output too small");
-    // SAFETY: as in `encode`; the kernel writes every one of the `length` bytes that are then handed out.
+pub fn encode_onto(alphabet: Alphabet, padded: bool, input: &[u8], output: &mut Vec<u8>) {
+    let total = total_for(input.len(), padded);
+    output.reserve(total);
+    // SAFETY: the input is readable for its length, the spare capacity writable for `total`, which the kernel fills, and two borrows do
+    // not overlap.
     unsafe {
-        encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr().cast());
-        core::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), length)
+        encode_raw(alphabet, input.as_ptr(), input.len(), output.spare_capacity_mut().as_mut_ptr().cast(), total);
+        output.set_len(output.len() + total);
     }
 }
 
-/// Encodes the last `length` bytes of `buffer`, which is as long as their symbols, into the whole of it.
+/// Encodes the first `length` bytes of `buffer` into the whole of it; none if that is not its length.
 #[inline(always)]
-pub fn encode_backed_up(alphabet: Alphabet, buffer: &mut [u8], length: usize) {
-    assert_eq!(buffer.len(), symbols_for(length), "buffer and length do not belong together");
+pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], length: usize) -> Option<()> {
+    if length > buffer.len() || total_for(length, padded) != buffer.len() {
+        return None;
+    }
+    let gap = buffer.len() - length;
+    buffer.copy_within(..length, gap);
     let start = buffer.as_mut_ptr();
-    // SAFETY: both ranges lie in `buffer`. They end together, and k symbols take at least as much room as the bytes they come from, so
-    // the output catches up with the input only at the end: at no step does it cover a byte that is still to be read.
-    unsafe { encode_raw(alphabet, start.add(buffer.len() - length), length, start) }
+    // SAFETY: both ranges lie in `buffer`. They end together, and symbols take at least as much room as the bytes they come from, so the
+    // output catches up with the input only at the end: at no step does it cover a byte that is still to be read.
+    unsafe { encode_raw(alphabet, start.add(gap), length, start, buffer.len()) };
+    Some(())
 }
 
 /// Decodes `input` into the front of `output`.
@@ -111,16 +125,17 @@ pub fn decode(alphabet: Alphabet, input: &[u8], output: &mut [u8]) -> Flaws {
     unsafe { decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr()) }
 }
 
-/// Decodes `input` into memory that need not be initialised, and returns the part that now is.
+/// Decodes `input` into a new vector.
 #[cfg(feature = "alloc")]
 #[inline(always)]
-pub fn decode_uninit<'a>(alphabet: Alphabet, input: &[u8], output: &'a mut [MaybeUninit<u8>]) -> (Flaws, &'a mut [u8]) {
+pub fn decode_new(alphabet: Alphabet, input: &[u8]) -> (Flaws, Vec<u8>) {
     let length = bytes_for(input.len());
-    assert!(output.len() >= length, "output too small");
-    // SAFETY: as in `decode`; the kernel writes every one of the `length` bytes that are then handed out.
+    let mut output = Vec::with_capacity(length);
+    // SAFETY: the input is readable for its length, the capacity writable for the bytes it holds, which the kernel fills.
     unsafe {
-        let flaws = decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr().cast());
-        (flaws, core::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), length))
+        let flaws = decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr());
+        output.set_len(length);
+        (flaws, output)
     }
 }
 
@@ -143,20 +158,36 @@ pub fn text(symbols: &[u8]) -> &str {
 /// The kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes and `target` writable for [`symbols_for`] them; if they overlap, as the module says.
+/// `source` is readable for `length` bytes and `target` writable for `total`, which is [`symbols_for`] them and at most two more; if they
+/// overlap, as the module says.
 #[inline(always)]
-unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) {
+unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system have it.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         match level() {
-            Level::Avx512 => avx512::encode(alphabet, source, length, target),
-            Level::Avx2 => avx2::encode(alphabet, source, length, target),
-            Level::Ssse3 => ssse3::encode(alphabet, source, length, target),
-            _ => portable::encode(alphabet, source, length, target),
+            Level::Avx512 => avx512::encode(alphabet, source, length, target, total),
+            Level::Avx2 => avx2::encode(alphabet, source, length, target, total),
+            Level::Ssse3 => ssse3::encode(alphabet, source, length, target, total),
+            _ => portable::encode(alphabet, source, length, target, total),
         }
         #[cfg(not(target_arch = "x86_64"))]
-        portable::encode(alphabet, source, length, target);
+        portable::encode(alphabet, source, length, target, total);
+    }
+}
+
+/// The `=` behind `symbols` symbols, for back ends that have no better way.
+///
+/// # Safety
+/// `target` is writable for `total` bytes.
+#[inline(always)]
+unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
+    // Not a fill: the compiler would make a call of it, for at most two bytes.
+    for place in [symbols, symbols + 1] {
+        if place < total {
+            // SAFETY: inside `total`.
+            unsafe { target.add(place).write(b'=') };
+        }
     }
 }
 
@@ -180,21 +211,11 @@ unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Makes `output` longer by `length` bytes, which `fill` must write.
-#[cfg(feature = "alloc")]
-#[inline(always)]
-pub(crate) fn append(output: &mut alloc::vec::Vec<u8>, length: usize, fill: impl FnOnce(&mut [MaybeUninit<u8>])) {
-    output.reserve(length);
-    fill(&mut output.spare_capacity_mut()[..length]);
-    // SAFETY: the capacity was reserved, and the callers of this module-private function write all of it.
-    unsafe { output.set_len(output.len() + length) };
-}
-
 /// ASCII symbols as a string.
 #[cfg(feature = "alloc")]
 #[inline(always)]
-pub(crate) fn string(symbols: alloc::vec::Vec<u8>) -> alloc::string::String {
+pub(crate) fn string(symbols: Vec<u8>) -> String {
     debug_assert!(symbols.is_ascii());
     // SAFETY: callers pass what a kernel wrote, which is ASCII.
-    unsafe { alloc::string::String::from_utf8_unchecked(symbols) }
+    unsafe { String::from_utf8_unchecked(symbols) }
 }

@@ -43,8 +43,12 @@ impl Level {
 #[inline(always)]
 #[must_use]
 pub fn level() -> Level {
-    match KNOWN.load(Ordering::Relaxed) {
-        5 => Level::Avx512,
+    let known = KNOWN.load(Ordering::Relaxed);
+    // The usual case by itself, so that it costs one comparison and no jump table.
+    if known == Level::Avx512 as u8 {
+        return Level::Avx512;
+    }
+    match known {
         4 => Level::Avx2,
         3 => Level::Ssse3,
         2 => Level::Sse2,

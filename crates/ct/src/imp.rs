@@ -9,6 +9,8 @@ pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
 pub mod portable;
+#[cfg(test)]
+mod tests;
 #[cfg(deadpan_test)]
 pub mod valgrind;
 

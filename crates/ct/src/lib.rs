@@ -34,7 +34,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 // The CPU switch and the Valgrind marks exist only in the test configuration.
-#[cfg(deadpan_test)]
+#[cfg(any(test, deadpan_test))]
 extern crate std;
 
 mod assign;

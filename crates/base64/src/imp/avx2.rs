@@ -13,11 +13,11 @@ use core::arch::x86_64::{
 /// Encodes; see the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, `target` writable for their symbols, and the CPU has AVX2.
+/// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
-pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) {
+pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on.
-    unsafe { vector::encode::<__m256i>(alphabet, source, length, target) }
+    unsafe { vector::encode::<__m256i>(alphabet, source, length, target, total) }
 }
 
 /// Decodes; see the contract of `imp`. May leak: the length.

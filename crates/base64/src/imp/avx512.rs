@@ -1,18 +1,18 @@
 //! 64 symbols a step: the alphabet lies in registers, and a masked load and store take the place of a tail.
 //!
-//! `vpermb` and `vpermi2b` look bytes up in registers, so nothing is addressed by a secret. Sizes come in three kinds. Short of a kilobyte,
-//! every step stores on its own. From [`ALIGN_FROM`] on, the output is first brought to a cache line, since a store that straddles two costs
-//! double, and four decoded vectors are packed into three full ones. From [`STREAM_FROM`] on, stores go past the caches, which would only
-//! be emptied for nothing.
+//! `vpermb` and `vpermi2b` look bytes up in registers, so nothing is addressed by a secret. Short of a kilobyte, every step loads and
+//! stores on its own. From there on, one side is first brought to a cache line, since an access that straddles two costs double, and four
+//! decoded vectors are packed into three full ones; `memory` says how large outputs are written.
 
+mod memory;
+
+use self::memory::{Writing, fence, first, load, store, write, write_ahead, write_past};
 use super::{Flaws, apart, bytes_for, symbols_for};
 use crate::Alphabet;
 use core::arch::x86_64::{
-    __m512i, __mmask64, _bzhi_u64, _mm_mask_loadu_epi8, _mm_mask_storeu_epi8, _mm_sfence, _mm256_mask_loadu_epi8, _mm256_mask_storeu_epi8,
-    _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_inserti32x4, _mm512_inserti64x4, _mm512_loadu_si512, _mm512_madd_epi16,
-    _mm512_maddubs_epi16, _mm512_mask_loadu_epi8, _mm512_mask_storeu_epi8, _mm512_mask_test_epi8_mask, _mm512_movepi8_mask,
-    _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_stream_si512, _mm512_ternarylogic_epi64,
+    __m512i, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_mov_epi8, _mm512_mask_test_epi8_mask,
+    _mm512_movepi8_mask, _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
+    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
 };
 
 /// Symbols in a vector, and the bytes they hold.
@@ -20,9 +20,8 @@ const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
 /// Vectors in one round of the main loops.
 const ROUND: usize = 4;
-/// Input sizes from which stores are aligned, and from which they go past the caches.
+/// Input sizes from which accesses are brought to cache lines first.
 const ALIGN_FROM: usize = 1 << 10;
-const STREAM_FROM: usize = 24 << 20;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
 /// What a table holds for a byte that is no symbol: the top bit, which no value has.
@@ -93,13 +92,6 @@ static URL_SAFE_VALUES: [Table; 2] = values(Alphabet::UrlSafe);
 fn table(table: &Table) -> __m512i {
     // SAFETY: the array is exactly as long as the vector.
     unsafe { _mm512_loadu_si512(table.0.as_ptr().cast()) }
-}
-
-/// A mask of the first `count` lanes, up to all 64.
-#[inline]
-#[target_feature(enable = "bmi2")]
-fn first(count: usize) -> __mmask64 {
-    _bzhi_u64(u64::MAX, count as u32)
 }
 
 /// What encoding needs in registers.
@@ -185,52 +177,66 @@ impl Decoder {
 /// Encodes; see the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, `target` writable for their symbols, and the CPU has the features named here.
+/// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has the features named here.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) {
+pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let encoder = Encoder::new(alphabet);
     let (mut read, mut written) = (0, 0);
-    // SAFETY: every access below stays inside `length` bytes of input and their symbols. A full load takes 64 bytes where 48 are used, so
-    // the loops ask for 16 more; masked accesses touch only the lanes that their mask admits.
+    // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load takes 64 bytes where 48 are used,
+    // so the loops ask for 16 more; masked accesses touch only the lanes that their mask admits.
     unsafe {
-        if length >= ALIGN_FROM && apart(source, length, target, symbols_for(length)) && (target as usize).is_multiple_of(4) {
-            // Up to a cache line of the output, in whole groups.
-            written = target.align_offset(64);
-            read = written / 4 * 3;
-            let head = load(source, read, 0);
-            store(target, written, encoder.step(head));
-            if length >= STREAM_FROM {
-                while length - read >= ROUND * BYTES + 16 {
-                    for lane in 0..ROUND {
-                        let bytes = _mm512_loadu_si512(source.add(read + lane * BYTES).cast());
-                        _mm512_stream_si512(target.add(written + lane * SYMBOLS).cast(), encoder.step(bytes));
-                    }
-                    read += ROUND * BYTES;
-                    written += ROUND * SYMBOLS;
-                }
-                _mm_sfence();
+        if length >= ROUND * BYTES + 16 {
+            if length >= ALIGN_FROM && (target as usize).is_multiple_of(4) && apart(source, length, target, total) {
+                // Up to a cache line of the output, in whole groups.
+                written = target.align_offset(64);
+                read = written / 4 * 3;
+                store(target, written, encoder.step(load(source, read, 0)));
             }
+            // The last load of a round takes 16 bytes more than it uses.
+            let rounds = (length - read - 16) / (ROUND * BYTES);
+            let (from, to) = (source.add(read), target.add(written));
+            match Writing::of(length, to) {
+                Writing::Plain => encode_rounds(&encoder, from, to, rounds, |place, symbols| write(place, symbols)),
+                Writing::Ahead => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_ahead(place, symbols)),
+                Writing::Past => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_past(place, symbols)),
+            }
+            read += rounds * ROUND * BYTES;
+            written += rounds * ROUND * SYMBOLS;
+            fence(length);
         }
-        while length - read >= ROUND * BYTES + 16 {
-            let mut symbols = [_mm512_setzero_si512(); ROUND];
-            for (lane, symbols) in symbols.iter_mut().enumerate() {
-                *symbols = encoder.step(_mm512_loadu_si512(source.add(read + lane * BYTES).cast()));
-            }
-            for (lane, symbols) in symbols.into_iter().enumerate() {
-                _mm512_storeu_si512(target.add(written + lane * SYMBOLS).cast(), symbols);
-            }
-            read += ROUND * BYTES;
-            written += ROUND * SYMBOLS;
-        }
-        while length - read >= BYTES {
+        while length - read > BYTES {
             let bytes = load(source.add(read), BYTES, 0);
             _mm512_storeu_si512(target.add(written).cast(), encoder.step(bytes));
             read += BYTES;
             written += SYMBOLS;
         }
-        let rest = length - read;
-        let bytes = load(source.add(read), rest, 0);
-        store(target.add(written), symbols_for(rest), encoder.step(bytes));
+        let (rest, count) = (length - read, total - written);
+        let symbols = encoder.step(load(source.add(read), rest, 0));
+        let padded = _mm512_mask_mov_epi8(_mm512_set1_epi8(b'='.cast_signed()), first(symbols_for(rest)), symbols);
+        store(target.add(written), count, padded);
+    }
+}
+
+/// Four vectors at a time.
+///
+/// # Safety
+/// `source` is readable for `rounds` times 192 bytes and 16 more, `target` writable for as many times 256.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+unsafe fn encode_rounds(encoder: &Encoder, source: *const u8, target: *mut u8, rounds: usize, write: impl Fn(*mut u8, __m512i)) {
+    let (mut source, mut target) = (source, target);
+    for _ in 0..rounds {
+        let mut symbols = [_mm512_setzero_si512(); ROUND];
+        for (lane, symbols) in symbols.iter_mut().enumerate() {
+            // SAFETY: inside this round's 192 bytes and the 16 behind them.
+            *symbols = encoder.step(unsafe { _mm512_loadu_si512(source.add(lane * BYTES).cast()) });
+        }
+        for (lane, symbols) in symbols.into_iter().enumerate() {
+            // SAFETY: inside this round's 256 symbols.
+            write(unsafe { target.add(lane * SYMBOLS) }, symbols);
+        }
+        // SAFETY: at most one past the end.
+        (source, target) = unsafe { (source.add(ROUND * BYTES), target.add(ROUND * SYMBOLS)) };
     }
 }
 
@@ -249,7 +255,7 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
         if length >= ALIGN_FROM && apart(source, length, target, bytes_for(length)) {
             // In the caches, loads that straddle cache lines are what holds up this loop; past them, stores must be aligned. Three is
             // invertible modulo 64, so some number of groups, at most 63, takes the output to a cache line.
-            let groups = if length >= STREAM_FROM { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
+            let groups = if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
             while read < groups * 4 {
                 let symbols = (groups * 4 - read).min(SYMBOLS);
                 let numbers = decoder.load_step(source.add(read), symbols);
@@ -259,14 +265,14 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
             }
             let rounds = (length - read) / (ROUND * SYMBOLS);
             let (from, to) = (source.add(read), target.add(written));
-            if length >= STREAM_FROM {
-                decode_rounds(&mut decoder, from, to, rounds, |place, bytes| _mm512_stream_si512(place.cast(), bytes));
-                _mm_sfence();
-            } else {
-                decode_rounds(&mut decoder, from, to, rounds, |place, bytes| _mm512_storeu_si512(place.cast(), bytes));
+            match Writing::of(length, to) {
+                Writing::Plain => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write(place, bytes)),
+                Writing::Ahead => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_ahead(place, bytes)),
+                Writing::Past => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_past(place, bytes)),
             }
             read += rounds * ROUND * SYMBOLS;
             written += rounds * ROUND * BYTES;
+            fence(length);
         }
         while length - read >= SYMBOLS {
             let symbols = _mm512_loadu_si512(source.add(read).cast());
@@ -305,51 +311,5 @@ unsafe fn decode_rounds(decoder: &mut Decoder, source: *const u8, target: *mut u
         }
         // SAFETY: at most one past the end.
         (source, target) = unsafe { (source.add(ROUND * SYMBOLS), target.add(ROUND * BYTES)) };
-    }
-}
-
-/// Up to 64 bytes, and `fill` behind them.
-///
-/// Masked-out bytes are not read, but the CPU waits for writes to them that are still under way, as when a small output lies right behind
-/// a small input: so the load is no wider than it must be.
-///
-/// # Safety
-/// `source` is readable for `count` bytes, and the CPU has the features named here.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn load(source: *const u8, count: usize, fill: u8) -> __m512i {
-    let fill = _mm512_set1_epi8(fill.cast_signed());
-    let lanes = first(count);
-    // SAFETY: the mask admits `count` lanes, all of which fit into the width chosen.
-    unsafe {
-        if count <= 16 {
-            let low = _mm_mask_loadu_epi8(_mm512_castsi512_si128(fill), lanes as u16, source.cast());
-            _mm512_inserti32x4::<0>(fill, low)
-        } else if count <= 32 {
-            let low = _mm256_mask_loadu_epi8(_mm512_castsi512_si256(fill), lanes as u32, source.cast());
-            _mm512_inserti64x4::<0>(fill, low)
-        } else {
-            _mm512_mask_loadu_epi8(fill, lanes, source.cast())
-        }
-    }
-}
-
-/// The first `count` bytes of a vector; no wider than it must be, for the reason given at [`load`].
-///
-/// # Safety
-/// `target` is writable for `count` bytes, and the CPU has the features named here.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn store(target: *mut u8, count: usize, bytes: __m512i) {
-    let lanes = first(count);
-    // SAFETY: the mask admits `count` lanes, all of which fit into the width chosen.
-    unsafe {
-        if count <= 16 {
-            _mm_mask_storeu_epi8(target.cast(), lanes as u16, _mm512_castsi512_si128(bytes));
-        } else if count <= 32 {
-            _mm256_mask_storeu_epi8(target.cast(), lanes as u32, _mm512_castsi512_si256(bytes));
-        } else {
-            _mm512_mask_storeu_epi8(target.cast(), lanes, bytes);
-        }
     }
 }

@@ -4,7 +4,7 @@
 //! a carry into the top bit of each byte of a word: there is nothing to jump on, at any optimisation level. The words are independent, so
 //! the compiler puts as many of them as fit into a vector.
 
-use super::{Flaws, bytes_for, symbols_for};
+use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::Wipe;
 
@@ -130,8 +130,8 @@ fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2],
 /// Encodes; see the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes and `target` writable for their symbols.
-pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) {
+/// `source` is readable for `length` bytes and `target` writable for `total`.
+pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
     // SAFETY: whole steps while they and the two bytes behind them are left; the rest goes through an array, from which and to which its
     // own length is copied.
@@ -153,6 +153,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
             read += rest;
             written += symbols_for(rest);
         }
+        fill_up(target, written, total);
     }
 }
 

@@ -6,7 +6,7 @@ use deadpan_ct::cpu::{Level, level};
 use std::vec::Vec;
 use std::{eprintln, vec};
 
-type Encode = unsafe fn(Alphabet, *const u8, usize, *mut u8);
+type Encode = unsafe fn(Alphabet, *const u8, usize, *mut u8, usize);
 type Decode = unsafe fn(Alphabet, *const u8, usize, *mut u8) -> Flaws;
 
 struct Backend {
@@ -60,13 +60,17 @@ impl Backend {
         let mut source = vec![0xee; input.len() + 192];
         let from = source.as_ptr().align_offset(64) + from;
         source[from..from + input.len()].copy_from_slice(input);
-        let length = symbols_for(input.len());
-        let mut target = vec![0xaa; length + 192];
-        let to = target.as_ptr().align_offset(64) + to;
-        // SAFETY: both ranges lie inside their vectors; `backends` lists only what this CPU has.
-        unsafe { (self.encode)(alphabet, source[from..].as_ptr(), input.len(), target[to..].as_mut_ptr()) };
-        assert!(target[..to].iter().chain(&target[to + length..]).all(|byte| *byte == 0xaa), "wrote outside");
-        target[to..to + length].to_vec()
+        // With padding and without.
+        let [bare, padded] = [symbols_for(input.len()), input.len().div_ceil(3) * 4].map(|total| {
+            let mut target = vec![0xaa; total + 192];
+            let to = target.as_ptr().align_offset(64) + to;
+            // SAFETY: both ranges lie inside their vectors; `backends` lists only what this CPU has.
+            unsafe { (self.encode)(alphabet, source[from..].as_ptr(), input.len(), target[to..].as_mut_ptr(), total) };
+            assert!(target[..to].iter().chain(&target[to + total..]).all(|byte| *byte == 0xaa), "wrote outside");
+            target[to..to + total].to_vec()
+        });
+        assert!(padded.starts_with(&bare) && padded[bare.len()..].iter().all(|byte| *byte == b'='), "padding");
+        bare
     }
 
     fn decode_at(&self, alphabet: Alphabet, input: &[u8], from: usize, to: usize) -> (Vec<u8>, Flaws) {
@@ -138,7 +142,7 @@ fn converts_in_place() {
             buffer.extend_from_slice(&input);
             let (start, end) = (buffer.as_mut_ptr(), symbols.len() - length);
             // SAFETY: the input lies at the end of the buffer, the output fills it.
-            unsafe { (backend.encode)(Alphabet::Standard, start.add(end), length, start) };
+            unsafe { (backend.encode)(Alphabet::Standard, start.add(end), length, start, symbols.len()) };
             assert!(buffer == symbols, "{} encodes {length} bytes in place", backend.level.name());
             // SAFETY: input and output begin together.
             let flaws = unsafe { (backend.decode)(Alphabet::Standard, start, symbols.len(), start) };

@@ -2,7 +2,7 @@
 //!
 //! Every lookup is a byte shuffle inside a register. The comparisons stay in vectors, where nothing can become a jump.
 
-use super::{Flaws, bytes_for, symbols_for};
+use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::Wipe;
 
@@ -279,9 +279,9 @@ impl<V: Vector> Decoder<V> {
 /// Encodes; see the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes, `target` writable for their symbols, and the CPU has the instructions of `V`.
+/// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) {
+pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
     // SAFETY: a step is made while at least as many bytes are left as it reads; its stores are exact, and so are those of the edges.
@@ -311,6 +311,7 @@ pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, le
             read += rest;
             written += symbols_for(rest);
         }
+        fill_up(target, written, total);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Encoding in pieces.
 
 use super::{BLOCK, BLOCK_BYTES};
-use crate::{Base64, imp};
+use crate::Base64;
 use deadpan_ct::Wiped;
 
 /// Collects bytes and hands out symbols, a block at a time.
@@ -35,8 +35,7 @@ impl Encoder {
     pub fn push(&mut self, input: &[u8]) -> (usize, &str) {
         // A whole block needs no copy.
         if let (0, Some(block)) = (self.filled, input.first_chunk::<BLOCK_BYTES>()) {
-            imp::encode(self.codec.alphabet, block, &mut *self.symbols);
-            return (BLOCK_BYTES, imp::text(&*self.symbols));
+            return (BLOCK_BYTES, encode(self.codec, block, &mut self.symbols));
         }
         let taken = input.len().min(BLOCK_BYTES - self.filled);
         self.bytes[self.filled..self.filled + taken].copy_from_slice(&input[..taken]);
@@ -45,15 +44,19 @@ impl Encoder {
             return (taken, "");
         }
         self.filled = 0;
-        imp::encode(self.codec.alphabet, &*self.bytes, &mut *self.symbols);
-        (taken, imp::text(&*self.symbols))
+        (taken, encode(self.codec, &*self.bytes, &mut self.symbols))
     }
 
     /// The symbols of what is left, with `=` if the codec writes it. Afterwards the encoder is as new.
     pub fn finish(&mut self) -> &str {
         let rest = core::mem::take(&mut self.filled);
-        self.codec.encode_into(&self.bytes[..rest], &mut *self.symbols).expect("a block has room for its symbols")
+        encode(self.codec, &self.bytes[..rest], &mut self.symbols)
     }
+}
+
+/// At most a block of bytes.
+fn encode<'a>(codec: Base64, bytes: &[u8], symbols: &'a mut [u8; BLOCK]) -> &'a str {
+    codec.encode_into(bytes, symbols).expect("a block has room for its symbols")
 }
 
 impl core::fmt::Debug for Encoder {

@@ -1,0 +1,135 @@
+//! How vectors get into memory and out of it.
+
+use core::arch::x86_64::{
+    __m512i, __mmask64, _MM_HINT_ET0, _bzhi_u64, _mm_mask_loadu_epi8, _mm_mask_storeu_epi8, _mm_prefetch, _mm_sfence,
+    _mm256_mask_loadu_epi8, _mm256_mask_storeu_epi8, _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_inserti32x4,
+    _mm512_inserti64x4, _mm512_mask_loadu_epi8, _mm512_mask_storeu_epi8, _mm512_set1_epi8, _mm512_storeu_si512, _mm512_stream_si512,
+};
+
+/// Input sizes from which output lines are asked for ahead, since the output is no longer in the nearer caches, and from which it goes
+/// past them all, which would only be emptied for nothing.
+const AHEAD_FROM: usize = 512 << 10;
+const STREAM_FROM: usize = 24 << 20;
+/// How far ahead lines are asked for.
+const AHEAD: usize = 2 << 10;
+
+/// A mask of the first `count` lanes, up to all 64.
+#[inline]
+#[target_feature(enable = "bmi2")]
+pub(super) fn first(count: usize) -> __mmask64 {
+    _bzhi_u64(u64::MAX, count as u32)
+}
+
+/// How the main loops write, by the size of the input.
+pub(super) enum Writing {
+    /// Into the caches.
+    Plain,
+    /// Into the caches, where the lines that come next are asked for in time.
+    Ahead,
+    /// Past the caches.
+    Past,
+}
+
+impl Writing {
+    /// Whether an input of this size wants its output aligned to whole vectors.
+    #[inline(always)]
+    pub(super) fn is_past(length: usize) -> bool {
+        length >= STREAM_FROM
+    }
+
+    #[inline(always)]
+    pub(super) fn of(length: usize, target: *mut u8) -> Self {
+        if Self::is_past(length) && (target as usize).is_multiple_of(64) {
+            Self::Past
+        } else if length >= AHEAD_FROM {
+            Self::Ahead
+        } else {
+            Self::Plain
+        }
+    }
+}
+
+/// Puts writes past the caches in order with what comes after.
+#[inline(always)]
+pub(super) fn fence(length: usize) {
+    if Writing::is_past(length) {
+        // SAFETY: SSE is there on every x86-64.
+        unsafe { _mm_sfence() };
+    }
+}
+
+/// # Safety
+/// `place` is writable for 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn write(place: *mut u8, vector: __m512i) {
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_storeu_si512(place.cast(), vector) }
+}
+
+/// # Safety
+/// As for [`write`].
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
+    _mm_prefetch::<_MM_HINT_ET0>(place.wrapping_add(AHEAD).cast());
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_storeu_si512(place.cast(), vector) }
+}
+
+/// The caller fences.
+///
+/// # Safety
+/// As for [`write`], and `place` is aligned to 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
+    // SAFETY: the caller's promise.
+    unsafe { _mm512_stream_si512(place.cast(), vector) }
+}
+
+/// Up to 64 bytes, and `fill` behind them.
+///
+/// Masked-out bytes are not read, but the CPU waits for writes to them that are still under way, as when a small output lies right behind
+/// a small input: so the load is no wider than it must be.
+///
+/// # Safety
+/// `source` is readable for `count` bytes, and the CPU has the features named here.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+pub(super) unsafe fn load(source: *const u8, count: usize, fill: u8) -> __m512i {
+    let fill = _mm512_set1_epi8(fill.cast_signed());
+    let lanes = first(count);
+    // SAFETY: the mask admits `count` lanes, all of which fit into the width chosen.
+    unsafe {
+        if count <= 16 {
+            let low = _mm_mask_loadu_epi8(_mm512_castsi512_si128(fill), lanes as u16, source.cast());
+            _mm512_inserti32x4::<0>(fill, low)
+        } else if count <= 32 {
+            let low = _mm256_mask_loadu_epi8(_mm512_castsi512_si256(fill), lanes as u32, source.cast());
+            _mm512_inserti64x4::<0>(fill, low)
+        } else {
+            _mm512_mask_loadu_epi8(fill, lanes, source.cast())
+        }
+    }
+}
+
+/// The first `count` bytes of a vector; no wider than it must be, for the reason given at [`load`].
+///
+/// # Safety
+/// `target` is writable for `count` bytes, and the CPU has the features named here.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+pub(super) unsafe fn store(target: *mut u8, count: usize, bytes: __m512i) {
+    let lanes = first(count);
+    // SAFETY: the mask admits `count` lanes, all of which fit into the width chosen.
+    unsafe {
+        if count <= 16 {
+            _mm_mask_storeu_epi8(target.cast(), lanes as u16, _mm512_castsi512_si128(bytes));
+        } else if count <= 32 {
+            _mm256_mask_storeu_epi8(target.cast(), lanes as u32, _mm512_castsi512_si256(bytes));
+        } else {
+            _mm512_mask_storeu_epi8(target.cast(), lanes, bytes);
+        }
+    }
+}

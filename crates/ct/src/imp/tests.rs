@@ -1,0 +1,88 @@
+//! Every back end against loops over bytes, by one function.
+
+use super::portable;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::cpu::{Level, level};
+use std::vec::Vec;
+use std::{eprintln, vec};
+
+struct Backend {
+    level: Level,
+    difference: unsafe fn(&[u8], &[u8]) -> u64,
+    any_bit: unsafe fn(&[u8]) -> u64,
+    assign: unsafe fn(&mut [u8], &[u8], u64),
+    swap: unsafe fn(&mut [u8], &mut [u8], u64),
+}
+
+macro_rules! backend {
+    ($level:ident, $module:ident) => {
+        Backend {
+            level: Level::$level,
+            difference: $module::difference,
+            any_bit: $module::any_bit,
+            assign: $module::assign,
+            swap: $module::swap,
+        }
+    };
+}
+
+/// Those that this CPU has; the others are named as skipped.
+#[allow(clippy::print_stderr)]
+fn backends() -> Vec<Backend> {
+    let all = [
+        backend!(Portable, portable),
+        #[cfg(target_arch = "x86_64")]
+        backend!(Avx2, avx2),
+        #[cfg(target_arch = "x86_64")]
+        backend!(Avx512, avx512),
+    ];
+    let (here, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|backend| backend.level <= level());
+    for backend in missing {
+        eprintln!("skipped: {} is not on this CPU or switched off", backend.level.name());
+    }
+    here
+}
+
+#[test]
+fn agree_with_loops_over_bytes() {
+    for backend in backends() {
+        for length in (0..=300).chain([511, 512, 513, 1024, 4097]) {
+            for from in [0, 1, 17] {
+                check(&backend, length, from);
+            }
+        }
+    }
+}
+
+/// One length at one distance from an aligned address.
+fn check(backend: &Backend, length: usize, from: usize) {
+    let name = backend.level.name();
+    let a: Vec<u8> = (0..length + from).map(|place| (place * 37 % 251) as u8).collect();
+    let b: Vec<u8> = (0..length + from).map(|place| (place * 59 % 241) as u8 ^ 0xc3).collect();
+    let (a, b) = (&a[from..], &b[from..]);
+    // SAFETY: `backends` lists only what this CPU has.
+    unsafe {
+        assert_eq!((backend.difference)(a, a), 0, "{name}: {length} equal bytes");
+        let zeros = vec![0; length];
+        assert_eq!((backend.any_bit)(&zeros), 0, "{name}: {length} zeros");
+        // One bit in one place, wherever it is.
+        for place in 0..length.min(300) {
+            let mut near = a.to_vec();
+            near[place] ^= 1 << (place % 8);
+            assert_ne!((backend.difference)(a, &near), 0, "{name}: bit at {place} of {length}");
+            let mut one = zeros.clone();
+            one[place] = 1 << (place % 8);
+            assert_ne!((backend.any_bit)(&one), 0, "{name}: bit at {place} of {length}");
+        }
+        for (mask, yes) in [(0, false), (u64::MAX, true)] {
+            let mut target = a.to_vec();
+            (backend.assign)(&mut target, b, mask);
+            assert_eq!(target, if yes { b } else { a }, "{name}: assign {length}");
+            let (mut left, mut right) = (a.to_vec(), b.to_vec());
+            (backend.swap)(&mut left, &mut right, mask);
+            let expected = if yes { (b, a) } else { (a, b) };
+            assert_eq!((&*left, &*right), expected, "{name}: swap {length}");
+        }
+    }
+}
