@@ -16,10 +16,10 @@ pub trait CtAssign {
     /// Slices of different lengths are the caller's mistake; the lengths are public.
     fn ct_swap(&mut self, other: &mut Self, choice: Choice);
 
-    /// What slices of this type do; integers have a faster one. Both have the same length.
+    /// What slices of this type do; integers have a faster one, the more so if the length is `KNOWN` to the compiler. Both have the same length.
     #[doc(hidden)]
     #[inline]
-    fn ct_assign_slice(target: &mut [Self], source: &[Self], choice: Choice)
+    fn ct_assign_slice<const KNOWN: bool>(target: &mut [Self], source: &[Self], choice: Choice)
     where
         Self: Sized,
     {
@@ -31,7 +31,7 @@ pub trait CtAssign {
     /// As [`ct_assign_slice`](CtAssign::ct_assign_slice).
     #[doc(hidden)]
     #[inline]
-    fn ct_swap_slice(left: &mut [Self], right: &mut [Self], choice: Choice)
+    fn ct_swap_slice<const KNOWN: bool>(left: &mut [Self], right: &mut [Self], choice: Choice)
     where
         Self: Sized,
     {
@@ -57,13 +57,13 @@ macro_rules! integers {
             }
 
             #[inline(always)]
-            fn ct_assign_slice(target: &mut [Self], source: &[Self], choice: Choice) {
-                imp::assign(imp::bytes_mut(target), imp::bytes(source), choice.mask() as u64);
+            fn ct_assign_slice<const KNOWN: bool>(target: &mut [Self], source: &[Self], choice: Choice) {
+                imp::assign::<KNOWN>(imp::bytes_mut(target), imp::bytes(source), choice.mask() as u64);
             }
 
             #[inline(always)]
-            fn ct_swap_slice(left: &mut [Self], right: &mut [Self], choice: Choice) {
-                imp::swap(imp::bytes_mut(left), imp::bytes_mut(right), choice.mask() as u64);
+            fn ct_swap_slice<const KNOWN: bool>(left: &mut [Self], right: &mut [Self], choice: Choice) {
+                imp::swap::<KNOWN>(imp::bytes_mut(left), imp::bytes_mut(right), choice.mask() as u64);
             }
         }
     )* };
@@ -91,7 +91,7 @@ impl<T: CtAssign> CtAssign for [T] {
     #[track_caller]
     fn ct_assign(&mut self, source: &Self, choice: Choice) {
         assert_eq!(self.len(), source.len(), "slices to assign differ in length");
-        T::ct_assign_slice(self, source, choice);
+        T::ct_assign_slice::<false>(self, source, choice);
     }
 
     /// May leak: the length.
@@ -99,19 +99,19 @@ impl<T: CtAssign> CtAssign for [T] {
     #[track_caller]
     fn ct_swap(&mut self, other: &mut Self, choice: Choice) {
         assert_eq!(self.len(), other.len(), "slices to swap differ in length");
-        T::ct_swap_slice(self, other, choice);
+        T::ct_swap_slice::<false>(self, other, choice);
     }
 }
 
 impl<T: CtAssign, const N: usize> CtAssign for [T; N] {
     #[inline(always)]
     fn ct_assign(&mut self, source: &Self, choice: Choice) {
-        T::ct_assign_slice(self, source, choice);
+        T::ct_assign_slice::<true>(self, source, choice);
     }
 
     #[inline(always)]
     fn ct_swap(&mut self, other: &mut Self, choice: Choice) {
-        T::ct_swap_slice(self, other, choice);
+        T::ct_swap_slice::<true>(self, other, choice);
     }
 }
 

@@ -34,10 +34,10 @@ impl Choice {
         Self::from_bit(u8::from(condition))
     }
 
-    /// A choice from a comparison inside this crate. The `bool` is a borrow or a sign bit that goes straight into the barrier.
+    /// A choice from a comparison inside this crate, which made a mask that the compiler knows nothing about.
     #[inline(always)]
-    pub(crate) fn from_flag(flag: bool) -> Self {
-        Self(hide(0_usize.wrapping_sub(usize::from(flag))))
+    pub(crate) fn from_mask(mask: usize) -> Self {
+        Self(mask)
     }
 
     /// `then` if *yes*, `otherwise` if *no*. Both are read.

@@ -1,5 +1,6 @@
 //! Equal, different, zero, not zero.
 
+use crate::imp::word::Word;
 use crate::{Choice, imp};
 
 /// Equality that looks at everything before it answers.
@@ -51,34 +52,34 @@ macro_rules! integers {
         impl CtEq for $int {
             #[inline(always)]
             fn ct_eq(&self, other: &Self) -> Choice {
-                Choice::from_flag(*self == *other)
+                Choice::from_mask(self.equal(*other))
             }
 
             #[inline(always)]
             fn ct_ne(&self, other: &Self) -> Choice {
-                Choice::from_flag(*self != *other)
+                Choice::from_mask(self.different(*other))
             }
 
             #[inline(always)]
             fn ct_eq_slice(left: &[Self], right: &[Self]) -> Choice {
-                imp::difference(imp::bytes(left), imp::bytes(right)).ct_is_zero()
+                Choice::from_mask(imp::equal(imp::bytes(left), imp::bytes(right)))
             }
         }
 
         impl CtZero for $int {
             #[inline(always)]
             fn ct_is_zero(&self) -> Choice {
-                Choice::from_flag(*self == 0)
+                Choice::from_mask(self.zero())
             }
 
             #[inline(always)]
             fn ct_is_nonzero(&self) -> Choice {
-                Choice::from_flag(*self != 0)
+                Choice::from_mask(self.nonzero())
             }
 
             #[inline(always)]
             fn ct_is_zero_slice(slice: &[Self]) -> Choice {
-                imp::any_bit(imp::bytes(slice)).ct_is_zero()
+                Choice::from_mask(imp::zero(imp::bytes(slice)))
             }
         }
     )* };

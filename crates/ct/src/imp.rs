@@ -9,16 +9,23 @@ pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
 pub mod portable;
+#[cfg(target_arch = "x86_64")]
+pub mod sse2;
 #[cfg(test)]
 mod tests;
 #[cfg(deadpan_test)]
 pub mod valgrind;
+pub mod word;
 
+#[cfg(not(target_arch = "x86_64"))]
+use self::portable as baseline;
+#[cfg(target_arch = "x86_64")]
+use self::sse2 as baseline;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Level, level};
 
-/// Up to here the portable text is inlined: a call and a look at the CPU level would cost more than they save.
-const SHORT: usize = 128;
+/// Up to here the text for every CPU is inlined: a call and a look at the CPU level would cost more than they save.
+const SHORT: usize = 256;
 
 /// Integers: no padding, every bit pattern is valid.
 pub trait Plain {}
@@ -45,7 +52,7 @@ pub fn bytes_mut<T: Plain>(slice: &mut [T]) -> &mut [u8] {
 macro_rules! dispatch {
     ($length:expr, $name:ident($($argument:expr),*)) => {
         if $length <= SHORT {
-            portable::$name($($argument),*)
+            baseline::$name($($argument),*)
         } else {
             #[cfg(target_arch = "x86_64")]
             match level() {
@@ -53,7 +60,7 @@ macro_rules! dispatch {
                 Level::Avx512 => unsafe { avx512::$name($($argument),*) },
                 // SAFETY: as above.
                 Level::Avx2 => unsafe { avx2::$name($($argument),*) },
-                _ => portable::$name($($argument),*),
+                _ => baseline::$name($($argument),*),
             }
             #[cfg(not(target_arch = "x86_64"))]
             portable::$name($($argument),*)
@@ -61,29 +68,37 @@ macro_rules! dispatch {
     };
 }
 
-/// Zero if both slices, of the same length, hold the same bytes.
+/// All ones if both slices, of the same length, hold the same bytes.
 #[inline(always)]
-pub fn difference(left: &[u8], right: &[u8]) -> u64 {
+pub fn equal(left: &[u8], right: &[u8]) -> usize {
     debug_assert_eq!(left.len(), right.len());
-    dispatch!(left.len(), difference(left, right))
+    dispatch!(left.len(), equal(left, right))
 }
 
-/// Zero if every byte is zero.
+/// All ones if every byte is zero.
 #[inline(always)]
-pub fn any_bit(slice: &[u8]) -> u64 {
-    dispatch!(slice.len(), any_bit(slice))
+pub fn zero(slice: &[u8]) -> usize {
+    dispatch!(slice.len(), zero(slice))
 }
 
-/// Copies `source` where `mask` has ones.
+/// Copies `source` where `mask` has ones. An array, whose length is `KNOWN`, comes to a few instructions if it is taken by words.
 #[inline(always)]
-pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
+pub fn assign<const KNOWN: bool>(target: &mut [u8], source: &[u8], mask: u64) {
     debug_assert_eq!(target.len(), source.len());
-    dispatch!(target.len(), assign(target, source, mask));
+    if KNOWN && target.len() <= SHORT {
+        portable::assign_words(target, source, mask);
+    } else {
+        dispatch!(target.len(), assign(target, source, mask));
+    }
 }
 
-/// Exchanges two slices where `mask` has ones.
+/// Exchanges two slices where `mask` has ones; arrays as in [`assign`].
 #[inline(always)]
-pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
+pub fn swap<const KNOWN: bool>(left: &mut [u8], right: &mut [u8], mask: u64) {
     debug_assert_eq!(left.len(), right.len());
-    dispatch!(left.len(), swap(left, right, mask));
+    if KNOWN && left.len() <= SHORT {
+        portable::swap_words(left, right, mask);
+    } else {
+        dispatch!(left.len(), swap(left, right, mask));
+    }
 }

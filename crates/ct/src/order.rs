@@ -1,5 +1,6 @@
 //! Less, greater, negative.
 
+use crate::imp::word::Word;
 use crate::{Choice, CtEq};
 
 /// Order without a jump. Slices and arrays compare like `Ord`: item by item from the front, the shorter one first on a tie.
@@ -45,59 +46,48 @@ pub trait CtSign {
 }
 
 macro_rules! integers {
-    ($($int:ty)*) => { $(
+    ($($int:ty $({ $($slice:tt)* })?;)*) => { $(
         impl CtOrd for $int {
             #[inline(always)]
             fn ct_lt(&self, other: &Self) -> Choice {
-                Choice::from_flag(*self < *other)
+                Choice::from_mask(self.less(*other))
             }
 
             #[inline(always)]
             fn ct_le(&self, other: &Self) -> Choice {
-                Choice::from_flag(*self <= *other)
+                Choice::from_mask(self.less_or_equal(*other))
             }
 
             #[inline(always)]
             fn ct_ge(&self, other: &Self) -> Choice {
-                Choice::from_flag(*self >= *other)
+                Choice::from_mask(other.less_or_equal(*self))
             }
+
+            $($($slice)*)?
         }
     )* };
 }
 
-integers!(u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+integers! {
+    u8 {
+        #[inline]
+        fn ct_lt_slice(left: &[Self], right: &[Self], tie: Choice) -> Choice {
+            less_bytes(left, right, tie)
+        }
+    };
+    u16; u32; u64; u128; usize;
+    i8; i16; i32; i64; i128; isize;
+}
 
-impl CtOrd for u8 {
-    #[inline(always)]
-    fn ct_lt(&self, other: &Self) -> Choice {
-        Choice::from_flag(*self < *other)
-    }
-
-    #[inline(always)]
-    fn ct_le(&self, other: &Self) -> Choice {
-        Choice::from_flag(*self <= *other)
-    }
-
-    #[inline(always)]
-    fn ct_ge(&self, other: &Self) -> Choice {
-        Choice::from_flag(*self >= *other)
-    }
-
-    /// Bytes in order are one long big-endian number: subtract it word by word and keep the borrow.
-    #[inline]
-    fn ct_lt_slice(left: &[Self], right: &[Self], tie: Choice) -> Choice {
-        let (left_head, left_words) = left.as_rchunks::<8>();
-        let (right_head, right_words) = right.as_rchunks::<8>();
-        let borrow = |borrow: Choice, a: u64, b: u64| {
-            let (difference, under) = a.overflowing_sub(b);
-            let (_, under_again) = difference.overflowing_sub(u64::from(borrow.bit()));
-            Choice::from_flag(under | under_again)
-        };
-        let words = left_words.iter().zip(right_words).rev();
-        let less = words.fold(tie, |less, (a, b)| borrow(less, u64::from_be_bytes(*a), u64::from_be_bytes(*b)));
-        let head = left_head.iter().zip(right_head).rev();
-        head.fold(less, |less, (a, b)| borrow(less, u64::from(*a), u64::from(*b)))
-    }
+/// Bytes in order are one long big-endian number, compared here from its last word to its first.
+fn less_bytes(left: &[u8], right: &[u8], tie: Choice) -> Choice {
+    let (left_head, left_words) = left.as_rchunks::<8>();
+    let (right_head, right_words) = right.as_rchunks::<8>();
+    let words = left_words.iter().zip(right_words).rev();
+    let words = words.map(|(a, b)| (u64::from_be_bytes(*a), u64::from_be_bytes(*b)));
+    let head = left_head.iter().zip(right_head).rev();
+    let head = head.map(|(a, b)| (u64::from(*a), u64::from(*b)));
+    words.chain(head).fold(tie, |less, (a, b)| a.ct_lt(&b) | (a.ct_eq(&b) & less))
 }
 
 macro_rules! signed {
@@ -105,7 +95,7 @@ macro_rules! signed {
         impl CtSign for $int {
             #[inline(always)]
             fn ct_is_negative(&self) -> Choice {
-                Choice::from_flag(*self < 0)
+                Choice::from_mask(self.less(0))
             }
         }
     )* };

@@ -1,5 +1,6 @@
 //! One of two values, without a jump.
 
+use crate::imp::word::Word;
 use crate::{Choice, CtAssign};
 
 /// Values that a [`Choice`] can pick between: integers, arrays of them, choices, pairs, and your own types.
@@ -16,7 +17,7 @@ macro_rules! integers {
         impl CtSelect for $int {
             #[inline(always)]
             fn ct_select(choice: Choice, then: Self, otherwise: Self) -> Self {
-                otherwise ^ ((then ^ otherwise) & choice.mask() as $int)
+                then.select(otherwise, choice.mask().cast_unsigned())
             }
         }
     )* };

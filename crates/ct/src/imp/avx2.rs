@@ -2,16 +2,16 @@
 
 use super::portable;
 
-/// Zero if both hold the same bytes.
+/// All ones if both hold the same bytes.
 #[target_feature(enable = "avx2")]
-pub fn difference(left: &[u8], right: &[u8]) -> u64 {
-    portable::difference(left, right)
+pub fn equal(left: &[u8], right: &[u8]) -> usize {
+    portable::equal(left, right)
 }
 
-/// Zero if every byte is zero.
+/// All ones if every byte is zero.
 #[target_feature(enable = "avx2")]
-pub fn any_bit(slice: &[u8]) -> u64 {
-    portable::any_bit(slice)
+pub fn zero(slice: &[u8]) -> usize {
+    portable::zero(slice)
 }
 
 /// Copies `source` where `mask` has ones.

@@ -5,6 +5,8 @@ use core::arch::x86_64::{
     _mm512_setzero_si512, _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_test_epi64_mask,
 };
 
+use super::word::Word;
+
 /// Bytes in a vector.
 const STEP: usize = 64;
 /// Vectors whose differences are collected side by side, so that the loop waits for loads only.
@@ -55,17 +57,17 @@ fn store_tail(slice: &mut [u8], vector: __m512i) {
     unsafe { _mm512_mask_storeu_epi8(slice.as_mut_ptr().cast(), first(slice.len()), vector) }
 }
 
-/// A byte-sized mask of the lanes that have any bit set, as a number.
+/// All ones if no bit is set anywhere.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn collect(seen: [__m512i; LANES]) -> u64 {
+fn zero_mask(seen: [__m512i; LANES]) -> usize {
     let all = _mm512_or_si512(_mm512_or_si512(seen[0], seen[1]), _mm512_or_si512(seen[2], seen[3]));
-    u64::from(_mm512_test_epi64_mask(all, all))
+    _mm512_test_epi64_mask(all, all).zero()
 }
 
-/// Zero if both hold the same bytes.
+/// All ones if both hold the same bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn difference(left: &[u8], right: &[u8]) -> u64 {
+pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();
     let (right, right_tail) = right.as_chunks::<STEP>();
     let mut seen = [_mm512_setzero_si512(); LANES];
@@ -80,12 +82,12 @@ pub fn difference(left: &[u8], right: &[u8]) -> u64 {
         seen[0] = _mm512_ternarylogic_epi64::<OR_XOR>(seen[0], load(a), load(b));
     }
     seen[1] = _mm512_ternarylogic_epi64::<OR_XOR>(seen[1], load_tail(left_tail), load_tail(right_tail));
-    collect(seen)
+    zero_mask(seen)
 }
 
-/// Zero if every byte is zero.
+/// All ones if every byte is zero.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub fn any_bit(slice: &[u8]) -> u64 {
+pub fn zero(slice: &[u8]) -> usize {
     let (vectors, tail) = slice.as_chunks::<STEP>();
     let mut seen = [_mm512_setzero_si512(); LANES];
     let (vectors, rest) = vectors.as_chunks::<LANES>();
@@ -98,7 +100,7 @@ pub fn any_bit(slice: &[u8]) -> u64 {
         seen[0] = _mm512_or_si512(seen[0], load(vector));
     }
     seen[1] = _mm512_or_si512(seen[1], load_tail(tail));
-    collect(seen)
+    zero_mask(seen)
 }
 
 /// Copies `source` where `mask` has ones.

@@ -1,43 +1,40 @@
-//! The arithmetic, eight bytes at a time. The compiler widens it to the vectors of whatever target it is compiled for.
+//! The arithmetic. Slices are changed byte by byte: the compiler widens such loops to the vectors of whatever target they are compiled
+//! for, and does it better than by words. Arrays, whose loops it unrolls, it handles better by words.
 //!
 //! Nothing here compares: differences are collected with `|`, choices are spent with `&` on a mask that the compiler knows nothing about.
+
+use super::word::Word;
 
 /// Bytes in a step.
 const STEP: usize = 8;
 
-/// Zero if both hold the same bytes.
+/// All ones if both hold the same bytes.
 #[inline(always)]
-pub fn difference(left: &[u8], right: &[u8]) -> u64 {
+pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();
     let (right, right_tail) = right.as_chunks::<STEP>();
-    let mut seen = 0;
+    let mut seen = 0_u64;
     for (a, b) in left.iter().zip(right) {
         seen |= u64::from_ne_bytes(*a) ^ u64::from_ne_bytes(*b);
     }
     for (a, b) in left_tail.iter().zip(right_tail) {
         seen |= u64::from(a ^ b);
     }
-    seen
+    seen.zero()
 }
 
-/// Zero if every byte is zero.
+/// All ones if every byte is zero.
 #[inline(always)]
-pub fn any_bit(slice: &[u8]) -> u64 {
+pub fn zero(slice: &[u8]) -> usize {
     let (words, tail) = slice.as_chunks::<STEP>();
-    let seen = words.iter().fold(0, |seen, word| seen | u64::from_ne_bytes(*word));
-    tail.iter().fold(seen, |seen, byte| seen | u64::from(*byte))
+    let seen = words.iter().fold(0_u64, |seen, word| seen | u64::from_ne_bytes(*word));
+    tail.iter().fold(seen, |seen, byte| seen | u64::from(*byte)).zero()
 }
 
 /// Copies `source` where `mask` has ones.
 #[inline(always)]
 pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
-    let (target, target_tail) = target.as_chunks_mut::<STEP>();
-    let (source, source_tail) = source.as_chunks::<STEP>();
     for (to, from) in target.iter_mut().zip(source) {
-        let old = u64::from_ne_bytes(*to);
-        *to = (old ^ ((old ^ u64::from_ne_bytes(*from)) & mask)).to_ne_bytes();
-    }
-    for (to, from) in target_tail.iter_mut().zip(source_tail) {
         *to ^= (*to ^ *from) & mask as u8;
     }
 }
@@ -45,6 +42,28 @@ pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
 /// Exchanges two slices where `mask` has ones.
 #[inline(always)]
 pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
+    for (a, b) in left.iter_mut().zip(right) {
+        let change = (*a ^ *b) & mask as u8;
+        *a ^= change;
+        *b ^= change;
+    }
+}
+
+/// [`assign`] by words.
+#[inline(always)]
+pub fn assign_words(target: &mut [u8], source: &[u8], mask: u64) {
+    let (target, target_tail) = target.as_chunks_mut::<STEP>();
+    let (source, source_tail) = source.as_chunks::<STEP>();
+    for (to, from) in target.iter_mut().zip(source) {
+        let old = u64::from_ne_bytes(*to);
+        *to = (old ^ ((old ^ u64::from_ne_bytes(*from)) & mask)).to_ne_bytes();
+    }
+    assign(target_tail, source_tail, mask);
+}
+
+/// [`swap`] by words.
+#[inline(always)]
+pub fn swap_words(left: &mut [u8], right: &mut [u8], mask: u64) {
     let (left, left_tail) = left.as_chunks_mut::<STEP>();
     let (right, right_tail) = right.as_chunks_mut::<STEP>();
     for (a, b) in left.iter_mut().zip(right) {
@@ -53,9 +72,5 @@ pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
         *a = (old_a ^ change).to_ne_bytes();
         *b = (old_b ^ change).to_ne_bytes();
     }
-    for (a, b) in left_tail.iter_mut().zip(right_tail) {
-        let change = (*a ^ *b) & mask as u8;
-        *a ^= change;
-        *b ^= change;
-    }
+    swap(left_tail, right_tail, mask);
 }

@@ -2,28 +2,22 @@
 
 use super::portable;
 #[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::{avx2, avx512, sse2};
 use crate::cpu::{Level, level};
 use std::vec::Vec;
 use std::{eprintln, vec};
 
 struct Backend {
     level: Level,
-    difference: unsafe fn(&[u8], &[u8]) -> u64,
-    any_bit: unsafe fn(&[u8]) -> u64,
+    equal: unsafe fn(&[u8], &[u8]) -> usize,
+    zero: unsafe fn(&[u8]) -> usize,
     assign: unsafe fn(&mut [u8], &[u8], u64),
     swap: unsafe fn(&mut [u8], &mut [u8], u64),
 }
 
 macro_rules! backend {
     ($level:ident, $module:ident) => {
-        Backend {
-            level: Level::$level,
-            difference: $module::difference,
-            any_bit: $module::any_bit,
-            assign: $module::assign,
-            swap: $module::swap,
-        }
+        Backend { level: Level::$level, equal: $module::equal, zero: $module::zero, assign: $module::assign, swap: $module::swap }
     };
 }
 
@@ -32,6 +26,8 @@ macro_rules! backend {
 fn backends() -> Vec<Backend> {
     let all = [
         backend!(Portable, portable),
+        #[cfg(target_arch = "x86_64")]
+        backend!(Sse2, sse2),
         #[cfg(target_arch = "x86_64")]
         backend!(Avx2, avx2),
         #[cfg(target_arch = "x86_64")]
@@ -63,17 +59,17 @@ fn check(backend: &Backend, length: usize, from: usize) {
     let (a, b) = (&a[from..], &b[from..]);
     // SAFETY: `backends` lists only what this CPU has.
     unsafe {
-        assert_eq!((backend.difference)(a, a), 0, "{name}: {length} equal bytes");
+        assert_eq!((backend.equal)(a, a), usize::MAX, "{name}: {length} equal bytes");
         let zeros = vec![0; length];
-        assert_eq!((backend.any_bit)(&zeros), 0, "{name}: {length} zeros");
+        assert_eq!((backend.zero)(&zeros), usize::MAX, "{name}: {length} zeros");
         // One bit in one place, wherever it is.
         for place in 0..length.min(300) {
             let mut near = a.to_vec();
             near[place] ^= 1 << (place % 8);
-            assert_ne!((backend.difference)(a, &near), 0, "{name}: bit at {place} of {length}");
+            assert_eq!((backend.equal)(a, &near), 0, "{name}: bit at {place} of {length}");
             let mut one = zeros.clone();
             one[place] = 1 << (place % 8);
-            assert_ne!((backend.any_bit)(&one), 0, "{name}: bit at {place} of {length}");
+            assert_eq!((backend.zero)(&one), 0, "{name}: bit at {place} of {length}");
         }
         for (mask, yes) in [(0, false), (u64::MAX, true)] {
             let mut target = a.to_vec();

@@ -1,0 +1,98 @@
+//! Known leaks. An audit that lets one of them pass is broken.
+
+use core::slice::from_raw_parts;
+
+/// Stops at the first difference.
+///
+/// # Safety
+/// The pointers are valid for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bad_early_exit__ppp(a: *const u8, b: *const u8, length: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let (a, b) = unsafe { (from_raw_parts(a, length), from_raw_parts(b, length)) };
+    a.iter().zip(b).all(|(a, b)| a == b)
+}
+
+/// `==` on slices is a call to `memcmp`, which stops early.
+///
+/// # Safety
+/// The pointers are valid for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bad_memcmp__ppp(a: *const u8, b: *const u8, length: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { from_raw_parts(a, length) == from_raw_parts(b, length) }
+}
+
+/// The cache shows which entry was read.
+///
+/// # Safety
+/// The pointer is valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bad_table_index__ps(table: *const [u8; 256], index: u8) -> u8 {
+    // SAFETY: the caller's promise.
+    unsafe { (*table)[usize::from(index)] }
+}
+
+/// The time of a division depends on its operands on many CPUs.
+#[unsafe(no_mangle)]
+pub extern "C" fn bad_division__ss(a: u64, b: u64) -> u64 {
+    a / (b | 1)
+}
+
+/// The usual base64 decoder: a table of 256 entries.
+///
+/// # Safety
+/// The pointers are valid for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bad_base64_table__pppp(source: *const u8, length: usize, target: *mut u8, table: *const [u8; 256]) {
+    for place in 0..length {
+        // SAFETY: the caller's promise.
+        unsafe { *target.add(place) = (*table)[usize::from(*source.add(place))] };
+    }
+}
+
+/// The usual way to strip PKCS#7: a loop over as many bytes as the last one says, left at the first wrong one.
+///
+/// # Safety
+/// The pointer is valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bad_pkcs7__p(block: *const [u8; 16]) -> usize {
+    // SAFETY: the caller's promise.
+    let block = unsafe { &*block };
+    let count = usize::from(block[15]);
+    if count == 0 || count > 16 || block[16 - count..].iter().any(|byte| usize::from(*byte) != count) {
+        return usize::MAX;
+    }
+    16 - count
+}
+
+/// A mask that the compiler knows to be all ones or all zeros: at -O3 this comes back as a jump.
+///
+/// # Safety
+/// The pointers are valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bad3_naive_mask_assign__pps(target: *mut [u8; 32], source: *const [u8; 32], bit: bool) {
+    // SAFETY: the caller's promise.
+    let (target, source) = unsafe { (&mut *target, &*source) };
+    let mask = u8::from(bit).wrapping_neg();
+    for (to, from) in target.iter_mut().zip(source) {
+        *to = (*from & mask) | (*to & !mask);
+    }
+}
+
+/// A secret that was put away on the stack and taken out again is still a secret.
+///
+/// # Safety
+/// The pointer is valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn bad_through_the_stack__p(secret: *const [u64; 40]) -> u64 {
+    // SAFETY: the caller's promise.
+    let mut copy = unsafe { *secret };
+    core::hint::black_box(&mut copy);
+    if copy[39] & 1 == 1 { sideways(copy[0]) } else { copy[1] }
+}
+
+#[inline(never)]
+fn sideways(number: u64) -> u64 {
+    core::hint::black_box(number).rotate_left(9)
+}

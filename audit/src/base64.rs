@@ -1,0 +1,109 @@
+//! `deadpan-base64`: every back end at any length, both alphabets, and what works on one symbol.
+
+use core::slice::{from_raw_parts, from_raw_parts_mut};
+use deadpan_base64::{Alphabet, hex::Case, imp};
+use deadpan_ct::CtZero;
+
+macro_rules! backends {
+    ($($module:ident: $encode:ident $encode_url:ident $decode:ident $decode_url:ident;)*) => { $(
+        /// # Safety
+        /// The contract of `imp`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $encode(source: *const u8, length: usize, target: *mut u8, total: usize) {
+            // SAFETY: the caller's promise.
+            unsafe { imp::$module::encode(Alphabet::Standard, source, length, target, total) }
+        }
+        /// # Safety
+        /// The contract of `imp`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $encode_url(source: *const u8, length: usize, target: *mut u8, total: usize) {
+            // SAFETY: the caller's promise.
+            unsafe { imp::$module::encode(Alphabet::UrlSafe, source, length, target, total) }
+        }
+        /// # Safety
+        /// The contract of `imp`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $decode(source: *const u8, length: usize, target: *mut u8) -> isize {
+            // SAFETY: the caller's promise.
+            unsafe { imp::$module::decode(Alphabet::Standard, source, length, target).canonical().mask() }
+        }
+        /// # Safety
+        /// The contract of `imp`.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $decode_url(source: *const u8, length: usize, target: *mut u8) -> isize {
+            // SAFETY: the caller's promise.
+            unsafe { imp::$module::decode(Alphabet::UrlSafe, source, length, target).canonical().mask() }
+        }
+    )* };
+}
+
+backends! {
+    portable: ok_encode_portable__pppp ok_encode_url_portable__pppp ok_decode_portable__ppp ok_decode_url_portable__ppp;
+    ssse3: ok_encode_ssse3__pppp ok_encode_url_ssse3__pppp ok_decode_ssse3__ppp ok_decode_url_ssse3__ppp;
+    avx2: ok_encode_avx2__pppp ok_encode_url_avx2__pppp ok_decode_avx2__ppp ok_decode_url_avx2__ppp;
+    avx512: ok_encode_avx512__pppp ok_encode_url_avx512__pppp ok_decode_avx512__ppp ok_decode_url_avx512__ppp;
+}
+
+macro_rules! hex {
+    ($($module:ident: $encode:ident $decode:ident;)*) => { $(
+        /// # Safety
+        /// The pointers are valid for `length` bytes and twice as many digits, and the CPU has the back end.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $encode(source: *const u8, length: usize, target: *mut u8) {
+            // SAFETY: the caller's promise.
+            #[allow(unused_unsafe)]
+            unsafe { imp::hex::$module::encode(Case::Lower, from_raw_parts(source, length), from_raw_parts_mut(target, 2 * length)) }
+        }
+        /// # Safety
+        /// As above.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $decode(source: *const u8, length: usize, target: *mut u8) -> isize {
+            // SAFETY: the caller's promise.
+            #[allow(unused_unsafe)]
+            unsafe { imp::hex::$module::decode(from_raw_parts(source, 2 * length), from_raw_parts_mut(target, length)).ct_is_zero().mask() }
+        }
+    )* };
+}
+
+hex! {
+    portable: ok_hex_encode_portable__ppp ok_hex_decode_portable__ppp;
+    avx2: ok_hex_encode_avx2__ppp ok_hex_decode_avx2__ppp;
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ok_encode_symbol__s(value: u8) -> u8 {
+    Alphabet::Standard.encode_symbol(value)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn ok_decode_symbol__s(byte: u8) -> u64 {
+    let symbol = Alphabet::UrlSafe.decode_symbol(byte);
+    let kinds = [symbol.value().is_some(), symbol.is_white_space(), symbol.is_padding(), symbol.is_invalid()];
+    kinds.into_iter().fold(u64::from(symbol.value().unwrap_or(0)), |bits, kind| bits << 1 | u64::from(kind.bit()))
+}
+
+/// Where white space stands is declassified on purpose; nothing else may show.
+///
+/// # Safety
+/// The pointers are valid for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ok_squeeze_portable__ppp(source: *const u8, length: usize, target: *mut u8) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { imp::space::portable(source, length, target) }
+}
+
+/// # Safety
+/// The pointers are valid for `length` bytes, and the CPU has AVX-512.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ok_squeeze_avx512__ppp(source: *const u8, length: usize, target: *mut u8) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { imp::space::avx512(source, length, target) }
+}
+
+/// # Safety
+/// The pointer is valid for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ok_line_end__pp(text: *const u8, length: usize) -> usize {
+    // SAFETY: the caller's promise.
+    imp::space::line_end(unsafe { from_raw_parts(text, length) })
+}

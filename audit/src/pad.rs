@@ -1,0 +1,133 @@
+//! `deadpan-pad`: every back end, with the scheme a constant, for blocks of 16 and for blocks of any size.
+//!
+//! How much of a block is data is secret, except where `pad` gets it as the length of a slice and reads it byte by byte.
+
+use core::slice::{from_raw_parts, from_raw_parts_mut};
+use deadpan_pad::imp::{self, NO_NOISE, Noise, Row, Value};
+use deadpan_pad::{Padding, Scheme};
+
+/// The block size that has its own kernels.
+const COMMON: u8 = 16;
+
+/// For each scheme of a back end: padding, in place and from a slice, for blocks of 16 (`_16`) and of any size (`_n`). `$letter` is what
+/// the length of that slice is.
+macro_rules! pad {
+    ($backend:ident, length $letter:literal: $($scheme:ident)*) => { $(
+        const _: () = {
+            const ROW: Row = Row::of(Scheme::$scheme, COMMON);
+
+            /// # Safety
+            /// The pointers are valid, for `length` bytes, fewer than 16, and for 16; and the CPU has the back end.
+            #[unsafe(export_name = concat!("ok_pad_16_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "pss"))]
+            unsafe extern "C" fn common(data: *const u8, length: usize, block: *mut [u8; COMMON as usize], drawn: u8, empty: u8) {
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                unsafe { imp::$backend::pad(&ROW, value(&ROW, drawn, empty), from_raw_parts(data, length), &mut *block) }
+            }
+
+            /// # Safety
+            /// As above; the block is valid for `size` bytes, at least one and more than `length`.
+            #[unsafe(export_name = concat!("ok_pad_n_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "ppss"))]
+            unsafe extern "C" fn any(data: *const u8, length: usize, block: *mut u8, size: u8, drawn: u8, empty: u8) {
+                let row = Row::of(Scheme::$scheme, size);
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    let block = from_raw_parts_mut(block, usize::from(size));
+                    imp::$backend::pad(&row, value(&row, drawn, empty), from_raw_parts(data, length), block);
+                }
+            }
+
+            /// # Safety
+            /// The pointers are valid, `kept` is less than 16, and the CPU has the back end.
+            #[unsafe(export_name = concat!("ok_pad_in_place_16_", stringify!($scheme), "_", stringify!($backend), "__pspss"))]
+            unsafe extern "C" fn common_in_place(block: *mut [u8; COMMON as usize], kept: usize, noise: *const Noise, drawn: u8, empty: u8) {
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                unsafe { imp::$backend::pad_in_place(&ROW, value(&ROW, drawn, empty), &mut *block, kept, noise_for(&ROW, noise)) }
+            }
+
+            /// # Safety
+            /// As above; the block is valid for `size` bytes, at least one and more than `kept`.
+            #[unsafe(export_name = concat!("ok_pad_in_place_n_", stringify!($scheme), "_", stringify!($backend), "__ppspss"))]
+            unsafe extern "C" fn any_in_place(block: *mut u8, size: u8, kept: usize, noise: *const Noise, drawn: u8, empty: u8) {
+                let row = Row::of(Scheme::$scheme, size);
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    let block = from_raw_parts_mut(block, usize::from(size));
+                    imp::$backend::pad_in_place(&row, value(&row, drawn, empty), block, kept, noise_for(&row, noise));
+                }
+            }
+        };
+    )* };
+}
+
+/// What `Padding` passes on: the row's own value, or a drawn one.
+#[inline(always)]
+fn value(row: &Row, drawn: u8, empty: u8) -> Value {
+    // The one scheme whose check derives the bytes from the last one, and whose row says nothing about them.
+    let draws = row.follows != 0 && row.value.data == 0;
+    if draws { Value { data: drawn, empty } } else { row.value }
+}
+
+/// # Safety
+/// The pointer is valid.
+#[inline(always)]
+unsafe fn noise_for<'a>(row: &Row, noise: *const Noise) -> &'a Noise {
+    // SAFETY: the caller's promise.
+    if row.noisy == 0 { &NO_NOISE } else { unsafe { &*noise } }
+}
+
+// A constant fill, a count, noise, counting up, a mark, a drawn byte, a complement.
+pad!(portable, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+pad!(sse2, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+pad!(avx512, length "s": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+
+/// For each scheme of a back end: checking a block of 16 (`_16`) and one of any size (`_n`).
+macro_rules! unpad {
+    ($backend:ident: $($scheme:ident)*) => { $(
+        const _: () = {
+            /// # Safety
+            /// The pointer is valid, and the CPU has the back end.
+            #[unsafe(export_name = concat!("ok_unpad_16_", stringify!($scheme), "_", stringify!($backend), "__p"))]
+            unsafe extern "C" fn common(block: *const [u8; COMMON as usize]) -> usize {
+                const ROW: Row = Row::of(Scheme::$scheme, COMMON);
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                let (count, valid) = unsafe { imp::$backend::unpad(&ROW, &*block) };
+                count & valid.mask().cast_unsigned()
+            }
+
+            /// # Safety
+            /// As above; the block is valid for `size` bytes, at least one.
+            #[unsafe(export_name = concat!("ok_unpad_n_", stringify!($scheme), "_", stringify!($backend), "__pp"))]
+            unsafe extern "C" fn any(block: *const u8, size: u8) -> usize {
+                let row = Row::of(Scheme::$scheme, size);
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                let (count, valid) = unsafe { imp::$backend::unpad(&row, from_raw_parts(block, usize::from(size))) };
+                count & valid.mask().cast_unsigned()
+            }
+        };
+    )* };
+}
+
+unpad!(portable: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+unpad!(sse2: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+unpad!(avx512: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
+
+/// The public function, with its choice of back end.
+///
+/// # Safety
+/// The pointer is valid for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ok_unpad_ct_pkcs7__pp(padded: *const u8, length: usize) -> usize {
+    const PADDING: Padding = match Padding::new(Scheme::Pkcs7, COMMON) {
+        Ok(padding) => padding,
+        Err(_) => panic!("a block has at least one byte"),
+    };
+    // SAFETY: the caller's promise.
+    let (length, valid) = PADDING.unpad_ct(unsafe { from_raw_parts(padded, length) });
+    length ^ valid.mask().cast_unsigned()
+}

@@ -1,0 +1,151 @@
+//! `deadpan-base64` beside base64-turbo, base64-simd, base64, base64ct and simdutf: the standard alphabet with `=`, into buffers that exist.
+//!
+//! Everybody reads one input and writes one output. Both move before each round to another multiple of 16 bytes in a page, where an
+//! allocator might have put them, so that nobody is lucky with an address. Sizes are those of the binary data; `memcpy` of that many is the yardstick.
+
+#[cfg(feature = "simdutf")]
+#[allow(unsafe_code)]
+mod barrier;
+
+use crate::barrier::{Register, hide_bytes, hide_bytes_mut};
+use crate::bench::Bench;
+use crate::movable::Movable;
+use crate::race::Race;
+use crate::race::Role::{self, ConstantTime, NoPromise, Ours, Yardstick};
+use crate::random::Random;
+use ::base64::Engine;
+use ::base64::engine::general_purpose::PAD;
+use ::base64::engine::simd::Simd;
+use base64_simd::AsOut;
+use base64ct::Encoding;
+use std::cell::RefCell;
+
+/// The sizes, and how they are called.
+const SIZES: [(usize, &str); 7] =
+    [(16, "16 B"), (64, "64 B"), (256, "256 B"), (1 << 10, "1 KiB"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB"), (64 << 20, "64 MiB")];
+
+/// From here on a round takes most of a second: not with `--quick`.
+const SLOW: usize = 64 << 20;
+
+/// Runs every cell.
+pub fn run(bench: &mut Bench<'_>) {
+    if cfg!(not(feature = "simdutf")) {
+        bench.report.line("simdutf: skipped (no C++ compiler)");
+    }
+    for (size, name) in SIZES {
+        if size < SLOW || !bench.options.quick {
+            cells(bench, size, name);
+        }
+    }
+}
+
+/// Encoding and decoding at 16 KiB, where the levels of the CPU are compared.
+pub fn middle(bench: &mut Bench<'_>) {
+    cells(bench, 16 << 10, "16 KiB");
+}
+
+fn cells(bench: &mut Bench<'_>, size: usize, name: &str) {
+    let (encode, decode) = (format!("encode {name}"), format!("decode {name}"));
+    if !bench.wants(&encode) && !bench.wants(&decode) {
+        return;
+    }
+    let binary = Random::new(6).bytes(size);
+    let text = ::base64::engine::general_purpose::STANDARD.encode(&binary).into_bytes();
+    let output = place(&vec![0; text.len() + 64]);
+    let buffers = Buffers { binary: place(&binary), text: place(&text), output };
+    if bench.wants(&encode) {
+        let mut race = Race::new("base64", encode, Some(size));
+        encoders(&mut race, &buffers);
+        buffers.relocate(&mut race);
+        bench.run(race);
+    }
+    if bench.wants(&decode) {
+        let mut race = Race::new("base64", decode, Some(size));
+        decoders(&mut race, &buffers);
+        buffers.relocate(&mut race);
+        bench.run(race);
+    }
+}
+
+fn encoders<'a>(race: &mut Race<'a>, buffers: &'a Buffers) {
+    let crate_base64 = Simd::standard(PAD);
+    buffers.encode(race, ("deadpan", Ours), |input, output| deadpan_base64::STANDARD.encode_into(input, output).map_or(0, str::len));
+    buffers.encode(race, ("base64-turbo", NoPromise), |input, output| base64_turbo::STANDARD.encode_slice(input, output).unwrap_or(0));
+    buffers.encode(race, ("base64-simd", NoPromise), |input, output| base64_simd::STANDARD.encode(input, output.as_out()).len());
+    buffers.encode(race, ("base64", NoPromise), move |input, output| crate_base64.encode_slice(input, output).unwrap_or(0));
+    #[cfg(feature = "simdutf")]
+    buffers.encode(race, ("simdutf", NoPromise), barrier::encode);
+    buffers.encode(race, ("base64ct", ConstantTime), |input, output| base64ct::Base64::encode(input, output).map_or(0, str::len));
+    buffers.copy(race);
+}
+
+fn decoders<'a>(race: &mut Race<'a>, buffers: &'a Buffers) {
+    let crate_base64 = Simd::standard(PAD);
+    buffers.decode(race, ("deadpan", Ours), |input, output| deadpan_base64::STANDARD.decode_into(input, output).map_or(0, |out| out.len()));
+    buffers.decode(race, ("base64-turbo", NoPromise), |input, output| base64_turbo::STANDARD.decode_slice(input, output).unwrap_or(0));
+    buffers.decode(race, ("base64-simd", NoPromise), |input, output| {
+        base64_simd::STANDARD.decode(input, output.as_out()).map_or(0, |out| out.len())
+    });
+    buffers.decode(race, ("base64", NoPromise), move |input, output| crate_base64.decode_slice(input, output).unwrap_or(0));
+    #[cfg(feature = "simdutf")]
+    buffers.decode(race, ("simdutf", NoPromise), barrier::decode);
+    buffers.decode(race, ("base64ct", ConstantTime), |input, output| base64ct::Base64::decode(input, output).map_or(0, <[u8]>::len));
+    buffers.copy(race);
+}
+
+struct Buffers {
+    binary: Place,
+    text: Place,
+    output: Place,
+}
+
+impl Buffers {
+    fn encode<'a>(&'a self, race: &mut Race<'a>, who: (&str, Role), operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a) {
+        self.enter(race, who, (&self.binary, &self.text), operation);
+    }
+
+    fn decode<'a>(&'a self, race: &mut Race<'a>, who: (&str, Role), operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a) {
+        self.enter(race, who, (&self.text, &self.binary), operation);
+    }
+
+    fn copy<'a>(&'a self, race: &mut Race<'a>) {
+        self.enter(race, ("memcpy", Yardstick), (&self.binary, &self.binary), |input, output| {
+            output[..input.len()].copy_from_slice(input);
+            input.len()
+        });
+    }
+
+    fn enter<'a>(
+        &'a self,
+        race: &mut Race<'a>,
+        (name, role): (&str, Role),
+        (input, expected): (&'a Place, &Place),
+        operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a,
+    ) {
+        self.output.borrow_mut().bytes_mut().fill(0);
+        let length = operation(input.borrow().bytes(), self.output.borrow_mut().bytes_mut());
+        let correct = self.output.borrow().bytes().get(..length) == Some(expected.borrow().bytes());
+        race.enter(name, role, 1, correct, move |turns| {
+            let (input, mut output) = (input.borrow(), self.output.borrow_mut());
+            let (input, output) = (input.bytes(), output.bytes_mut());
+            for _ in 0..turns {
+                operation(hide_bytes(input), hide_bytes_mut(output)).sink();
+            }
+        });
+    }
+
+    fn relocate<'a>(&'a self, race: &mut Race<'a>) {
+        let mut random = Random::new(7);
+        race.before_round(move || {
+            for place in [&self.binary, &self.text, &self.output] {
+                place.borrow_mut().relocate(random.next() as usize % 256 * 16);
+            }
+        });
+    }
+}
+
+type Place = RefCell<Movable>;
+
+fn place(bytes: &[u8]) -> Place {
+    RefCell::new(Movable::new(bytes))
+}

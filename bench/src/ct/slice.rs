@@ -1,0 +1,185 @@
+//! Byte slices whose length only the caller knows: comparing beside `memcmp`, assigning and swapping.
+//!
+//! The slices compared are equal, so that `memcmp` has to read everything too. Successive calls work on different slices, so that none
+//! waits for what the one before has stored; their addresses are 0, 16, 32 and 48 bytes past a cache line in turn, as an allocator's are.
+
+use super::choices::Choices;
+use super::{LANES, each};
+use crate::barrier::{Register, hide_bytes, hide_bytes_mut};
+use crate::bench::Bench;
+use crate::race::Race;
+use crate::race::Role::{self, ConstantTime, Leaks, Loop, Ours};
+use crate::random::Random;
+use cmov::{Cmov, CmovEq};
+use std::cell::RefCell;
+use subtle::ConditionallySelectable;
+
+/// Short enough to be inlined, just past that, odd, and long.
+const LENGTHS: [usize; 7] = [16, 32, 64, 100, 256, 1024, 4096];
+
+/// All the slices together take this much of the first-level cache on each side.
+const SIDE: usize = 16 * 1024;
+
+struct Slices {
+    left: RefCell<Shelf>,
+    right: RefCell<Shelf>,
+    choices: Choices,
+}
+
+/// Several slices of one length.
+struct Shelf {
+    memory: Vec<u8>,
+    length: usize,
+    stride: usize,
+    /// One less than how many there are, which is a power of two.
+    mask: usize,
+    /// Where the first one starts.
+    start: usize,
+}
+
+impl Shelf {
+    /// Copies of `bytes`, the first one `past` bytes past a page, so that two shelves do not collide in the low bits of the address.
+    fn new(bytes: &[u8], past: usize) -> Self {
+        let length = bytes.len();
+        let stride = length.next_multiple_of(16) + if length.is_multiple_of(64) { 16 } else { 0 };
+        let count = (1 << (SIDE / length).ilog2()).min(LANES);
+        let memory = vec![0; count * stride + 2 * 4096];
+        let start = memory.as_ptr().align_offset(4096) + past;
+        let mut shelf = Self { memory, length, stride, mask: count - 1, start };
+        (0..count).for_each(|lane| shelf.slice_mut(lane).copy_from_slice(bytes));
+        shelf
+    }
+
+    #[inline(always)]
+    fn slice(&self, lane: usize) -> &[u8] {
+        let from = self.start + (lane & self.mask) * self.stride;
+        &self.memory[from..from + self.length]
+    }
+
+    #[inline(always)]
+    fn slice_mut(&mut self, lane: usize) -> &mut [u8] {
+        let from = self.start + (lane & self.mask) * self.stride;
+        &mut self.memory[from..from + self.length]
+    }
+}
+
+/// Runs every cell.
+pub fn run(bench: &mut Bench<'_>) {
+    let mut random = Random::new(4);
+    for operation in ["eq", "assign", "swap"] {
+        for length in LENGTHS {
+            let name = format!("{operation} [u8], {length} bytes");
+            if !bench.wants(&name) {
+                continue;
+            }
+            let bytes = random.bytes(length);
+            let (left, right) = (RefCell::new(Shelf::new(&bytes, 0)), RefCell::new(Shelf::new(&bytes, 2048)));
+            let slices = Slices { left, right, choices: Choices::new(&mut random) };
+            let mut race = Race::new("ct", name, Some(length));
+            match operation {
+                "eq" => slices.equal(&mut race),
+                "assign" => slices.assign(&mut race),
+                _ => slices.swap(&mut race),
+            }
+            slices.alone(&mut race);
+            bench.run(race);
+        }
+    }
+}
+
+impl Slices {
+    fn equal<'a>(&'a self, race: &mut Race<'a>) {
+        self.compare(race, ("deadpan", Ours), |a, b| deadpan_ct::CtEq::ct_eq(a, b).mask());
+        self.compare(race, ("subtle", ConstantTime), |a, b| subtle::ConstantTimeEq::ct_eq(a, b).unwrap_u8());
+        self.compare(race, ("ctutils", ConstantTime), |a, b| ctutils::CtEq::ct_eq(a, b).to_u8());
+        self.compare(race, ("cmov", ConstantTime), |a, b| {
+            let mut answer = 0;
+            a.cmoveq(b, 1, &mut answer);
+            answer
+        });
+        self.compare(race, ("constant_time_eq", ConstantTime), constant_time_eq::constant_time_eq);
+        self.compare(race, ("memcmp", Leaks), |a, b| a == b);
+    }
+
+    fn assign<'a>(&'a self, race: &mut Race<'a>) {
+        let right = |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), b.to_vec()) } else { (a.to_vec(), b.to_vec()) };
+        let choices = &self.choices;
+        self.change(race, ("deadpan", Ours), &choices.ours, right, |to, from, yes| deadpan_ct::CtAssign::ct_assign(to, from, yes));
+        self.change(race, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |to, from, yes| {
+            to.iter_mut().zip(from).for_each(|(to, from)| to.conditional_assign(from, yes));
+        });
+        self.change(race, ("ctutils", ConstantTime), &choices.ctutils, right, |to, from, yes| {
+            ctutils::CtAssign::ct_assign(to, &*from, yes);
+        });
+        self.change(race, ("cmov", ConstantTime), &choices.cmov, right, |to, from, yes| to.cmovnz(from, yes));
+        self.change(race, ("plain if + memcpy", Leaks), &choices.plain, right, |to, from, yes| {
+            if yes {
+                to.copy_from_slice(from);
+            }
+        });
+    }
+
+    fn swap<'a>(&'a self, race: &mut Race<'a>) {
+        let right = |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), a.to_vec()) } else { (a.to_vec(), b.to_vec()) };
+        let choices = &self.choices;
+        self.change(race, ("deadpan", Ours), &choices.ours, right, deadpan_ct::CtAssign::ct_swap);
+        self.change(race, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |a, b, yes| {
+            a.iter_mut().zip(b).for_each(|(a, b)| u8::conditional_swap(a, b, yes));
+        });
+        self.change(race, ("ctutils, byte by byte", ConstantTime), &choices.ctutils, right, |a, b, yes| {
+            a.iter_mut().zip(b).for_each(|(a, b)| ctutils::CtSelect::ct_swap(a, b, yes));
+        });
+        self.change(race, ("plain if + swap", Leaks), &choices.plain, right, |a, b, yes| {
+            if yes {
+                a.swap_with_slice(b);
+            }
+        });
+    }
+
+    fn compare<'a, R: Register>(&'a self, race: &mut Race<'a>, (name, role): (&str, Role), operation: impl Fn(&[u8], &[u8]) -> R + 'a) {
+        let yes = |a: &[u8], b: &[u8]| operation(a, b) != R::default();
+        let same = self.left.borrow().slice(0).to_vec();
+        let correct = yes(&same, self.right.borrow().slice(0))
+            && (0..same.len()).all(|place| {
+                let mut other = same.clone();
+                other[place] ^= 0x80;
+                !yes(&same, &other)
+            });
+        race.enter(name, role, LANES, correct, move |turns| {
+            let (left, right) = (self.left.borrow(), self.right.borrow());
+            each(turns, |lane| operation(hide_bytes(left.slice(lane)), hide_bytes(right.slice(lane))).sink());
+        });
+    }
+
+    fn change<'a, C: Copy>(
+        &'a self,
+        race: &mut Race<'a>,
+        (name, role): (&str, Role),
+        choices: &'a [C; LANES],
+        expected: impl Fn(&[u8], &[u8], bool) -> (Vec<u8>, Vec<u8>),
+        operation: impl Fn(&mut [u8], &mut [u8], C) + 'a,
+    ) {
+        let before = self.left.borrow().slice(0).to_vec();
+        let correct = (0..8).all(|lane| {
+            let other: Vec<u8> = before.iter().map(|byte| byte.wrapping_mul(3) ^ 0xa5).collect();
+            let wanted = expected(&before, &other, self.choices.plain[lane]);
+            let (mut a, mut b) = (before.clone(), other);
+            operation(&mut a, &mut b, choices[lane]);
+            (a, b) == wanted
+        });
+        race.enter(name, role, LANES, correct, move |turns| {
+            let (mut left, mut right) = (self.left.borrow_mut(), self.right.borrow_mut());
+            each(turns, |lane| operation(hide_bytes_mut(left.slice_mut(lane)), hide_bytes_mut(right.slice_mut(lane)), choices[lane]));
+        });
+    }
+
+    fn alone<'a>(&'a self, race: &mut Race<'a>) {
+        race.enter("loop alone", Loop, LANES, true, move |turns| {
+            let (left, right) = (self.left.borrow(), self.right.borrow());
+            each(turns, |lane| {
+                let _ = hide_bytes(left.slice(lane));
+                let _ = hide_bytes(right.slice(lane));
+            });
+        });
+    }
+}

@@ -1,0 +1,246 @@
+//! `deadpan-pad` beside versions that leak and RustCrypto's `block-padding`: blocks of 16 bytes, messages that leave 1, 8 and 15 bytes.
+//!
+//! All the rows of a cell are timed interleaved, so that the targets can compare ours with ours: one byte of padding with fifteen, valid
+//! with invalid. A turn repeats one message, which the branches of those that leak learn by heart: real traffic would cost them more.
+
+mod peer;
+mod plain;
+
+use crate::barrier::{Register, hide_bytes, hide_bytes_mut, hide_ref};
+use crate::bench::Bench;
+use crate::movable::Movable;
+use crate::race::Race;
+use crate::race::Role::{self, Leaks, Ours};
+use crate::random::Random;
+use deadpan_pad::{Padding, Scheme};
+use peer::Peer;
+use plain::Plain;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+
+/// Bytes per block, known to nobody but `block-padding` at compile time.
+const BLOCK: usize = 16;
+
+/// Padding bytes, and how their rows are called.
+const ROWS: [(usize, &str); 3] = [(1, "1 pad byte"), (8, "8 pad bytes"), (15, "15 pad bytes")];
+
+/// The row of an input that has to be refused; otherwise as the one with 8 bytes.
+pub const INVALID: &str = "8 pad bytes, invalid";
+
+/// What is measured, in the words of `deadpan-pad`. Outputs are long enough.
+trait Padder {
+    /// Copies and pads; the length of the result.
+    fn pad_into(&self, data: &[u8], output: &mut [u8]) -> usize;
+    /// Pads the last block, which it writes to `output`; the length of the blocks before it.
+    fn pad_last_block(&self, data: &[u8], output: &mut [u8]) -> usize;
+    /// The length of the data; none if the padding is not valid.
+    fn unpad(&self, data: &[u8]) -> Option<usize>;
+    /// The same without a jump on the answer, for those who can.
+    fn unpad_ct(&self, data: &[u8]) -> (usize, usize) {
+        self.unpad(data).map_or((0, 0), |length| (length, usize::MAX))
+    }
+}
+
+impl Padder for Padding {
+    #[inline(always)]
+    fn pad_into(&self, data: &[u8], output: &mut [u8]) -> usize {
+        Padding::pad_into(*self, data, output).map_or(0, |padded| padded.len())
+    }
+
+    #[inline(always)]
+    fn pad_last_block(&self, data: &[u8], output: &mut [u8]) -> usize {
+        Padding::pad_last_block(*self, data, output).map_or(0, |(blocks, _)| blocks.len())
+    }
+
+    #[inline(always)]
+    fn unpad(&self, data: &[u8]) -> Option<usize> {
+        Padding::unpad(*self, data).ok().map(<[u8]>::len)
+    }
+
+    #[inline(always)]
+    fn unpad_ct(&self, data: &[u8]) -> (usize, usize) {
+        let (length, valid) = Padding::unpad_ct(*self, data);
+        (length, valid.mask().cast_unsigned())
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    PadInto,
+    PadLastBlock,
+    Unpad,
+    UnpadCt,
+}
+
+/// Runs every cell.
+pub fn run(bench: &mut Bench<'_>) {
+    if let Ok(line) = std::env::var("DEADPAN_BENCH_GO") {
+        bench.report.line(&line);
+    }
+    for (operation, verb) in [
+        (Operation::PadInto, "pad_into"),
+        (Operation::PadLastBlock, "pad_last_block"),
+        (Operation::Unpad, "unpad"),
+        (Operation::UnpadCt, "unpad_ct"),
+    ] {
+        for scheme in Scheme::ALL {
+            for blocks in [1, 3] {
+                let name = format!("{verb} {scheme}, {blocks} block{}", if blocks == 1 { "" } else { "s" });
+                if bench.wants(&name) {
+                    cell(bench, name, operation, scheme, blocks * BLOCK);
+                }
+            }
+        }
+    }
+}
+
+fn cell(bench: &mut Bench<'_>, name: String, operation: Operation, scheme: Scheme, length: usize) {
+    let Ok(ours) = Padding::new(scheme, BLOCK as u8) else {
+        return bench.report.line(&format!("{name}: deadpan-pad refuses blocks of {BLOCK} bytes"));
+    };
+    let plain = Plain::new(scheme, BLOCK);
+    let messages = messages(&ours, &plain, operation, length);
+    let stage = Stage::new(length);
+    let mut race = Race::new("pad", name, None);
+    stage.relocate(&mut race);
+    for message in &messages {
+        message.enter(&mut race, &stage, ("deadpan", Ours), operation, &ours);
+        message.enter(&mut race, &stage, ("plain", Leaks), operation, &plain);
+        match scheme {
+            Scheme::Zero => message.enter_peer::<block_padding::ZeroPadding>(&mut race, &stage, operation),
+            Scheme::Pkcs7 => message.enter_peer::<block_padding::Pkcs7>(&mut race, &stage, operation),
+            Scheme::AnsiX923 => message.enter_peer::<block_padding::AnsiX923>(&mut race, &stage, operation),
+            // It pads as PKCS#7, without random bytes.
+            Scheme::Iso10126 => message.enter_peer::<block_padding::Iso10126>(&mut race, &stage, operation),
+            Scheme::Iso7816 => message.enter_peer::<block_padding::Iso7816>(&mut race, &stage, operation),
+            _ => {}
+        }
+    }
+    bench.run(race);
+}
+
+/// A row: the message, and for unpadding also whether it is valid.
+struct Message {
+    row: &'static str,
+    data: Vec<u8>,
+    padded: Vec<u8>,
+    /// The padded bytes can be predicted.
+    fixed: bool,
+    valid: bool,
+}
+
+/// Where every contestant finds its input and leaves its output, so that no two rows differ by an address. Both move before each round.
+struct Stage {
+    input: RefCell<Movable>,
+    output: RefCell<Movable>,
+}
+
+impl Stage {
+    fn new(length: usize) -> Self {
+        let memory = || RefCell::new(Movable::new(&vec![0; length + BLOCK]));
+        Self { input: memory(), output: memory() }
+    }
+
+    fn relocate<'a>(&'a self, race: &mut Race<'a>) {
+        let mut random = Random::new(10);
+        race.before_round(move || {
+            let past = random.next() as usize;
+            self.input.borrow_mut().relocate(past % 64 * 16);
+            // In the other half of the page: the CPU takes addresses with the same low bits for the same at first.
+            self.output.borrow_mut().relocate(2048 + past / 64 % 64 * 16);
+        });
+    }
+
+    /// Copies the input to its place and makes the calls: the copy is one ten-thousandth of the turn.
+    #[inline(always)]
+    fn turn(&self, input: &[u8], turns: usize, call: impl Fn(&[u8], &mut [u8])) {
+        let (mut place, mut output) = (self.input.borrow_mut(), self.output.borrow_mut());
+        let place = &mut place.bytes_mut()[..input.len()];
+        place.copy_from_slice(input);
+        (0..turns).for_each(|_| call(hide_bytes(place), hide_bytes_mut(output.bytes_mut())));
+    }
+}
+
+fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) -> Vec<Message> {
+    let mut random = Random::new(9);
+    let mut message = |row, count| {
+        let mut data = random.bytes(length - count);
+        // Zero padding cannot tell a zero at the end of the data from its own.
+        *data.last_mut().expect("one byte of data at least") |= 1;
+        let mut padded = vec![0; length];
+        plain.pad_into(&data, &mut padded);
+        let mut again = vec![0; length];
+        plain.pad_into(&data, &mut again);
+        Message { row, fixed: again == padded, data, padded, valid: true }
+    };
+    let mut messages: Vec<Message> = ROWS.iter().map(|&(count, row)| message(row, count)).collect();
+    if matches!(operation, Operation::Unpad | Operation::UnpadCt) {
+        let mut bad = message(INVALID, 8);
+        bad.valid = false;
+        // Not every scheme has invalid inputs: an impossible count, a wrong byte, no padding at all.
+        let candidates: [fn(&mut [u8]); 3] = [|end| end[BLOCK - 1] = 0x11, |end| end[BLOCK - 5] ^= 0xff, |end| end.fill(0)];
+        for spoil in candidates {
+            let mut padded = bad.padded.clone();
+            spoil(&mut padded[length - BLOCK..]);
+            if Padding::unpad(*ours, &padded).is_err() && plain.unpad(&padded).is_none() {
+                bad.padded = padded;
+                messages.push(bad);
+                break;
+            }
+        }
+    }
+    messages
+}
+
+impl Message {
+    fn enter_peer<'a, P: block_padding::Padding>(&'a self, race: &mut Race<'a>, stage: &'a Stage, operation: Operation) {
+        self.enter(race, stage, ("block-padding", Leaks), operation, &Peer::<P>(PhantomData));
+    }
+
+    fn enter<'a>(
+        &'a self,
+        race: &mut Race<'a>,
+        stage: &'a Stage,
+        (name, role): (&str, Role),
+        operation: Operation,
+        padder: &'a impl Padder,
+    ) {
+        let correct = self.check(operation, padder);
+        let (data, padded) = (self.data.as_slice(), self.padded.as_slice());
+        let mut enter = |turn: Box<dyn FnMut(usize) + 'a>| race.enter_row(self.row, name, role, 1, correct, turn);
+        match operation {
+            Operation::PadInto => enter(Box::new(move |turns| {
+                stage.turn(data, turns, |data, output| hide_ref(padder).pad_into(data, output).sink());
+            })),
+            Operation::PadLastBlock => enter(Box::new(move |turns| {
+                stage.turn(data, turns, |data, output| hide_ref(padder).pad_last_block(data, output).sink());
+            })),
+            Operation::Unpad => enter(Box::new(move |turns| {
+                stage.turn(padded, turns, |padded, _| hide_ref(padder).unpad(padded).unwrap_or(usize::MAX).sink());
+            })),
+            Operation::UnpadCt => enter(Box::new(move |turns| {
+                stage.turn(padded, turns, |padded, _| hide_ref(padder).unpad_ct(padded).sink());
+            })),
+        }
+    }
+
+    /// Padding must come off again, and be the same as everybody's where the scheme leaves no freedom.
+    fn check(&self, operation: Operation, padder: &impl Padder) -> bool {
+        let (data, padded) = (self.data.as_slice(), self.padded.as_slice());
+        let good = |other: &[u8]| other.starts_with(data) && padder.unpad(other) == Some(data.len()) && (!self.fixed || other == padded);
+        let whole = padded.len() - BLOCK;
+        let mut output = vec![0xee; padded.len() + BLOCK];
+        match operation {
+            Operation::PadInto => padder.pad_into(data, &mut output) == padded.len() && good(&output[..padded.len()]),
+            Operation::PadLastBlock => {
+                let before = padder.pad_last_block(data, &mut output[..BLOCK]);
+                before == whole && good(&[&data[..whole], &output[..BLOCK]].concat())
+            }
+            Operation::Unpad => padder.unpad(padded) == self.valid.then_some(data.len()),
+            Operation::UnpadCt => {
+                let (length, valid) = padder.unpad_ct(padded);
+                if self.valid { (length, valid) == (data.len(), usize::MAX) } else { valid == 0 }
+            }
+        }
+    }
+}

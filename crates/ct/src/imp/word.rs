@@ -1,0 +1,266 @@
+//! Integers: masks from comparisons, and selection by masks.
+//!
+//! On x86-64 in the fewest instructions: a comparison leaves its answer in a flag, and `cmov` makes a mask of it, where the compiler takes
+//! four instructions to get from a flag over a `bool` to a mask. A selection is a `test` and a `cmov` for each register, where arithmetic
+//! takes three operations. Elsewhere the compiler compares, and the mask is then hidden from it.
+
+/// A mask is all ones or all zeros, and the compiler knows nothing about it.
+pub trait Word: Copy {
+    fn equal(self, other: Self) -> usize;
+    fn different(self, other: Self) -> usize;
+    fn less(self, other: Self) -> usize;
+    fn less_or_equal(self, other: Self) -> usize;
+    fn zero(self) -> usize;
+    fn nonzero(self) -> usize;
+    /// `self` where the mask has ones, `other` where it has zeros.
+    fn select(self, other: Self, mask: usize) -> Self;
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use super::Word;
+    use core::arch::asm;
+
+    /// A mask from the flags that one instruction leaves.
+    macro_rules! mask {
+        ($compare:expr, $condition:literal, $class:ident, $($operand:expr),+) => {{
+            let mut mask = 0_usize;
+            // SAFETY: a comparison and a conditional move, on registers and the flags.
+            unsafe {
+                asm!(
+                    $compare,
+                    concat!("cmov", $condition, " {mask}, {ones}"),
+                    $(in($class) $operand,)+
+                    mask = inout(reg) mask,
+                    ones = in(reg) usize::MAX,
+                    options(pure, nomem, nostack)
+                );
+            }
+            mask
+        }};
+    }
+
+    /// Type, register class, operand modifier, the conditions for less and less or equal, and how to select.
+    macro_rules! words {
+        ($($int:ty: $class:ident $modifier:literal $less:literal $less_or_equal:literal $select:ident;)*) => { $(
+            impl Word for $int {
+                #[inline(always)]
+                fn equal(self, other: Self) -> usize {
+                    mask!(concat!("cmp {0", $modifier, "}, {1", $modifier, "}"), "e", $class, self, other)
+                }
+
+                #[inline(always)]
+                fn different(self, other: Self) -> usize {
+                    mask!(concat!("cmp {0", $modifier, "}, {1", $modifier, "}"), "ne", $class, self, other)
+                }
+
+                #[inline(always)]
+                fn less(self, other: Self) -> usize {
+                    mask!(concat!("cmp {0", $modifier, "}, {1", $modifier, "}"), $less, $class, self, other)
+                }
+
+                #[inline(always)]
+                fn less_or_equal(self, other: Self) -> usize {
+                    mask!(concat!("cmp {0", $modifier, "}, {1", $modifier, "}"), $less_or_equal, $class, self, other)
+                }
+
+                #[inline(always)]
+                fn zero(self) -> usize {
+                    mask!(concat!("test {0", $modifier, "}, {0", $modifier, "}"), "e", $class, self)
+                }
+
+                #[inline(always)]
+                fn nonzero(self) -> usize {
+                    mask!(concat!("test {0", $modifier, "}, {0", $modifier, "}"), "ne", $class, self)
+                }
+
+                $select!($int, $modifier);
+            }
+        )* };
+    }
+
+    macro_rules! by_move {
+        ($int:ty, $modifier:literal) => {
+            #[inline(always)]
+            fn select(self, other: Self, mask: usize) -> Self {
+                let mut picked = other;
+                // SAFETY: a test and a conditional move, on registers and the flags.
+                unsafe {
+                    asm!(
+                        "test {mask}, {mask}",
+                        concat!("cmovnz {picked", $modifier, "}, {then", $modifier, "}"),
+                        mask = in(reg) mask,
+                        picked = inout(reg) picked,
+                        then = in(reg) self,
+                        options(pure, nomem, nostack)
+                    );
+                }
+                picked
+            }
+        };
+    }
+
+    /// There is no conditional move of bytes.
+    macro_rules! by_arithmetic {
+        ($int:ty, $modifier:literal) => {
+            #[inline(always)]
+            fn select(self, other: Self, mask: usize) -> Self {
+                other ^ ((self ^ other) & mask as $int)
+            }
+        };
+    }
+
+    words! {
+        u8: reg_byte "" "b" "be" by_arithmetic;
+        i8: reg_byte "" "l" "le" by_arithmetic;
+        u16: reg ":x" "b" "be" by_move;
+        i16: reg ":x" "l" "le" by_move;
+        u32: reg ":e" "b" "be" by_move;
+        i32: reg ":e" "l" "le" by_move;
+        u64: reg ":r" "b" "be" by_move;
+        i64: reg ":r" "l" "le" by_move;
+        usize: reg ":r" "b" "be" by_move;
+        isize: reg ":r" "l" "le" by_move;
+    }
+
+    /// The halves of a number of two registers.
+    macro_rules! halves {
+        ($number:expr) => {
+            ($number as u64, ($number >> 64) as u64)
+        };
+    }
+
+    macro_rules! wide_words {
+        ($($int:ty: $less:literal;)*) => { $(
+            impl Word for $int {
+                #[inline(always)]
+                fn equal(self, other: Self) -> usize {
+                    (self ^ other).zero()
+                }
+
+                #[inline(always)]
+                fn different(self, other: Self) -> usize {
+                    (self ^ other).nonzero()
+                }
+
+                #[inline(always)]
+                fn less(self, other: Self) -> usize {
+                    let ((low, high), (other_low, other_high)) = (halves!(self), halves!(other));
+                    let mut mask = 0_usize;
+                    // SAFETY: a subtraction over two registers, of which only the flags are kept, and a conditional move.
+                    unsafe {
+                        asm!(
+                            "cmp {low}, {other_low}",
+                            "sbb {high}, {other_high}",
+                            concat!("cmov", $less, " {mask}, {ones}"),
+                            mask = inout(reg) mask,
+                            ones = in(reg) usize::MAX,
+                            low = in(reg) low,
+                            high = inout(reg) high => _,
+                            other_low = in(reg) other_low,
+                            other_high = in(reg) other_high,
+                            options(pure, nomem, nostack)
+                        );
+                    }
+                    mask
+                }
+
+                #[inline(always)]
+                fn less_or_equal(self, other: Self) -> usize {
+                    !other.less(self)
+                }
+
+                #[inline(always)]
+                fn zero(self) -> usize {
+                    let (low, high) = halves!(self);
+                    (low | high).zero()
+                }
+
+                #[inline(always)]
+                fn nonzero(self) -> usize {
+                    let (low, high) = halves!(self);
+                    (low | high).nonzero()
+                }
+
+                #[inline(always)]
+                fn select(self, other: Self, mask: usize) -> Self {
+                    let ((then_low, then_high), (mut low, mut high)) = (halves!(self), halves!(other));
+                    // SAFETY: a test and two conditional moves, on registers and the flags.
+                    unsafe {
+                        asm!(
+                            "test {mask}, {mask}",
+                            "cmovnz {low}, {then_low}",
+                            "cmovnz {high}, {then_high}",
+                            mask = in(reg) mask,
+                            low = inout(reg) low,
+                            high = inout(reg) high,
+                            then_low = in(reg) then_low,
+                            then_high = in(reg) then_high,
+                            options(pure, nomem, nostack)
+                        );
+                    }
+                    low as Self | (high as Self) << 64
+                }
+            }
+        )* };
+    }
+
+    wide_words! {
+        u128: "b";
+        i128: "l";
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod portable {
+    use super::Word;
+    use crate::barrier::hide;
+
+    #[inline(always)]
+    fn mask(flag: bool) -> usize {
+        hide(0_usize.wrapping_sub(usize::from(flag)))
+    }
+
+    macro_rules! words {
+        ($($int:ty)*) => { $(
+            impl Word for $int {
+                #[inline(always)]
+                fn equal(self, other: Self) -> usize {
+                    mask(self == other)
+                }
+
+                #[inline(always)]
+                fn different(self, other: Self) -> usize {
+                    mask(self != other)
+                }
+
+                #[inline(always)]
+                fn less(self, other: Self) -> usize {
+                    mask(self < other)
+                }
+
+                #[inline(always)]
+                fn less_or_equal(self, other: Self) -> usize {
+                    mask(self <= other)
+                }
+
+                #[inline(always)]
+                fn zero(self) -> usize {
+                    mask(self == 0)
+                }
+
+                #[inline(always)]
+                fn nonzero(self) -> usize {
+                    mask(self != 0)
+                }
+
+                #[inline(always)]
+                fn select(self, other: Self, mask: usize) -> Self {
+                    other ^ ((self ^ other) & mask.cast_signed() as $int)
+                }
+            }
+        )* };
+    }
+
+    words!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+}

@@ -1,0 +1,39 @@
+//! AVX-512 with byte masks: memory outside a partial block is never touched, and nothing has a tail.
+
+mod sixteen;
+mod wide;
+
+use super::Noise;
+use super::row::{Row, Value};
+use deadpan_ct::Choice;
+
+/// The block size of AES and SM4, which fits a narrow register.
+const COMMON: usize = 16;
+
+/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding behind them. If that is noisy, the block
+/// holds the noise.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
+pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
+    match block.as_mut_array::<COMMON>() {
+        Some(block) => sixteen::pad(row, value, data, block),
+        None => wide::pad(row, value, data, block),
+    }
+}
+
+/// Pads a block whose first `kept` bytes are the data, with `noise` if the padding is noisy.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
+pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
+    match block.as_mut_array::<COMMON>() {
+        Some(block) => sixteen::pad_in_place(row, value, block, kept, noise),
+        None => wide::pad_in_place(row, value, block, kept, noise),
+    }
+}
+
+/// How many padding bytes a block has, and whether it is padded as the row says. The count is garbage if not.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
+pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
+    match block.as_array::<COMMON>() {
+        Some(block) => sixteen::unpad(row, block),
+        None => wide::unpad(row, block),
+    }
+}

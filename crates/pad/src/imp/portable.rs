@@ -1,0 +1,184 @@
+//! Eight bytes at a time in an ordinary register.
+//!
+//! Lane `i` of a word is bits `8 * i` and up. Nothing compares bytes: flags come from carries, and every decision is a [`Choice`]'s mask.
+
+use super::Noise;
+use super::row::{Row, Value};
+use super::run::Run;
+use core::marker::PhantomData;
+use deadpan_ct::{Choice, CtEq, CtOrd, CtZero};
+
+/// Bytes in a word.
+const STEP: usize = 8;
+/// A one in every lane: times a byte, that byte in every lane.
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The highest bit of every lane.
+const HIGH: u64 = ONES << 7;
+/// Each lane's own number.
+const NUMBERS: u64 = 0x0706_0504_0302_0100;
+
+/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding behind them. If that is noisy, the block
+/// holds the noise.
+#[inline]
+pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
+    let reader = Reader::new(data);
+    let last = reader.last();
+    write(row, value, data.len(), last, block, |chunk, at| (reader.word(at, chunk.len()), load(chunk)));
+}
+
+/// Pads a block whose first `kept` bytes are the data, with `noise` if the padding is noisy.
+#[inline]
+pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
+    let last = last_kept(block, kept);
+    write(row, value, kept, last, block, |chunk, at| (load(chunk), load(&noise[at..at + chunk.len()])));
+}
+
+/// How many padding bytes a block has, and whether it is padded as the row says. The count is garbage if not.
+#[inline]
+pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
+    debug_assert_eq!(block.len(), usize::from(row.size));
+    let last_byte = block[block.len() - 1];
+    let expected = splat(last_byte & row.tells_value);
+    let marks = splat(row.mark);
+    let final_lane = splat(row.size.wrapping_sub(1));
+    let mut run = Run::new();
+    for (number, chunk) in block.chunks(STEP).enumerate() {
+        let at = number * STEP;
+        let before_end = subtract(final_lane, splat(at as u8) + NUMBERS);
+        let text = load(chunk);
+        let wanted = subtract(expected, before_end & splat(row.steps));
+        let inside = u64::MAX >> (8 * (STEP - chunk.len()));
+        let mut checked = inside & !splat((row.unchecked >> 7).cast_unsigned());
+        if at + chunk.len() == block.len() {
+            checked &= !(u64::from(row.unchecked.cast_unsigned() & 1) << (8 * chunk.len() - 1));
+        }
+        let marked = !nonzero(text ^ marks) & HIGH & splat(row.mark);
+        run.extend::<8>(at, nonzero(text ^ wanted) & checked, marked);
+    }
+    run.verdict(row, last_byte)
+}
+
+/// The final data byte of a block whose first `kept` bytes are data, or zero if there is none. Every byte is read.
+#[inline(always)]
+pub fn last_kept(block: &[u8], kept: usize) -> u8 {
+    // If nothing is kept, this is the last lane of no word.
+    let last = kept.wrapping_sub(1);
+    let chunks = block.chunks(STEP).enumerate();
+    let found = chunks.fold(0, |found, (number, chunk)| found | (load(chunk) & number.ct_eq(&(last / STEP)).mask() as u64));
+    (found >> (8 * (last % STEP))) as u8
+}
+
+/// The final byte of `data`, or `if_empty`.
+#[inline(always)]
+pub fn last_of(data: &[u8], if_empty: u8) -> u8 {
+    data.len().ct_is_zero().select(if_empty, Reader::new(data).last())
+}
+
+/// Puts data and padding together. `sources` gives the data, with anything behind it, and the noise for a chunk that begins at a lane.
+#[inline(always)]
+fn write(row: &Row, value: Value, kept: usize, last: u8, block: &mut [u8], sources: impl Fn(&[u8], usize) -> (u64, u64)) {
+    debug_assert!(kept < block.len() && block.len() == usize::from(row.size));
+    let count = row.size.wrapping_sub(kept as u8);
+    let value = value.pick(kept) ^ (count & row.counts) ^ (last & row.follows);
+    let size = block.len();
+    let (border, bits) = (kept / STEP, 8 * (kept % STEP));
+    for (number, chunk) in block.chunks_mut(STEP).enumerate() {
+        let at = number * STEP;
+        let here = number.ct_eq(&border).mask() as u64;
+        let data = number.ct_lt(&border).mask() as u64 | (here & !(u64::MAX << bits));
+        let steps = subtract(splat(at as u8) + NUMBERS, splat(kept as u8));
+        let mut padding = add(splat(value), steps & splat(row.steps)) ^ (here & (u64::from(row.mark) << bits));
+        let (old, noise) = sources(chunk, at);
+        padding ^= noise & splat(row.noisy);
+        if at + chunk.len() == size {
+            let shift = 8 * (chunk.len() - 1);
+            let counted = u64::from(row.ends_in_count) << shift;
+            padding ^= (padding ^ (u64::from(count) << shift)) & counted;
+        }
+        store(chunk, padding ^ ((padding ^ old) & data));
+    }
+}
+
+/// Reads a slice of secret length at any place without leaving it: behind the end it sees the first byte again, or a stand-in.
+pub struct Reader<'a> {
+    start: *const u8,
+    length: usize,
+    data: PhantomData<&'a [u8]>,
+}
+
+static STAND_IN: u8 = 0;
+
+impl<'a> Reader<'a> {
+    #[inline(always)]
+    pub fn new(data: &'a [u8]) -> Self {
+        let (data, length) = (data.as_ptr().expose_provenance(), data.len());
+        let stand_in = core::ptr::from_ref(&STAND_IN).expose_provenance();
+        Self { start: core::ptr::with_exposed_provenance(length.ct_is_zero().select(stand_in, data)), length, data: PhantomData }
+    }
+
+    #[inline(always)]
+    fn byte(&self, index: usize) -> u8 {
+        let inside = index.ct_lt(&self.length).mask().cast_unsigned();
+        // SAFETY: the index is below the length or zero, and `start` is the first of `length` bytes, or the stand-in if there are none.
+        // Both addresses were exposed, and the borrow that `new` got lasts as long as `self`.
+        unsafe { self.start.add(index & inside).read() }
+    }
+
+    /// `lanes` bytes from one place on.
+    #[inline(always)]
+    pub fn word(&self, at: usize, lanes: usize) -> u64 {
+        (0..lanes).fold(0, |word, lane| word | (u64::from(self.byte(at + lane)) << (8 * lane)))
+    }
+
+    /// The last byte, or zero.
+    #[inline(always)]
+    pub fn last(&self) -> u8 {
+        self.byte(self.length.wrapping_sub(1))
+    }
+}
+
+/// A byte in every lane.
+#[inline(always)]
+fn splat(byte: u8) -> u64 {
+    u64::from(byte) * ONES
+}
+
+/// Sums lane by lane.
+#[inline(always)]
+fn add(left: u64, right: u64) -> u64 {
+    ((left & !HIGH) + (right & !HIGH)) ^ ((left ^ right) & HIGH)
+}
+
+/// Differences lane by lane.
+#[inline(always)]
+fn subtract(left: u64, right: u64) -> u64 {
+    ((left | HIGH) - (right & !HIGH)) ^ ((left ^ !right) & HIGH)
+}
+
+/// The highest bit of every lane that is not zero.
+#[inline(always)]
+fn nonzero(word: u64) -> u64 {
+    (((word & !HIGH) + !HIGH) | word) & HIGH
+}
+
+/// Up to eight bytes, and zeros behind them.
+#[inline(always)]
+fn load(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<STEP>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => bytes.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+    }
+}
+
+/// As many lanes as there is room for.
+#[inline(always)]
+fn store(bytes: &mut [u8], word: u64) {
+    match bytes.first_chunk_mut::<STEP>() {
+        Some(room) => *room = word.to_le_bytes(),
+        None => {
+            for (lane, byte) in bytes.iter_mut().enumerate() {
+                *byte = (word >> (8 * lane)) as u8;
+            }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Every back end against the plain reference: all schemes, all blocks, all numbers of data bytes.
+
+#[path = "../../tests/reference/mod.rs"]
+mod reference;
+
+use super::{NO_NOISE, Noise, Row, portable, row::Value};
+use crate::Scheme;
+use deadpan_ct::Choice;
+#[cfg(target_arch = "x86_64")]
+use deadpan_ct::cpu::{Level, level};
+use std::vec::Vec;
+
+struct BackEnd {
+    pad: fn(&Row, Value, &[u8], &mut [u8]),
+    pad_in_place: fn(&Row, Value, &mut [u8], usize, &Noise),
+    unpad: fn(&Row, &[u8]) -> (usize, Choice),
+}
+
+const PORTABLE: BackEnd = BackEnd { pad: portable::pad, pad_in_place: portable::pad_in_place, unpad: portable::unpad };
+
+#[cfg(target_arch = "x86_64")]
+const SSE2: BackEnd = BackEnd {
+    // SAFETY: `each` hands this out only if `level` says that the CPU has it; so for all three.
+    pad: |row, value, data, block| unsafe { super::sse2::pad(row, value, data, block) },
+    // SAFETY: as above.
+    pad_in_place: |row, value, block, kept, noise| unsafe { super::sse2::pad_in_place(row, value, block, kept, noise) },
+    // SAFETY: as above.
+    unpad: |row, block| unsafe { super::sse2::unpad(row, block) },
+};
+
+#[cfg(target_arch = "x86_64")]
+const AVX512: BackEnd = BackEnd {
+    // SAFETY: `each` hands this out only if `level` says that the CPU has it; so for all three.
+    pad: |row, value, data, block| unsafe { super::avx512::pad(row, value, data, block) },
+    // SAFETY: as above.
+    pad_in_place: |row, value, block, kept, noise| unsafe { super::avx512::pad_in_place(row, value, block, kept, noise) },
+    // SAFETY: as above.
+    unpad: |row, block| unsafe { super::avx512::unpad(row, block) },
+};
+
+#[allow(clippy::print_stdout)]
+fn each(test: impl Fn(&BackEnd)) {
+    test(&PORTABLE);
+    #[cfg(target_arch = "x86_64")]
+    for (name, needed, back_end) in [("sse2", Level::Sse2, SSE2), ("avx512", Level::Avx512, AVX512)] {
+        if level() >= needed {
+            test(&back_end);
+        } else {
+            std::println!("{name}: skipped");
+        }
+    }
+}
+
+/// Bytes that look random and are the same each time.
+struct Stream(u64);
+
+impl Stream {
+    fn next(&mut self) -> u8 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 56) as u8
+    }
+}
+
+/// Data that a scheme can mistake for padding, as well as any.
+fn data(pattern: usize, length: usize, stream: &mut Stream) -> Vec<u8> {
+    match pattern {
+        0 => (0..length).map(|_| stream.next()).collect(),
+        1 => (0..length).map(|_| [0, 1, 2, 0x80][usize::from(stream.next() % 4)]).collect(),
+        _ => std::vec![stream.next() % 3; length],
+    }
+}
+
+/// Where the guards begin and what they are.
+const GUARD: u8 = 0x5c;
+
+fn pads(back_end: &BackEnd, scheme: Scheme, data: &[u8], size: u8, stream: &mut Stream) {
+    let row = Row::of(scheme, size);
+    let value = match scheme {
+        Scheme::ArbitraryTail => Value { data: stream.next().max(1), empty: stream.next() },
+        _ => row.value,
+    };
+    let block = usize::from(size);
+    let noise: Noise = core::array::from_fn(|_| stream.next());
+    let mut room = [GUARD; 300];
+    room[20..20 + block].copy_from_slice(&noise[..block]);
+    (back_end.pad)(&row, value, data, &mut room[20..20 + block]);
+    let padded = &room[20..20 + block];
+    assert!(reference::is_padded(scheme, block, data, padded), "{scheme} {size}: {data:02x?} became {padded:02x?}");
+    assert!(room[..20].iter().chain(&room[20 + block..]).all(|&byte| byte == GUARD), "{scheme} {size}: guard");
+    if scheme == Scheme::Iso10126 {
+        assert_eq!(padded[data.len()..block - 1], noise[data.len()..block - 1], "{size}: not the noise");
+    }
+    let mut place = [GUARD; 300];
+    place[20..20 + data.len()].copy_from_slice(data);
+    (back_end.pad_in_place)(&row, value, &mut place[20..20 + block], data.len(), if row.noisy == 0 { &NO_NOISE } else { &noise });
+    assert_eq!(place[..], room[..], "{scheme} {size}: in place");
+    unpads(back_end, scheme, &room[20..20 + block]);
+    let mut wrong = room;
+    let changed = 20 + usize::from(stream.next()) % block;
+    wrong[changed] = if stream.next() > 127 { stream.next() % 20 } else { wrong[changed] ^ (1 << (stream.next() % 8)) };
+    unpads(back_end, scheme, &wrong[20..20 + block]);
+}
+
+fn unpads(back_end: &BackEnd, scheme: Scheme, text: &[u8]) {
+    let row = Row::of(scheme, text.len() as u8);
+    let (count, valid) = (back_end.unpad)(&row, text);
+    let found = valid.declassify().then(|| text.len() - count);
+    assert_eq!(found, reference::unpad(scheme, text.len(), text), "{scheme}: {text:02x?}");
+}
+
+#[test]
+fn all_blocks_and_all_remainders() {
+    each(|back_end| {
+        let mut stream = Stream(1);
+        for scheme in Scheme::ALL {
+            for size in 1..=255 {
+                for kept in 0..usize::from(size) {
+                    let data = data((kept + usize::from(size)) % 3, kept, &mut stream);
+                    pads(back_end, scheme, &data, size, &mut stream);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn all_small_blocks() {
+    each(|back_end| {
+        for scheme in Scheme::ALL {
+            for first in 0..=255 {
+                unpads(back_end, scheme, &[first]);
+                for second in 0..=255 {
+                    unpads(back_end, scheme, &[first, second]);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn blocks_that_are_all_alike() {
+    each(|back_end| {
+        for scheme in Scheme::ALL {
+            for size in 1..=255 {
+                for byte in 0..=255 {
+                    unpads(back_end, scheme, &std::vec![byte; size]);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn data_ends_with_its_allocation() {
+    // For Valgrind, which watches the borders of allocations.
+    each(|back_end| {
+        for size in [1, 7, 8, 9, 16, 17, 63, 64, 65, 255] {
+            for kept in 0..usize::from(size) {
+                let data = data(0, kept, &mut Stream(2)).into_boxed_slice();
+                let mut block = std::vec![0; usize::from(size)].into_boxed_slice();
+                let row = Row::of(Scheme::NotLast, size);
+                (back_end.pad)(&row, row.value, &data, &mut block);
+                assert_eq!((back_end.unpad)(&row, &block).0, usize::from(size) - kept);
+            }
+        }
+    });
+}
+
+#[test]
+fn last_bytes() {
+    let block: Vec<u8> = (1..=255).collect();
+    for size in 1..=255 {
+        for kept in 0..size {
+            assert_eq!(usize::from(portable::last_kept(&block[..size], kept)), kept);
+            assert_eq!(usize::from(portable::last_of(&block[..kept], 77)), if kept == 0 { 77 } else { kept });
+            // Behind the data the first byte is read instead.
+            assert_eq!(portable::Reader::new(&block[..kept]).word(kept, 1), u64::from(kept > 0));
+        }
+    }
+}

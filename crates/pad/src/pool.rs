@@ -1,0 +1,104 @@
+//! The default generator: a pool of random bytes for each thread.
+//!
+//! AES-256 counts through 4 KiB at a time. The first 32 bytes become the key of the next refill and the rest is handed out once, wiped as
+//! it goes, so that neither the pool nor the key tells anything about bytes given out before ("fast key erasure"). Every MiB the operating
+//! system mixes in a fresh seed; a forked child gets one at its first refill, and until then repeats at most 4 KiB of its parent's bytes.
+
+use crate::RandomError;
+use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
+use aes::{Aes256, Block};
+use core::cell::RefCell;
+use deadpan_ct::{Wipe, Wiped};
+use std::{process, thread_local};
+
+/// Bytes made at a time: enough to make the cost of a refill small beside that of the calls that use it up.
+const SIZE: usize = 4096;
+/// Bytes of these that are the next key.
+const KEY: usize = 32;
+/// Refills between two seeds.
+const REFILLS: u32 = 256;
+
+struct Pool {
+    /// The key, then bytes to hand out up to `end`, then zeros.
+    bytes: [u8; SIZE],
+    end: usize,
+    refills: u32,
+    /// Who seeded it; zero is nobody.
+    process: u32,
+}
+
+thread_local! {
+    static POOL: RefCell<Pool> = const { RefCell::new(Pool::EMPTY) };
+}
+
+/// Overwrites `bytes` with random ones from this thread's pool.
+#[inline]
+pub fn fill(bytes: &mut [u8]) -> Result<(), RandomError> {
+    // While a thread ends its pool may be gone; then the operating system is asked.
+    POOL.try_with(|pool| pool.try_borrow_mut().map_err(|_| RandomError)?.fill(bytes)).unwrap_or_else(|_| from_system(bytes))
+}
+
+impl Pool {
+    const EMPTY: Self = Self { bytes: [0; SIZE], end: KEY, refills: 0, process: 0 };
+
+    #[inline]
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        // The two lengths that blocks of 16 ask for, as moves between registers.
+        if let Some(seed) = bytes.as_mut_array::<8>() {
+            return self.hand_out(8, |fresh| seed.copy_from_slice(fresh));
+        }
+        if let Some(block) = bytes.as_mut_array::<16>() {
+            return self.hand_out(16, |fresh| block.copy_from_slice(fresh));
+        }
+        bytes.chunks_mut(SIZE - KEY).try_for_each(|part| self.hand_out(part.len(), |fresh| part.copy_from_slice(fresh)))
+    }
+
+    /// Gives `take` the next bytes, then wipes them.
+    #[inline(always)]
+    fn hand_out(&mut self, length: usize, take: impl FnOnce(&[u8])) -> Result<(), RandomError> {
+        if self.end - KEY < length {
+            self.refill()?;
+        }
+        let start = self.end - length;
+        let fresh = &mut self.bytes[start..self.end];
+        take(fresh);
+        fresh.wipe();
+        self.end = start;
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) -> Result<(), RandomError> {
+        let mut key = Wiped::new([0; KEY]);
+        let process = process::id();
+        if self.refills == 0 || self.process != process {
+            from_system(&mut *key)?;
+            self.refills = REFILLS;
+            self.process = process;
+        }
+        for (mixed, old) in key.iter_mut().zip(&self.bytes) {
+            *mixed ^= old;
+        }
+        let (blocks, _) = self.bytes.as_chunks_mut();
+        for (block, number) in blocks.iter_mut().zip(0_u128..) {
+            *block = number.to_le_bytes();
+        }
+        let blocks: &mut [Block] = Array::cast_slice_from_core_mut(blocks);
+        Aes256::new(&Array::from(*key)).encrypt_blocks(blocks);
+        self.end = SIZE;
+        self.refills -= 1;
+        Ok(())
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.bytes.wipe();
+    }
+}
+
+#[cold]
+fn from_system(bytes: &mut [u8]) -> Result<(), RandomError> {
+    getrandom::fill(bytes).map_err(|_| RandomError)
+}

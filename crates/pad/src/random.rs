@@ -1,0 +1,34 @@
+//! Where random padding bytes come from.
+
+use crate::Error;
+use core::fmt;
+
+/// A source of random bytes that nobody can predict.
+pub trait Random {
+    /// Overwrites `bytes` with random ones. After an error their contents are not used.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError>;
+}
+
+/// The source of random bytes failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomError;
+
+impl fmt::Display for RandomError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Error::Random.fmt(f)
+    }
+}
+
+impl core::error::Error for RandomError {}
+
+/// Random bytes for the methods that are given no generator.
+#[inline(always)]
+pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Error> {
+    #[cfg(feature = "std")]
+    return Ok(crate::pool::fill(bytes)?);
+    #[cfg(not(feature = "std"))]
+    {
+        let _ = bytes;
+        Err(Error::NoGenerator)
+    }
+}

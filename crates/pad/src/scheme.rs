@@ -1,0 +1,52 @@
+//! The eight schemes, and what each is made of.
+
+use core::fmt;
+
+/// What the added bytes look like. The table in the [crate's documentation](crate) says which to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Scheme {
+    /// `00 00 00`: cannot pad data that ends in zero.
+    Zero,
+    /// `03 03 03`: PKCS#7, RFC 5652 section 6.3; for 8-byte blocks also called PKCS#5.
+    Pkcs7,
+    /// `00 00 03`: ANSI X9.23.
+    AnsiX923,
+    /// `?? ?? 03`: ISO 10126, random bytes before the count.
+    Iso10126,
+    /// `01 02 03`: RFC 4303 section 2.4, the padding of IPsec.
+    Rfc4303,
+    /// `80 00 00`: ISO/IEC 7816-4.
+    Iso7816,
+    /// `?? ?? ??`: one random byte that differs from the last data byte, repeated.
+    ArbitraryTail,
+    /// `~d ~d ~d`: the complement of the last data byte, repeated; `aa` if the block holds no data.
+    NotLast,
+}
+
+impl Scheme {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 8] =
+        [Self::Zero, Self::Pkcs7, Self::AnsiX923, Self::Iso10126, Self::Rfc4303, Self::Iso7816, Self::ArbitraryTail, Self::NotLast];
+
+    /// A short name in lower case, such as `pkcs7`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Zero => "zero",
+            Self::Pkcs7 => "pkcs7",
+            Self::AnsiX923 => "ansi-x9.23",
+            Self::Iso10126 => "iso10126",
+            Self::Rfc4303 => "rfc4303",
+            Self::Iso7816 => "iso7816-4",
+            Self::ArbitraryTail => "arbitrary-tail",
+            Self::NotLast => "not-last",
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

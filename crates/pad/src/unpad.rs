@@ -1,0 +1,83 @@
+//! The way back: how much of a padded input is data.
+
+use crate::{Error, Padding, imp};
+use core::hint::select_unpredictable;
+use deadpan_ct::{Choice, declassify};
+
+impl Padding {
+    /// The data in `padded`.
+    ///
+    /// May leak: the length of `padded`, and then whether its padding is right and how long it is. Where an attacker can send inputs of
+    /// their own and see which are refused, that is enough to decrypt (Vaudenay's padding oracle): check a MAC first, or take
+    /// [`unpad_ct`](Padding::unpad_ct).
+    ///
+    /// # Errors
+    /// [`Error::NotBlocks`] and [`Error::Padding`].
+    #[inline]
+    pub fn unpad(self, padded: &[u8]) -> Result<&[u8], Error> {
+        let (length, valid) = self.verdict(padded)?;
+        let data = padded.get(..length).unwrap_or_default();
+        select_unpredictable(valid, Ok(data), Err(Error::Padding))
+    }
+
+    /// The data in `padded`, to be changed.
+    ///
+    /// May leak: as for [`unpad`](Padding::unpad).
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub fn unpad_mut(self, padded: &mut [u8]) -> Result<&mut [u8], Error> {
+        let (length, valid) = self.verdict(padded)?;
+        let data = padded.get_mut(..length).unwrap_or_default();
+        select_unpredictable(valid, Ok(data), Err(Error::Padding))
+    }
+
+    /// The length of the data in `padded`, and whether its padding is right; zero if not. Both are still secret: combine the choice with
+    /// that of a MAC check, and declassify them together.
+    ///
+    /// May leak: the length of `padded`.
+    ///
+    /// ```
+    /// use deadpan_pad::{Padding, Scheme};
+    ///
+    /// let padding = Padding::new(Scheme::Pkcs7, 8)?;
+    /// # let mac_is_right = deadpan_ct::Choice::TRUE;
+    /// let (length, padding_is_right) = padding.unpad_ct(b"Hello\x03\x03\x03");
+    /// if (mac_is_right & padding_is_right).declassify() {
+    ///     assert_eq!(deadpan_ct::declassify(length), 5);
+    /// }
+    /// # Ok::<(), deadpan_pad::Error>(())
+    /// ```
+    #[inline]
+    pub fn unpad_ct(self, padded: &[u8]) -> (usize, Choice) {
+        match self.last_block(padded) {
+            Some(block) => self.look(padded, block),
+            None => (0, Choice::FALSE),
+        }
+    }
+
+    /// Length and verdict, made public; the length of the data in a wrong padding is zero.
+    #[inline(always)]
+    fn verdict(&self, padded: &[u8]) -> Result<(usize, bool), Error> {
+        let block = self.last_block(padded).ok_or(Error::NotBlocks)?;
+        let (length, valid) = self.look(padded, block);
+        Ok((declassify(length), valid.declassify()))
+    }
+
+    #[inline(always)]
+    fn look(&self, padded: &[u8], block: &[u8]) -> (usize, Choice) {
+        let (count, valid) = imp::unpad(&self.row, block);
+        (padded.len().wrapping_sub(count) & valid.mask().cast_unsigned(), valid)
+    }
+
+    /// The last block of an input that consists of whole ones. All of this is public.
+    #[inline(always)]
+    fn last_block<'a>(&self, padded: &'a [u8]) -> Option<&'a [u8]> {
+        let block = self.divisor.block();
+        if self.divisor.full(padded.len()) != padded.len() {
+            return None;
+        }
+        padded.get(padded.len().wrapping_sub(block)..)
+    }
+}

@@ -1,0 +1,97 @@
+//! The names of audited functions, and the verdict on each.
+
+use std::collections::BTreeSet;
+
+use super::finding::{Finding, Reason};
+use super::image::Image;
+use super::state::{ARGUMENTS, State};
+use super::walk::{Listing, Walker};
+
+/// What the name of an exported function says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expectation {
+    /// `ok_`: nothing may be found.
+    Clean,
+    /// `bad_`: something must be found, or the audit has lost its eyes.
+    Caught,
+    /// `bad3_`: as `bad_`, but only where the compiler optimises fully.
+    CaughtWhenOptimised,
+}
+
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) function: String,
+    pub(crate) expected: Expectation,
+    pub(crate) findings: BTreeSet<Finding>,
+    pub(crate) first: Option<Finding>,
+}
+
+impl Verdict {
+    /// Was the leak seen? Losing one's way is not seeing.
+    pub(crate) fn caught(&self) -> bool {
+        self.findings.iter().any(|finding| !matches!(finding.reason, Reason::CannotFollow(_)))
+    }
+
+    pub(crate) fn passed(&self, fully_optimised: bool) -> bool {
+        match self.expected {
+            Expectation::Clean => self.findings.is_empty(),
+            Expectation::Caught => self.caught(),
+            Expectation::CaughtWhenOptimised => self.caught() || !fully_optimised,
+        }
+    }
+}
+
+/// Reads `ok_NAME__ARGS`: one letter for each integer argument, `s` for a secret, `p` for a public one.
+pub(crate) fn parse_name(name: &str) -> Result<Option<(Expectation, State)>, String> {
+    let expected = if name.starts_with("ok_") {
+        Expectation::Clean
+    } else if name.starts_with("bad_") {
+        Expectation::Caught
+    } else if name.starts_with("bad3_") {
+        Expectation::CaughtWhenOptimised
+    } else {
+        return Ok(None);
+    };
+    let (_, letters) = name.rsplit_once("__").ok_or_else(|| {
+        format!("`{name}` does not say which arguments are secret\nhint: end its name in `__` and one letter, s or p, for each")
+    })?;
+    let mut state = State::at_entry();
+    if letters.len() > ARGUMENTS.len() {
+        return Err(format!("`{name}` has more than six arguments\nhint: the audit knows only those in registers"));
+    }
+    for (letter, register) in letters.chars().zip(ARGUMENTS) {
+        match letter {
+            's' => state.mark(register, true),
+            'p' => {}
+            other => return Err(format!("`{name}` has the argument letter `{other}`\nhint: use s for secret and p for public")),
+        }
+    }
+    Ok(Some((expected, state)))
+}
+
+/// Audits every exported function whose name asks for it.
+pub(crate) fn audit(image: &Image) -> Result<Vec<Verdict>, String> {
+    let mut walker = Walker::new(image);
+    let mut verdicts = Vec::new();
+    for (name, address) in image.exports() {
+        if let Some((expected, entry)) = parse_name(name)? {
+            let outcome = walker.audit(address, entry);
+            verdicts.push(Verdict { function: name.to_owned(), expected, findings: outcome.findings.clone(), first: walker.first.clone() });
+        }
+    }
+    Ok(verdicts)
+}
+
+/// One function, and the callees in which something was found, with the state in front of each instruction.
+pub(crate) fn listing(image: &Image, name: &str) -> Result<(Listing, BTreeSet<Finding>), String> {
+    let unknown = || format!("no audited function `{name}`\nhint: give its full exported name, such as `ok_eq_u64__ss`");
+    let (_, address) = image.exports().find(|(known, _)| *known == name).ok_or_else(unknown)?;
+    let (_, entry) = parse_name(name)?.ok_or_else(unknown)?;
+    let mut walker = Walker::new(image);
+    let (outcome, mut listing) = walker.audit_with_listing(address, entry);
+    // Of the callees only those are worth reading in which something was found.
+    let function = |at: u64| image.function_at(at).map(|(start, _)| start);
+    let shown: BTreeSet<_> = outcome.findings.iter().map(|finding| finding.address).chain([address]).filter_map(function).collect();
+    listing.retain(|&at, _| function(at).is_some_and(|start| shown.contains(&start)));
+    Ok((listing, outcome.findings.clone()))
+}

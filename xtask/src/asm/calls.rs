@@ -1,0 +1,228 @@
+//! Calls that are not followed into: what the callee is known to do, by its name.
+
+use iced_x86::Register;
+
+use super::finding::Reason;
+use super::stack::Origin;
+use super::state::{ARGUMENTS, CALLEE_SAVED, State};
+use super::value::Value;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Callee {
+    /// Never returns: a panic, an abort. Whether to go there was decided by a jump that is checked.
+    End,
+    /// `memcpy` and `memmove`: time depends on length and addresses only.
+    Copy,
+    /// `memset`, likewise.
+    Fill,
+    /// Allocates or frees, with this many arguments; the result is a public pointer.
+    Allocator(usize),
+    /// Asks the CPU for its features.
+    Detection,
+    /// Reads until it knows enough: never on secrets.
+    EarlyExit,
+    /// Anything else: to be read, when its code is here.
+    Other,
+}
+
+/// What a function is, by its linker name.
+pub(crate) fn classify(name: &str, imported: bool) -> Callee {
+    const ENDS: [&str; 9] =
+        ["handle_error", "panic", "_fail", "unwind", "abort", "handle_alloc_error", "expect_failed", "unwrap_failed", "capacity_overflow"];
+    let path = Path::of(name);
+    // These come back, although they are kept beside those that do not.
+    let returns = ["panic_count", "panicking::panicking", "catch_unwind"].iter().any(|part| path.plain.contains(part));
+    if (imported || path.standard) && !returns && ENDS.iter().any(|end| path.plain.contains(end)) {
+        return Callee::End;
+    }
+    // Our own detection reads an environment variable under test.
+    let detects = path.plain.starts_with("std_detect") && path.plain.contains("detect_and_initialize");
+    if detects || path.plain == "deadpan_ct::cpu::remember" {
+        return Callee::Detection;
+    }
+    if let Some(arguments) = allocator_arguments(name) {
+        return Callee::Allocator(arguments);
+    }
+    match name {
+        "memcpy" | "memmove" => Callee::Copy,
+        "memset" => Callee::Fill,
+        "memcmp" | "bcmp" | "strlen" | "strcmp" | "strncmp" | "memchr" | "memrchr" | "strchr" => Callee::EarlyExit,
+        _ => Callee::Other,
+    }
+}
+
+/// A function's name without its generics, and whether it is the standard library's: a function of ours that is called
+/// `abort_if_odd`, or a generic one over a type of that name, is no end.
+struct Path {
+    plain: String,
+    standard: bool,
+}
+
+impl Path {
+    fn of(name: &str) -> Self {
+        let full = format!("{:#}", rustc_demangle::demangle(name));
+        let start = full.trim_start_matches(['<', '_']);
+        let standard = ["core::", "std::", "alloc::", "rustc::"].iter().any(|root| start.starts_with(root));
+        let mut depth = 0;
+        let mut plain = String::new();
+        for letter in full.chars() {
+            match letter {
+                '<' => depth += 1,
+                '>' => depth -= 1,
+                letter if depth == 0 => plain.push(letter),
+                _ => {}
+            }
+        }
+        Self { plain, standard }
+    }
+}
+
+/// Rust's allocation functions carry a mangled crate name in front, C's do not.
+fn allocator_arguments(name: &str) -> Option<usize> {
+    const KNOWN: [(&str, usize); 9] = [
+        ("malloc", 1),
+        ("free", 1),
+        ("calloc", 2),
+        ("realloc", 2),
+        ("posix_memalign", 3),
+        ("alloc", 2),
+        ("alloc_zeroed", 2),
+        ("dealloc", 3),
+        ("realloc", 4),
+    ];
+    let (c, rust) = KNOWN.split_at(5);
+    let find = |table: &[(&str, usize)], name: &str| table.iter().find(|entry| entry.0 == name).map(|entry| entry.1);
+    find(c, name).or_else(|| {
+        let inner = ["__rust_", "__rdl_", "__rg_"].iter().find_map(|prefix| name.split_once(prefix))?.1;
+        find(rust, inner)
+    })
+}
+
+/// Applies a callee that returns.
+pub(crate) fn apply(callee: Callee, name: &str, state: &mut State) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let asks: &[Register] = match callee {
+        Callee::Copy => &ARGUMENTS[..3],
+        Callee::Fill => &[Register::RDI, Register::RDX],
+        Callee::Allocator(count) => &ARGUMENTS[..count],
+        _ => &[],
+    };
+    if asks.iter().any(|&register| state.is_secret(register)) {
+        reasons.push(Reason::Argument(name.to_owned()));
+    }
+    match callee {
+        Callee::Copy => copy(state),
+        Callee::Fill => fill(state),
+        Callee::EarlyExit => reasons.push(Reason::Library(name.to_owned())),
+        // The address of the block comes back through the first argument.
+        Callee::Allocator(3) if name == "posix_memalign" => {
+            if let Value::Stack(result) = state.value(Register::RDI) {
+                state.stack.store(result, 8, false, Origin::Spill, None);
+            }
+        }
+        Callee::Other => {
+            reasons.push(Reason::CannotFollow(format!("the call of `{name}`")));
+            give_away_stack(state);
+        }
+        _ => {}
+    }
+    let pointer = state.value(Register::RDI);
+    clobber(state);
+    match callee {
+        Callee::Copy | Callee::Fill => state.set_value(Register::RAX, pointer),
+        Callee::EarlyExit | Callee::Other => state.mark(Register::RAX, true),
+        _ => {}
+    }
+    reasons
+}
+
+/// Every argument that points into the stack may have been written through.
+pub(crate) fn give_away_stack(state: &mut State) {
+    for register in ARGUMENTS {
+        if let Some(floor) = state.value(register).stack_floor() {
+            state.stack.smear_reachable(floor);
+        }
+    }
+}
+
+/// What a call leaves behind in the registers that it need not keep: nothing of ours.
+pub(crate) fn clobber(state: &mut State) {
+    let before = state.clone();
+    state.secret = 0;
+    state.flags = 0;
+    state.values = [Value::Unknown; 16];
+    for register in CALLEE_SAVED {
+        state.secret |= before.secret & super::state::parts(register);
+        state.set_value(register, before.value(register));
+    }
+}
+
+fn copy(state: &mut State) {
+    let len = length(state);
+    let public = match (state.value(Register::RSI), len) {
+        (Value::Stack(from), Some(len)) => state.stack.is_public(from, len),
+        (from, _) => from.is_static(),
+    };
+    overwrite(state, len, !public);
+}
+
+fn fill(state: &mut State) {
+    let len = length(state);
+    // `memset` looks at the low byte only.
+    overwrite(state, len, state.is_secret(Register::SIL));
+}
+
+fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
+    match (state.value(Register::RDI), len) {
+        // Past the end of the frame: a path that the numbers on it rule out, such as the tail of a block without one.
+        (Value::Stack(to), Some(len)) if to + len <= state.stack.frame_top(to) => {
+            for at in (0..len).step_by(16) {
+                state.stack.store(to + at, (len - at).min(16), secret, Origin::Contents, None);
+            }
+            state.stack.add_array(to, len);
+        }
+        (to, _) if secret => state.stack.smear(to),
+        _ => {}
+    }
+}
+
+/// The length, when it is a number that is worth following byte by byte.
+fn length(state: &State) -> Option<i64> {
+    match state.value(Register::RDX) {
+        Value::Number(n @ 0..=0x1_0000) => Some(n.cast_signed()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_the_standard_library_s() {
+        for name in [
+            "_ZN4core9panicking18panic_bounds_check17h0123456789abcdefE",
+            "_ZN4core5slice5index16slice_index_fail17h0123456789abcdefE",
+            "_RNvNtCs1234_5alloc7raw_vec12handle_error",
+            "_RNvNtCs1234_5alloc5alloc18handle_alloc_error",
+        ] {
+            assert_eq!(classify(name, false), Callee::End, "{name}");
+        }
+        for name in [
+            "_ZN10deadpan_ct13abort_if_zero17h0123456789abcdefE",
+            "deadpan_panic",
+            "_ZN3std9panicking11panic_count17is_zero_slow_path17h0123456789abcdefE",
+            "_ZN4core3ptr43drop_in_place$LT$deadpan_ct..abort..X$GT$17h0123456789abcdefE",
+        ] {
+            assert_eq!(classify(name, false), Callee::Other, "{name}");
+        }
+        assert_eq!(classify("abort", true), Callee::End);
+    }
+
+    #[test]
+    fn allocation_by_any_name() {
+        assert_eq!(classify("free", true), Callee::Allocator(1));
+        assert_eq!(classify("_RNvCs1234_7___rustc14___rust_realloc", false), Callee::Allocator(4));
+        assert_eq!(classify("_RNvCs1234_7___rustc11___rdl_alloc", false), Callee::Allocator(2));
+    }
+}

@@ -1,0 +1,42 @@
+//! What the audit can hold against an instruction.
+
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reason {
+    Jump,
+    JumpTarget,
+    Address,
+    Division,
+    Repeat,
+    /// A library function got a secret where its time depends on it.
+    Argument(String),
+    /// A library function whose time depends on what memory holds.
+    Library(String),
+    CannotFollow(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Jump => f.write_str("jump depends on a secret"),
+            Self::JumpTarget => f.write_str("jump target depends on a secret"),
+            Self::Address => f.write_str("address depends on a secret"),
+            Self::Division => f.write_str("division, square root or x87 arithmetic of a secret"),
+            Self::Repeat => f.write_str("repetition depends on a secret"),
+            Self::Argument(name) => write!(f, "`{name}` is called with a secret length or address"),
+            Self::Library(name) => write!(f, "`{name}` takes a time that depends on the data"),
+            Self::CannotFollow(what) => write!(f, "cannot follow {what}"),
+        }
+    }
+}
+
+/// One reason at one instruction, ordered by address for the report.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    pub(crate) address: u64,
+    /// The function the instruction stands in, which may be a callee of the audited one.
+    pub(crate) place: String,
+    pub(crate) text: String,
+    pub(crate) reason: Reason,
+}

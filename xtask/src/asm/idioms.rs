@@ -1,0 +1,100 @@
+//! Instructions whose result does not depend on what they seem to read.
+
+use iced_x86::{Instruction, Mnemonic, OpKind, Register};
+
+/// `xor eax, eax`, `vpcmpeqd ymm0, ymm1, ymm1` and their kin: a constant, whatever the registers held.
+pub(crate) fn is_constant(instruction: &Instruction) -> bool {
+    // Under a mask the old contents or the mask shine through.
+    if instruction.has_op_mask() {
+        return false;
+    }
+    match instruction.mnemonic() {
+        Mnemonic::Vpternlogd | Mnemonic::Vpternlogq => {
+            let last = instruction.op_count() - 1;
+            matches!(instruction.op_kind(last), OpKind::Immediate8) && matches!(instruction.immediate8(), 0 | 0xff)
+        }
+        Mnemonic::And => instruction.op1_kind() != OpKind::Register && immediate(instruction) == Some(0),
+        Mnemonic::Or => instruction.op1_kind() != OpKind::Register && immediate(instruction) == Some(u64::MAX),
+        mnemonic => cancels(mnemonic) && has_twin_sources(instruction),
+    }
+}
+
+/// `sbb eax, eax` spreads the carry flag over the register and reads nothing else.
+pub(crate) fn is_carry_spread(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Sbb && has_twin_sources(instruction)
+}
+
+fn immediate(instruction: &Instruction) -> Option<u64> {
+    // A narrow `or al, -1` has an 8-bit -1; only the widened forms are worth knowing.
+    instruction.try_immediate(1).ok()
+}
+
+fn has_twin_sources(instruction: &Instruction) -> bool {
+    let count = instruction.op_count();
+    let register = |operand: u32| match operand < count && instruction.op_kind(operand) == OpKind::Register {
+        true => instruction.op_register(operand),
+        false => Register::None,
+    };
+    let (first, second) = if count >= 3 { (register(1), register(2)) } else { (register(0), register(1)) };
+    first != Register::None && first == second
+}
+
+fn cancels(mnemonic: Mnemonic) -> bool {
+    matches!(
+        mnemonic,
+        Mnemonic::Xor
+            | Mnemonic::Sub
+            | Mnemonic::Pxor
+            | Mnemonic::Xorps
+            | Mnemonic::Xorpd
+            | Mnemonic::Pandn
+            | Mnemonic::Psubb
+            | Mnemonic::Psubw
+            | Mnemonic::Psubd
+            | Mnemonic::Psubq
+            | Mnemonic::Pcmpeqb
+            | Mnemonic::Pcmpeqw
+            | Mnemonic::Pcmpeqd
+            | Mnemonic::Pcmpeqq
+            | Mnemonic::Pcmpgtb
+            | Mnemonic::Pcmpgtw
+            | Mnemonic::Pcmpgtd
+            | Mnemonic::Pcmpgtq
+            | Mnemonic::Vpxor
+            | Mnemonic::Vpxord
+            | Mnemonic::Vpxorq
+            | Mnemonic::Vxorps
+            | Mnemonic::Vxorpd
+            | Mnemonic::Vpandn
+            | Mnemonic::Vpsubb
+            | Mnemonic::Vpsubw
+            | Mnemonic::Vpsubd
+            | Mnemonic::Vpsubq
+            | Mnemonic::Vpcmpeqb
+            | Mnemonic::Vpcmpeqw
+            | Mnemonic::Vpcmpeqd
+            | Mnemonic::Vpcmpeqq
+            | Mnemonic::Vpcmpgtb
+            | Mnemonic::Vpcmpgtw
+            | Mnemonic::Vpcmpgtd
+            | Mnemonic::Vpcmpgtq
+            | Mnemonic::Kxorb
+            | Mnemonic::Kxorw
+            | Mnemonic::Kxord
+            | Mnemonic::Kxorq
+            | Mnemonic::Kxnorb
+            | Mnemonic::Kxnorw
+            | Mnemonic::Kxnord
+            | Mnemonic::Kxnorq
+    )
+}
+
+/// Instructions whose time depends on their operands on CPUs in use.
+pub(crate) fn is_slow(instruction: &Instruction) -> bool {
+    use Mnemonic as M;
+    let division = matches!(instruction.mnemonic(), M::Div | M::Idiv)
+        || matches!(instruction.mnemonic(), M::Divss | M::Divsd | M::Divps | M::Divpd | M::Vdivss | M::Vdivsd | M::Vdivps | M::Vdivpd);
+    let root =
+        matches!(instruction.mnemonic(), M::Sqrtss | M::Sqrtsd | M::Sqrtps | M::Sqrtpd | M::Vsqrtss | M::Vsqrtsd | M::Vsqrtps | M::Vsqrtpd);
+    division || root || instruction.cpuid_features().contains(&iced_x86::CpuidFeature::FPU)
+}

@@ -1,0 +1,149 @@
+//! The built library as the audit needs it: code bytes, function symbols, and where the global offset table leads.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use iced_x86::{Decoder, DecoderOptions, Instruction};
+use object::read::elf::ElfFile64;
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _, RelocationTarget, SectionKind, SymbolKind};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A function of another library.
+    Import(String),
+    /// An address in this one.
+    Local(u64),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Symbol {
+    pub(crate) name: String,
+    pub(crate) size: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Image {
+    sections: Vec<Section>,
+    functions: BTreeMap<u64, Symbol>,
+    exports: BTreeMap<String, u64>,
+    slots: HashMap<u64, Target>,
+}
+
+struct Section {
+    start: u64,
+    bytes: Vec<u8>,
+    code: bool,
+}
+
+impl Image {
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let fault = |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
+        let bytes = std::fs::read(path).map_err(|error| fault(&error))?;
+        let file: ElfFile64<'_> = ElfFile64::parse(&*bytes).map_err(|error| fault(&error))?;
+        let mut image = Self::default();
+        for section in file.sections() {
+            let code = section.kind() == SectionKind::Text;
+            if section.address() != 0
+                && let Ok(data) = section.data()
+                && !data.is_empty()
+            {
+                image.sections.push(Section { start: section.address(), bytes: data.to_vec(), code });
+            }
+        }
+        for symbol in file.symbols().chain(file.dynamic_symbols()) {
+            if symbol.kind() == SymbolKind::Text && symbol.is_definition() {
+                let name = symbol.name().map_err(|error| fault(&error))?.to_owned();
+                image.add_function(symbol.address(), symbol.size(), name);
+            }
+        }
+        for symbol in file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == SymbolKind::Text) {
+            image.exports.insert(symbol.name().map_err(|error| fault(&error))?.to_owned(), symbol.address());
+        }
+        for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
+            let target = match relocation.target() {
+                RelocationTarget::Symbol(index) => {
+                    let table = file.dynamic_symbol_table().ok_or_else(|| fault(&"no dynamic symbols"))?;
+                    let symbol = object::ObjectSymbolTable::symbol_by_index(&table, index).map_err(|error| fault(&error))?;
+                    match symbol.is_definition() {
+                        true => Target::Local(symbol.address()),
+                        false => Target::Import(symbol.name().unwrap_or_default().to_owned()),
+                    }
+                }
+                _ => Target::Local(relocation.addend().cast_unsigned()),
+            };
+            image.slots.insert(at, target);
+        }
+        Ok(image)
+    }
+
+    /// Two names can share one address when the linker folds equal functions; an exported name is the one to show.
+    fn add_function(&mut self, address: u64, size: u64, name: String) {
+        let known = self.functions.entry(address).or_insert_with(|| Symbol { name: name.clone(), size });
+        if name.starts_with("ok_") || name.starts_with("bad") {
+            known.name = name;
+        }
+        known.size = known.size.max(size);
+    }
+
+    /// Exported functions by name.
+    pub(crate) fn exports(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.exports.iter().map(|(name, &address)| (name.as_str(), address))
+    }
+
+    /// The function that holds this address.
+    pub(crate) fn function_at(&self, address: u64) -> Option<(u64, &Symbol)> {
+        let (&start, symbol) = self.functions.range(..=address).next_back()?;
+        (address == start || address < start + symbol.size).then_some((start, symbol))
+    }
+
+    /// A name for people: without the compiler's mangling.
+    pub(crate) fn name_at(&self, address: u64) -> String {
+        match self.function_at(address) {
+            Some((_, symbol)) => format!("{:#}", rustc_demangle::demangle(&symbol.name)),
+            None => format!("{address:#x}"),
+        }
+    }
+
+    /// Where a pointer in the object's data leads, once the dynamic linker has filled it in.
+    pub(crate) fn slot(&self, address: u64) -> Option<&Target> {
+        self.slots.get(&address)
+    }
+
+    pub(crate) fn decode(&self, address: u64) -> Option<Instruction> {
+        let section = self.section(address).filter(|section| section.code)?;
+        let bytes = &section.bytes[usize::try_from(address - section.start).ok()?..];
+        let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
+        (!instruction.is_invalid()).then_some(instruction)
+    }
+
+    /// One entry of a jump table.
+    pub(crate) fn read_i32(&self, address: u64) -> Option<i32> {
+        let section = self.section(address)?;
+        let at = usize::try_from(address - section.start).ok()?;
+        let bytes = section.bytes.get(at..at + 4)?;
+        Some(i32::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    fn section(&self, address: u64) -> Option<&Section> {
+        self.sections.iter().find(|section| (section.start..section.start + section.bytes.len() as u64).contains(&address))
+    }
+}
+
+#[cfg(test)]
+impl Image {
+    /// Test support: one piece of code, its functions, and its global offset table.
+    pub(crate) fn from_code(start: u64, bytes: Vec<u8>, functions: &[(u64, &str)], imports: &[(u64, &str)]) -> Self {
+        let end = start + bytes.len() as u64;
+        let mut image = Self::default();
+        for (index, &(address, name)) in functions.iter().enumerate() {
+            let next = functions.get(index + 1).map_or(end, |next| next.0);
+            image.add_function(address, next - address, name.to_owned());
+            image.exports.insert(name.to_owned(), address);
+        }
+        for &(at, name) in imports {
+            image.slots.insert(at, Target::Import(name.to_owned()));
+        }
+        image.sections.push(Section { start, bytes, code: true });
+        image
+    }
+}

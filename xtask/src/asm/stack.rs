@@ -1,0 +1,210 @@
+//! The stack as the audit sees it: a byte is secret unless something public was stored there.
+//!
+//! A byte that nothing has stored to yet reads as secret, but gives way where paths meet: `None` leaves the fields of `Some` as they
+//! were, and no valid program looks at them then.
+
+use std::collections::BTreeMap;
+
+use super::value::Value;
+
+/// What a byte is and how it came to be there, which tells arrays from spilled variables: LLVM lays out the two in any order.
+/// Where paths meet the smaller one holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Origin {
+    Secret,
+    /// By a vector store, a narrow store or a library call: perhaps the first contents of an array.
+    Contents,
+    /// By a store of any other number of 4 or 8 bytes: a variable or a very small array.
+    Number,
+    /// By a store of a whole register, or of a small count: a spilled variable.
+    Spill,
+    /// Untouched when a secret was stored somewhere around it. It reads as secret, but gives way to a spilled variable as untouched
+    /// bytes do.
+    Smeared,
+}
+
+impl Origin {
+    fn is_public(self) -> bool {
+        !matches!(self, Self::Secret | Self::Smeared)
+    }
+
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Smeared, Self::Contents | Self::Number) | (Self::Contents | Self::Number, Self::Smeared) => Self::Secret,
+            (ours, theirs) => ours.min(theirs),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Stack {
+    bytes: BTreeMap<i64, Origin>,
+    values: BTreeMap<i64, Value>,
+    /// Arrays whose extent is known, because `memset` or `memcpy` filled them: start and end.
+    arrays: BTreeMap<i64, i64>,
+    /// Where the frames of our callers begin, as offsets from our own (which is 0), ascending.
+    frames: Vec<i64>,
+}
+
+impl Stack {
+    pub(crate) fn at_entry() -> Self {
+        Self { frames: vec![0], ..Self::default() }
+    }
+
+    pub(crate) fn is_public(&self, offset: i64, len: i64) -> bool {
+        len > 0 && len <= 0x1_0000 && (offset..offset + len).all(|byte| self.bytes.get(&byte).is_some_and(|origin| origin.is_public()))
+    }
+
+    pub(crate) fn value(&self, offset: i64) -> Value {
+        self.values.get(&offset).copied().unwrap_or_default()
+    }
+
+    /// A store at a known place. `value` is what is known about 8 stored bytes.
+    pub(crate) fn store(&mut self, offset: i64, len: i64, secret: bool, origin: Origin, value: Option<Value>) {
+        self.values.retain(|&at, _| at + 8 <= offset || at >= offset + len);
+        for byte in offset..offset + len {
+            self.bytes.insert(byte, if secret { Origin::Secret } else { origin });
+        }
+        if let Some(value) = value.filter(|&value| value != Value::Unknown && len == 8) {
+            self.values.insert(offset, value);
+        }
+    }
+
+    /// A store that may or may not happen: under a mask, or to one of two places.
+    pub(crate) fn store_perhaps(&mut self, offset: i64, len: i64, secret: bool, origin: Origin) {
+        let stored = if secret { Origin::Secret } else { origin };
+        self.values.retain(|&at, _| at + 8 <= offset || at >= offset + len);
+        for byte in offset..offset + len {
+            let old = self.bytes.entry(byte).or_insert(stored);
+            // A wide masked store over a short array reaches past it, where the mask forbids it to write.
+            if !(secret && *old == Origin::Spill && len > 8) {
+                *old = stored.join(*old);
+            }
+        }
+    }
+
+    /// A secret store at an unknown place around `floor`.
+    ///
+    /// An array of known extent takes all of it. Otherwise it hits array contents anywhere in that frame, since a loop may count a negative index up to zero and so write below its floor;
+    /// numbers from the floor on; and no spilled variable, because those are never stored to through a pointer.
+    pub(crate) fn smear(&mut self, to: Value) {
+        if let Value::Either(_, second) = to {
+            self.smear_at(second);
+        }
+        if let Some(floor) = to.stack_floor() {
+            self.smear_at(floor);
+        }
+    }
+
+    fn smear_at(&mut self, floor: i64) {
+        // A pointer that walks through an array keeps the array's start as its floor.
+        let known = self.array(floor);
+        let top = self.frame_top(floor);
+        let bottom = self.frames.iter().rev().find(|&&start| start <= floor).copied().unwrap_or(i64::MIN);
+        let (contents, numbers) = known.map_or((bottom..top, floor..top), |(start, end)| (start..end, start..end));
+        for (byte, origin) in &mut self.bytes {
+            let hit = match origin {
+                Origin::Secret | Origin::Smeared | Origin::Spill => false,
+                Origin::Contents => contents.contains(byte),
+                Origin::Number => numbers.contains(byte),
+            };
+            if hit {
+                *origin = Origin::Secret;
+            }
+        }
+        self.fill(numbers.start, numbers.end);
+    }
+
+    /// The known array that holds this byte.
+    fn array(&self, at: i64) -> Option<(i64, i64)> {
+        let (&start, &end) = self.arrays.range(..=at).next_back()?;
+        (at < end).then_some((start, end))
+    }
+
+    /// Remembers an array. Short ones are more likely a part of something.
+    pub(crate) fn add_array(&mut self, start: i64, len: i64) {
+        if len >= 32 {
+            self.arrays.insert(start, start + len);
+        }
+    }
+
+    /// Marks bytes that nothing has stored to yet, up to the end of a frame (of the outermost caller's frame we know no end).
+    fn fill(&mut self, from: i64, to: i64) {
+        if to != i64::MAX {
+            for byte in from..to {
+                self.bytes.entry(byte).or_insert(Origin::Smeared);
+            }
+        }
+    }
+
+    /// The end of the frame that holds this offset.
+    pub(crate) fn frame_top(&self, offset: i64) -> i64 {
+        self.frames.iter().find(|&&start| start > offset).copied().unwrap_or(i64::MAX)
+    }
+
+    /// Whatever can be reached from a stack pointer that foreign code was given: `floor` and the pointers stored above it.
+    pub(crate) fn smear_reachable(&mut self, floor: i64) {
+        let mut floors = vec![floor];
+        let mut next = 0;
+        while let Some(&floor) = floors.get(next) {
+            next += 1;
+            let top = self.frame_top(floor);
+            let inside = self.values.range(floor..top).filter_map(|(_, value)| value.stack_floor());
+            for found in inside.collect::<Vec<_>>() {
+                if !floors.contains(&found) {
+                    floors.push(found);
+                }
+            }
+            self.fill(floor, top);
+            self.bytes.range_mut(floor..top).for_each(|(_, origin)| *origin = Origin::Secret);
+        }
+    }
+
+    /// Declassification of everything between two offsets.
+    pub(crate) fn publish(&mut self, from: i64, to: i64) {
+        for byte in from..to {
+            let origin = self.bytes.entry(byte).or_insert(Origin::Contents);
+            if !origin.is_public() {
+                *origin = Origin::Contents;
+            }
+        }
+    }
+
+    pub(crate) fn join(&mut self, other: &Self) {
+        for (&byte, &theirs) in &other.bytes {
+            let ours = self.bytes.entry(byte).or_insert(theirs);
+            *ours = theirs.join(*ours);
+        }
+        self.arrays.retain(|start, end| other.arrays.get(start) == Some(end));
+        for (&at, &theirs) in &other.values {
+            let joined = self.value(at).join(theirs);
+            self.values.insert(at, joined);
+        }
+        for (at, ours) in &mut self.values {
+            *ours = ours.join(other.value(*at));
+        }
+        self.values.retain(|_, value| *value != Value::Unknown);
+    }
+
+    /// The caller's stack as the callee sees it: what lies below the call is gone.
+    pub(crate) fn enter(&self, by: i64) -> Self {
+        let mut frames = vec![0];
+        frames.extend(self.frames.iter().map(|start| start - by));
+        Self {
+            bytes: self.bytes.range(by..).map(|(byte, origin)| (byte - by, *origin)).collect(),
+            values: self.values.range(by..).map(|(at, value)| (at - by, value.shift(by))).collect(),
+            arrays: self.arrays.range(by..).map(|(start, end)| (start - by, end - by)).collect(),
+            frames,
+        }
+    }
+
+    /// The callee's stack at its return, as the caller sees it.
+    pub(crate) fn leave(&self, by: i64) -> Self {
+        Self {
+            bytes: self.bytes.range(0..).map(|(byte, origin)| (byte + by, *origin)).collect(),
+            values: self.values.range(0..).map(|(at, value)| (at + by, value.shift(-by))).collect(),
+            arrays: self.arrays.range(0..).map(|(start, end)| (start + by, end + by)).collect(),
+            frames: self.frames.iter().skip(1).map(|start| start + by).collect(),
+        }
+    }
+}

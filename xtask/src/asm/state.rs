@@ -1,0 +1,139 @@
+//! The state of the machine at one instruction: which registers, flags and stack bytes may hold a secret.
+
+use iced_x86::Register;
+
+use super::stack::Stack;
+use super::value::Value;
+
+/// One bit for each part of a register that can be secret on its own.
+///
+/// The low byte of a general-purpose register is apart, because `setcc` writes nothing else; the low 16 bytes of a vector register are
+/// apart, because SSE writes nothing else.
+pub(crate) type Parts = u128;
+
+const LOW_BYTE: u32 = 0;
+const REST: u32 = 16;
+const LOW_VECTOR: u32 = 32;
+const HIGH_VECTOR: u32 = 64;
+const MASK: u32 = 96;
+const X87: u32 = 104;
+
+/// Every flag a conditional instruction can ask for.
+pub(crate) const ALL_FLAGS: u32 = iced_x86::RflagsBits::OF
+    | iced_x86::RflagsBits::SF
+    | iced_x86::RflagsBits::ZF
+    | iced_x86::RflagsBits::AF
+    | iced_x86::RflagsBits::CF
+    | iced_x86::RflagsBits::PF;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct State {
+    pub(crate) secret: Parts,
+    pub(crate) flags: u32,
+    pub(crate) values: [Value; 16],
+    pub(crate) stack: Stack,
+}
+
+impl State {
+    /// At entry of a function everything is public but what the caller adds.
+    pub(crate) fn at_entry() -> Self {
+        let mut state = Self { secret: 0, flags: 0, values: [Value::Unknown; 16], stack: Stack::at_entry() };
+        state.set_value(Register::RSP, Value::Stack(0));
+        state
+    }
+
+    pub(crate) fn is_secret(&self, register: Register) -> bool {
+        self.secret & parts(register) != 0
+    }
+
+    pub(crate) fn mark(&mut self, register: Register, secret: bool) {
+        if secret {
+            self.secret |= parts(register);
+        } else {
+            self.secret &= !parts(register);
+        }
+    }
+
+    pub(crate) fn value(&self, register: Register) -> Value {
+        gpr_index(register).map_or(Value::Unknown, |index| self.values[index])
+    }
+
+    pub(crate) fn set_value(&mut self, register: Register, value: Value) {
+        if let Some(index) = gpr_index(register) {
+            self.values[index] = value;
+        }
+    }
+
+    /// Takes in what may hold on another path; true when that told something new.
+    pub(crate) fn join(&mut self, other: &Self) -> bool {
+        let before = self.clone();
+        self.secret |= other.secret;
+        self.flags |= other.flags;
+        for (ours, theirs) in self.values.iter_mut().zip(other.values) {
+            *ours = ours.join(theirs);
+        }
+        self.stack.join(&other.stack);
+        *self != before
+    }
+
+    /// The state a callee starts in, when its return address lies at `by`.
+    pub(crate) fn enter(&self, by: i64) -> Self {
+        Self { secret: self.secret, flags: 0, values: self.values.map(|value| value.shift(by)), stack: self.stack.enter(by) }
+    }
+
+    /// The state after the callee's return. The ABI promises that it restored some registers, which is worth more than what
+    /// we saw of its pushes and pops.
+    pub(crate) fn leave(&self, by: i64, caller: &Self) -> Self {
+        let mut after =
+            Self { secret: self.secret, flags: self.flags, values: self.values.map(|value| value.shift(-by)), stack: self.stack.leave(by) };
+        for register in CALLEE_SAVED {
+            after.secret = after.secret & !parts(register) | caller.secret & parts(register);
+            after.set_value(register, caller.value(register));
+        }
+        after
+    }
+}
+
+/// What the System V ABI lets a callee keep.
+pub(crate) const CALLEE_SAVED: [Register; 7] =
+    [Register::RBX, Register::RBP, Register::RSP, Register::R12, Register::R13, Register::R14, Register::R15];
+
+/// The integer arguments of the System V ABI, in order.
+pub(crate) const ARGUMENTS: [Register; 6] = [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
+
+pub(crate) fn gpr_index(register: Register) -> Option<usize> {
+    register.is_gpr().then(|| register.full_register().number())
+}
+
+/// The parts that a read of this register sees.
+pub(crate) fn parts(register: Register) -> Parts {
+    let bit = |group: u32, number: usize| 1u128 << (group as usize + number);
+    let number = register.full_register().number();
+    if is_high_byte(register) {
+        bit(REST, number)
+    } else if register.is_gpr8() {
+        bit(LOW_BYTE, number)
+    } else if register.is_gpr() {
+        bit(LOW_BYTE, number) | bit(REST, number)
+    } else if register.is_xmm() {
+        bit(LOW_VECTOR, number)
+    } else if register.is_vector_register() {
+        bit(LOW_VECTOR, number) | bit(HIGH_VECTOR, number)
+    } else if register.is_k() {
+        bit(MASK, register.number())
+    } else if register.is_mm() || register.is_st() {
+        // The MMX registers are the x87 ones by another name.
+        bit(X87, register.number())
+    } else {
+        0
+    }
+}
+
+/// The parts that a write of this register leaves as they were although they share a bit with what is written.
+pub(crate) fn kept_parts(register: Register) -> Parts {
+    if is_high_byte(register) || register.is_gpr16() { parts(register.full_register()) & !(0xffff << LOW_BYTE) } else { 0 }
+}
+
+fn is_high_byte(register: Register) -> bool {
+    matches!(register, Register::AH | Register::BH | Register::CH | Register::DH)
+}

@@ -1,0 +1,99 @@
+//! Stores to the stack: what they look like, and what they do to it.
+
+use std::collections::BTreeSet;
+
+use iced_x86::{Instruction, Mnemonic, OpAccess, OpKind};
+
+use super::memory::{self, Extent};
+use super::stack::Origin;
+use super::state::State;
+use super::value::Value;
+
+/// What an instruction leaves where it stores.
+#[derive(Clone, Copy)]
+pub(crate) struct Stored {
+    origin: Origin,
+    value: Option<Value>,
+}
+
+impl Stored {
+    /// To be asked before the instruction changes any register. A number stored to one of the `variables` begins a variable.
+    pub(crate) fn of(state: &State, instruction: &Instruction, variables: &BTreeSet<i64>) -> Self {
+        let mut origin = origin(instruction);
+        if origin == Origin::Number && offset(state, instruction).is_some_and(|offset| variables.contains(&offset)) {
+            origin = Origin::Spill;
+        }
+        Self { origin, value: value(state, instruction) }
+    }
+}
+
+pub(crate) fn write(state: &mut State, access: OpAccess, address: Value, extent: Extent, secret: bool, stored: Stored) {
+    match (address, extent) {
+        (Value::Stack(offset), Extent::Bytes(len)) if memory::is_conditional(access) && len <= 64 => {
+            state.stack.store_perhaps(offset, len, secret, stored.origin);
+        }
+        (Value::Either(a, b), Extent::Bytes(len)) => {
+            state.stack.store_perhaps(a, len, secret, stored.origin);
+            state.stack.store_perhaps(b, len, secret, stored.origin);
+        }
+        (Value::Stack(offset), Extent::Bytes(len)) => {
+            state.stack.store(offset, len, secret, stored.origin, stored.value);
+            // No register is that wide: this is `rep stos`, the compiler's short `memset`.
+            if len > 64 {
+                state.stack.add_array(offset, len);
+            }
+        }
+        (to, _) if secret => state.stack.smear(to),
+        // Public bytes make nothing secret, and all other memory counts as secret already.
+        _ => {}
+    }
+}
+
+/// The stack offset of a variable that this instruction stores a whole public register to, or adds one to.
+pub(crate) fn variable(state: &State, instruction: &Instruction) -> Option<i64> {
+    let whole = matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub) && instruction.op1_register().is_gpr64();
+    if whole && !state.is_secret(instruction.op1_register()) { offset(state, instruction) } else { None }
+}
+
+/// Where in its own frame an instruction stores to, if that is known.
+fn offset(state: &State, instruction: &Instruction) -> Option<i64> {
+    let stores = instruction.op_count() == 2 && instruction.op0_kind() == OpKind::Memory;
+    match memory::effective_address(state, instruction) {
+        Value::Stack(at) if stores && at < 0 => Some(at),
+        _ => None,
+    }
+}
+
+/// What a store looks like: a spilled register, a number, or a piece of an array.
+fn origin(instruction: &Instruction) -> Origin {
+    let operand = if instruction.mnemonic() == Mnemonic::Push { 0 } else { instruction.op_count().saturating_sub(1) };
+    // `inc [rsp + 8]` has one operand, and it is a variable that LLVM left in memory.
+    let updates = instruction.op_count() == 1 && instruction.op0_kind() == OpKind::Memory;
+    if instruction.op_count() == 0 || instruction.is_string_instruction() {
+        return Origin::Contents;
+    }
+    match instruction.op_kind(operand) {
+        OpKind::Register if instruction.op_register(operand).is_gpr32() || instruction.op_register(operand).is_gpr64() => Origin::Spill,
+        OpKind::Register => Origin::Contents,
+        OpKind::Memory if updates => Origin::Spill,
+        OpKind::Memory => Origin::Contents,
+        // A small count, such as the chunk size that an iterator keeps. Arrays begin as zeros, or as bytes all over.
+        _ if instruction.memory_size().size() == 8 && matches!(instruction.try_immediate(operand), Ok(1..=0xffff)) => Origin::Spill,
+        _ if instruction.memory_size().size() >= 4 || instruction.mnemonic() == Mnemonic::Push => Origin::Number,
+        _ => Origin::Contents,
+    }
+}
+
+/// What a store of 8 bytes leaves in its slot.
+fn value(state: &State, instruction: &Instruction) -> Option<Value> {
+    let operand = match instruction.mnemonic() {
+        Mnemonic::Push => 0,
+        Mnemonic::Mov if instruction.op0_kind() == OpKind::Memory => 1,
+        _ => return None,
+    };
+    match instruction.op_kind(operand) {
+        OpKind::Register => Some(state.value(instruction.op_register(operand))),
+        OpKind::Memory => None,
+        _ => instruction.try_immediate(operand).ok().map(Value::Number),
+    }
+}

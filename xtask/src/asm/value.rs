@@ -1,0 +1,107 @@
+//! What a general-purpose register (or an 8-byte stack slot) is known to hold.
+//!
+//! Only what the audit needs to tell the stack from other memory, to find jump tables, and to follow calls through
+//! the global offset table. Whether the value is *secret* is kept beside it, in the state's bit set.
+
+/// Offsets on the stack count from the stack pointer at entry of the function being read: 0 is the return address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Value {
+    #[default]
+    Unknown,
+    /// A number that stood in the code.
+    Number(u64),
+    /// The address of a place in the object: `lea reg, [rip + x]`.
+    Address(u64),
+    /// Somewhere in the object's constants: an address plus an index.
+    Static,
+    /// What the object holds at this address, such as an entry of the global offset table.
+    Loaded(u64),
+    /// A stack address.
+    Stack(i64),
+    /// One of two stack addresses, the lower one first.
+    Either(i64, i64),
+    /// Somewhere in the array at this stack address: the address plus an index.
+    Within(i64),
+    /// A stack address at or above this offset, as far as we know.
+    NearStack(i64),
+}
+
+impl Value {
+    /// What holds on both paths. Anything that may point into the stack stays a possible stack pointer.
+    pub(crate) fn join(self, other: Self) -> Self {
+        if self == other {
+            return self;
+        }
+        match (self, other) {
+            (Self::Stack(a), Self::Stack(b)) => return Self::Either(a.min(b), a.max(b)),
+            (either @ Self::Either(a, b), Self::Stack(c)) | (Self::Stack(c), either @ Self::Either(a, b)) if c == a || c == b => {
+                return either;
+            }
+            _ => {}
+        }
+        match (self.stack_floor(), other.stack_floor()) {
+            (Some(a), Some(b)) => Self::NearStack(a.min(b)),
+            (Some(a), None) | (None, Some(a)) => Self::NearStack(a),
+            (None, None) if self.is_static() && other.is_static() => Self::Static,
+            (None, None) => Self::Unknown,
+        }
+    }
+
+    /// The lowest stack offset this value is thought to point to.
+    pub(crate) fn stack_floor(self) -> Option<i64> {
+        match self {
+            Self::Stack(offset) | Self::Within(offset) | Self::NearStack(offset) | Self::Either(offset, _) => Some(offset),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_static(self) -> bool {
+        matches!(self, Self::Address(_) | Self::Static | Self::Loaded(_))
+    }
+
+    /// This value plus a known number. A vague stack pointer keeps its floor, or a loop that walks down
+    /// an array would never reach a fixpoint.
+    pub(crate) fn plus(self, number: i64) -> Self {
+        match self {
+            Self::Number(n) => Self::Number(n.wrapping_add_signed(number)),
+            Self::Stack(offset) => Self::Stack(offset.wrapping_add(number)),
+            Self::Within(offset) => Self::Within(offset.wrapping_add(number)),
+            Self::Either(a, b) => Self::Either(a.wrapping_add(number), b.wrapping_add(number)),
+            Self::Address(_) if number != 0 => Self::Static,
+            Self::Loaded(_) if number != 0 => Self::Static,
+            other => other,
+        }
+    }
+
+    /// The sum of two values.
+    pub(crate) fn sum(self, other: Self) -> Self {
+        match (self, other) {
+            (value, Self::Number(n)) | (Self::Number(n), value) => value.plus(n.cast_signed()),
+            (Self::Stack(base) | Self::Within(base), Self::Unknown) | (Self::Unknown, Self::Stack(base) | Self::Within(base)) => {
+                Self::Within(base)
+            }
+            _ if self.is_static() != other.is_static() && self.blur(other) == Self::Unknown => Self::Static,
+            _ => self.blur(other),
+        }
+    }
+
+    /// The result of any other arithmetic on two values: a stack pointer still points somewhere near.
+    pub(crate) fn blur(self, other: Self) -> Self {
+        match (self.stack_floor(), other.stack_floor()) {
+            (Some(a), Some(b)) => Self::NearStack(a.min(b)),
+            (Some(a), None) | (None, Some(a)) => Self::NearStack(a),
+            (None, None) => Self::Unknown,
+        }
+    }
+
+    /// The same value seen from a function whose entry stack pointer lies `by` above ours.
+    pub(crate) fn shift(self, by: i64) -> Self {
+        match self {
+            Self::Stack(offset) => Self::Stack(offset - by),
+            Self::Either(a, b) => Self::Either(a - by, b - by),
+            Self::Within(offset) => Self::Within(offset - by),
+            Self::NearStack(offset) => Self::NearStack(offset - by),
+            other => other,
+        }
+    }
+}

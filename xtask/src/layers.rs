@@ -1,0 +1,177 @@
+//! `cargo xtask layers`: arrows between the crates run down only, as docs/ARCHITECTURE.md draws them.
+
+use std::collections::BTreeSet;
+
+use crate::Outcome;
+use crate::workspace::Workspace;
+
+/// Each room with the rooms it may use.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("cli", &["seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
+    ("python", &["seal", "pack", "picture", "base64", "pad", "ct"]),
+    ("seal", &["base64", "pad", "ct"]),
+    ("base64", &["ct"]),
+    ("pad", &["ct"]),
+    ("ct", &[]),
+    ("pack", &[]),
+    ("picture", &[]),
+    ("lab", &[]),
+];
+
+/// Top-level folders whose packages look at the crates from outside: they may use anything, and nothing may use them.
+const TOOLS: [&str; 5] = ["audit", "bench", "xtask", "fuzz", "tests"];
+
+/// One member of the workspace.
+#[derive(Clone, Debug)]
+struct Package {
+    name: String,
+    /// From the root of the workspace, with `/`.
+    folder: String,
+    uses: Vec<Use>,
+}
+
+#[derive(Clone, Debug)]
+struct Use {
+    name: String,
+    dev: bool,
+}
+
+pub(crate) fn run() -> Result<Outcome, String> {
+    let workspace = Workspace::find()?;
+    let packages: Vec<Package> = workspace
+        .packages
+        .iter()
+        .map(|data| read(data, &workspace.root))
+        .collect::<Option<_>>()
+        .ok_or("cargo's metadata has an unknown form")?;
+    let faults = faults(&packages);
+    for fault in &faults {
+        println!("{fault}");
+    }
+    println!("layers: {} packages, {} wrong arrows", packages.len(), faults.len());
+    Ok(if faults.is_empty() { Outcome::Clean } else { Outcome::Found })
+}
+
+fn read(data: &serde_json::Value, root: &std::path::Path) -> Option<Package> {
+    let manifest = std::path::Path::new(data["manifest_path"].as_str()?);
+    let folder = manifest.parent()?.strip_prefix(root).unwrap_or(manifest);
+    let uses = data["dependencies"]
+        .as_array()?
+        .iter()
+        .map(|dependency| Some(Use { name: dependency["name"].as_str()?.to_owned(), dev: dependency["kind"] == "dev" }));
+    Some(Package { name: data["name"].as_str()?.to_owned(), folder: folder.to_str()?.to_owned(), uses: uses.collect::<Option<_>>()? })
+}
+
+/// The place of a package in the table.
+fn room(name: &str) -> Option<&str> {
+    match name {
+        "deadpan" => Some("cli"),
+        other => other.strip_prefix("deadpan-").filter(|&room| room != "cli" && ARROWS.iter().any(|arrow| arrow.0 == room)),
+    }
+}
+
+fn is_tool(package: &Package) -> bool {
+    let top = package.folder.split('/').next().unwrap_or_default();
+    TOOLS.contains(&top)
+}
+
+/// Every arrow that must not be there.
+fn faults(packages: &[Package]) -> Vec<String> {
+    let ours: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let tools: BTreeSet<&str> = packages.iter().filter(|package| is_tool(package)).map(|package| package.name.as_str()).collect();
+    let mut faults = Vec::new();
+    for package in packages.iter().filter(|package| !is_tool(package)) {
+        let Some(from) = room(&package.name) else {
+            faults.push(format!(
+                "{}: unknown package {}\nhint: give it a place in the table in xtask/src/layers.rs",
+                package.folder, package.name
+            ));
+            continue;
+        };
+        let allowed = ARROWS.iter().find(|arrow| arrow.0 == from).map_or(&[][..], |arrow| arrow.1);
+        // A crate may name itself, to switch on a feature in its tests.
+        for used in package.uses.iter().filter(|used| ours.contains(used.name.as_str()) && used.name != package.name) {
+            if tools.contains(used.name.as_str()) {
+                faults.push(format!("{} uses the tool {}\nhint: tools look at the crates, never the other way", package.name, used.name));
+                continue;
+            }
+            let to = room(&used.name);
+            let measured = used.dev && to == Some("lab");
+            if !measured && to.is_some_and(|to| !allowed.contains(&to)) {
+                faults.push(format!("{} uses {}, and no arrow leads there\nhint: see docs/ARCHITECTURE.md", package.name, used.name));
+            }
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, folder: &str, uses: &[(&str, bool)]) -> Package {
+        let uses = uses.iter().map(|&(name, dev)| Use { name: name.to_owned(), dev }).collect();
+        Package { name: name.to_owned(), folder: folder.to_owned(), uses }
+    }
+
+    fn crates() -> Vec<Package> {
+        vec![
+            package("deadpan", "crates/cli", &[("deadpan-seal", false), ("deadpan-lab", false), ("clap", false)]),
+            package("deadpan-seal", "crates/seal", &[("deadpan-ct", false), ("deadpan-lab", true)]),
+            package("deadpan-ct", "crates/ct", &[("deadpan-lab", true)]),
+            package("deadpan-lab", "crates/lab", &[("serde", false)]),
+            package("deadpan-audit", "audit", &[("deadpan-seal", false), ("deadpan", false)]),
+        ]
+    }
+
+    fn assert_one(packages: &[Package], words: &str) {
+        let faults = faults(packages);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        assert!(faults[0].contains(words), "{faults:?}");
+    }
+
+    #[test]
+    fn the_drawn_arrows_pass() {
+        assert!(faults(&crates()).is_empty());
+    }
+
+    #[test]
+    fn an_arrow_up_is_found() {
+        let mut packages = crates();
+        packages[2] = package("deadpan-ct", "crates/ct", &[("deadpan-seal", false)]);
+        assert_one(&packages, "deadpan-ct uses deadpan-seal");
+    }
+
+    #[test]
+    fn an_arrow_up_in_tests_only_is_found() {
+        let mut packages = crates();
+        packages[2] = package("deadpan-ct", "crates/ct", &[("deadpan-seal", true)]);
+        assert_one(&packages, "deadpan-ct uses deadpan-seal");
+    }
+
+    #[test]
+    fn lab_is_for_tests_only_below_the_cli() {
+        let mut packages = crates();
+        packages[1] = package("deadpan-seal", "crates/seal", &[("deadpan-lab", false)]);
+        assert_one(&packages, "deadpan-seal uses deadpan-lab");
+    }
+
+    #[test]
+    fn a_crate_that_uses_a_tool_is_found() {
+        let mut packages = crates();
+        packages[2] = package("deadpan-ct", "crates/ct", &[("deadpan-audit", true)]);
+        assert_one(&packages, "uses the tool deadpan-audit");
+    }
+
+    #[test]
+    fn an_unknown_crate_is_found() {
+        let mut packages = crates();
+        packages.push(package("deadpan-attic", "crates/attic", &[]));
+        assert_one(&packages, "give it a place in the table");
+    }
+
+    #[test]
+    fn the_cli_has_one_name() {
+        assert_one(&[package("deadpan-cli", "crates/cli", &[])], "unknown package deadpan-cli");
+    }
+}

@@ -1,0 +1,34 @@
+//! Deadpan's own checks: which crate may use which, where `unsafe` may stand, and what the compiler made of branch-free code.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
+
+mod asm;
+mod layers;
+mod safety;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// What a check came to, when it could run at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Clean,
+    Found,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first() {
+        Some((name, [])) if name == "layers" => layers::run(),
+        Some((name, [])) if name == "unsafe" => safety::run(),
+        Some((name, rest)) if name == "asm" => asm::run(rest),
+        _ => Err("usage: cargo xtask layers | unsafe | asm [--level LEVEL] [--show FUNCTION]".to_owned()),
+    };
+    match outcome {
+        Ok(Outcome::Clean) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(1),
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
