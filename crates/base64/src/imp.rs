@@ -183,11 +183,13 @@ unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
 #[inline(always)]
 unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
     // Not a fill: the compiler would make a call of it, for at most two bytes.
-    for place in [symbols, symbols + 1] {
-        if place < total {
-            // SAFETY: inside `total`.
-            unsafe { target.add(place).write(b'=') };
-        }
+    if symbols < total {
+        // SAFETY: inside `total`.
+        unsafe { target.add(symbols).write(b'=') };
+    }
+    if symbols + 1 < total {
+        // SAFETY: inside `total`.
+        unsafe { target.add(symbols + 1).write(b'=') };
     }
 }
 

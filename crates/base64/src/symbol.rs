@@ -30,6 +30,14 @@ impl Symbol {
         self.byte.ct_eq(&b'=')
     }
 
+    /// If the byte is from `first` to `last`, it stands for `start` and what follows.
+    #[inline(always)]
+    fn consider(&mut self, first: u8, last: u8, start: u8) {
+        let here = between(self.byte, first, last);
+        self.value = here.select(self.byte.wrapping_sub(first).wrapping_add(start), self.value);
+        self.known |= here;
+    }
+
     /// *Yes* if it is none of the others.
     #[inline(always)]
     pub fn is_invalid(self) -> Choice {
@@ -77,20 +85,12 @@ impl Alphabet {
     #[inline]
     #[must_use]
     pub fn decode_symbol(self, byte: u8) -> Symbol {
-        let ranges = [
-            (b'A', b'Z', 0),
-            (b'a', b'z', 26),
-            (b'0', b'9', 52),
-            (self.sixty_two(), self.sixty_two(), 62),
-            (self.sixty_three(), self.sixty_three(), 63),
-        ];
-        let mut value = 0;
-        let mut known = Choice::FALSE;
-        for (first, last, start) in ranges {
-            let here = between(byte, first, last);
-            value = here.select(byte.wrapping_sub(first).wrapping_add(start), value);
-            known |= here;
-        }
-        Symbol { value, known, byte }
+        let mut symbol = Symbol { value: 0, known: Choice::FALSE, byte };
+        symbol.consider(b'A', b'Z', 0);
+        symbol.consider(b'a', b'z', 26);
+        symbol.consider(b'0', b'9', 52);
+        symbol.consider(self.sixty_two(), self.sixty_two(), 62);
+        symbol.consider(self.sixty_three(), self.sixty_three(), 63);
+        symbol
     }
 }

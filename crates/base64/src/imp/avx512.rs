@@ -226,14 +226,15 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
 unsafe fn encode_rounds(encoder: &Encoder, source: *const u8, target: *mut u8, rounds: usize, write: impl Fn(*mut u8, __m512i)) {
     let (mut source, mut target) = (source, target);
     for _ in 0..rounds {
-        let mut symbols = [_mm512_setzero_si512(); ROUND];
-        for (lane, symbols) in symbols.iter_mut().enumerate() {
-            // SAFETY: inside this round's 192 bytes and the 16 behind them.
-            *symbols = encoder.step(unsafe { _mm512_loadu_si512(source.add(lane * BYTES).cast()) });
-        }
-        for (lane, symbols) in symbols.into_iter().enumerate() {
-            // SAFETY: inside this round's 256 symbols.
-            write(unsafe { target.add(lane * SYMBOLS) }, symbols);
+        // SAFETY: inside this round's 192 bytes and the 16 behind them.
+        let step = |lane: usize| encoder.step(unsafe { _mm512_loadu_si512(source.add(lane * BYTES).cast()) });
+        let (first, second, third, fourth) = (step(0), step(1), step(2), step(3));
+        // SAFETY: inside this round's 256 symbols.
+        unsafe {
+            write(target, first);
+            write(target.add(SYMBOLS), second);
+            write(target.add(2 * SYMBOLS), third);
+            write(target.add(3 * SYMBOLS), fourth);
         }
         // SAFETY: at most one past the end.
         (source, target) = unsafe { (source.add(ROUND * BYTES), target.add(ROUND * SYMBOLS)) };
@@ -300,14 +301,14 @@ unsafe fn decode_rounds(decoder: &mut Decoder, source: *const u8, target: *mut u
     let packed = [table(&PACKED[0]), table(&PACKED[1]), table(&PACKED[2])];
     let (mut source, mut target) = (source, target);
     for _ in 0..rounds {
-        let mut numbers = [_mm512_setzero_si512(); ROUND];
-        for (lane, numbers) in numbers.iter_mut().enumerate() {
-            // SAFETY: inside this round's 256 symbols.
-            *numbers = decoder.step(lane, unsafe { _mm512_loadu_si512(source.add(lane * SYMBOLS).cast()) });
-        }
-        for (part, packed) in packed.into_iter().enumerate() {
-            // SAFETY: inside this round's 192 bytes.
-            write(unsafe { target.add(part * 64) }, _mm512_permutex2var_epi8(numbers[part], packed, numbers[part + 1]));
+        // SAFETY: inside this round's 256 symbols.
+        let mut step = |lane: usize| decoder.step(lane, unsafe { _mm512_loadu_si512(source.add(lane * SYMBOLS).cast()) });
+        let (first, second, third, fourth) = (step(0), step(1), step(2), step(3));
+        // SAFETY: inside this round's 192 bytes.
+        unsafe {
+            write(target, _mm512_permutex2var_epi8(first, packed[0], second));
+            write(target.add(64), _mm512_permutex2var_epi8(second, packed[1], third));
+            write(target.add(128), _mm512_permutex2var_epi8(third, packed[2], fourth));
         }
         // SAFETY: at most one past the end.
         (source, target) = unsafe { (source.add(ROUND * SYMBOLS), target.add(ROUND * BYTES)) };

@@ -92,16 +92,16 @@ const fn gather(values: u64) -> u64 {
 #[inline(always)]
 fn encode_step(alphabet: Alphabet, bytes: &[u8; BYTES + 2]) -> [u8; SYMBOLS] {
     let mut words = [0; WORDS];
-    for (place, word) in words.iter_mut().enumerate() {
+    for place in 0..WORDS {
         let mut eight = [0; 8];
         eight.copy_from_slice(&bytes[6 * place..6 * place + 8]);
-        *word = u64::from_be_bytes(eight) >> 16;
+        words[place] = u64::from_be_bytes(eight) >> 16;
     }
     for word in &mut words {
         *word = to_symbols(alphabet, spread(*word));
     }
     let mut symbols = [0; SYMBOLS];
-    for (eight, word) in symbols.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+    for (eight, word) in symbols.as_chunks_mut::<8>().0.iter_mut().zip(&words) {
         *eight = word.to_le_bytes();
     }
     symbols
@@ -121,8 +121,8 @@ fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2],
         *word = gather(values);
     }
     let mut bytes = [0; BYTES + 2];
-    for (place, word) in words.into_iter().enumerate() {
-        bytes[6 * place..6 * place + 8].copy_from_slice(&(word << 16).to_be_bytes());
+    for place in 0..WORDS {
+        bytes[6 * place..6 * place + 8].copy_from_slice(&(words[place] << 16).to_be_bytes());
     }
     (bytes, flaws)
 }

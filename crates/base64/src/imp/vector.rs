@@ -293,10 +293,16 @@ pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, le
             (read, written) = (bytes, V::SYMBOLS);
         }
         while length - read >= 3 * bytes + V::REACH {
-            let quad = [0, 1, 2, 3].map(|lane| encoder.quick_step(V::load_quick(source.add(read + lane * bytes))));
-            for (lane, symbols) in quad.into_iter().enumerate() {
-                symbols.store(target.add(written + lane * V::SYMBOLS));
-            }
+            let (from, to) = (source.add(read), target.add(written));
+            // Written out: below -O2 a loop over an array is not unrolled, and would go through the stack.
+            let first = encoder.quick_step(V::load_quick(from));
+            let second = encoder.quick_step(V::load_quick(from.add(bytes)));
+            let third = encoder.quick_step(V::load_quick(from.add(2 * bytes)));
+            let fourth = encoder.quick_step(V::load_quick(from.add(3 * bytes)));
+            first.store(to);
+            second.store(to.add(V::SYMBOLS));
+            third.store(to.add(2 * V::SYMBOLS));
+            fourth.store(to.add(3 * V::SYMBOLS));
             read += 4 * bytes;
             written += 4 * V::SYMBOLS;
         }
@@ -329,10 +335,14 @@ pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, le
     unsafe {
         let mut decoder = Decoder::<V>::new(alphabet);
         while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {
-            let quad = [0, 1, 2, 3].map(|lane| V::load(source.add(read + lane * V::SYMBOLS)));
-            for (lane, symbols) in quad.into_iter().enumerate() {
-                decoder.step(symbols).store_bytes(target.add(written + lane * bytes));
-            }
+            let (from, to) = (source.add(read), target.add(written));
+            // All four before the first store, which in place may cover what was read.
+            let (first, second) = (V::load(from), V::load(from.add(V::SYMBOLS)));
+            let (third, fourth) = (V::load(from.add(2 * V::SYMBOLS)), V::load(from.add(3 * V::SYMBOLS)));
+            decoder.step(first).store_bytes(to);
+            decoder.step(second).store_bytes(to.add(bytes));
+            decoder.step(third).store_bytes(to.add(2 * bytes));
+            decoder.step(fourth).store_bytes(to.add(3 * bytes));
             read += 4 * V::SYMBOLS;
             written += 4 * bytes;
         }
