@@ -20,8 +20,8 @@ const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
 /// Vectors in one round of the main loops.
 const ROUND: usize = 4;
-/// Input sizes from which accesses are brought to cache lines first.
-const ALIGN_FROM: usize = 1 << 10;
+/// Input sizes from which accesses are brought to cache lines first, and made in rounds.
+const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
 /// What a table holds for a byte that is no symbol: the top bit, which no value has.
@@ -180,31 +180,34 @@ impl Decoder {
 /// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has the features named here.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
-    let encoder = Encoder::new(alphabet);
+    // SAFETY: the caller's promise is passed on.
+    unsafe {
+        if length >= LONG {
+            encode_long(alphabet, source, length, target, total);
+        } else {
+            encode_short(&Encoder::new(alphabet), source, length, target, total);
+        }
+    }
+}
+
+/// One vector at a time, to the end.
+///
+/// # Safety
+/// As for [`encode`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+unsafe fn encode_short(encoder: &Encoder, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
     // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load takes 64 bytes where 48 are used,
     // so the loops ask for 16 more; masked accesses touch only the lanes that their mask admits.
     unsafe {
-        if length >= ROUND * BYTES + 16 {
-            if length >= ALIGN_FROM && (target as usize).is_multiple_of(4) && apart(source, length, target, total) {
-                // Up to a cache line of the output, in whole groups.
-                written = target.align_offset(64);
-                read = written / 4 * 3;
-                store(target, written, encoder.step(load(source, read, 0)));
-            }
-            // The last load of a round takes 16 bytes more than it uses.
-            let rounds = (length - read - 16) / (ROUND * BYTES);
-            let (from, to) = (source.add(read), target.add(written));
-            match Writing::of(length, to) {
-                Writing::Plain => encode_rounds(&encoder, from, to, rounds, |place, symbols| write(place, symbols)),
-                Writing::Ahead => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_ahead(place, symbols)),
-                Writing::Past => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_past(place, symbols)),
-            }
-            read += rounds * ROUND * BYTES;
-            written += rounds * ROUND * SYMBOLS;
-            fence(length);
+        while length - read >= SYMBOLS {
+            let bytes = _mm512_loadu_si512(source.add(read).cast());
+            _mm512_storeu_si512(target.add(written).cast(), encoder.step(bytes));
+            read += BYTES;
+            written += SYMBOLS;
         }
-        while length - read > BYTES {
+        if length - read > BYTES {
             let bytes = load(source.add(read), BYTES, 0);
             _mm512_storeu_si512(target.add(written).cast(), encoder.step(bytes));
             read += BYTES;
@@ -214,6 +217,38 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
         let symbols = encoder.step(load(source.add(read), rest, 0));
         let padded = _mm512_mask_mov_epi8(_mm512_set1_epi8(b'='.cast_signed()), first(symbols_for(rest)), symbols);
         store(target.add(written), count, padded);
+    }
+}
+
+/// Four vectors at a time, and the end as [`encode_short`] does. Out of line, so that short inputs do not pay for its registers.
+///
+/// # Safety
+/// As for [`encode`], and `length` is at least [`LONG`].
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
+    let encoder = Encoder::new(alphabet);
+    let (mut read, mut written) = (0, 0);
+    // SAFETY: as in `encode`.
+    unsafe {
+        if (target as usize).is_multiple_of(4) && apart(source, length, target, total) {
+            // Up to a cache line of the output, in whole groups.
+            written = target.align_offset(64);
+            read = written / 4 * 3;
+            store(target, written, encoder.step(load(source, read, 0)));
+        }
+        // The last load of a round takes 16 bytes more than it uses.
+        let rounds = (length - read - 16) / (ROUND * BYTES);
+        let (from, to) = (source.add(read), target.add(written));
+        match Writing::of(length, to) {
+            Writing::Plain => encode_rounds(&encoder, from, to, rounds, |place, symbols| write(place, symbols)),
+            Writing::Ahead => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_ahead(place, symbols)),
+            Writing::Past => encode_rounds(&encoder, from, to, rounds, |place, symbols| write_past(place, symbols)),
+        }
+        fence(length);
+        read += rounds * ROUND * BYTES;
+        written += rounds * ROUND * SYMBOLS;
+        encode_short(&encoder, source.add(read), length - read, target.add(written), total - written);
     }
 }
 
@@ -247,34 +282,28 @@ unsafe fn encode_rounds(encoder: &Encoder, source: *const u8, target: *mut u8, r
 /// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the features named here.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
-    let mut decoder = Decoder::new(alphabet);
+    // SAFETY: the caller's promise is passed on.
+    unsafe {
+        if length >= LONG && apart(source, length, target, bytes_for(length)) {
+            decode_long(alphabet, source, length, target)
+        } else {
+            decode_short(Decoder::new(alphabet), source, length, target)
+        }
+    }
+}
+
+/// One vector at a time, to the end.
+///
+/// # Safety
+/// As for [`decode`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+unsafe fn decode_short(mut decoder: Decoder, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     let gather = table(&GATHER);
     let (mut read, mut written) = (0, 0);
     // SAFETY: every access below stays inside `length` symbols of input and their bytes; masked accesses touch only the lanes that their
     // mask admits.
     unsafe {
-        if length >= ALIGN_FROM && apart(source, length, target, bytes_for(length)) {
-            // In the caches, loads that straddle cache lines are what holds up this loop; past them, stores must be aligned. Three is
-            // invertible modulo 64, so some number of groups, at most 63, takes the output to a cache line.
-            let groups = if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
-            while read < groups * 4 {
-                let symbols = (groups * 4 - read).min(SYMBOLS);
-                let numbers = decoder.load_step(source.add(read), symbols);
-                store(target.add(written), symbols / 4 * 3, _mm512_permutexvar_epi8(gather, numbers));
-                read += symbols;
-                written += symbols / 4 * 3;
-            }
-            let rounds = (length - read) / (ROUND * SYMBOLS);
-            let (from, to) = (source.add(read), target.add(written));
-            match Writing::of(length, to) {
-                Writing::Plain => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write(place, bytes)),
-                Writing::Ahead => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_ahead(place, bytes)),
-                Writing::Past => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_past(place, bytes)),
-            }
-            read += rounds * ROUND * SYMBOLS;
-            written += rounds * ROUND * BYTES;
-            fence(length);
-        }
         while length - read >= SYMBOLS {
             let symbols = _mm512_loadu_si512(source.add(read).cast());
             store(target.add(written), BYTES, _mm512_permutexvar_epi8(gather, decoder.step(0, symbols)));
@@ -288,6 +317,42 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
         // Lanes past the end were filled with the symbol of zero, so the next byte holds the bits left over and nothing else.
         let trailing = _mm512_mask_test_epi8_mask(1 << meant, bytes, bytes);
         Flaws { symbols: decoder.flaws(), trailing }
+    }
+}
+
+/// Four vectors at a time, and the end as [`decode_short`] does. Out of line, as [`encode_long`].
+///
+/// # Safety
+/// As for [`decode`], `length` is at least [`LONG`], and input and output do not overlap.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
+unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
+    let mut decoder = Decoder::new(alphabet);
+    let gather = table(&GATHER);
+    let (mut read, mut written) = (0, 0);
+    // SAFETY: as in `decode`.
+    unsafe {
+        // In the caches, loads that straddle cache lines are what holds up this loop; past them, stores must be aligned. Three is
+        // invertible modulo 64, so some number of groups, at most 63, takes the output to a cache line.
+        let groups = if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
+        while read < groups * 4 {
+            let symbols = (groups * 4 - read).min(SYMBOLS);
+            let numbers = decoder.load_step(source.add(read), symbols);
+            store(target.add(written), symbols / 4 * 3, _mm512_permutexvar_epi8(gather, numbers));
+            read += symbols;
+            written += symbols / 4 * 3;
+        }
+        let rounds = (length - read) / (ROUND * SYMBOLS);
+        let (from, to) = (source.add(read), target.add(written));
+        match Writing::of(length, to) {
+            Writing::Plain => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write(place, bytes)),
+            Writing::Ahead => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_ahead(place, bytes)),
+            Writing::Past => decode_rounds(&mut decoder, from, to, rounds, |place, bytes| write_past(place, bytes)),
+        }
+        fence(length);
+        read += rounds * ROUND * SYMBOLS;
+        written += rounds * ROUND * BYTES;
+        decode_short(decoder, source.add(read), length - read, target.add(written))
     }
 }
 
