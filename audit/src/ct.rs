@@ -1,8 +1,8 @@
 //! `deadpan-ct`: every operation, and the patterns that compilers are known to turn into jumps.
 
+use core::slice::{from_raw_parts, from_raw_parts_mut};
 use deadpan_ct::cpu::Level;
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtSign, CtZero, Wipe, imp, lookup};
-use core::slice::{from_raw_parts, from_raw_parts_mut};
 
 macro_rules! integers {
     ($($int:ident $signed:ident: $eq:ident $ne:ident $lt:ident $ge:ident $zero:ident $negative:ident $slt:ident $select:ident $swap:ident;)*) => { $(

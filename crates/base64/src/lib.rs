@@ -1,15 +1,5 @@
-//! Base64 in a time that depends on the length only, at the speed of memory.
-//!
-//! ```
-//! use deadpan_base64::STANDARD;
-//!
-//! let text = STANDARD.encode(b"straight face");
-//! assert_eq!(text, "c3RyYWlnaHQgZmFjZQ==");
-//! assert_eq!(STANDARD.decode(text.as_bytes())?, b"straight face");
-//! # Ok::<(), deadpan_base64::Error>(())
-//! ```
+#![doc = include_str!("../README.md")]
 #![no_std]
-#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;

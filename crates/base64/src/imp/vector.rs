@@ -54,6 +54,8 @@ pub(super) trait Vector: Copy {
 /// Functions of [`Vector`] that are one instruction on registers.
 macro_rules! instructions {
     ($($name:ident($($other:ident)?) = $intrinsic:path;)*) => { $(
+        /// # Safety
+        /// The CPU has the instruction.
         #[inline(always)]
         unsafe fn $name(self $(, $other: Self)?) -> Self {
             // SAFETY: the caller has the CPU; nothing but registers is touched.
@@ -153,6 +155,9 @@ impl<V: Vector> Encoder<V> {
     }
 
     /// One step on what [`Vector::load_bytes`] loads.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn step(&self, bytes: V) -> V {
         // SAFETY: the caller has the CPU.
@@ -160,12 +165,17 @@ impl<V: Vector> Encoder<V> {
     }
 
     /// One step on what [`Vector::load_quick`] loads.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn quick_step(&self, bytes: V) -> V {
         // SAFETY: the caller has the CPU.
         unsafe { self.spread_step(bytes.shuffle(self.spread_quick)) }
     }
 
+    /// # Safety
+    /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn spread_step(&self, spread: V) -> V {
         // SAFETY: the caller has the CPU.
@@ -236,6 +246,9 @@ impl<V: Vector> Decoder<V> {
     }
 
     /// `SYMBOLS` symbols as bytes, twelve at the front of every 16.
+    ///
+    /// # Safety
+    /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn step(&mut self, symbols: V) -> V {
         // SAFETY: the caller has the CPU.
@@ -269,6 +282,8 @@ impl<V: Vector> Decoder<V> {
         trailing
     }
 
+    /// # Safety
+    /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn flaws(&self) -> u64 {
         // SAFETY: the caller has the CPU. A flaw has bits below the top one, so it is compared with zero.

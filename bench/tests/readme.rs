@@ -1,0 +1,19 @@
+//! The example in the README stands in a file of its own, word for word, and works.
+
+include!("readme/example.rs");
+
+#[test]
+fn the_readme_shows_the_example() {
+    let readme = include_str!("../../README.md");
+    assert!(readme.contains(include_str!("readme/example.rs")), "copy bench/tests/readme/example.rs into README.md");
+}
+
+#[test]
+fn the_example_opens_and_rejects() {
+    let plain = *b"attack at dawn\x02\x02";
+    assert_eq!(open(&plain, &[7; 32], &[7; 32]).unwrap(), b"attack at dawn");
+    assert!(open(&plain, &[7; 32], &[8; 32]).is_err());
+    assert!(open(b"attack at dawn\x02\x03", &[7; 32], &[7; 32]).is_err());
+    assert_eq!(key("3q2+7w==").unwrap(), [0xde, 0xad, 0xbe, 0xef]);
+    assert!(key("3q2+7w=").is_err());
+}
