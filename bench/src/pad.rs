@@ -44,22 +44,22 @@ trait Padder {
 impl Padder for Padding {
     #[inline(always)]
     fn pad_into(&self, data: &[u8], output: &mut [u8]) -> usize {
-        Padding::pad_into(*self, data, output).map_or(0, |padded| padded.len())
+        Padding::pad_into(self, data, output).map_or(0, |padded| padded.len())
     }
 
     #[inline(always)]
     fn pad_last_block(&self, data: &[u8], output: &mut [u8]) -> usize {
-        Padding::pad_last_block(*self, data, output).map_or(0, |(blocks, _)| blocks.len())
+        Padding::pad_last_block(self, data, output).map_or(0, |(blocks, _)| blocks.len())
     }
 
     #[inline(always)]
     fn unpad(&self, data: &[u8]) -> Option<usize> {
-        Padding::unpad(*self, data).ok().map(<[u8]>::len)
+        Padding::unpad(self, data).ok().map(<[u8]>::len)
     }
 
     #[inline(always)]
     fn unpad_ct(&self, data: &[u8]) -> (usize, usize) {
-        let (length, valid) = Padding::unpad_ct(*self, data);
+        let (length, valid) = Padding::unpad_ct(self, data);
         (length, valid.mask().cast_unsigned())
     }
 }
@@ -182,7 +182,7 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
         for spoil in candidates {
             let mut padded = bad.padded.clone();
             spoil(&mut padded[length - BLOCK..]);
-            if Padding::unpad(*ours, &padded).is_err() && plain.unpad(&padded).is_none() {
+            if Padding::unpad(ours, &padded).is_err() && plain.unpad(&padded).is_none() {
                 bad.padded = padded;
                 messages.push(bad);
                 break;

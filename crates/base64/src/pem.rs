@@ -22,7 +22,7 @@
 use crate::{STANDARD, imp};
 use alloc::{string::String, vec::Vec};
 use core::fmt;
-use deadpan_ct::{CtEq, Wiped};
+use deadpan_ct::{Choice, CtEq, Wiped, declassify_bytes};
 
 /// Bytes on a full line of 64 symbols.
 const LINE_BYTES: usize = 48;
@@ -179,10 +179,16 @@ fn starts_with(line: &[u8], words: &str) -> bool {
     line.get(..words.len()).is_some_and(|start| start.ct_eq(words.as_bytes()).declassify())
 }
 
-/// The label of a `BEGIN` or `END` line, if the line is well formed; white space behind it is allowed.
+/// The label of a `BEGIN` or `END` line, if the line is well formed; white space behind it is allowed. Of a line that is not, such as one
+/// with a whole block on it, no more shows than where white space and pairs of hyphens stand.
 fn label_of<'a>(line: &'a [u8], keyword: &str) -> Option<&'a str> {
-    let label = line.trim_ascii_end().strip_prefix(keyword.as_bytes())?.strip_suffix(DASHES.as_bytes())?;
-    core::str::from_utf8(label).ok().filter(|label| is_label(label))
+    let label = line.get(keyword.len()..imp::space::trimmed_len(line))?;
+    let (label, dashes) = label.split_at_checked(label.len().checked_sub(DASHES.len())?)?;
+    let pairs = label.windows(2).fold(Choice::FALSE, |pairs, pair| pairs | pair.ct_eq(b"--"));
+    if (!dashes.ct_eq(DASHES.as_bytes()) | pairs).declassify() {
+        return None;
+    }
+    core::str::from_utf8(declassify_bytes(label)).ok().filter(|label| is_label(label))
 }
 
 /// `label` of RFC 7468 section 3: printable characters, with single spaces or hyphens between them; it may be empty.

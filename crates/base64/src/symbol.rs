@@ -1,6 +1,6 @@
 //! One symbol at a time, for parsers and for those who want to see what the kernels do.
 
-use crate::Alphabet;
+use crate::{Alphabet, imp};
 use deadpan_ct::{Choice, CtEq, CtOption, CtOrd};
 
 /// What a byte means in an alphabet: a value, white space, padding, or nothing. All four are still secret.
@@ -21,7 +21,7 @@ impl Symbol {
     /// *Yes* for space, tab, line feed, vertical tab, form feed and carriage return.
     #[inline(always)]
     pub fn is_white_space(self) -> Choice {
-        self.byte.ct_eq(&b' ') | between(self.byte, 9, 13)
+        imp::space::is_space(self.byte)
     }
 
     /// *Yes* for `=`.

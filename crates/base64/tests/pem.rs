@@ -43,6 +43,8 @@ fn what_is_wrong_is_named() {
         ("", Error::Missing),
         ("no key here\n", Error::Missing),
         ("----BEGIN KEY-----\nAAAA\n-----END KEY-----\n", Error::Missing),
+        ("-----BEGIN ", Error::Begin),
+        ("-----BEGIN -----BEGIN -----", Error::Begin),
         ("-----BEGIN KEY----\nAAAA\n-----END KEY-----\n", Error::Begin),
         ("-----BEGIN KEY-----AAAA-----END KEY-----\n", Error::Begin),
         ("-----BEGIN A  KEY-----\nAAAA\n-----END A  KEY-----\n", Error::Begin),

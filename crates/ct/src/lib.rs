@@ -28,7 +28,7 @@ mod select;
 mod wipe;
 
 pub use assign::CtAssign;
-pub use choice::{Choice, declassify};
+pub use choice::{Choice, declassify, declassify_bytes};
 pub use equal::{CtEq, CtZero};
 pub use lookup::lookup;
 pub use option::CtOption;

@@ -34,14 +34,14 @@ impl Padding {
     /// The scheme.
     #[inline]
     #[must_use]
-    pub const fn scheme(self) -> Scheme {
+    pub const fn scheme(&self) -> Scheme {
         self.scheme
     }
 
     /// Bytes in a block.
     #[inline]
     #[must_use]
-    pub const fn block(self) -> u8 {
+    pub const fn block(&self) -> u8 {
         self.row.size
     }
 
@@ -50,7 +50,7 @@ impl Padding {
     /// May leak: whether it is `None`.
     #[inline]
     #[must_use]
-    pub const fn padded_len(self, length: usize) -> Option<usize> {
+    pub const fn padded_len(&self, length: usize) -> Option<usize> {
         if length > isize::MAX as usize - self.divisor.block() {
             return None;
         }
@@ -65,7 +65,7 @@ impl Padding {
     /// [`Error::TooSmall`], [`Error::ZeroTail`], [`Error::Random`], and [`Error::NoGenerator`] without the feature `std`. The output may
     /// have been written to if the generator failed.
     #[inline]
-    pub fn pad_into<'a>(self, data: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+    pub fn pad_into<'a>(&self, data: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         self.copy_and_pad(data, output, random::fill)
     }
 
@@ -74,7 +74,7 @@ impl Padding {
     /// # Errors
     /// As there.
     #[inline]
-    pub fn pad_into_with<'a>(self, data: &[u8], output: &'a mut [u8], random: &mut impl Random) -> Result<&'a mut [u8], Error> {
+    pub fn pad_into_with<'a>(&self, data: &[u8], output: &'a mut [u8], random: &mut impl Random) -> Result<&'a mut [u8], Error> {
         self.copy_and_pad(data, output, |bytes| Ok(random.fill(bytes)?))
     }
 
@@ -86,7 +86,7 @@ impl Padding {
     /// # Errors
     /// As for [`pad_into`](Padding::pad_into).
     #[inline]
-    pub fn pad_last_block<'d, 'l>(self, data: &'d [u8], last: &'l mut [u8]) -> Result<(&'d [u8], &'l mut [u8]), Error> {
+    pub fn pad_last_block<'d, 'l>(&self, data: &'d [u8], last: &'l mut [u8]) -> Result<(&'d [u8], &'l mut [u8]), Error> {
         self.pad_behind(data, last, random::fill)
     }
 
@@ -96,7 +96,7 @@ impl Padding {
     /// As there.
     #[inline]
     pub fn pad_last_block_with<'d, 'l>(
-        self,
+        &self,
         data: &'d [u8],
         last: &'l mut [u8],
         random: &mut impl Random,
@@ -111,7 +111,7 @@ impl Padding {
     /// # Errors
     /// As for [`pad_into`](Padding::pad_into), but the buffer is as it was after any error.
     #[inline]
-    pub fn pad_in_place(self, buffer: &mut [u8], length: usize) -> Result<&mut [u8], Error> {
+    pub fn pad_in_place<'a>(&self, buffer: &'a mut [u8], length: usize) -> Result<&'a mut [u8], Error> {
         self.pad_at_place(buffer, length, random::fill)
     }
 
@@ -120,7 +120,7 @@ impl Padding {
     /// # Errors
     /// As there.
     #[inline]
-    pub fn pad_in_place_with<'a>(self, buffer: &'a mut [u8], length: usize, random: &mut impl Random) -> Result<&'a mut [u8], Error> {
+    pub fn pad_in_place_with<'a>(&self, buffer: &'a mut [u8], length: usize, random: &mut impl Random) -> Result<&'a mut [u8], Error> {
         self.pad_at_place(buffer, length, |bytes| Ok(random.fill(bytes)?))
     }
 

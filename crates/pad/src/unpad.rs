@@ -1,7 +1,6 @@
 //! The way back: how much of a padded input is data.
 
 use crate::{Error, Padding, imp};
-use core::hint::select_unpredictable;
 use deadpan_ct::{Choice, declassify};
 
 impl Padding {
@@ -14,10 +13,8 @@ impl Padding {
     /// # Errors
     /// [`Error::NotBlocks`] and [`Error::Padding`].
     #[inline]
-    pub fn unpad(self, padded: &[u8]) -> Result<&[u8], Error> {
-        let (length, valid) = self.verdict(padded)?;
-        let data = padded.get(..length).unwrap_or_default();
-        select_unpredictable(valid, Ok(data), Err(Error::Padding))
+    pub fn unpad<'a>(&self, padded: &'a [u8]) -> Result<&'a [u8], Error> {
+        padded.get(..self.verdict(padded)?).ok_or(Error::Padding)
     }
 
     /// The data in `padded`, to be changed.
@@ -27,10 +24,9 @@ impl Padding {
     /// # Errors
     /// As there.
     #[inline]
-    pub fn unpad_mut(self, padded: &mut [u8]) -> Result<&mut [u8], Error> {
-        let (length, valid) = self.verdict(padded)?;
-        let data = padded.get_mut(..length).unwrap_or_default();
-        select_unpredictable(valid, Ok(data), Err(Error::Padding))
+    pub fn unpad_mut<'a>(&self, padded: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let length = self.verdict(padded)?;
+        padded.get_mut(..length).ok_or(Error::Padding)
     }
 
     /// The length of the data in `padded`, and whether its padding is right; zero if not. Both are still secret: combine the choice with
@@ -50,19 +46,19 @@ impl Padding {
     /// # Ok::<(), deadpan_pad::Error>(())
     /// ```
     #[inline]
-    pub fn unpad_ct(self, padded: &[u8]) -> (usize, Choice) {
+    pub fn unpad_ct(&self, padded: &[u8]) -> (usize, Choice) {
         match self.last_block(padded) {
             Some(block) => self.look(padded, block),
             None => (0, Choice::FALSE),
         }
     }
 
-    /// Length and verdict, made public; the length of the data in a wrong padding is zero.
+    /// The length of the data, made public, or one that no input has if the padding is wrong.
     #[inline(always)]
-    fn verdict(&self, padded: &[u8]) -> Result<(usize, bool), Error> {
+    fn verdict(&self, padded: &[u8]) -> Result<usize, Error> {
         let block = self.last_block(padded).ok_or(Error::NotBlocks)?;
         let (length, valid) = self.look(padded, block);
-        Ok((declassify(length), valid.declassify()))
+        Ok(declassify(length | (!valid).mask().cast_unsigned()))
     }
 
     #[inline(always)]

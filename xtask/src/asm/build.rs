@@ -38,7 +38,7 @@ pub(crate) const LEVELS: [Level; 6] = [
 pub(crate) fn build(workspace: &Path, target: &Path, level: Level) -> Result<PathBuf, String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(workspace)
-        .args(["build", "--release", "--package", "deadpan-audit", "--message-format", "json-render-diagnostics"])
+        .args(["build", "--release", "--package", "deadpan-audit", "--lib", "--message-format", "json-render-diagnostics"])
         .arg("--target-dir")
         .arg(target.join("audit").join(level.name))
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", level.opt_level)

@@ -78,7 +78,11 @@ impl State {
 
     /// The state a callee starts in, when its return address lies at `by`.
     pub(crate) fn enter(&self, by: i64) -> Self {
-        Self { secret: self.secret, flags: 0, values: self.values.map(|value| value.shift(by)), stack: self.stack.enter(by) }
+        let values = self.values.map(|value| value.shift(by));
+        let mut state = Self { secret: self.secret, flags: 0, values, stack: self.stack.enter(by) };
+        // The call has pushed the return address, and that is where a callee starts to count.
+        state.set_value(Register::RSP, Value::Stack(0));
+        state
     }
 
     /// The state after the callee's return. The ABI promises that it restored some registers, which is worth more than what

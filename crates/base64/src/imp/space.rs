@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use deadpan_ct::cpu::{Level, level};
-use deadpan_ct::{CtEq, CtOrd, declassify};
+use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 
 const TOPS: u64 = 0x8080_8080_8080_8080;
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -48,6 +48,18 @@ pub fn line_end(bytes: &[u8]) -> usize {
     whole + rest.iter().position(is_end).unwrap_or(rest.len())
 }
 
+/// The length without the white space at the end. Nothing else about the bytes shows.
+#[cfg(feature = "alloc")]
+pub fn trimmed_len(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| !is_space(*byte).declassify()).map_or(0, |last| last + 1)
+}
+
+/// *Yes* for space, tab, line feed, vertical tab, form feed and carriage return.
+#[inline(always)]
+pub fn is_space(byte: u8) -> Choice {
+    byte.ct_eq(&b' ') | byte.wrapping_sub(9).ct_lt(&5)
+}
+
 /// # Safety
 /// `source` is readable and `target` writable for `length` bytes; if they overlap, `target` does not come after `source`.
 unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usize {
@@ -86,9 +98,8 @@ pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usi
             for _ in 0..(length - read).min(8) {
                 let byte = source.add(read).read();
                 target.add(written).write(byte);
-                let space = byte.ct_eq(&b' ') | byte.wrapping_sub(9).ct_lt(&5);
                 read += 1;
-                written += 1 - declassify(usize::from(space.bit()));
+                written += 1 - declassify(usize::from(is_space(byte).bit()));
             }
         }
     }

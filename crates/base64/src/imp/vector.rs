@@ -306,20 +306,20 @@ pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, le
             // So that the quick loads may begin a little before what they are for.
             encoder.step(V::load_bytes(source)).store(target);
             (read, written) = (bytes, V::SYMBOLS);
-        }
-        while length - read >= 3 * bytes + V::REACH {
-            let (from, to) = (source.add(read), target.add(written));
-            // Written out: below -O2 a loop over an array is not unrolled, and would go through the stack.
-            let first = encoder.quick_step(V::load_quick(from));
-            let second = encoder.quick_step(V::load_quick(from.add(bytes)));
-            let third = encoder.quick_step(V::load_quick(from.add(2 * bytes)));
-            let fourth = encoder.quick_step(V::load_quick(from.add(3 * bytes)));
-            first.store(to);
-            second.store(to.add(V::SYMBOLS));
-            third.store(to.add(2 * V::SYMBOLS));
-            fourth.store(to.add(3 * V::SYMBOLS));
-            read += 4 * bytes;
-            written += 4 * V::SYMBOLS;
+            while length - read >= 3 * bytes + V::REACH {
+                let (from, to) = (source.add(read), target.add(written));
+                // Written out: below -O2 a loop over an array is not unrolled, and would go through the stack.
+                let first = encoder.quick_step(V::load_quick(from));
+                let second = encoder.quick_step(V::load_quick(from.add(bytes)));
+                let third = encoder.quick_step(V::load_quick(from.add(2 * bytes)));
+                let fourth = encoder.quick_step(V::load_quick(from.add(3 * bytes)));
+                first.store(to);
+                second.store(to.add(V::SYMBOLS));
+                third.store(to.add(2 * V::SYMBOLS));
+                fourth.store(to.add(3 * V::SYMBOLS));
+                read += 4 * bytes;
+                written += 4 * V::SYMBOLS;
+            }
         }
         while length - read >= V::REACH {
             encoder.step(V::load_bytes(source.add(read))).store(target.add(written));

@@ -61,7 +61,7 @@ impl Decoder {
         while taken < input.len() {
             let room = BLOCK - self.filled;
             if room == 0 {
-                if !(self.codec.skip_white_space && is_blank(input[taken])) {
+                if !(self.codec.skip_white_space && imp::space::is_space(input[taken]).declassify()) {
                     return (taken, true);
                 }
                 taken += 1;
@@ -118,11 +118,6 @@ impl<'a> Opened<'a> {
         decoder.symbols.wipe();
         Err(Error::Invalid)
     }
-}
-
-/// Whether a byte is white space, which is public.
-fn is_blank(byte: u8) -> bool {
-    imp::space::squeeze_into(&[byte], &mut [0]) == 0
 }
 
 impl core::fmt::Debug for Decoder {

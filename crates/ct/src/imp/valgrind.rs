@@ -19,7 +19,7 @@ pub fn poison(bytes: &mut [u8]) {
 }
 
 /// From here on the bytes are public.
-pub fn unpoison(bytes: &mut [u8]) {
+pub fn unpoison(bytes: &[u8]) {
     request(MAKE_DEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
 

@@ -1,0 +1,63 @@
+//! Cases, and what came of them.
+
+use core::fmt;
+use deadpan_ct::imp::valgrind::errors;
+use std::process::ExitCode;
+
+#[derive(Default)]
+pub(crate) struct Tally {
+    passed: u32,
+    failed: u32,
+    blind: bool,
+}
+
+impl Tally {
+    /// Runs what must be right and must not be reported.
+    pub(crate) fn case(&mut self, name: fmt::Arguments<'_>, run: impl FnOnce() -> bool) {
+        self.examine(name, 0, run);
+    }
+
+    /// Runs what must be right and makes one documented jump that it cannot announce.
+    pub(crate) fn disclosing(&mut self, name: fmt::Arguments<'_>, run: impl FnOnce() -> bool) {
+        self.examine(name, 1, run);
+    }
+
+    fn examine(&mut self, name: fmt::Arguments<'_>, allowed: u64, run: impl FnOnce() -> bool) {
+        let before = errors();
+        let right = run();
+        let reports = errors() - before;
+        self.count(right && reports <= allowed);
+        if reports > allowed {
+            println!("FAILED {name}: {reports} reports");
+        }
+        if !right {
+            println!("FAILED {name}: the result is wrong");
+        }
+    }
+
+    /// Runs what must be reported.
+    pub(crate) fn leak(&mut self, name: &str, run: impl FnOnce()) {
+        let before = errors();
+        run();
+        let seen = errors() > before;
+        self.count(seen);
+        self.blind |= !seen;
+        println!("control {name}: {}", if seen { "seen" } else { "NOT SEEN" });
+    }
+
+    pub(crate) fn finish(&self) -> ExitCode {
+        if self.blind {
+            println!("the taint test has lost its eyes");
+        }
+        println!("{} passed, {} failed", self.passed, self.failed);
+        if self.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+
+    fn count(&mut self, good: bool) {
+        if good {
+            self.passed += 1;
+        } else {
+            self.failed += 1;
+        }
+    }
+}

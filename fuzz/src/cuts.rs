@@ -1,0 +1,65 @@
+//! Cutting an input into pieces, and a reader that hands them out one by one.
+
+use crate::Input;
+use std::io::{self, Read};
+
+/// Sizes of pieces, used in turn; zero is one of them.
+#[derive(Clone, Debug)]
+pub struct Cuts(Vec<usize>);
+
+impl Cuts {
+    /// Up to seven sizes from the front of `input`: as far as two blocks of a stream, and often small.
+    pub fn new(input: &mut Input<'_>) -> Self {
+        let count = input.byte() % 8;
+        let sizes = (0..count).map(|_| if input.byte() & 1 == 0 { usize::from(input.byte()) } else { input.word() % 8200 });
+        Self(sizes.collect())
+    }
+
+    /// `bytes` in pieces; without any size above zero, in one.
+    pub fn pieces<'a>(&self, mut bytes: &'a [u8]) -> Vec<&'a [u8]> {
+        let mut pieces = Vec::new();
+        if self.0.iter().any(|size| *size > 0) {
+            for size in self.0.iter().cycle() {
+                let (piece, rest) = bytes.split_at(bytes.len().min(*size));
+                pieces.push(piece);
+                bytes = rest;
+                if bytes.is_empty() {
+                    break;
+                }
+            }
+        } else {
+            pieces.push(bytes);
+        }
+        pieces
+    }
+
+    /// The sizes above zero, for ever.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> {
+        let some: Vec<_> = self.0.iter().copied().filter(|size| *size > 0).collect();
+        let some = if some.is_empty() { vec![100] } else { some };
+        some.into_iter().cycle()
+    }
+}
+
+/// A reader that gives out no more than a piece at a time, and is interrupted where a piece is empty.
+#[derive(Debug)]
+pub struct Pieces<'a>(std::vec::IntoIter<&'a [u8]>);
+
+impl<'a> Pieces<'a> {
+    /// A reader of `bytes` in pieces.
+    #[must_use]
+    pub fn new(cuts: &Cuts, bytes: &'a [u8]) -> Self {
+        Self(cuts.pieces(bytes).into_iter())
+    }
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let Some(piece) = self.0.as_mut_slice().first_mut() else { return Ok(0) };
+        let count = piece.read(target)?;
+        if piece.is_empty() {
+            self.0.next();
+        }
+        if count == 0 { Err(io::ErrorKind::Interrupted.into()) } else { Ok(count) }
+    }
+}

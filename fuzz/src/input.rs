@@ -1,0 +1,117 @@
+//! A test case, taken from the front of the fuzzer's bytes.
+
+use deadpan_base64::Alphabet;
+use deadpan_base64::stream::BLOCK;
+
+/// What is left of the fuzzer's bytes. An input that is too short goes on with zeros. Plain text stays plain, so that seeds can be written
+/// by hand.
+#[derive(Clone, Debug)]
+pub struct Input<'a>(pub &'a [u8]);
+
+/// What a byte from 0xf0 on stands for in [`Input::text`]: padding, white space, symbols of either alphabet, and near misses.
+const NOT_QUITE_SYMBOLS: &[u8; 16] = b"== \n\r\t\x0b\x0c+/-_@[{\xc1";
+
+/// What a byte from 0xe0 on stands for in [`Input::pem`].
+const PEM_WORDS: [&str; 32] = [
+    "-----BEGIN ",
+    "-----END ",
+    "-----",
+    "-----\n",
+    "-----BEGIN KEY-----\n",
+    "-----END KEY-----\n",
+    "-----BEGIN -----\n",
+    "-----END -----\n",
+    "-----BEGIN A-B C-----\r\n",
+    "-----END A-B C-----\r\n",
+    "\n-----BEGIN ",
+    "\n-----END ",
+    "\n-----END KEY-----",
+    "KEY",
+    "PRIVATE KEY",
+    "X.509-CRL",
+    "QUJD",
+    "QUJDREVG",
+    "QUI=",
+    "QQ==",
+    "QR==",
+    "=",
+    " ",
+    "\n",
+    "\r",
+    "\r\n",
+    "\t",
+    "-",
+    "Proc-Type: 4,ENCRYPTED\n",
+    "DEK-Info: ",
+    "\nsome text\n",
+    "+/+/",
+];
+
+impl<'a> Input<'a> {
+    /// One byte.
+    pub fn byte(&mut self) -> u8 {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        first
+    }
+
+    /// A number of up to 16 bits.
+    pub fn word(&mut self) -> usize {
+        usize::from(u16::from_le_bytes([self.byte(), self.byte()]))
+    }
+
+    /// A number of up to 64 bits, all widths alike.
+    pub fn number(&mut self) -> u64 {
+        let width = self.byte();
+        u64::from_le_bytes(std::array::from_fn(|_| self.byte())) >> (width % 64)
+    }
+
+    /// Everything else, as it is.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
+    /// Everything else as bytes to be encoded. The first byte says whether many others stand in front, for the kernels of long inputs.
+    pub fn bytes(&mut self) -> Vec<u8> {
+        let front = if self.byte() & 1 == 1 { self.word() % 3000 } else { 0 };
+        // Repeated after 256 bytes, which is more than a kernel takes at once.
+        let mut bytes: Vec<u8> = (0..front).map(|place| (place * 37) as u8).collect();
+        bytes.extend_from_slice(self.rest());
+        bytes
+    }
+
+    /// Everything else as a text that a decoder has to judge. The first byte says whether good symbols stand in front, any number of them or
+    /// as many as move what follows to the border of a stream's block, and whether most of the other bytes become symbols too.
+    pub fn text(&mut self, alphabet: Alphabet) -> Vec<u8> {
+        let symbols = alphabet.symbols();
+        let kind = self.byte();
+        let front = match kind & 5 {
+            1 => self.word() % 10_000,
+            // Up to seven before the first border or the second.
+            5 => BLOCK * (1 + usize::from(kind >> 6 & 1)) - usize::from(kind >> 3 & 7),
+            _ => 0,
+        };
+        let mut text: Vec<u8> = symbols.iter().copied().cycle().take(front).collect();
+        // The last symbols have no bits that would be left over if `=` came next.
+        let end = front.saturating_sub(2);
+        text[end..].fill(symbols[0]);
+        text.extend(self.rest().iter().map(|&byte| match byte {
+            _ if kind & 2 == 0 => byte,
+            0xf0.. => NOT_QUITE_SYMBOLS[usize::from(byte & 15)],
+            _ => symbols[usize::from(byte & 63)],
+        }));
+        text
+    }
+
+    /// Everything else as a text with the words that PEM consists of.
+    pub fn pem(&mut self) -> Vec<u8> {
+        let mut text = Vec::new();
+        for byte in self.rest() {
+            match byte {
+                0xe0.. => text.extend_from_slice(PEM_WORDS[usize::from(byte & 31)].as_bytes()),
+                _ => text.push(*byte),
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,51 @@
+//! The configurations of the base64 codec, as data that a reference can read.
+
+use deadpan_base64::{Alphabet, Base64, Padding};
+
+/// One configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Which symbols.
+    pub alphabet: Alphabet,
+    /// What is done about `=`.
+    pub padding: Padding,
+    /// Whether white space is passed over.
+    pub skip_white_space: bool,
+    /// Whether bits behind the last byte may be set.
+    pub ignore_trailing_bits: bool,
+}
+
+impl Rules {
+    /// All configurations.
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..32).filter(|number| number & 6 != 6).map(Self::from_byte)
+    }
+
+    /// One configuration from the low five bits of a byte: `@` is the strict standard one, `H` the same with white space.
+    #[must_use]
+    pub fn from_byte(byte: u8) -> Self {
+        Self {
+            alphabet: if byte & 1 == 0 { Alphabet::Standard } else { Alphabet::UrlSafe },
+            padding: match byte >> 1 & 3 {
+                0 => Padding::Required,
+                1 => Padding::Forbidden,
+                _ => Padding::Optional,
+            },
+            skip_white_space: byte & 8 != 0,
+            ignore_trailing_bits: byte & 16 != 0,
+        }
+    }
+
+    /// The codec.
+    #[must_use]
+    pub fn codec(self) -> Base64 {
+        let mut codec = Base64::new(self.alphabet, self.padding);
+        if self.skip_white_space {
+            codec = codec.skipping_white_space();
+        }
+        if self.ignore_trailing_bits {
+            codec = codec.ignoring_trailing_bits();
+        }
+        codec
+    }
+}
