@@ -1,4 +1,5 @@
 //! One-shot encoding and decoding through the public interface.
+#![cfg(feature = "alloc")]
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

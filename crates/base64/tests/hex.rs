@@ -1,4 +1,5 @@
 //! Hexadecimal through the public interface.
+#![cfg(feature = "alloc")]
 
 use deadpan_base64::Error;
 use deadpan_base64::hex::{self, Case};

@@ -1,4 +1,5 @@
 //! PEM through the public interface.
+#![cfg(feature = "alloc")]
 
 use deadpan_base64::pem::{self, Error};
 use proptest::prelude::*;
