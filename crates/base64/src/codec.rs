@@ -200,7 +200,7 @@ impl Base64 {
         }
         if written > output.len() {
             output.wipe();
-            return release(good, output).and(Err(Error::Output { needed: written }));
+            return Err(Error::Output { needed: written });
         }
         release(good, &mut output[..written])
     }

@@ -5,26 +5,26 @@
 //! buffers be converted in place: a step loads all it needs before it stores, steps go forward, and so output may never get ahead of the
 //! input that is still to be read.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
 pub mod hex;
 pub mod portable;
 #[cfg(test)]
 mod reference;
 pub mod space;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod ssse3;
 #[cfg(test)]
 mod tests;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod vector;
 
 use crate::Alphabet;
 #[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 use deadpan_ct::{Choice, CtZero};
 
@@ -71,7 +71,7 @@ impl Flaws {
 }
 
 /// Whether two ranges have no byte in common: whoever converts in place keeps the simple loops.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[inline(always)]
 fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> bool {
     let (source, target) = (source as usize, target as usize);
@@ -164,14 +164,14 @@ pub fn text(symbols: &[u8]) -> &str {
 unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system have it.
     unsafe {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {
             Level::Avx512 => avx512::encode(alphabet, source, length, target, total),
             Level::Avx2 => avx2::encode(alphabet, source, length, target, total),
             Level::Ssse3 => ssse3::encode(alphabet, source, length, target, total),
             _ => portable::encode(alphabet, source, length, target, total),
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
         portable::encode(alphabet, source, length, target, total);
     }
 }
@@ -201,14 +201,14 @@ unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
 unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system have it.
     unsafe {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {
             Level::Avx512 => avx512::decode(alphabet, source, length, target),
             Level::Avx2 => avx2::decode(alphabet, source, length, target),
             Level::Ssse3 => ssse3::decode(alphabet, source, length, target),
             _ => portable::decode(alphabet, source, length, target),
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
         portable::decode(alphabet, source, length, target)
     }
 }

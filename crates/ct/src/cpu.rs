@@ -71,7 +71,7 @@ fn remember() -> Level {
     level
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 fn detect() -> Level {
     cpufeatures::new!(has_ssse3, "ssse3");
     cpufeatures::new!(has_avx2, "avx2");
@@ -87,7 +87,7 @@ fn detect() -> Level {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
 fn detect() -> Level {
     Level::Portable
 }

@@ -4,12 +4,12 @@
 //! The arithmetic stands once, in `portable`, and is compiled again for wider registers; AVX-512 has its own text because its masked
 //! loads replace the tail.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
 pub mod portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod sse2;
 #[cfg(test)]
 mod tests;
@@ -17,11 +17,11 @@ mod tests;
 pub mod valgrind;
 pub mod word;
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
 use self::portable as baseline;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use self::sse2 as baseline;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use crate::cpu::{Level, level};
 
 /// Up to here the text for every CPU is inlined: a call and a look at the CPU level would cost more than they save.
@@ -54,7 +54,7 @@ macro_rules! dispatch {
         if $length <= SHORT {
             baseline::$name($($argument),*)
         } else {
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
             match level() {
                 // SAFETY: `level` returns this rung only if the CPU and the operating system have its instruction sets.
                 Level::Avx512 => unsafe { avx512::$name($($argument),*) },
@@ -62,7 +62,7 @@ macro_rules! dispatch {
                 Level::Avx2 => unsafe { avx2::$name($($argument),*) },
                 _ => baseline::$name($($argument),*),
             }
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
             portable::$name($($argument),*)
         }
     };

@@ -58,29 +58,35 @@ impl Wipe for alloc::vec::Vec<u8> {
 /// Tells the compiler that the memory behind `address` is read here.
 #[inline(always)]
 fn keep(address: *mut u8) {
-    #[cfg(any(
-        target_arch = "x86",
-        target_arch = "x86_64",
-        target_arch = "arm",
-        target_arch = "aarch64",
-        target_arch = "riscv32",
-        target_arch = "riscv64",
-        target_arch = "loongarch64",
-        target_arch = "s390x"
+    #[cfg(all(
+        not(deadpan_portable),
+        any(
+            target_arch = "x86",
+            target_arch = "x86_64",
+            target_arch = "arm",
+            target_arch = "aarch64",
+            target_arch = "riscv32",
+            target_arch = "riscv64",
+            target_arch = "loongarch64",
+            target_arch = "s390x"
+        )
     ))]
     // SAFETY: the statement is empty. Without `nomem` the compiler must assume that it reads what `address` points to.
     unsafe {
         core::arch::asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags));
     }
-    #[cfg(not(any(
-        target_arch = "x86",
-        target_arch = "x86_64",
-        target_arch = "arm",
-        target_arch = "aarch64",
-        target_arch = "riscv32",
-        target_arch = "riscv64",
-        target_arch = "loongarch64",
-        target_arch = "s390x"
+    #[cfg(not(all(
+        not(deadpan_portable),
+        any(
+            target_arch = "x86",
+            target_arch = "x86_64",
+            target_arch = "arm",
+            target_arch = "aarch64",
+            target_arch = "riscv32",
+            target_arch = "riscv64",
+            target_arch = "loongarch64",
+            target_arch = "s390x"
+        )
     )))]
     core::hint::black_box(address);
 }

@@ -3,17 +3,17 @@
 //! All back ends keep one contract. The block is as long as [`Row::size`] says, and holds fewer data bytes than that; how many is secret.
 //! `pad` and `pad_in_place` write every byte of the block, and touch none outside of it, of the data and of the noise.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
 pub mod portable;
 mod row;
 mod run;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod sse2;
 
 use crate::divisor::Divisor;
 use deadpan_ct::Choice;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 pub use portable::{last_kept, last_of};
 pub use row::{Row, Value};
@@ -25,7 +25,7 @@ pub static NO_NOISE: Noise = [0; u8::MAX as usize];
 
 macro_rules! dispatch {
     ($name:ident($($argument:expr),*)) => {{
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {
             // SAFETY: `level` returns this rung only if the CPU and the operating system have its instruction sets.
             Level::Avx512 => unsafe { avx512::$name($($argument),*) },
@@ -33,7 +33,7 @@ macro_rules! dispatch {
             // SAFETY: as above; every other rung has SSE2.
             _ => unsafe { sse2::$name($($argument),*) },
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
         portable::$name($($argument),*)
     }};
 }

@@ -39,7 +39,7 @@ pub fn is_label(label: &str) -> bool {
 
 fn label(line: &[u8], keyword: &str) -> Option<String> {
     let line = String::from_utf8(line.to_vec()).ok()?;
-    let line = line.trim_end_matches([' ', '\t', '\x0c']);
+    let line = line.trim_end_matches([' ', '\t', '\x0b', '\x0c']);
     let label = line.strip_prefix(keyword)?.strip_suffix("-----")?;
     is_label(label).then(|| label.to_owned())
 }

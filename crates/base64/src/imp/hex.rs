@@ -1,7 +1,7 @@
 //! Hexadecimal by arithmetic on words, as in `portable`; compiled again for wider registers, where the compiler uses them.
 
 use crate::hex::Case;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -13,7 +13,7 @@ const STEP: usize = 32;
 /// Encodes `input` into as many pairs of digits.
 pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
     assert_eq!(output.len(), input.len() * 2, "output of the wrong length");
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     if level() >= Level::Avx2 {
         // SAFETY: the CPU has AVX2.
         return unsafe { avx2::encode(case, input, output) };
@@ -24,7 +24,7 @@ pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
 /// Decodes pairs of digits into as many bytes; nonzero if a byte was no digit.
 pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
     assert_eq!(input.len(), output.len() * 2, "output of the wrong length");
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     if level() >= Level::Avx2 {
         // SAFETY: the CPU has AVX2.
         return unsafe { avx2::decode(input, output) };
@@ -125,7 +125,7 @@ pub mod portable {
 }
 
 /// The same, compiled for 32-byte vectors.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2 {
     use super::{Case, portable};
 

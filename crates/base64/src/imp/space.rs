@@ -1,6 +1,6 @@
 //! Taking white space out. Where it stands is public; what stands between is not.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 
@@ -65,7 +65,7 @@ pub fn is_space(byte: u8) -> Choice {
 unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usize {
     // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system have it.
     unsafe {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         if level() == Level::Avx512 {
             return avx512(source, length, target);
         }
@@ -110,7 +110,7 @@ pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usi
 ///
 /// # Safety
 /// As for `portable`, and the CPU has the features named here.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize {
     use core::arch::x86_64::{

@@ -20,11 +20,11 @@ struct Backend {
 fn backends() -> Vec<Backend> {
     let all = [
         Backend { level: Level::Portable, encode: super::portable::encode, decode: super::portable::decode },
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Backend { level: Level::Ssse3, encode: super::ssse3::encode, decode: super::ssse3::decode },
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Backend { level: Level::Avx2, encode: super::avx2::encode, decode: super::avx2::decode },
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         Backend { level: Level::Avx512, encode: super::avx512::encode, decode: super::avx512::decode },
     ];
     let (here, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|backend| backend.level <= level());

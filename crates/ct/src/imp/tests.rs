@@ -1,7 +1,7 @@
 //! Every back end against loops over bytes, by one function.
 
 use super::portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use super::{avx2, avx512, sse2};
 use crate::cpu::{Level, level};
 use std::vec::Vec;
@@ -26,11 +26,11 @@ macro_rules! backend {
 fn backends() -> Vec<Backend> {
     let all = [
         backend!(Portable, portable),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         backend!(Sse2, sse2),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         backend!(Avx2, avx2),
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         backend!(Avx512, avx512),
     ];
     let (here, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|backend| backend.level <= level());

@@ -16,7 +16,7 @@ pub trait Word: Copy {
     fn select(self, other: Self, mask: usize) -> Self;
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod x86_64 {
     use super::Word;
     use core::arch::asm;
@@ -211,7 +211,7 @@ mod x86_64 {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
 mod portable {
     use super::Word;
     use crate::barrier::hide;

@@ -6,7 +6,7 @@ mod reference;
 use super::{NO_NOISE, Noise, Row, portable, row::Value};
 use crate::Scheme;
 use deadpan_ct::Choice;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 use std::vec::Vec;
 
@@ -18,7 +18,7 @@ struct BackEnd {
 
 const PORTABLE: BackEnd = BackEnd { pad: portable::pad, pad_in_place: portable::pad_in_place, unpad: portable::unpad };
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 const SSE2: BackEnd = BackEnd {
     // SAFETY: `each` hands this out only if `level` says that the CPU has it; so for all three.
     pad: |row, value, data, block| unsafe { super::sse2::pad(row, value, data, block) },
@@ -28,7 +28,7 @@ const SSE2: BackEnd = BackEnd {
     unpad: |row, block| unsafe { super::sse2::unpad(row, block) },
 };
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 const AVX512: BackEnd = BackEnd {
     // SAFETY: `each` hands this out only if `level` says that the CPU has it; so for all three.
     pad: |row, value, data, block| unsafe { super::avx512::pad(row, value, data, block) },
@@ -41,7 +41,7 @@ const AVX512: BackEnd = BackEnd {
 #[allow(clippy::print_stdout)]
 fn each(test: impl Fn(&BackEnd)) {
     test(&PORTABLE);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     for (name, needed, back_end) in [("sse2", Level::Sse2, SSE2), ("avx512", Level::Avx512, AVX512)] {
         if level() >= needed {
             test(&back_end);
