@@ -12,6 +12,14 @@ median, min: nanoseconds per call over the interleaved rounds. ours/its: median 
 (below 1 we are faster). 'no promise': not meant to be constant-time; 'leaks': known not to be. 'loop alone': loads and barriers
 without a call, included in every other line of its cell.";
 
+/// What the Markdown file begins with.
+const TITLE: &str = "\
+# The ground floor beside its peers
+
+Made by `scripts/bench --markdown FILE`; the targets stand at the end.
+
+";
+
 /// Prints, and remembers for the Markdown file.
 pub struct Report {
     loud: bool,
@@ -22,7 +30,7 @@ pub struct Report {
 impl Report {
     /// A report; a silent one prints nothing.
     pub fn new(loud: bool) -> Self {
-        Self { loud, markdown: String::new(), section: String::new() }
+        Self { loud, markdown: TITLE.to_owned(), section: String::new() }
     }
 
     /// A paragraph.

@@ -24,7 +24,6 @@ mod lookup;
 mod option;
 mod order;
 mod select;
-#[allow(unsafe_code)]
 mod wipe;
 
 pub use assign::CtAssign;

@@ -3,6 +3,7 @@
 //! The zeros are written by an ordinary fill, which becomes the target's fastest one; then an empty assembly statement takes the address,
 //! so that the compiler must assume that somebody reads the zeros. Volatile writes, the usual way, go byte by byte.
 
+use crate::barrier::keep;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
@@ -53,42 +54,6 @@ impl Wipe for alloc::vec::Vec<u8> {
         keep(self.as_mut_ptr());
         self.clear();
     }
-}
-
-/// Tells the compiler that the memory behind `address` is read here.
-#[inline(always)]
-fn keep(address: *mut u8) {
-    #[cfg(all(
-        not(deadpan_portable),
-        any(
-            target_arch = "x86",
-            target_arch = "x86_64",
-            target_arch = "arm",
-            target_arch = "aarch64",
-            target_arch = "riscv32",
-            target_arch = "riscv64",
-            target_arch = "loongarch64",
-            target_arch = "s390x"
-        )
-    ))]
-    // SAFETY: the statement is empty. Without `nomem` the compiler must assume that it reads what `address` points to.
-    unsafe {
-        core::arch::asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags));
-    }
-    #[cfg(not(all(
-        not(deadpan_portable),
-        any(
-            target_arch = "x86",
-            target_arch = "x86_64",
-            target_arch = "arm",
-            target_arch = "aarch64",
-            target_arch = "riscv32",
-            target_arch = "riscv64",
-            target_arch = "loongarch64",
-            target_arch = "s390x"
-        )
-    )))]
-    core::hint::black_box(address);
 }
 
 /// A value that is wiped when it goes out of scope.

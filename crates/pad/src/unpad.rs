@@ -14,7 +14,8 @@ impl Padding {
     /// [`Error::NotBlocks`] and [`Error::Padding`].
     #[inline]
     pub fn unpad<'a>(&self, padded: &'a [u8]) -> Result<&'a [u8], Error> {
-        padded.get(..self.verdict(padded)?).ok_or(Error::Padding)
+        let Some(block) = self.last_block(padded) else { return Err(Error::NotBlocks) };
+        padded.get(..self.verdict(padded, block)).ok_or(Error::Padding)
     }
 
     /// The data in `padded`, to be changed.
@@ -25,7 +26,8 @@ impl Padding {
     /// As there.
     #[inline]
     pub fn unpad_mut<'a>(&self, padded: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let length = self.verdict(padded)?;
+        let Some(block) = self.last_block(padded) else { return Err(Error::NotBlocks) };
+        let length = self.verdict(padded, block);
         padded.get_mut(..length).ok_or(Error::Padding)
     }
 
@@ -55,10 +57,9 @@ impl Padding {
 
     /// The length of the data, made public, or one that no input has if the padding is wrong.
     #[inline(always)]
-    fn verdict(&self, padded: &[u8]) -> Result<usize, Error> {
-        let block = self.last_block(padded).ok_or(Error::NotBlocks)?;
+    fn verdict(&self, padded: &[u8], block: &[u8]) -> usize {
         let (length, valid) = self.look(padded, block);
-        Ok(declassify(length | (!valid).mask().cast_unsigned()))
+        declassify(length | (!valid).mask().cast_unsigned())
     }
 
     #[inline(always)]

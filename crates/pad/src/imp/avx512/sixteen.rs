@@ -46,9 +46,11 @@ pub fn unpad(row: &Row, block: &[u8; SIZE]) -> (usize, Choice) {
     let text = _mm_shuffle_epi8(load(block), backwards());
     let wanted = _mm_sub_epi8(splat(last_byte & row.tells_value), _mm_and_si128(numbers(), splat(row.steps)));
     let bad = u32::from(_mm_cmpneq_epi8_mask(text, wanted)) & !i32::from(row.unchecked).cast_unsigned();
-    let marks = u32::from(_mm_cmpeq_epi8_mask(text, splat(row.mark))) & lanes(row.mark);
+    let marks = u32::from(_mm_cmpeq_epi8_mask(text, splat(row.mark)));
     let good = (bad | (1 << SIZE)).trailing_zeros();
-    verdict(row, u64::from(good), u64::from((marks << (31 - good)) >> 31), last_byte)
+    // A row without a mark has zero there, which is no mark.
+    let marked = ((marks << (31 - good)) >> 31) & u32::from(row.mark >> 7);
+    verdict(row, u64::from(good), u64::from(marked), last_byte)
 }
 
 /// The first `kept` bytes of `text`, and padding behind them.
