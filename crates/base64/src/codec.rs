@@ -69,11 +69,11 @@ impl Base64 {
         Self { ignore_trailing_bits: true, ..self }
     }
 
-    /// Symbols that `bytes` bytes become, `=` included; none if that is more than a `usize` can count.
+    /// Symbols that `bytes` bytes become, `=` included; none if that is more than memory could hold.
     #[inline]
     #[must_use]
     pub const fn encoded_len(&self, bytes: usize) -> Option<usize> {
-        if bytes > usize::MAX / 4 * 3 - 3 {
+        if bytes > isize::MAX as usize / 4 * 3 {
             return None;
         }
         Some(imp::total_for(bytes, self.writes_padding()))
@@ -150,7 +150,7 @@ impl Base64 {
         release(self.verdict(flaws), output)
     }
 
-    /// Decodes into the front of `output` and returns that part; on failure it is wiped. May leak: the length with the number of `=`, the
+    /// Decodes into the front of `output` and returns that part; on failure what was written is wiped. May leak: the length with the number of `=`, the
     /// positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors

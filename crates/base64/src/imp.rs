@@ -149,7 +149,7 @@ pub fn decode_in_place(alphabet: Alphabet, buffer: &mut [u8], length: usize) -> 
 
 /// ASCII symbols as text.
 #[inline(always)]
-pub fn text(symbols: &[u8]) -> &str {
+pub(crate) fn text(symbols: &[u8]) -> &str {
     debug_assert!(symbols.is_ascii());
     // SAFETY: callers pass what a kernel wrote, which is ASCII.
     unsafe { core::str::from_utf8_unchecked(symbols) }

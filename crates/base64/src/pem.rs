@@ -107,16 +107,23 @@ pub fn decode(text: &[u8]) -> Result<Document<'_>, Error> {
     documents(text).next().unwrap_or(Err(Error::Missing))
 }
 
-/// All blocks of `text`, in order. After a bad one the search goes on behind its `BEGIN` line.
+/// All blocks of `text`, in order. After a bad one the search goes on behind what was read of it.
 #[must_use]
 pub fn documents(text: &[u8]) -> Documents<'_> {
     Documents { rest: text }
 }
 
 /// The blocks of a text.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Documents<'a> {
     rest: &'a [u8],
+}
+
+impl fmt::Debug for Documents<'_> {
+    /// Never shows the text: logs are public.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Documents(..)")
+    }
 }
 
 impl<'a> Iterator for Documents<'a> {

@@ -117,6 +117,38 @@ fn a_writer_that_is_full_is_passed_on() {
     assert_eq!(writer.write_all(&[b'A'; 100_000]).unwrap_err().kind(), io::ErrorKind::WriteZero);
 }
 
+#[test]
+fn a_write_that_failed_leaves_no_hole() {
+    /// Takes nothing once, then everything.
+    struct Hesitant(bool, Vec<u8>);
+    impl Write for Hesitant {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if !std::mem::replace(&mut self.0, true) {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.1.write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut writer = EncodeWriter::new(STANDARD, Hesitant(false, Vec::new()));
+    assert_eq!(writer.write_all(&[1; 2 * BLOCK_BYTES]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    assert!(writer.write_all(&[1; 2 * BLOCK_BYTES]).is_err());
+    assert!(writer.finish().is_err());
+    let mut writer = DecodeWriter::new(STANDARD, Hesitant(false, Vec::new()));
+    assert_eq!(writer.write_all(&[b'A'; 2 * BLOCK]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+    assert!(writer.write_all(&[b'A'; 2 * BLOCK]).is_err());
+    assert!(writer.finish().is_err());
+}
+
+#[test]
+fn debug_shows_nothing_that_passes_through() {
+    let writer = DecodeWriter::new(STANDARD, b"secret".to_vec());
+    assert_eq!(format!("{writer:?}"), "DecodeWriter { .. }");
+    assert_eq!(format!("{:?}", EncodeReader::new(STANDARD, &b"secret"[..])), "EncodeReader { .. }");
+}
+
 proptest! {
     #[test]
     fn cutting_changes_nothing(

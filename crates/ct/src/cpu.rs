@@ -18,7 +18,7 @@ pub enum Level {
     Ssse3,
     /// 32-byte vectors.
     Avx2,
-    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2): Ice Lake, Zen 4 and later.
+    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2, POPCNT): Ice Lake, Zen 4 and later.
     Avx512,
 }
 
@@ -75,7 +75,7 @@ fn remember() -> Level {
 fn detect() -> Level {
     cpufeatures::new!(has_ssse3, "ssse3");
     cpufeatures::new!(has_avx2, "avx2");
-    cpufeatures::new!(has_avx512, "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2", "bmi2");
+    cpufeatures::new!(has_avx512, "avx512f", "avx512bw", "avx512vl", "avx512vbmi", "avx512vbmi2", "bmi2", "popcnt");
     if has_avx512::get() && has_avx2::get() {
         Level::Avx512
     } else if has_avx2::get() {

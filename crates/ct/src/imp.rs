@@ -27,17 +27,23 @@ use crate::cpu::{Level, level};
 /// Up to here the text for every CPU is inlined: a call and a look at the CPU level would cost more than they save.
 const SHORT: usize = 256;
 
-/// Integers: no padding, every bit pattern is valid.
-pub trait Plain {}
+/// Integers.
+///
+/// # Safety
+/// There is no padding, and every bit pattern is valid.
+pub unsafe trait Plain {}
 macro_rules! plain {
-    ($($int:ty)*) => { $( impl Plain for $int {} )* };
+    ($($int:ty)*) => { $(
+        // SAFETY: an integer.
+        unsafe impl Plain for $int {}
+    )* };
 }
 plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
 /// The bytes of a slice of integers.
 #[inline(always)]
 pub fn bytes<T: Plain>(slice: &[T]) -> &[u8] {
-    // SAFETY: `Plain` is implemented above for integers only, which have no padding; the length is the slice's own size in bytes, and
+    // SAFETY: `Plain` promises that there is no padding; the length is the slice's own size in bytes, and
     // bytes need no alignment. The borrow is the slice's.
     unsafe { core::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
 }

@@ -7,6 +7,9 @@ extern crate alloc;
 #[cfg(any(test, deadpan_test))]
 extern crate std;
 
+#[cfg(all(target_arch = "x86_64", not(target_pointer_width = "64"), not(deadpan_portable)))]
+compile_error!("the back ends for x86-64 need 64-bit pointers; build with RUSTFLAGS='--cfg deadpan_portable'");
+
 mod assign;
 #[allow(unsafe_code)]
 mod barrier;

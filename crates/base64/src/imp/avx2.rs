@@ -4,10 +4,11 @@ use super::Flaws;
 use super::vector::{self, Vector, instructions};
 use crate::Alphabet;
 use core::arch::x86_64::{
-    __m256i, _mm_add_epi8, _mm_loadu_si128, _mm_set1_epi8, _mm256_add_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256,
-    _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_madd_epi16, _mm256_maddubs_epi16,
-    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_shuffle_epi8, _mm256_srli_epi32,
-    _mm256_storeu_si256, _mm256_storeu2_m128i, _mm256_sub_epi8, _mm256_subs_epu8, _mm256_xor_si256,
+    __m256i, _mm_add_epi8, _mm_loadu_si128, _mm_set1_epi8, _mm_storeu_si128, _mm256_add_epi8, _mm256_and_si256,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_extracti128_si256,
+    _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_movemask_epi8, _mm256_or_si256,
+    _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_shuffle_epi8, _mm256_srli_epi32, _mm256_storeu_si256, _mm256_sub_epi8,
+    _mm256_subs_epu8, _mm256_xor_si256,
 };
 
 /// Encodes; see the contract of `imp`. May leak: the length.
@@ -136,7 +137,10 @@ impl Vector for __m256i {
     #[inline(always)]
     unsafe fn store_bytes(self, to: *mut u8) {
         // SAFETY: the caller vouches for `SYMBOLS` bytes: 16 bytes at 0, then 16 at 12 over the last four of them.
-        unsafe { _mm256_storeu2_m128i(to.add(12).cast(), to.cast(), self) }
+        unsafe {
+            _mm_storeu_si128(to.cast(), _mm256_castsi256_si128(self));
+            _mm_storeu_si128(to.add(12).cast(), _mm256_extracti128_si256::<1>(self));
+        }
     }
 
     #[inline(always)]

@@ -27,18 +27,61 @@ impl From<Error> for io::Error {
     }
 }
 
-/// Writes symbols for the bytes written to it. Call [`finish`](EncodeWriter::finish): without it the end is missing.
-#[derive(Debug)]
+/// The writer behind. Once it has failed, what came out is not complete, and nothing more goes out: a caller that tried again would make
+/// a text with a hole in it.
+struct Sink<W> {
+    inner: W,
+    failed: bool,
+}
+
+impl<W: Write> Sink<W> {
+    fn new(inner: W) -> Self {
+        Self { inner, failed: false }
+    }
+
+    /// An error if it has failed before.
+    fn check(&self) -> io::Result<()> {
+        if self.failed { Err(io::Error::other("an earlier write failed, so the output is not complete")) } else { Ok(()) }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let result = self.inner.write_all(bytes);
+        self.failed = result.is_err();
+        result
+    }
+
+    fn finish(mut self, bytes: &[u8]) -> io::Result<W> {
+        self.check()?;
+        self.put(bytes)?;
+        self.inner.flush()?;
+        Ok(self.inner)
+    }
+}
+
+/// Never shows what passes through or stands behind: logs are public.
+macro_rules! closed {
+    ($($name:ident)*) => { $(
+        impl<T> core::fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )* };
+}
+closed!(EncodeWriter DecodeWriter EncodeReader DecodeReader);
+
+/// Writes symbols for the bytes written to it. Call [`finish`](EncodeWriter::finish): without it the end is missing. The writer behind
+/// must block: when it fails, the output is incomplete, and every further call fails too.
 #[must_use = "the end is missing until `finish` is called"]
 pub struct EncodeWriter<W> {
     encoder: Box<Encoder>,
-    inner: W,
+    sink: Sink<W>,
 }
 
 impl<W: Write> EncodeWriter<W> {
     /// A writer in front of `inner`.
     pub fn new(codec: Base64, inner: W) -> Self {
-        Self { encoder: Box::new(Encoder::new(codec)), inner }
+        Self { encoder: Box::new(Encoder::new(codec)), sink: Sink::new(inner) }
     }
 
     /// Writes what is left, flushes, and gives back the writer behind.
@@ -46,37 +89,36 @@ impl<W: Write> EncodeWriter<W> {
     /// # Errors
     /// If the writer behind fails.
     pub fn finish(mut self) -> io::Result<W> {
-        self.inner.write_all(self.encoder.finish().as_bytes())?;
-        self.inner.flush()?;
-        Ok(self.inner)
+        self.sink.finish(self.encoder.finish().as_bytes())
     }
 }
 
 impl<W: Write> Write for EncodeWriter<W> {
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        self.sink.check()?;
         let (taken, symbols) = self.encoder.push(input);
-        self.inner.write_all(symbols.as_bytes())?;
+        self.sink.put(symbols.as_bytes())?;
         Ok(taken)
     }
 
     /// Passed on; symbols that wait for more bytes stay where they are.
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+        self.sink.inner.flush()
     }
 }
 
 /// Writes the bytes of the symbols written to it. Call [`finish`](DecodeWriter::finish): without it the end is missing and not judged.
-#[derive(Debug)]
+/// The writer behind must block: when it fails, the output is incomplete, and every further call fails too.
 #[must_use = "the end is missing until `finish` is called"]
 pub struct DecodeWriter<W> {
     decoder: Box<Decoder>,
-    inner: W,
+    sink: Sink<W>,
 }
 
 impl<W: Write> DecodeWriter<W> {
     /// A writer in front of `inner`.
     pub fn new(codec: Base64, inner: W) -> Self {
-        Self { decoder: Box::new(Decoder::new(codec)), inner }
+        Self { decoder: Box::new(Decoder::new(codec)), sink: Sink::new(inner) }
     }
 
     /// Judges and writes what is left, flushes, and gives back the writer behind.
@@ -84,19 +126,18 @@ impl<W: Write> DecodeWriter<W> {
     /// # Errors
     /// If the text is not valid (`InvalidData`), or if the writer behind fails.
     pub fn finish(mut self) -> io::Result<W> {
-        self.inner.write_all(self.decoder.finish()?)?;
-        self.inner.flush()?;
-        Ok(self.inner)
+        self.sink.finish(self.decoder.finish()?)
     }
 }
 
 impl<W: Write> Write for DecodeWriter<W> {
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
+        self.sink.check()?;
         let mut taken = 0;
         // A full block may be opened without taking anything; `Ok(0)` would mean that nothing can be written any more.
         while taken == 0 && !input.is_empty() {
             let (more, bytes) = self.decoder.push(input)?;
-            self.inner.write_all(bytes)?;
+            self.sink.put(bytes)?;
             taken = more;
         }
         Ok(taken)
@@ -104,7 +145,7 @@ impl<W: Write> Write for DecodeWriter<W> {
 
     /// Passed on; bytes that wait for more symbols stay where they are.
     fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
+        self.sink.inner.flush()
     }
 }
 
@@ -156,14 +197,7 @@ impl Buffers {
     }
 }
 
-impl core::fmt::Debug for Buffers {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("Buffers(..)")
-    }
-}
-
 /// Reads symbols for the bytes behind it.
-#[derive(Debug)]
 pub struct EncodeReader<R> {
     encoder: Box<Encoder>,
     buffers: Box<Buffers>,
@@ -195,7 +229,6 @@ impl<R: Read> Read for EncodeReader<R> {
 }
 
 /// Reads the bytes of the symbols behind it. No byte of a block that is not valid comes out.
-#[derive(Debug)]
 pub struct DecodeReader<R> {
     decoder: Box<Decoder>,
     buffers: Box<Buffers>,

@@ -2,7 +2,7 @@
 //!
 //! On x86-64 in the fewest instructions: a comparison leaves its answer in a flag, and `cmov` makes a mask of it, where the compiler takes
 //! four instructions to get from a flag over a `bool` to a mask. A selection is a `test` and a `cmov` for each register, where arithmetic
-//! takes three operations. Elsewhere the compiler compares, and the mask is then hidden from it.
+//! takes three operations. Elsewhere masks come from arithmetic on bits, and are then hidden from the compiler.
 
 /// A mask is all ones or all zeros, and the compiler knows nothing about it.
 pub trait Word: Copy {
@@ -213,54 +213,100 @@ mod x86_64 {
 
 #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
 mod portable {
+    //! By arithmetic on bits, without a comparison: where a number takes two registers, compilers make a comparison of it with a jump.
+
     use super::Word;
     use crate::barrier::hide;
 
-    #[inline(always)]
-    fn mask(flag: bool) -> usize {
-        hide(0_usize.wrapping_sub(usize::from(flag)))
-    }
-
     macro_rules! words {
-        ($($int:ty)*) => { $(
+        ($($int:ty, $signed:ty;)*) => { $(
             impl Word for $int {
                 #[inline(always)]
                 fn equal(self, other: Self) -> usize {
-                    mask(self == other)
+                    (self ^ other).zero()
                 }
 
                 #[inline(always)]
                 fn different(self, other: Self) -> usize {
-                    mask(self != other)
+                    !self.equal(other)
                 }
 
                 #[inline(always)]
                 fn less(self, other: Self) -> usize {
-                    mask(self < other)
+                    // The borrow of the subtraction stands in the top bit.
+                    let borrow = (!self & other) | (!(self ^ other) & self.wrapping_sub(other));
+                    hide(0_usize.wrapping_sub((borrow >> (Self::BITS - 1)) as usize))
                 }
 
                 #[inline(always)]
                 fn less_or_equal(self, other: Self) -> usize {
-                    mask(self <= other)
+                    !other.less(self)
                 }
 
                 #[inline(always)]
                 fn zero(self) -> usize {
-                    mask(self == 0)
+                    // Of a number and its negative, one has the top bit, unless both are zero.
+                    let nonzero = (self | self.wrapping_neg()) >> (Self::BITS - 1);
+                    !hide(0_usize.wrapping_sub(nonzero as usize))
                 }
 
                 #[inline(always)]
                 fn nonzero(self) -> usize {
-                    mask(self != 0)
+                    !self.zero()
                 }
 
                 #[inline(always)]
                 fn select(self, other: Self, mask: usize) -> Self {
-                    other ^ ((self ^ other) & mask.cast_signed() as $int)
+                    other ^ ((self ^ other) & mask.cast_signed() as Self)
+                }
+            }
+
+            impl Word for $signed {
+                #[inline(always)]
+                fn equal(self, other: Self) -> usize {
+                    self.cast_unsigned().equal(other.cast_unsigned())
+                }
+
+                #[inline(always)]
+                fn different(self, other: Self) -> usize {
+                    self.cast_unsigned().different(other.cast_unsigned())
+                }
+
+                #[inline(always)]
+                fn less(self, other: Self) -> usize {
+                    // With the top bit flipped, signed numbers are in the order of unsigned ones.
+                    (self ^ Self::MIN).cast_unsigned().less((other ^ Self::MIN).cast_unsigned())
+                }
+
+                #[inline(always)]
+                fn less_or_equal(self, other: Self) -> usize {
+                    !other.less(self)
+                }
+
+                #[inline(always)]
+                fn zero(self) -> usize {
+                    self.cast_unsigned().zero()
+                }
+
+                #[inline(always)]
+                fn nonzero(self) -> usize {
+                    self.cast_unsigned().nonzero()
+                }
+
+                #[inline(always)]
+                fn select(self, other: Self, mask: usize) -> Self {
+                    self.cast_unsigned().select(other.cast_unsigned(), mask).cast_signed()
                 }
             }
         )* };
     }
 
-    words!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+    words! {
+        u8, i8;
+        u16, i16;
+        u32, i32;
+        u64, i64;
+        u128, i128;
+        usize, isize;
+    }
 }
