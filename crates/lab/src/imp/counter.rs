@@ -1,0 +1,82 @@
+//! The processor's time counter, fenced so that what is measured stays between the two readings.
+
+/// Its name in reports.
+pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
+    "rdtsc"
+} else if cfg!(target_arch = "aarch64") {
+    "cntvct_el0"
+} else {
+    "none"
+};
+
+/// Whether there is a counter with a constant rate.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn steady() -> bool {
+    use core::arch::x86_64::__cpuid;
+    if __cpuid(0x8000_0000).eax < 0x8000_0007 {
+        return false;
+    }
+    // Bit 8 of leaf 8000_0007h: the counter runs at one rate in all power states. Bit 27 of 8000_0001h: `rdtscp`.
+    __cpuid(0x8000_0007).edx & (1 << 8) != 0 && __cpuid(0x8000_0001).edx & (1 << 27) != 0
+}
+
+/// Read before what is measured.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn start() -> u64 {
+    let (low, high): (u64, u64);
+    // SAFETY: fences and `rdtsc` change nothing but the two registers. The compiler moves no memory access across, as `nomem` is absent.
+    unsafe {
+        core::arch::asm!("lfence", "rdtsc", "lfence", out("rax") low, out("rdx") high, options(nostack, preserves_flags));
+    }
+    high << 32 | low
+}
+
+/// Read after it.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(crate) fn stop() -> u64 {
+    let (low, high): (u64, u64);
+    // SAFETY: as in `start`; `rdtscp` writes `rcx` too. It waits for all earlier instructions, the fence holds the later ones back.
+    unsafe {
+        core::arch::asm!("rdtscp", "lfence", out("rax") low, out("rdx") high, out("rcx") _, options(nostack, preserves_flags));
+    }
+    high << 32 | low
+}
+
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn steady() -> bool {
+    true
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub(crate) fn start() -> u64 {
+    let ticks: u64;
+    // SAFETY: barriers and a read of the virtual counter, which user mode may read; only the register changes.
+    unsafe {
+        core::arch::asm!("dsb ish", "isb", "mrs {ticks}, cntvct_el0", "isb", ticks = out(reg) ticks, options(nostack, preserves_flags));
+    }
+    ticks
+}
+
+#[cfg(target_arch = "aarch64")]
+#[inline(always)]
+pub(crate) fn stop() -> u64 {
+    start()
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) fn steady() -> bool {
+    false
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) fn start() -> u64 {
+    0
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) fn stop() -> u64 {
+    0
+}

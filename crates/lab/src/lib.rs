@@ -1,0 +1,24 @@
+//! Measures whether code leaks through time, and how fast it is, with verdicts whose error rates are known.
+#![deny(unsafe_code)]
+
+pub mod clock;
+mod distribution;
+#[cfg(feature = "harness")]
+pub mod harness;
+mod imp;
+pub mod machine;
+mod random;
+pub mod record;
+#[cfg(feature = "report")]
+pub mod report;
+pub mod speed;
+pub mod taint;
+pub mod target;
+pub mod timing;
+#[cfg(feature = "trace")]
+pub mod trace;
+mod watch;
+
+pub use random::Random;
+pub use target::Target;
+pub use watch::{Silent, Watch};
