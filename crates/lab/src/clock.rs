@@ -31,6 +31,12 @@ pub trait Clock {
         imp::spin::spin(turns);
     }
 
+    /// Lets everything finish that has begun, so that a delay after it is not hidden behind it.
+    #[inline(always)]
+    fn settle(&self) {
+        imp::counter::settle();
+    }
+
     /// The processor's counter, if this is it: measuring loops are then compiled around the instruction.
     fn as_counter(&self) -> Option<Counter> {
         None

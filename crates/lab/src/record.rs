@@ -280,6 +280,9 @@ pub struct Pair {
     pub p: f64,
     /// After Holm's correction over the pairs of this target.
     pub p_holm: f64,
+    /// The p-value on fresh data, where a finding repeated there.
+    #[serde(default)]
+    pub confirmed: Option<f64>,
     /// Batches that were measured.
     pub batches: usize,
     /// The statistics, with intervals that hold together at 1 − α.
@@ -341,7 +344,7 @@ pub struct Control {
     pub difference: Interval,
     /// Whether it came out as it must.
     pub passed: bool,
-    /// How large the difference was meant to be.
+    /// How large the difference was meant to be; zero where that is not laid down.
     pub meant_ns: f64,
 }
 

@@ -5,7 +5,7 @@ mod run;
 use std::fmt;
 
 use crate::random::Random;
-pub(crate) use run::{Run, Slots};
+pub(crate) use run::{Run, Slots, dispatch};
 
 /// A function, the length of its input, and the classes of inputs.
 ///
@@ -187,6 +187,10 @@ impl Target {
 
     pub(crate) fn run(&mut self) -> &mut dyn Run {
         &mut *self.run
+    }
+
+    pub(crate) fn parts(&mut self) -> (&mut dyn Run, &mut [Class]) {
+        (&mut *self.run, &mut self.classes)
     }
 }
 

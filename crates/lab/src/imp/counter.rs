@@ -80,3 +80,18 @@ pub(crate) fn start() -> u64 {
 pub(crate) fn stop() -> u64 {
     0
 }
+
+/// Lets everything finish that has begun.
+#[inline(always)]
+pub(crate) fn settle() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a fence changes nothing.
+    unsafe {
+        core::arch::asm!("lfence", options(nostack, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a barrier changes nothing.
+    unsafe {
+        core::arch::asm!("isb", options(nostack, preserves_flags));
+    }
+}

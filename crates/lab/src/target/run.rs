@@ -33,6 +33,9 @@ pub(crate) trait Run {
 
     /// One call.
     fn once(&mut self, input: &mut [u8]);
+
+    /// Whether each of several calls needs a copy of its own.
+    fn changes(&self) -> bool;
 }
 
 /// Reads its input.
@@ -63,6 +66,10 @@ impl<F: FnMut(&[u8])> Run for Reading<F> {
     fn once(&mut self, input: &mut [u8]) {
         (self.0)(std::hint::black_box(input));
     }
+
+    fn changes(&self) -> bool {
+        false
+    }
 }
 
 impl<F: FnMut(&mut [u8])> Run for Changing<F> {
@@ -87,6 +94,10 @@ impl<F: FnMut(&mut [u8])> Run for Changing<F> {
     fn once(&mut self, input: &mut [u8]) {
         (self.0)(std::hint::black_box(input));
     }
+
+    fn changes(&self) -> bool {
+        true
+    }
 }
 
 fn time(clock: &dyn Clock, calls: impl FnOnce()) -> u64 {
@@ -96,7 +107,7 @@ fn time(clock: &dyn Clock, calls: impl FnOnce()) -> u64 {
 }
 
 /// Chooses the loop that is compiled around the processor's counter, where that is the clock.
-fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
+pub(crate) fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
     match (clock.as_counter(), slots.delays.is_empty()) {
         (Some(counter), true) => measure::<_, false>(&counter, slots, copies, calls),
         (Some(counter), false) => measure::<_, true>(&counter, slots, copies, calls),
@@ -127,6 +138,10 @@ impl Clock for Dynamic<'_> {
     fn delay(&self, turns: u32) {
         self.0.delay(turns);
     }
+
+    fn settle(&self) {
+        self.0.settle();
+    }
 }
 
 #[inline(never)]
@@ -142,6 +157,7 @@ fn measure<C: Clock, const DELAYED: bool>(clock: &C, slots: &mut Slots<'_>, copi
         let begin = clock.start();
         calls(buffer);
         if DELAYED {
+            clock.settle();
             clock.delay(slots.delays[index]);
         }
         let end = clock.stop();

@@ -1,0 +1,64 @@
+//! Requests to Valgrind's memcheck: a sequence that does nothing on a real processor and that Valgrind recognises.
+
+/// memcheck's request numbers, from its public header: 'M' 'C' in the upper half.
+const MAKE_UNDEFINED: u64 = 0x4d43_0001;
+const MAKE_DEFINED: u64 = 0x4d43_0002;
+/// The core's own: is this running under Valgrind, and how deep?
+const RUNNING: u64 = 0x1001;
+/// The core's own: how many errors have been reported so far?
+const ERRORS: u64 = 0x1201;
+
+/// From here on the bytes are secret.
+pub(crate) fn poison(bytes: &mut [u8]) {
+    request(MAKE_UNDEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
+}
+
+/// From here on the bytes are public.
+pub(crate) fn declassify(bytes: &[u8]) {
+    request(MAKE_DEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
+}
+
+/// From here on the value is public: what the compiler holds of it goes through memory once.
+#[inline(always)]
+pub(crate) fn declassify_value<T: Copy>(mut value: T) -> T {
+    request(MAKE_DEFINED, (&raw mut value) as u64, size_of::<T>() as u64);
+    std::hint::black_box(value)
+}
+
+/// Whether anything of this has an effect.
+pub(crate) fn running() -> bool {
+    request(RUNNING, 0, 0) != 0
+}
+
+/// How many errors there have been in this process.
+pub(crate) fn errors() -> u64 {
+    request(ERRORS, 0, 0)
+}
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[inline(always)]
+fn request(code: u64, first: u64, second: u64) -> u64 {
+    let arguments = [code, first, second, 0, 0, 0];
+    let mut answer = 0_u64;
+    // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under Valgrind the tool
+    // reads the array that `rax` points to, which lives until after the statement, and writes `rdx`. Memory may be marked, so no `nomem`.
+    unsafe {
+        core::arch::asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") arguments.as_ptr(),
+            inout("rdx") answer,
+            inout("rdi") 0_u64 => _,
+            options(nostack)
+        );
+    }
+    answer
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+fn request(_code: u64, _first: u64, _second: u64) -> u64 {
+    0
+}

@@ -1,0 +1,91 @@
+//! A drawing as a list of shapes, which becomes SVG or a PNG.
+
+use super::palette::Ink;
+
+/// A position in the drawing's units, downwards from the top left.
+pub(in crate::report) type Point = (f64, f64);
+
+/// Which part of a text stands at its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How a text is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weight {
+    Plain,
+    Bold,
+    /// Left out where there is little room.
+    Spare,
+}
+
+/// One mark.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    Line { points: Vec<Point>, ink: Ink, width: f64, dashed: bool },
+    Area { points: Vec<Point>, ink: Ink, tenths: u8 },
+    Dots { points: Vec<Point>, ink: Ink, radius: f64 },
+    Text { at: Point, text: String, anchor: Anchor, ink: Ink, weight: Weight },
+}
+
+/// A drawing.
+#[derive(Clone, Debug)]
+pub(in crate::report) struct Canvas {
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) shapes: Vec<Shape>,
+}
+
+impl Canvas {
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        Self { width, height, shapes: Vec::new() }
+    }
+
+    pub(super) fn line(&mut self, points: &[Point], ink: Ink, width: f64) {
+        self.shapes.push(Shape::Line { points: points.to_vec(), ink, width, dashed: false });
+    }
+
+    pub(super) fn dashed(&mut self, points: &[Point], ink: Ink, width: f64) {
+        self.shapes.push(Shape::Line { points: points.to_vec(), ink, width, dashed: true });
+    }
+
+    pub(super) fn area(&mut self, points: &[Point], ink: Ink, tenths: u8) {
+        self.shapes.push(Shape::Area { points: points.to_vec(), ink, tenths });
+    }
+
+    /// Between `from` and `to`.
+    pub(super) fn rectangle(&mut self, from: Point, to: Point, ink: Ink, tenths: u8) {
+        self.area(&[from, (to.0, from.1), to, (from.0, to.1)], ink, tenths);
+    }
+
+    pub(super) fn dots(&mut self, points: &[Point], ink: Ink, radius: f64) {
+        self.shapes.push(Shape::Dots { points: points.to_vec(), ink, radius });
+    }
+
+    pub(super) fn text(&mut self, at: Point, text: impl Into<String>, anchor: Anchor, ink: Ink, weight: Weight) {
+        self.shapes.push(Shape::Text { at, text: text.into(), anchor, ink, weight });
+    }
+}
+
+/// At most `most` of the points, evenly taken, the last one among them.
+pub(super) fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
+    if points.len() <= most || most < 2 {
+        return points.to_vec();
+    }
+    (0..most).map(|index| points[index * (points.len() - 1) / (most - 1)]).collect()
+}
+
+/// `text` within about `units` of width, cut with an ellipsis.
+pub(super) fn fit(text: &str, units: f64) -> String {
+    let most = (units / 7.6) as usize;
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let mut out: String = text.chars().take(most.saturating_sub(1)).collect();
+    out.truncate(out.trim_end().len());
+    out.push('…');
+    out
+}

@@ -1,0 +1,72 @@
+//! The colours, once for both themes and for PNGs: Okabe and Ito's, which colour-blind readers can tell apart, adjusted for contrast.
+
+/// What a mark is drawn with. Pages give each a colour by theme.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum Ink {
+    Text,
+    Muted,
+    Grid,
+    Blue,
+    Vermillion,
+    Green,
+    Purple,
+    Ochre,
+    Sky,
+    Brown,
+    Slate,
+}
+
+/// Ink, its name in style sheets, light, dark.
+const COLOURS: [(Ink, &str, u32, u32); 11] = [
+    (Ink::Text, "ink", 0x1b1d22, 0xeceef2),
+    (Ink::Muted, "muted", 0x5c6370, 0xa3abb8),
+    (Ink::Grid, "grid", 0xe3e6eb, 0x343a44),
+    (Ink::Blue, "blue", 0x0068a8, 0x63b5f0),
+    (Ink::Vermillion, "vermillion", 0xc74e00, 0xff8f57),
+    (Ink::Green, "green", 0x007a5a, 0x3fcfa4),
+    (Ink::Purple, "purple", 0xa8497f, 0xe79cc6),
+    (Ink::Ochre, "ochre", 0x946200, 0xf0bf4a),
+    (Ink::Sky, "sky", 0x2b87c4, 0x9ad4ff),
+    (Ink::Brown, "brown", 0x6b4a2b, 0xcfa982),
+    (Ink::Slate, "slate", 0x8a93a1, 0x7b8594),
+];
+
+/// The colours for things that are told apart by colour, best first.
+pub(in crate::report) const SERIES: [Ink; 7] =
+    [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Ochre, Ink::Brown, Ink::Sky];
+
+impl Ink {
+    fn row(self) -> &'static (Self, &'static str, u32, u32) {
+        COLOURS.iter().find(|row| row.0 == self).unwrap_or(&COLOURS[0])
+    }
+
+    /// Its name in style sheets.
+    pub(in crate::report) fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// On white: red, green, blue.
+    pub(super) fn light(self) -> [u8; 3] {
+        let [_, red, green, blue] = self.row().2.to_be_bytes();
+        [red, green, blue]
+    }
+}
+
+/// The variables and the rules by which charts take their colours. `root` is what holds the variables: `:root` or `svg`.
+pub(in crate::report) fn style(root: &str) -> String {
+    let list = |pick: fn(&(Ink, &str, u32, u32)) -> u32| -> String {
+        COLOURS.iter().map(|row| format!("--{}:#{:06x};", row.1, pick(row))).collect()
+    };
+    let (light, dark) = (list(|row| row.2), list(|row| row.3));
+    let rules: String = COLOURS
+        .iter()
+        .map(|row| {
+            let name = row.1;
+            format!(".s-{name}{{stroke:var(--{name})}}.f-{name}{{fill:var(--{name})}}")
+        })
+        .collect();
+    format!(
+        "{root}{{{light}--paper:#ffffff}}\n@media screen and (prefers-color-scheme:dark){{{root}{{{dark}--paper:#14171c}}}}\n\
+         .chart [class^=s-]{{fill:none;stroke-linecap:round;stroke-linejoin:round}}{rules}\n"
+    )
+}

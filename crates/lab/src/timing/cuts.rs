@@ -1,0 +1,82 @@
+//! Cut points: where the distribution of times is looked at. They come from a warm-up that does not know the classes.
+
+/// Statistics in a score: cut points, then the two winsorised means. A fixed number lets the compiler keep them in vector registers.
+pub(crate) const WIDTH: usize = 24;
+/// Of these, the winsorised means.
+const MEANS: usize = 2;
+
+const LEVELS: [f64; 16] = [0.02, 0.05, 0.10, 0.20, 0.30, 0.40, 0.50, 0.60, 0.70, 0.80, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
+
+/// What a batch adds to the test: for each statistic, second class minus first.
+pub(crate) type Score = [f32; WIDTH];
+
+/// Where counts are taken, and where means are winsorised. In ticks.
+#[derive(Clone, Debug)]
+pub(crate) struct Cuts {
+    points: Vec<u32>,
+    /// The 90 and the 99 % quantile.
+    pub(crate) caps: [u32; MEANS],
+}
+
+impl Cuts {
+    /// From times whose classes are not known; `step` is the clock's.
+    pub(crate) fn new(times: &mut [u32], step: u32) -> Self {
+        times.sort_unstable();
+        let at = |level: f64| times[((times.len() - 1) as f64 * level).round() as usize];
+        let mut points: Vec<u32> = LEVELS.iter().map(|&level| at(level)).collect();
+        // A coarse clock shows two or three values; its neighbours keep the test seeing when the machine's speed changes.
+        let middle = at(0.5);
+        points.extend([middle.saturating_sub(step), middle.saturating_add(step), middle.saturating_add(2 * step)]);
+        points.sort_unstable();
+        points.dedup();
+        points.truncate(WIDTH - MEANS);
+        Self { points, caps: [at(0.90), at(0.99)] }
+    }
+
+    /// The score of a batch.
+    pub(crate) fn score(&self, a: &[u32], b: &[u32]) -> Score {
+        let mut score = [0.0; WIDTH];
+        for (value, &cut) in score.iter_mut().zip(&self.points) {
+            let below = |times: &[u32]| times.iter().map(|&time| u32::from(time <= cut)).sum::<u32>();
+            *value = below(b) as f32 - below(a) as f32;
+        }
+        for (value, &cap) in score[WIDTH - MEANS..].iter_mut().zip(&self.caps) {
+            let total = |times: &[u32]| times.iter().map(|&time| u64::from(time.min(cap))).sum::<u64>();
+            *value = total(b) as f32 - total(a) as f32;
+        }
+        score
+    }
+
+    /// Whether the distribution has moved away from all cut points, so that nothing can be seen any more.
+    pub(crate) fn blind(&self, times: &[u32]) -> bool {
+        let count = times.len() as f64;
+        self.points.iter().all(|&cut| {
+            let share = times.iter().filter(|&&time| time <= cut).count() as f64 / count;
+            !(0.01..=0.99).contains(&share)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shifted_batch_scores_at_the_cut_between_and_in_the_means() {
+        let cuts = Cuts::new(&mut (0..1000).collect::<Vec<_>>(), 1);
+        let a: Vec<u32> = (0..200).map(|i| i * 5).collect();
+        let b: Vec<u32> = a.iter().map(|time| time + 10).collect();
+        let score = cuts.score(&a, &b);
+        assert!(score[..16].iter().all(|&value| value <= 0.0));
+        // Ten ticks more for each of the nine tenths below the cap.
+        assert!((score[WIDTH - 2] - 1800.0).abs() < 40.0, "{score:?}");
+        assert_eq!(cuts.score(&a, &a), [0.0; WIDTH]);
+    }
+
+    #[test]
+    fn a_distribution_that_left_all_cuts_is_noticed() {
+        let cuts = Cuts::new(&mut (0..1000).collect::<Vec<_>>(), 1);
+        assert!(!cuts.blind(&(400..600).collect::<Vec<_>>()));
+        assert!(cuts.blind(&(2000..2100).collect::<Vec<_>>()));
+    }
+}

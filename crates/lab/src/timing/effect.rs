@@ -1,0 +1,133 @@
+//! How large is the difference, and how large could it be? Intervals that hold together, from the means of groups of batches.
+
+use super::Scale;
+use crate::distribution::{normal_quantile, student_quantile};
+use crate::record::{Effect, Interval};
+
+/// Quantiles whose difference is shown. Those above [`BODY`] belong to few calls.
+pub(crate) const QUANTILES: [f64; 11] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
+/// Up to here a difference counts in full.
+pub(crate) const BODY: f64 = 0.95;
+/// All statistics: two winsorised means, then the quantiles.
+pub(crate) const STATISTICS: usize = 2 + QUANTILES.len();
+/// At most so many groups; each has the more batches, the longer the run.
+const GROUPS: usize = 64;
+
+/// The differences group by group, in ticks of a measurement.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    rows: Vec<[f64; STATISTICS]>,
+    raw: Vec<f64>,
+}
+
+/// What counts as a leak in the `index`th statistic, where `delta` does in the mean. A quantile beyond 95 % counts by its share of the mean:
+/// the slowest thousandth of the calls may differ by fifty times as much as the slowest twentieth.
+pub(crate) fn tolerance(index: usize, delta: f64) -> f64 {
+    index.checked_sub(2).map_or(delta, |place| delta * ((1.0 - BODY) / (1.0 - QUANTILES[place])).max(1.0))
+}
+
+/// Whether a statistic belongs to the slowest twentieth of the calls.
+pub(crate) fn is_tail(index: usize) -> bool {
+    index >= 2 && QUANTILES[index - 2] > BODY
+}
+
+impl Groups {
+    /// From all times in order of measuring; `batch` pairs belong together.
+    pub(crate) fn new(a: &[u32], b: &[u32], batch: usize, caps: [u32; 2], step: u64) -> Self {
+        let batches = a.len() / batch;
+        let count = batches.min(GROUPS);
+        let bound = |group: usize| group * batches / count * batch;
+        let mut rows = Vec::with_capacity(count);
+        let mut raw = Vec::with_capacity(count);
+        for group in 0..count {
+            let range = bound(group)..bound(group + 1);
+            let [mut a, mut b] = [a[range.clone()].to_vec(), b[range].to_vec()];
+            raw.push(mean(&b, u32::MAX) - mean(&a, u32::MAX));
+            a.sort_unstable();
+            b.sort_unstable();
+            rows.push(std::array::from_fn(|index| match index {
+                0 | 1 => mean(&b, caps[index]) - mean(&a, caps[index]),
+                _ => smooth(&b, QUANTILES[index - 2], step) - smooth(&a, QUANTILES[index - 2], step),
+            }));
+        }
+        Self { rows, raw }
+    }
+
+    /// Every statistic's difference per call, with intervals that hold together at 1 − `alpha`.
+    pub(crate) fn effects(&self, alpha: f64, delta: f64, scale: &Scale) -> Vec<Effect> {
+        (0..STATISTICS)
+            .map(|index| {
+                let values: Vec<f64> = self.rows.iter().map(|row| row[index]).collect();
+                Effect {
+                    name: name(index),
+                    quantile: index.checked_sub(2).map(|place| QUANTILES[place]),
+                    difference: per_call(interval(&values, alpha / STATISTICS as f64), scale),
+                    tolerance_ns: tolerance(index, delta),
+                }
+            })
+            .collect()
+    }
+
+    /// The raw mean's difference per call, at 1 − `alpha` by itself.
+    pub(crate) fn raw_mean(&self, alpha: f64, scale: &Scale) -> Interval {
+        per_call(interval(&self.raw, alpha), scale)
+    }
+
+    /// Every statistic's difference per call, the raw mean last, each at 1 − `alpha` by itself.
+    pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Interval> {
+        let column = |index: usize| self.rows.iter().map(|row| row[index]).collect::<Vec<f64>>();
+        (0..STATISTICS).map(column).chain([self.raw.clone()]).map(|values| per_call(interval(&values, alpha), scale)).collect()
+    }
+
+    /// The shift per call that a test at `alpha` finds nine times in ten.
+    pub(crate) fn detectable(&self, alpha: f64, scale: &Scale) -> f64 {
+        let values: Vec<f64> = self.rows.iter().map(|row| row[0]).collect();
+        let critical = normal_quantile(1.0 - alpha / 2.0 / STATISTICS as f64) + normal_quantile(0.9);
+        scale.per_call(critical * standard_error(&values))
+    }
+
+    /// The mean up to the 90 % quantile, group by group, per call.
+    pub(crate) fn series(&self, scale: &Scale) -> Vec<f64> {
+        self.rows.iter().map(|row| scale.per_call(row[0])).collect()
+    }
+}
+
+fn name(index: usize) -> String {
+    match index {
+        0 => "mean to p90".to_owned(),
+        1 => "mean to p99".to_owned(),
+        _ => format!("p{}", (QUANTILES[index - 2] * 1000.0).round() / 10.0),
+    }
+}
+
+fn per_call(interval: Interval, scale: &Scale) -> Interval {
+    Interval { lower: scale.per_call(interval.lower), estimate: scale.per_call(interval.estimate), upper: scale.per_call(interval.upper) }
+}
+
+/// Student's interval for the mean of the groups. Under the null their differences are symmetric, for which it is conservative, however
+/// heavy their tails (Benjamini 1983).
+fn interval(values: &[f64], alpha: f64) -> Interval {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let half = student_quantile((values.len() - 1).max(1) as f64, 1.0 - alpha / 2.0) * standard_error(values);
+    Interval { lower: mean - half, estimate: mean, upper: mean + half }
+}
+
+fn standard_error(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0) / count).sqrt()
+}
+
+fn mean(times: &[u32], cap: u32) -> f64 {
+    times.iter().map(|&time| u64::from(time.min(cap))).sum::<u64>() as f64 / times.len() as f64
+}
+
+/// A quantile of sorted times in which every value stands for the step of the clock around it: with a coarse clock, half the calls may share
+/// one value, and a quantile that jumps from value to value would see nothing or a whole step.
+pub(crate) fn smooth(sorted: &[u32], level: f64, step: u64) -> f64 {
+    let rank = level * sorted.len() as f64;
+    let value = sorted[(rank as usize).min(sorted.len() - 1)];
+    let below = sorted.partition_point(|&time| time < value) as f64;
+    let within = sorted.partition_point(|&time| time <= value) as f64 - below;
+    f64::from(value) + step as f64 * ((rank - below) / within - 0.5)
+}

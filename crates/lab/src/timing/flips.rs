@@ -1,0 +1,120 @@
+//! The test: is the largest of the self-normalised statistics larger than sign flips of whole batches make it?
+//!
+//! Under the null a batch's score is as likely as its negative, because a coin decided which input of each pair came first and the classes
+//! differ in nothing else. Flipping signs at random therefore gives draws from the null distribution itself (a randomisation test), and the
+//! p-value below is valid for any noise.
+
+use super::cuts::{Score, WIDTH};
+use crate::random::Random;
+
+/// After so many flips as extreme as the data the p-value is known well enough (Besag and Clifford 1991): null data end after a few flips.
+const ENOUGH: u32 = 20;
+
+/// The p-value of the scores, with at most so many flips as level `alpha` calls for.
+pub(crate) fn p_value(scores: &[Score], alpha: f64, random: &mut Random) -> f64 {
+    let flips = (4.0 / alpha).ceil() as u32;
+    let scale = scale(scores);
+    // Equal sums may differ in the last bit by the order of their terms.
+    let observed = largest(&sums(scores, || !0), &scale) * (1.0 - 1e-5);
+    let mut extreme = 0;
+    for flip in 1..=flips {
+        let (mut bits, mut left) = (0, 0);
+        let flipped = sums(scores, || {
+            if left == 0 {
+                (bits, left) = (random.bits(), 64);
+            }
+            let bit = bits & 1;
+            (bits, left) = (bits >> 1, left - 1);
+            bit
+        });
+        if largest(&flipped, &scale) >= observed {
+            extreme += 1;
+            if extreme == ENOUGH {
+                return f64::from(ENOUGH) / f64::from(flip);
+            }
+        }
+    }
+    f64::from(extreme + 1) / f64::from(flips + 1)
+}
+
+/// One over the root of the sum of squares, which no flip changes; zero where a statistic never moved.
+fn scale(scores: &[Score]) -> Score {
+    let mut squares = [0.0_f64; WIDTH];
+    for score in scores {
+        for (square, &value) in squares.iter_mut().zip(score) {
+            *square += f64::from(value) * f64::from(value);
+        }
+    }
+    squares.map(|square| if square > 0.0 { (1.0 / square.sqrt()) as f32 } else { 0.0 })
+}
+
+/// The sums over all batches; `sign` gives an odd number for plus.
+#[inline]
+fn sums(scores: &[Score], mut sign: impl FnMut() -> u64) -> Score {
+    let mut sums = [0.0; WIDTH];
+    for score in scores {
+        let sign = if sign() & 1 == 1 { 1.0 } else { -1.0 };
+        for (sum, &value) in sums.iter_mut().zip(score) {
+            *sum += sign * value;
+        }
+    }
+    sums
+}
+
+fn largest(sums: &Score, scale: &Score) -> f32 {
+    sums.iter().zip(scale).map(|(sum, scale)| (sum * scale).abs()).fold(0.0, f32::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(random: &mut Random, batches: usize, shift: f64, shape: impl Fn(&mut Random) -> f64) -> Vec<Score> {
+        // A common factor makes the statistics correlated, as cut points are.
+        (0..batches)
+            .map(|_| {
+                let common = shape(random);
+                std::array::from_fn(|_| (common + shape(random) + shift) as f32)
+            })
+            .collect()
+    }
+
+    fn rejected(runs: usize, batches: usize, alpha: f64, shift: f64, shape: impl Fn(&mut Random) -> f64) -> usize {
+        let mut random = Random::new(5);
+        (0..runs).filter(|_| p_value(&noise(&mut random, batches, shift, &shape), alpha, &mut Random::new(random.bits())) <= alpha).count()
+    }
+
+    #[test]
+    fn the_level_holds_for_normal_heavy_tailed_and_tied_scores() {
+        // 5 % of 1000, and four standard deviations above it.
+        let bar = 50 + 28;
+        assert!(rejected(1000, 16, 0.05, 0.0, Random::normal) <= bar);
+        let cauchy = |random: &mut Random| random.normal() / random.normal();
+        assert!(rejected(1000, 32, 0.05, 0.0, cauchy) <= bar);
+        let tied = |random: &mut Random| (random.normal() * 0.4).round();
+        assert!(rejected(1000, 16, 0.05, 0.0, tied) <= bar);
+    }
+
+    #[test]
+    fn a_shift_of_one_deviation_is_found_in_sixteen_batches() {
+        assert!(rejected(100, 16, 0.01, 2.0, Random::normal) >= 95);
+    }
+
+    #[test]
+    fn drift_in_size_does_not_matter() {
+        let mut random = Random::new(11);
+        let found = (0..500)
+            .filter(|_| {
+                let scores: Vec<Score> =
+                    (0..64).map(|batch| std::array::from_fn(|_| (random.normal() * f64::from(1 + batch * batch)) as f32)).collect();
+                p_value(&scores, 0.05, &mut Random::new(random.bits())) <= 0.05
+            })
+            .count();
+        assert!(found <= 25 + 20, "{found}");
+    }
+
+    #[test]
+    fn scores_that_never_move_have_a_p_value_of_one() {
+        assert!(p_value(&[[0.0; WIDTH]; 16], 0.01, &mut Random::new(1)) >= 1.0);
+    }
+}

@@ -1,0 +1,108 @@
+//! From numbers to a verdict.
+
+use super::effect::is_tail;
+use super::pair::Outcome;
+use crate::record::{Controls, Effect, Verdict};
+
+/// What a verdict rests on.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) effects: Vec<Effect>,
+    /// Pairs of measurements behind them.
+    pub(crate) pairs: usize,
+    pub(crate) controls: Controls,
+}
+
+/// Whether every statistic's interval lies inside its tolerance.
+pub(crate) fn inside(effects: &[Effect]) -> bool {
+    effects.iter().all(|effect| effect.difference.reach() <= effect.tolerance_ns)
+}
+
+/// Whether some statistic's interval lies wholly beyond its tolerance.
+pub(crate) fn beyond(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| effect.difference.lower > effect.tolerance_ns || effect.difference.upper < -effect.tolerance_ns)
+}
+
+/// No difference above these, for the body of the distribution and for its tail.
+pub(crate) fn bounds(effects: &[Effect]) -> [f64; 2] {
+    [false, true].map(|tail| {
+        let part = effects.iter().enumerate().filter(|(index, _)| is_tail(*index) == tail);
+        part.map(|(_, effect)| effect.difference.reach()).fold(0.0, f64::max)
+    })
+}
+
+/// The verdict, with its reason, after intervals and controls have had their say.
+pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64) -> (Verdict, String) {
+    let controls = &facts.controls;
+    let [bound, tail] = bounds(&facts.effects);
+    match found {
+        Verdict::Unmeasurable | Verdict::Invalid => (found, reason),
+        _ if !controls.same.passed => {
+            (Verdict::Invalid, format!("the class against itself was found to differ (p = {:.2e}): repeat the run", controls.same.p))
+        }
+        Verdict::Leak => (found, describe(facts)),
+        Verdict::BelowThreshold => (found, format!("{}, which is inside ±{delta} ns", describe(facts))),
+        Verdict::Inconclusive if reason.is_empty() => {
+            (found, format!("{}; it is open on which side of ±{delta} ns that lies", describe(facts)))
+        }
+        Verdict::Inconclusive => (found, reason),
+        Verdict::NoLeakAbove if !inside(&facts.effects) => {
+            (Verdict::Inconclusive, format!("no difference was found, but one of up to {} is not excluded", widest(&facts.effects)))
+        }
+        // Only who can see twice Δ may say that nothing is beyond Δ.
+        Verdict::NoLeakAbove if !controls.delay.passed => {
+            (Verdict::Invalid, format!("an added delay of {:.3} ns was not found (p = {:.3})", controls.delay.meant_ns, controls.delay.p))
+        }
+        Verdict::NoLeakAbove if !controls.leak.passed => {
+            (Verdict::Invalid, format!("the known leak was not found (p = {:.3})", controls.leak.p))
+        }
+        Verdict::NoLeakAbove => {
+            (found, format!("no difference above {bound:.3} ns, above {tail:.3} ns in the slowest twentieth of the calls"))
+        }
+    }
+}
+
+/// The statistic that stands out most, in words.
+fn describe(facts: &Facts) -> String {
+    let sure = |effect: &Effect| {
+        let half = (effect.difference.upper - effect.difference.lower) / 2.0;
+        effect.difference.estimate.abs() / half.max(f64::MIN_POSITIVE)
+    };
+    facts.effects.iter().max_by(|x, y| sure(x).total_cmp(&sure(y))).map_or_else(String::new, |effect| {
+        let Effect { name, difference, .. } = effect;
+        format!("a real difference: {name} by {:.3} ns ({:.3} to {:.3})", difference.estimate, difference.lower, difference.upper)
+    })
+}
+
+fn widest(effects: &[Effect]) -> String {
+    let over = |effect: &Effect| effect.difference.reach() / effect.tolerance_ns.max(f64::MIN_POSITIVE);
+    effects.iter().max_by(|x, y| over(x).total_cmp(&over(y))).map_or_else(String::new, |effect| {
+        format!("{:.3} ns in {} (wanted: {:.3})", effect.difference.reach(), effect.name, effect.tolerance_ns)
+    })
+}
+
+/// How many more pairs would bring every interval inside its tolerance, if the estimates stay where they are; none if that cannot happen.
+pub(crate) fn more_pairs(facts: &Facts) -> Option<u64> {
+    let pairs = facts.pairs as f64;
+    let mut most = 0.0_f64;
+    for effect in &facts.effects {
+        let half = (effect.difference.upper - effect.difference.lower) / 2.0;
+        let room = (effect.tolerance_ns - effect.difference.estimate.abs()).abs();
+        if room <= 0.0 {
+            return None;
+        }
+        most = most.max((half / room).powi(2) * pairs);
+    }
+    Some((most - pairs).max(0.0).ceil() as u64)
+}
+
+/// Holm's correction: the k-th smallest of m p-values times m − k + 1, never below the one before.
+pub(crate) fn holm(outcomes: &mut [Outcome]) {
+    let mut order: Vec<usize> = (0..outcomes.len()).collect();
+    order.sort_by(|&x, &y| outcomes[x].p.total_cmp(&outcomes[y].p));
+    let mut floor = 0.0_f64;
+    for (rank, &index) in order.iter().enumerate() {
+        floor = floor.max((outcomes[index].p * (order.len() - rank) as f64).min(1.0));
+        outcomes[index].p_holm = floor;
+    }
+}

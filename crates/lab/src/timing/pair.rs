@@ -1,0 +1,314 @@
+//! One pair of classes: measures in rounds, looks at the data at fixed sizes, repeats on fresh data what it finds.
+
+mod cell;
+mod outcome;
+
+use std::time::Instant;
+
+use super::batch::{Batcher, Order};
+use super::control::Leaky;
+use super::effect::Groups;
+use super::{Scale, Settings, flips, judge};
+use crate::clock::Clock;
+use crate::random::Random;
+use crate::record::{Control, Controls, Effect, Interval, Look, Verdict};
+use crate::target::Target;
+use crate::watch::Watch;
+use cell::Cell;
+pub(crate) use outcome::Outcome;
+
+/// The level at which a control must be found, or, for the target against itself, fires.
+const MUST_BE_FOUND: f64 = 0.01;
+const MUST_NOT_FIRE: f64 = 0.001;
+/// So often are the fresh data looked at, each time with twice as many batches.
+const AGAIN: u32 = 3;
+/// So often may a finding fail to repeat before it is given up.
+const TRIES: u32 = 2;
+/// So often may the machine change its speed before the run is given up.
+const RESTARTS: u32 = 3;
+
+/// What a pair is measured with.
+pub(crate) struct Bench<'b> {
+    pub(crate) target: &'b mut Target,
+    pub(crate) settings: &'b Settings,
+    pub(crate) scale: &'b Scale,
+    pub(crate) clock: &'b dyn Clock,
+}
+
+/// A pair of classes while it is measured.
+pub(crate) struct Lane {
+    classes: [usize; 2],
+    random: Random,
+    batcher: Batcher,
+    leaky: Leaky,
+    leaky_batcher: Batcher,
+    main: Cell,
+    same: Cell,
+    delay: Cell,
+    leak: Cell,
+    delay_turns: [u32; 2],
+    rounds: usize,
+    measuring: f64,
+}
+
+impl Lane {
+    /// Finds the cut points. Not yet a part of the data.
+    pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64) -> Self {
+        let scale = bench.scale;
+        let leaky = Leaky::like(scale);
+        let (length, changes) = (bench.target.length(), bench.target.run().changes());
+        // Twice Δ: who says that nothing is beyond Δ must be able to see it. A clock's step where Δ is nothing.
+        let delay_ns = (2.0 * bench.scale.delta_ns * scale.repeats as f64).max(scale.step as f64 * scale.tick_ns);
+        let turns = (delay_ns * scale.turns_per_ns).round().clamp(1.0, 1e9) as u32;
+        let mut lane = Self {
+            classes,
+            random: Random::new(seed),
+            batcher: Batcher::new(length, scale.repeats, changes),
+            leaky_batcher: Batcher::new(2 * leaky.bytes, leaky.repeats(scale), false),
+            leaky,
+            main: Cell::default(),
+            same: Cell::default(),
+            delay: Cell::default(),
+            leak: Cell::default(),
+            delay_turns: [1, 1 + turns],
+            rounds: 0,
+            measuring: 0.0,
+        };
+        lane.warm_up(bench);
+        lane
+    }
+
+    fn warm_up(&mut self, bench: &mut Bench<'_>) {
+        let step = bench.scale.step as u32;
+        // Enough for a 99.9 % quantile where calls are fast.
+        for _ in 0..2048_usize.div_ceil(256) {
+            self.take(bench, Kind::Main, bench.scale.pairs);
+        }
+        for kind in [Kind::Same, Kind::Delay, Kind::Leak] {
+            self.take(bench, kind, bench.scale.pairs.min(128));
+        }
+        self.same.settle(step);
+        for cell in [&mut self.main, &mut self.delay, &mut self.leak] {
+            cell.settle(step);
+        }
+        self.same.share_cuts(&self.main);
+    }
+
+    /// Measures until the question is settled or the looks are used up.
+    pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
+        let settings = bench.settings;
+        if !bench.scale.measurable {
+            return self.conclude(bench, share, Verdict::Unmeasurable, "the calls are below what the clock can see".to_owned(), 1.0);
+        }
+        let level = share / f64::from(settings.looks);
+        let (mut p, mut failed, mut restarts) = (1.0_f64, 0, 0);
+        let mut funnel = Vec::new();
+        let sizes = settings.looks();
+        let mut turn = 0;
+        while turn < sizes.len() {
+            if !self.fill_up(bench, sizes[turn], watch) {
+                return self.conclude(bench, level, Verdict::Inconclusive, "interrupted".to_owned(), p).with_funnel(funnel);
+            }
+            if self.main.blind() {
+                restarts += 1;
+                if restarts > RESTARTS {
+                    let why = "the machine's speed kept changing while it was measured: repeat it when there is less load";
+                    return self.conclude(bench, level, Verdict::Invalid, why.to_owned(), p).with_funnel(funnel);
+                }
+                self.restart(bench);
+                (turn, p) = (0, 1.0);
+                funnel.clear();
+                continue;
+            }
+            let here = flips::p_value(&self.main.scores, level, &mut self.random);
+            p = p.min((here * f64::from(settings.looks)).min(1.0));
+            let effects = self.effects(bench, level);
+            funnel.push(Look { batches: sizes[turn], p: here, difference: effects[0].difference });
+            if here <= level && failed < TRIES {
+                match self.repeat(bench, share, p, watch) {
+                    Some(outcome) => return outcome.with_funnel(funnel),
+                    None => failed += 1,
+                }
+            } else if here > level
+                && settings.stop_early
+                && bench.scale.delta_ns > 0.0
+                && judge::inside(&effects)
+                && self.controls_hold(bench)
+            {
+                return self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), p).with_funnel(funnel);
+            }
+            turn += 1;
+        }
+        let outcome = if failed > 0 {
+            let why = "a difference was found and did not repeat on fresh data".to_owned();
+            self.conclude(bench, level, Verdict::Inconclusive, why, p)
+        } else {
+            self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), p)
+        };
+        outcome.with_funnel(funnel)
+    }
+
+    /// A finding must be found again on fresh data, from which its size is then taken. Where that has not settled on which side of Δ it
+    /// lies, more is measured.
+    pub(crate) fn repeat(&mut self, bench: &mut Bench<'_>, share: f64, p: f64, watch: &mut dyn Watch) -> Option<Outcome> {
+        let first = self.main.batches();
+        let last = first.max(*bench.settings.looks().last().unwrap_or(&first));
+        let level = share / f64::from(bench.settings.looks);
+        let fresh = self.main.fresh();
+        let old = std::mem::replace(&mut self.main, fresh);
+        let mut again = None;
+        for look in 0..AGAIN {
+            let finished = self.fill_up(bench, first << look, watch);
+            let here = flips::p_value(&self.main.scores, MUST_BE_FOUND / f64::from(AGAIN), &mut self.random);
+            again = (here <= MUST_BE_FOUND / f64::from(AGAIN)).then_some(here);
+            if again.is_some() || !finished {
+                break;
+            }
+        }
+        if again.is_none() {
+            self.main = old;
+            return None;
+        }
+        loop {
+            let effects = self.effects(bench, level);
+            let verdict = if bench.scale.delta_ns <= 0.0 || judge::beyond(&effects) {
+                Verdict::Leak
+            } else if judge::inside(&effects) {
+                Verdict::BelowThreshold
+            } else {
+                Verdict::Inconclusive
+            };
+            let size = 2 * self.main.batches();
+            if verdict != Verdict::Inconclusive || size > last || !self.fill_up(bench, size, watch) {
+                let mut outcome = self.conclude(bench, level, verdict, String::new(), p);
+                outcome.confirmed = again;
+                outcome.earlier = old.ticks;
+                return Some(outcome);
+            }
+        }
+    }
+
+    fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> bool {
+        while self.main.batches() < batches {
+            if self.rounds.is_multiple_of(16) && watch.stopped() {
+                return false;
+            }
+            let pairs = bench.scale.pairs;
+            // Controls take part of a batch each: together less than the target itself.
+            let mut kinds = [(Kind::Main, pairs), (Kind::Same, pairs / 4), (Kind::Delay, pairs / 4), (Kind::Leak, pairs / 8)];
+            self.random.shuffle(&mut kinds);
+            for (kind, pairs) in kinds {
+                self.take(bench, kind, pairs.max(2));
+            }
+            self.rounds += 1;
+        }
+        true
+    }
+
+    fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
+        let begin = Instant::now();
+        let [first, second] = self.classes;
+        // The control against itself takes both classes in turn.
+        let one = if self.rounds.is_multiple_of(2) { first } else { second };
+        let sides = if kind == Kind::Main { [first, second] } else { [one, one] };
+        let delays = (kind == Kind::Delay).then_some(self.delay_turns);
+        let cell = match kind {
+            Kind::Main => &mut self.main,
+            Kind::Same => &mut self.same,
+            Kind::Delay => &mut self.delay,
+            Kind::Leak => &mut self.leak,
+        };
+        let random = &mut self.random;
+        if kind == Kind::Leak {
+            let order = Order { pairs, repeats: self.leaky.repeats(bench.scale), delays, scale: bench.scale };
+            let bytes = Leaky { bytes: self.leaky.bytes };
+            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| bytes.fill(second, random, input);
+            self.leaky_batcher.take(&mut self.leaky, bench.clock, &order, random, &mut fill, cell.sides());
+        } else {
+            let order = Order { pairs, repeats: bench.scale.repeats, delays, scale: bench.scale };
+            let (run, classes) = bench.target.parts();
+            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| classes[sides[usize::from(second)]].fill(random, input);
+            self.batcher.take(run, bench.clock, &order, random, &mut fill, cell.sides());
+        }
+        cell.score(pairs);
+        self.measuring += begin.elapsed().as_secs_f64();
+    }
+
+    fn restart(&mut self, bench: &mut Bench<'_>) {
+        for cell in [&mut self.main, &mut self.same, &mut self.delay, &mut self.leak] {
+            *cell = Cell::default();
+        }
+        self.warm_up(bench);
+    }
+
+    fn groups(&self, bench: &Bench<'_>) -> Groups {
+        self.main.groups(bench.scale)
+    }
+
+    fn effects(&self, bench: &Bench<'_>, level: f64) -> Vec<Effect> {
+        self.groups(bench).effects(level, bench.scale.delta_ns, bench.scale)
+    }
+
+    fn controls_hold(&mut self, bench: &Bench<'_>) -> bool {
+        let controls = self.controls(bench);
+        controls.same.passed && controls.delay.passed && controls.leak.passed
+    }
+
+    fn controls(&mut self, bench: &Bench<'_>) -> Controls {
+        let scale = bench.scale;
+        let random = &mut self.random;
+        let mut control = |cell: &Cell, level: f64, found: bool, repeats: usize, meant_ns: f64| {
+            let p = flips::p_value(&cell.scores, level, random);
+            let scale = Scale { repeats, ..scale.clone() };
+            let difference =
+                cell.groups(&scale).effects(0.05, 0.0, &scale).first().map_or_else(Interval::default, |effect| effect.difference);
+            Control { p, difference, passed: (p <= level) == found, meant_ns }
+        };
+        let meant = f64::from(self.delay_turns[1] - 1) / scale.turns_per_ns / scale.repeats as f64;
+        Controls {
+            same: control(&self.same, MUST_NOT_FIRE, false, scale.repeats, 0.0),
+            delay: control(&self.delay, MUST_BE_FOUND, true, scale.repeats, meant),
+            leak: control(&self.leak, MUST_BE_FOUND, true, self.leaky.repeats(scale), 0.0),
+        }
+    }
+
+    /// What is known now. A verdict of no leak still has to pass the intervals and the controls.
+    fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> Outcome {
+        let controls = self.controls(bench);
+        let groups = self.groups(bench);
+        let facts = judge::Facts { effects: groups.effects(level, bench.scale.delta_ns, bench.scale), pairs: self.main.pairs(), controls };
+        let (verdict, reason) = judge::verdict(verdict, reason, &facts, bench.scale.delta_ns);
+        Outcome {
+            verdict,
+            reason,
+            p,
+            p_holm: p,
+            confirmed: None,
+            batches: self.main.batches(),
+            raw_mean: groups.raw_mean(level, bench.scale),
+            mde_ns: groups.detectable(level, bench.scale),
+            series: groups.series(bench.scale),
+            more_pairs: (verdict == Verdict::Inconclusive).then(|| judge::more_pairs(&facts)).flatten(),
+            single: groups.single(0.01, bench.scale),
+            facts,
+            funnel: Vec::new(),
+            autocorrelation: self.main.autocorrelation(),
+            ecdf: self.main.ecdf(bench.scale),
+            seconds: self.measuring,
+            earlier: Default::default(),
+        }
+    }
+
+    /// All times of the two classes that the last data hold.
+    pub(crate) fn take_ticks(&mut self) -> [Vec<u32>; 2] {
+        std::mem::take(&mut self.main.ticks)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Main,
+    Same,
+    Delay,
+    Leak,
+}

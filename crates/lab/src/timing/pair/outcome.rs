@@ -1,0 +1,64 @@
+//! What is known about a pair when its measuring ends.
+
+use crate::record::{Interval, Look, Pair, Verdict};
+use crate::timing::judge::{self, Facts};
+
+/// What is known about a pair when its measuring ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: String,
+    /// Over all looks.
+    pub(crate) p: f64,
+    /// After Holm's correction.
+    pub(crate) p_holm: f64,
+    /// The p-value on the fresh data on which a finding repeated.
+    pub(crate) confirmed: Option<f64>,
+    pub(crate) batches: usize,
+    pub(crate) facts: Facts,
+    pub(crate) raw_mean: Interval,
+    pub(crate) mde_ns: f64,
+    pub(crate) more_pairs: Option<u64>,
+    pub(crate) funnel: Vec<Look>,
+    pub(crate) series: Vec<f64>,
+    pub(crate) autocorrelation: Vec<f64>,
+    pub(crate) ecdf: Vec<[f64; 2]>,
+    pub(crate) seconds: f64,
+    /// Every statistic, the raw mean last, each with a 99 % interval of its own.
+    pub(crate) single: Vec<Interval>,
+    /// The times in which a finding was made, where its size was taken from later ones.
+    pub(crate) earlier: [Vec<u32>; 2],
+}
+
+impl Outcome {
+    pub(crate) fn with_funnel(mut self, funnel: Vec<Look>) -> Self {
+        self.funnel = funnel;
+        self
+    }
+
+    pub(crate) fn into_record(self, a: String, b: String) -> Pair {
+        let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts.effects);
+        Pair {
+            a,
+            b,
+            verdict: self.verdict,
+            reason: self.reason,
+            p: self.p,
+            p_holm: self.p_holm,
+            confirmed: self.confirmed,
+            batches: self.batches,
+            bound_ns,
+            tail_bound_ns,
+            effects: self.facts.effects,
+            raw_mean: self.raw_mean,
+            mde_ns: self.mde_ns,
+            more_pairs: self.more_pairs,
+            controls: self.facts.controls,
+            funnel: self.funnel,
+            series: self.series,
+            autocorrelation: self.autocorrelation,
+            ecdf: self.ecdf,
+            seconds: self.seconds,
+        }
+    }
+}

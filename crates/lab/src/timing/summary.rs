@@ -1,0 +1,64 @@
+//! All times of a class, over all pairs that it took part in, for tables and pictures.
+
+use std::collections::BTreeMap;
+
+use super::Scale;
+use crate::record::{Class, Histogram, Quantile};
+
+const QUANTILES: [f64; 17] = [0.001, 0.01, 0.02, 0.05, 0.10, 0.25, 0.40, 0.50, 0.60, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999];
+/// Steps of a histogram, at most.
+const STEPS: usize = 64;
+
+/// How often each time was seen.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    counts: BTreeMap<u32, u64>,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, mut times: Vec<u32>) {
+        times.sort_unstable();
+        for run in times.chunk_by(|x, y| x == y) {
+            *self.counts.entry(run[0]).or_default() += run.len() as u64;
+        }
+    }
+
+    pub(crate) fn into_class(self, name: String, scale: &Scale) -> Class {
+        let samples = self.counts.values().sum();
+        let quantiles =
+            QUANTILES.iter().filter_map(|&at| Some(Quantile { at, ns: scale.absolute(self.quantile(at, scale.step)?) })).collect();
+        Class { name, samples, quantiles, histogram: self.histogram(scale), estimates: None }
+    }
+
+    /// As for a pair's intervals, each value stands for the clock's step around it.
+    fn quantile(&self, at: f64, step: u64) -> Option<f64> {
+        let rank = at * self.counts.values().sum::<u64>() as f64;
+        let mut below = 0.0;
+        for (&value, &count) in &self.counts {
+            if below + count as f64 > rank {
+                return Some(f64::from(value) + step as f64 * ((rank - below) / count as f64 - 0.5));
+            }
+            below += count as f64;
+        }
+        None
+    }
+
+    fn histogram(&self, scale: &Scale) -> Histogram {
+        let (Some(low), Some(high)) = (self.quantile(0.001, scale.step), self.quantile(0.99, scale.step)) else {
+            return Histogram::default();
+        };
+        // Whole steps of the clock, or some would hold two of its values and their neighbours one.
+        let step = scale.step as f64;
+        let width = (((high - low) / STEPS as f64 / step).ceil() * step).max(step);
+        let start = ((low / step).round() - 0.5) * step;
+        let mut counts = vec![0; ((high - start) / width).ceil().max(1.0) as usize];
+        for (&value, &count) in &self.counts {
+            let place = (f64::from(value) - start) / width;
+            if place >= 0.0 && (place as usize) < counts.len() {
+                counts[place as usize] += count;
+            }
+        }
+        let per_call = |ticks: f64| scale.per_call(ticks);
+        Histogram { start_ns: per_call(start - scale.overhead), step_ns: per_call(width), counts }
+    }
+}
