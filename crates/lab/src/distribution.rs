@@ -43,14 +43,14 @@ pub(crate) fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interva
     let (found, runs) = (found.min(runs) as f64, runs as f64);
     // Where nothing, or everything, was found, the beta distribution has a closed form, and one bound is exact.
     let lower = match found {
-        found if found == 0.0 => 0.0,
-        found if found == runs => tail.powf(1.0 / runs),
-        found => beta_quantile(found, runs - found + 1.0, tail),
+        0.0 => 0.0,
+        all if all == runs => tail.powf(1.0 / runs),
+        some => beta_quantile(some, runs - some + 1.0, tail),
     };
     let upper = match found {
-        found if found == 0.0 => 1.0 - tail.powf(1.0 / runs),
-        found if found == runs => 1.0,
-        found => beta_quantile(found + 1.0, runs - found, 1.0 - tail),
+        0.0 => 1.0 - tail.powf(1.0 / runs),
+        all if all == runs => 1.0,
+        some => beta_quantile(some + 1.0, runs - some, 1.0 - tail),
     };
     Interval { lower, estimate: found / runs, upper }
 }

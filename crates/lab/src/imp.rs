@@ -2,5 +2,10 @@
 //! `unsafe` of this crate.
 #![allow(unsafe_code)]
 
+pub(crate) mod child;
+pub(crate) mod control;
 pub(crate) mod counter;
 pub(crate) mod spin;
+#[cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
+pub(crate) mod step;
+pub(crate) mod valgrind;

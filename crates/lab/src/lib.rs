@@ -1,16 +1,19 @@
 //! Measures whether code leaks through time, and how fast it is, with verdicts whose error rates are known.
 #![deny(unsafe_code)]
 
+pub mod calibrate;
 pub mod clock;
 mod distribution;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod imp;
+mod load;
 pub mod machine;
 mod random;
 pub mod record;
 #[cfg(feature = "report")]
 pub mod report;
+pub mod selftest;
 pub mod speed;
 pub mod taint;
 pub mod target;
@@ -19,6 +22,7 @@ pub mod timing;
 pub mod trace;
 mod watch;
 
+pub use load::Load;
 pub use random::Random;
 pub use target::Target;
 pub use watch::{Silent, Watch};

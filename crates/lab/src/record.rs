@@ -309,6 +309,12 @@ pub struct Pair {
     pub ecdf: Vec<[f64; 2]>,
     /// Seconds of measuring, controls included.
     pub seconds: f64,
+    /// Every single time in ticks of the clock, first class and second, in order of measuring, where they were to be kept. Not in the JSON.
+    #[serde(skip)]
+    pub times: [Vec<u32>; 2],
+    /// The file that holds them: 32 bits each, little-endian, a time of the first class and one of the second in turn.
+    #[serde(default)]
+    pub raw: Option<String>,
 }
 
 /// One statistic's difference.

@@ -1,1 +1,116 @@
-//! .
+//! From a record to pages that people read: one HTML page that holds everything, or Markdown with pictures beside it.
+//!
+//! The HTML page is one file without scripts, fonts or addresses; it follows the reader's light or dark theme, fits a phone, and prints.
+//! Choose the Markdown page where pages are shown beside sources; there, [`Pictures::Main`] keeps the folder small.
+//!
+//! ```
+//! use deadpan_lab::{record::Record, report};
+//!
+//! let page = report::html(&Record::default());
+//! assert!(page.starts_with("<!doctype html>"));
+//! ```
+
+mod calibration;
+mod chart;
+mod guide;
+mod markdown;
+mod markup;
+mod number;
+mod page;
+mod rank;
+mod security;
+mod speed;
+mod table;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+pub use chart::Chart;
+
+use crate::record::Record;
+
+/// The whole report as one HTML page.
+#[must_use]
+pub fn html(record: &Record) -> String {
+    page::write(record, &[])
+}
+
+/// Likewise, with pictures of how baselines and speeds went over earlier runs, which come in order of time.
+#[must_use]
+pub fn html_with_history(record: &Record, earlier: &[Record]) -> String {
+    page::write(record, earlier)
+}
+
+/// Which pictures go into files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// All of them: hundreds for a large record.
+    All,
+    /// For each timing target the difference by quantile and the violins, and the overviews of speeds and of the calibration.
+    Main,
+}
+
+/// The charts of a record, each with its name and both forms.
+#[must_use]
+pub fn charts(record: &Record, earlier: &[Record], pictures: Pictures) -> Vec<Chart> {
+    let all = chart::of_record(record, earlier);
+    all.into_iter().filter(|chart| pictures == Pictures::All || chart.plot.is_main()).collect()
+}
+
+/// Writes `report.md` and the main pictures into `folder`, which is made where there is none.
+///
+/// # Errors
+///
+/// Files that cannot be written; pictures that cannot be packed.
+pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
+    markdown_as(record, &[], folder, "report.md", Pictures::Main)
+}
+
+/// Writes the Markdown page as `file` in `folder`, with the chosen pictures beside it.
+///
+/// # Errors
+///
+/// Files that cannot be written; pictures that cannot be packed.
+pub fn markdown_as(record: &Record, earlier: &[Record], folder: &Path, file: &str, pictures: Pictures) -> Result<(), Error> {
+    let charts = charts(record, earlier, pictures);
+    let write = |path: PathBuf, bytes: &[u8]| fs::write(&path, bytes).map_err(|source| Error::Write { path, source });
+    fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
+    for chart in &charts {
+        write(folder.join(format!("{}.png", chart.name)), &chart.png()?)?;
+    }
+    write(folder.join(file), markdown::write(record, &charts).as_bytes())
+}
+
+/// Why a report could not be written.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or folder.
+    Write {
+        /// Which one.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A picture, with the part of it that failed.
+    Picture(&'static str),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write { path, source } => write!(out, "cannot write {}: {source}", path.display()),
+            Self::Picture(part) => write!(out, "cannot make a picture: {part}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Write { source, .. } => Some(source),
+            Self::Picture(_) => None,
+        }
+    }
+}

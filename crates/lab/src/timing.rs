@@ -31,10 +31,42 @@ use crate::random::Random;
 use crate::record::{Design, Timing, Verdict};
 use crate::target::Target;
 use crate::watch::Watch;
+pub(crate) use effect::names;
+pub(crate) use pair::Outcome;
 pub use settings::Settings;
 
 /// Measures each pair of the target's classes and judges them together.
 pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &mut dyn Watch) -> Timing {
+    let pairs = target.pairs();
+    let (scale, outcomes, tallies) = measure(target, settings, clock, watch);
+    let name = |index: usize| target.classes()[index].name().to_owned();
+    let records = pairs.iter().zip(outcomes).map(|(&(a, b), outcome)| outcome.into_record(name(a), name(b))).collect::<Vec<_>>();
+    let classes = tallies.into_iter().enumerate().map(|(index, tally)| tally.into_class(name(index), &scale)).collect();
+    Timing {
+        target: target.name().to_owned(),
+        length: target.length(),
+        repeats: scale.repeats as u32,
+        design: Design {
+            pairs_per_batch: scale.pairs,
+            looks: settings.looks(),
+            alpha: settings.alpha,
+            delta_ns: scale.delta_ns,
+            seed: settings.seed,
+        },
+        classes,
+        verdict: records.iter().map(|pair| pair.verdict).max().unwrap_or(Verdict::NoLeakAbove),
+        pairs: records,
+        trace: None,
+    }
+}
+
+/// What a run is made from; calibration and selftest look at more of it than a record shows.
+pub(crate) fn measure(
+    target: &mut Target,
+    settings: &Settings,
+    clock: &dyn Clock,
+    watch: &mut dyn Watch,
+) -> (Scale, Vec<Outcome>, Vec<summary::Tally>) {
     let pairs = target.pairs();
     let mut random = Random::new(settings.seed);
     let scale = warm::scale(target, settings, clock, &mut random);
@@ -70,25 +102,7 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
             *outcome = again;
         }
     }
-    let name = |index: usize| target.classes()[index].name().to_owned();
-    let records = pairs.iter().zip(outcomes).map(|(&(a, b), outcome)| outcome.into_record(name(a), name(b))).collect::<Vec<_>>();
-    let classes = tallies.into_iter().enumerate().map(|(index, tally)| tally.into_class(name(index), &scale)).collect();
-    Timing {
-        target: target.name().to_owned(),
-        length: target.length(),
-        repeats: scale.repeats as u32,
-        design: Design {
-            pairs_per_batch: scale.pairs,
-            looks: settings.looks(),
-            alpha: settings.alpha,
-            delta_ns: scale.delta_ns,
-            seed: settings.seed,
-        },
-        classes,
-        verdict: records.iter().map(|pair| pair.verdict).max().unwrap_or(Verdict::NoLeakAbove),
-        pairs: records,
-        trace: None,
-    }
+    (scale, outcomes, tallies)
 }
 
 /// What the clock can do and what the calls cost: the same for all pairs of a target.
@@ -129,6 +143,11 @@ impl Scale {
     pub(crate) fn dither(&self) -> u64 {
         ((self.step as f64 * self.tick_ns * self.turns_per_ns).ceil() as u64).clamp(1, 512)
     }
+}
+
+/// How many turns of the delay loop a nanosecond has on this clock.
+pub(crate) fn turns_per_ns(clock: &dyn Clock) -> f64 {
+    warm::turns_per_ns(clock, 1e9 / clock.hertz())
 }
 
 /// Clock facts for [`Scale`], measured once for a target.

@@ -35,7 +35,7 @@ pub(crate) trait Step {
 
 /// One at a time: the handler belongs to the process.
 static TURN: Mutex<()> = Mutex::new(());
-static CURRENT: AtomicPtr<Window<'_>> = AtomicPtr::new(std::ptr::null_mut());
+static CURRENT: AtomicPtr<Window<'static>> = AtomicPtr::new(std::ptr::null_mut());
 /// The thread that steps, by its thread pointer; zero for none.
 static THREAD: AtomicU64 = AtomicU64::new(0);
 static OLD: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
@@ -101,12 +101,16 @@ impl Stepper {
     }
 
     fn enter(&mut self, run: &mut dyn FnMut(&mut [u8]), input: &mut [u8], flag: u64, end: *mut u64) {
-        let mut call = Call { run, input, panic: None };
-        // SAFETY: inside the mapping, and a multiple of 16.
-        let top = unsafe { self.stack.start().add(STACK - SLACK) };
-        // SAFETY: `top` is the end of a mapped stack in no other use, `call` lives across the call, `end` is writable. In a window that steps,
-        // the handler is installed and `CURRENT` points to the window, which lives in the caller.
-        unsafe { switch(top, (&raw mut call).cast(), flag, end) };
+        // The call's description lies at a fixed place too, not on the stack of whoever records: the trace shows where it is read.
+        // SAFETY: both are inside the mapping, multiples of 16, and in no other use; the description has room above the stack.
+        let (top, call) = unsafe { (self.stack.start().add(STACK - SLACK), self.stack.start().add(STACK - SLACK / 2).cast::<Call<'_>>()) };
+        // SAFETY: `top` is the end of a mapped stack, `call` is written before it is read and moved out once, `end` is writable. If it
+        // steps, the handler is installed and `CURRENT` points to the window, which lives in the caller.
+        let call = unsafe {
+            call.write(Call { run, input, panic: None });
+            switch(top, call.cast(), flag, end);
+            call.read()
+        };
         CURRENT.store(std::ptr::null_mut(), Ordering::SeqCst);
         if let Some(panic) = call.panic {
             resume_unwind(panic);
@@ -146,16 +150,16 @@ unsafe extern "C" fn enter_call(data: *mut c_void) {
 /// taken away once more behind.
 #[inline(never)]
 unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
-    // SAFETY: `rsp` is back when the block ends, pushes and pops are balanced, `top` is aligned for a call, and what a C function may change
-    // is declared. No red zone is in use, as `nostack` is absent. Memory may change, as `nomem` is absent.
+    // SAFETY: `rsp` is back when the block ends, pushes and pops are balanced, `top` is aligned for a call, what a C function may change is
+    // declared. No red zone is in use, as `nostack` is absent. Memory may change, as `nomem` is absent.
     unsafe {
         core::arch::asm!(
-            "lea {scratch}, [rip + 2f]",
-            "mov [{end}], {scratch}",
+            "lea rax, [rip + 2f]",
+            "mov [rcx], rax",
             "mov r12, rsp",
-            "mov rsp, {top}",
+            "mov rsp, rdx",
             "pushfq",
-            "or qword ptr [rsp], {flag}",
+            "or qword ptr [rsp], rsi",
             "popfq",
             "call {function}",
             "2:",
@@ -163,12 +167,12 @@ unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
             "pushfq",
             "and qword ptr [rsp], -257",
             "popfq",
-            scratch = out(reg) _,
-            end = in(reg) end,
-            top = in(reg) top,
-            flag = in(reg) flag,
             function = sym enter_call,
-            in("rdi") data,
+            inout("rdi") data => _,
+            inout("rsi") flag => _,
+            inout("rdx") top => _,
+            inout("rcx") end => _,
+            out("rax") _,
             out("r12") _,
             clobber_abi("C"),
         );

@@ -178,7 +178,12 @@ pub(super) fn interval_places(interval: &Interval, worth: f64) -> usize {
 pub(super) fn interval(value: &Interval) -> String {
     let largest = value.reach();
     let unit = time_unit(if largest.is_finite() { largest } else { value.estimate });
-    let digits = interval_places(value, unit.worth).min(3);
+    interval_in(value, unit)
+}
+
+/// Likewise in a unit that others share.
+pub(super) fn interval_in(value: &Interval, unit: Unit) -> String {
+    let digits = places((value.upper - value.lower).abs() / unit.worth, 2).min(4);
     let show = |ns: f64| fixed(ns / unit.worth, digits);
     format!("{} [{}, {}]{SPACE}{}", show(value.estimate), show(value.lower), show(value.upper), unit.name)
 }

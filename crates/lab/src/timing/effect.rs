@@ -13,6 +13,8 @@ pub(crate) const STATISTICS: usize = 2 + QUANTILES.len();
 /// At most so many groups; each has the more batches, the longer the run.
 const GROUPS: usize = 64;
 
+const FEWEST: usize = 4;
+
 /// The differences group by group, in ticks of a measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
@@ -26,6 +28,11 @@ pub(crate) fn tolerance(index: usize, delta: f64) -> f64 {
     index.checked_sub(2).map_or(delta, |place| delta * ((1.0 - BODY) / (1.0 - QUANTILES[place])).max(1.0))
 }
 
+/// Whether a verdict waits for this statistic: of the slowest hundredth only so much is said as the run shows by itself.
+pub(crate) fn decides(effect: &Effect) -> bool {
+    effect.quantile.is_none_or(|quantile| quantile <= 0.99)
+}
+
 /// Whether a statistic belongs to the slowest twentieth of the calls.
 pub(crate) fn is_tail(index: usize) -> bool {
     index >= 2 && QUANTILES[index - 2] > BODY
@@ -35,7 +42,8 @@ impl Groups {
     /// From all times in order of measuring; `batch` pairs belong together.
     pub(crate) fn new(a: &[u32], b: &[u32], batch: usize, caps: [u32; 2], step: u64) -> Self {
         let batches = a.len() / batch;
-        let count = batches.min(GROUPS);
+        // From fewer, nothing can be said about their spread.
+        let count = if batches < FEWEST { 0 } else { batches.min(GROUPS) };
         let bound = |group: usize| group * batches / count * batch;
         let mut rows = Vec::with_capacity(count);
         let mut raw = Vec::with_capacity(count);
@@ -55,7 +63,8 @@ impl Groups {
 
     /// Every statistic's difference per call, with intervals that hold together at 1 − `alpha`.
     pub(crate) fn effects(&self, alpha: f64, delta: f64, scale: &Scale) -> Vec<Effect> {
-        (0..STATISTICS)
+        let shown = if self.rows.is_empty() { 0 } else { STATISTICS };
+        (0..shown)
             .map(|index| {
                 let values: Vec<f64> = self.rows.iter().map(|row| row[index]).collect();
                 Effect {
@@ -92,6 +101,11 @@ impl Groups {
     }
 }
 
+/// The names of all statistics that [`Groups::single`] gives, in its order.
+pub(crate) fn names() -> Vec<String> {
+    (0..STATISTICS).map(name).chain(["raw mean".to_owned()]).collect()
+}
+
 fn name(index: usize) -> String {
     match index {
         0 => "mean to p90".to_owned(),
@@ -107,13 +121,16 @@ fn per_call(interval: Interval, scale: &Scale) -> Interval {
 /// Student's interval for the mean of the groups. Under the null their differences are symmetric, for which it is conservative, however
 /// heavy their tails (Benjamini 1983).
 fn interval(values: &[f64], alpha: f64) -> Interval {
+    if values.is_empty() {
+        return Interval::default();
+    }
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let half = student_quantile((values.len() - 1).max(1) as f64, 1.0 - alpha / 2.0) * standard_error(values);
+    let half = student_quantile(values.len().max(2) as f64 - 1.0, 1.0 - alpha / 2.0) * standard_error(values);
     Interval { lower: mean - half, estimate: mean, upper: mean + half }
 }
 
 fn standard_error(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
+    let count = values.len().max(1) as f64;
     let mean = values.iter().sum::<f64>() / count;
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0) / count).sqrt()
 }

@@ -1,6 +1,6 @@
 //! From numbers to a verdict.
 
-use super::effect::is_tail;
+use super::effect::{decides, is_tail};
 use super::pair::Outcome;
 use crate::record::{Controls, Effect, Verdict};
 
@@ -13,9 +13,18 @@ pub(crate) struct Facts {
     pub(crate) controls: Controls,
 }
 
-/// Whether every statistic's interval lies inside its tolerance.
+/// Whether every statistic's interval lies inside its tolerance, up to the slowest hundredth of the calls.
 pub(crate) fn inside(effects: &[Effect]) -> bool {
-    effects.iter().all(|effect| effect.difference.reach() <= effect.tolerance_ns)
+    effects.iter().filter(|effect| decides(effect)).all(tight)
+}
+
+/// Whether that holds for the slowest hundredth too.
+pub(crate) fn wholly_inside(effects: &[Effect]) -> bool {
+    effects.iter().all(tight)
+}
+
+fn tight(effect: &Effect) -> bool {
+    effect.difference.reach() <= effect.tolerance_ns
 }
 
 /// Whether some statistic's interval lies wholly beyond its tolerance.
@@ -85,7 +94,7 @@ fn widest(effects: &[Effect]) -> String {
 pub(crate) fn more_pairs(facts: &Facts) -> Option<u64> {
     let pairs = facts.pairs as f64;
     let mut most = 0.0_f64;
-    for effect in &facts.effects {
+    for effect in facts.effects.iter().filter(|effect| decides(effect)) {
         let half = (effect.difference.upper - effect.difference.lower) / 2.0;
         let room = (effect.tolerance_ns - effect.difference.estimate.abs()).abs();
         if room <= 0.0 {

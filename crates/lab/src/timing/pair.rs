@@ -123,7 +123,11 @@ impl Lane {
             let here = flips::p_value(&self.main.scores, level, &mut self.random);
             p = p.min((here * f64::from(settings.looks)).min(1.0));
             let effects = self.effects(bench, level);
-            funnel.push(Look { batches: sizes[turn], p: here, difference: effects[0].difference });
+            funnel.push(Look {
+                batches: sizes[turn],
+                p: here,
+                difference: effects.first().map_or_else(Interval::default, |effect| effect.difference),
+            });
             if here <= level && failed < TRIES {
                 match self.repeat(bench, share, p, watch) {
                     Some(outcome) => return outcome.with_funnel(funnel),
@@ -132,7 +136,7 @@ impl Lane {
             } else if here > level
                 && settings.stop_early
                 && bench.scale.delta_ns > 0.0
-                && judge::inside(&effects)
+                && judge::wholly_inside(&effects)
                 && self.controls_hold(bench)
             {
                 return self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), p).with_funnel(funnel);
@@ -296,6 +300,7 @@ impl Lane {
             ecdf: self.main.ecdf(bench.scale),
             seconds: self.measuring,
             earlier: Default::default(),
+            times: if bench.settings.keep_times { self.main.ticks.clone() } else { Default::default() },
         }
     }
 

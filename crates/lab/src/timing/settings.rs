@@ -16,13 +16,24 @@ pub struct Settings {
     pub pairs: usize,
     /// Whether a run ends as soon as the intervals lie inside ±Δ. Without it a run takes all looks, unless it finds a leak.
     pub stop_early: bool,
+    /// Whether the record of a pair keeps every single time.
+    pub keep_times: bool,
     /// Of inputs and order.
     pub seed: u64,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { alpha: 0.01, delta_ns: None, looks: 7, first: 16, pairs: 256, stop_early: true, seed: crate::random::fresh_seed() }
+        Self {
+            alpha: 0.01,
+            delta_ns: None,
+            looks: 7,
+            first: 16,
+            pairs: 256,
+            stop_early: true,
+            keep_times: false,
+            seed: crate::random::fresh_seed(),
+        }
     }
 }
 

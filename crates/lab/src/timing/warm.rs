@@ -77,7 +77,7 @@ fn overhead(clock: &dyn Clock) -> f64 {
 }
 
 /// How many turns of the delay loop a nanosecond has.
-fn turns_per_ns(clock: &dyn Clock, tick_ns: f64) -> f64 {
+pub(super) fn turns_per_ns(clock: &dyn Clock, tick_ns: f64) -> f64 {
     const TURNS: u32 = 4000;
     let mut best = u64::MAX;
     for _ in 0..16 {

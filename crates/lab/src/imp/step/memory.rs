@@ -41,13 +41,13 @@ impl Drop for Mapping {
     }
 }
 
-/// The bytes of the instruction at `address`, which has run on this machine: up to the end of the page, or 15 with `beyond` it. An
+/// The bytes of the instruction at `address`, which has run or is about to: up to the end of the page, or 15 with `beyond` it. An
 /// instruction that is not complete at the end of its page goes on in the next, which is mapped then.
 pub(crate) fn code(address: u64, beyond: bool) -> ([u8; 15], usize) {
     let room = PAGE - (address as usize & (PAGE - 1));
     let length = if beyond { 15 } else { room.min(15) };
     let mut bytes = [0; 15];
-    // SAFETY: the page of an instruction that ran is readable, and so is the next one if the instruction reaches into it.
+    // SAFETY: the page of an instruction that runs is readable, and so is the next one if the instruction reaches into it.
     unsafe { std::ptr::copy_nonoverlapping(std::ptr::with_exposed_provenance::<u8>(address as usize), bytes.as_mut_ptr(), length) };
     (bytes, length)
 }

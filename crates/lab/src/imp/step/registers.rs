@@ -14,7 +14,7 @@ const RIP: usize = 16;
 const FLAGS: usize = 17;
 const VECTORS: usize = 23;
 /// Where RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 stand there.
-const GENERAL: [usize; 16] = [13, 14, 12, 10, 15, 11, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
+const GENERAL: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
 /// In the area that the kernel writes by XSAVE: x87 and SSE registers, the kernel's note, the bits of what is there.
 const X87: usize = 32;
 const SSE: usize = 160;

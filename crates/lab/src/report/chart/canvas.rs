@@ -18,8 +18,6 @@ pub(super) enum Anchor {
 pub(super) enum Weight {
     Plain,
     Bold,
-    /// Left out where there is little room.
-    Spare,
 }
 
 /// One mark.

@@ -45,7 +45,8 @@ pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let whole = reach.max(delta * 1.4);
     let spread = if delta > 0.0 && whole > 12.0 * delta { Spread::Bent(delta) } else { Spread::Even };
     let mut canvas = Canvas::new(480.0, 16.0 + ROW * chosen.len() as f64 + 52.0);
-    let frame = Frame { left: 12.0, top: 12.0, ..Frame::new(&canvas, Scale::roomy(spread, -whole, whole), Scale::new(Spread::Even, 0.0, 1.0)) };
+    let frame =
+        Frame { left: 6.0, top: 12.0, ..Frame::new(&canvas, Scale::roomy(spread, -whole, whole), Scale::new(Spread::Even, 0.0, 1.0)) };
     let unit = number::time_unit(if matches!(spread, Spread::Even) { whole } else { delta });
     canvas.rectangle((frame.x(-delta), frame.top), (frame.x(delta), frame.bottom), Ink::Green, 1);
     for side in [-delta, delta] {
@@ -78,7 +79,7 @@ pub(super) fn throughput(speeds: &[&Speed]) -> Option<Canvas> {
     let mut canvas = Canvas::new(480.0, 16.0 + ROW * chosen.len() as f64 + 52.0);
     let spread = if high / low > 6.0 { Spread::Log } else { Spread::Even };
     let low = if matches!(spread, Spread::Even) { 0.0 } else { low };
-    let frame = Frame { left: 12.0, top: 12.0, ..Frame::new(&canvas, Scale::roomy(spread, low, high), Scale::new(Spread::Even, 0.0, 1.0)) };
+    let frame = Frame { left: 6.0, top: 12.0, ..Frame::new(&canvas, Scale::roomy(spread, low, high), Scale::new(Spread::Even, 0.0, 1.0)) };
     let unit = number::rate_unit(high);
     frame.columns(&mut canvas);
     let rows: Vec<_> = chosen

@@ -32,8 +32,7 @@ const COLOURS: [(Ink, &str, u32, u32); 11] = [
 ];
 
 /// The colours for things that are told apart by colour, best first.
-pub(in crate::report) const SERIES: [Ink; 7] =
-    [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Ochre, Ink::Brown, Ink::Sky];
+pub(in crate::report) const SERIES: [Ink; 7] = [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Ochre, Ink::Brown, Ink::Sky];
 
 impl Ink {
     fn row(self) -> &'static (Self, &'static str, u32, u32) {

@@ -8,7 +8,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Anchor, Canvas, Point, Shape, Weight};
 use super::palette::Ink;
-use super::svg::HEAD;
+use super::svg::{HEAD, SIDE};
 use crate::report::Error;
 
 /// Pixels for one unit of the drawing.
@@ -24,14 +24,14 @@ pub(super) fn encode(canvas: &Canvas, title: &str, subtitle: &str) -> Result<Vec
         // The bytes are a font, or no test of this crate passes.
         let _ = plotters::style::register_font(FACE, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
     });
-    let width = (canvas.width * SCALE) as usize;
+    let width = ((canvas.width + 2.0 * SIDE) * SCALE) as usize;
     let height = ((canvas.height + HEAD) * SCALE) as usize;
     let mut fine = vec![255; width * FINE * height * FINE * 3];
     {
         let back = BitMapBackend::with_buffer(&mut fine, ((width * FINE) as u32, (height * FINE) as u32));
         let mut pen = Pen { back, down: 0.0 };
-        pen.text((12.0, 22.0), title, Anchor::Start, Ink::Text, 15.0, true)?;
-        pen.text((12.0, 40.0), subtitle, Anchor::Start, Ink::Muted, 12.0, false)?;
+        pen.text((0.0, 22.0), title, Anchor::Start, Ink::Text, 15.0, true)?;
+        pen.text((0.0, 40.0), subtitle, Anchor::Start, Ink::Muted, 12.0, false)?;
         pen.down = HEAD;
         for shape in &canvas.shapes {
             pen.draw(shape)?;
@@ -49,7 +49,7 @@ struct Pen<'a> {
 impl Pen<'_> {
     fn place(&self, point: Point) -> (i32, i32) {
         let zoom = SCALE * FINE as f64;
-        ((point.0 * zoom).round() as i32, ((point.1 + self.down) * zoom).round() as i32)
+        (((point.0 + SIDE) * zoom).round() as i32, ((point.1 + self.down) * zoom).round() as i32)
     }
 
     fn style(ink: Ink, width: f64, opacity: f64) -> ShapeStyle {
@@ -190,7 +190,8 @@ fn common(pixels: &[[u8; 3]]) -> Vec<[u8; 3]> {
     left.sort_unstable_by_key(|&(pixel, count)| (std::cmp::Reverse(count), pixel));
     let mut palette = vec![left[0].0];
     while palette.len() < COLOURS {
-        let gain = |pixel: [u8; 3], count: u32| u64::from(palette.iter().map(|&other| apart(pixel, other)).min().unwrap_or(0)) * u64::from(count);
+        let gain =
+            |pixel: [u8; 3], count: u32| u64::from(palette.iter().map(|&other| apart(pixel, other)).min().unwrap_or(0)) * u64::from(count);
         let best = left.iter().max_by_key(|(pixel, count)| gain(*pixel, *count)).map(|&(pixel, count)| (pixel, gain(pixel, count)));
         match best {
             Some((pixel, gain)) if gain > 0 => palette.push(pixel),

@@ -17,7 +17,8 @@ pub(super) fn quantiles(pair: &Pair) -> Option<Canvas> {
     let mut canvas = Canvas::new(480.0, 300.0);
     let spread = vertical(&effects);
     let (low, high) = (effects[0].0, effects[effects.len() - 1].0);
-    let frame = Frame { right: canvas.width - 34.0, ..Frame::new(&canvas, Scale::new(Spread::Logit, low.min(0.05), high.max(0.95)), spread.scale) };
+    let frame =
+        Frame { right: canvas.width - 34.0, ..Frame::new(&canvas, Scale::new(Spread::Logit, low.min(0.05), high.max(0.95)), spread.scale) };
     let unit = number::time_unit(spread.unit_of);
     tolerance(&mut canvas, &frame, &effects);
     frame.vertical(&mut canvas, &format!("{} − {} ({}{})", pair.b, pair.a, unit.name, spread.note), Labels::Unit(unit.worth));
@@ -48,7 +49,8 @@ fn vertical(effects: &[(f64, &Effect)]) -> Vertical {
     let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
     let reach = effects.iter().map(|(_, effect)| finite(effect.difference.reach())).fold(0.0, f64::max);
     let inner = effects.iter().filter(|(at, _)| *at <= 0.95).map(|(_, effect)| finite(effect.difference.reach())).fold(0.0, f64::max);
-    let tolerance = effects.iter().map(|(_, effect)| finite(effect.tolerance_ns)).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+    let tolerance =
+        effects.iter().map(|(_, effect)| finite(effect.tolerance_ns)).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
     let knee = if tolerance.is_finite() { tolerance } else { inner.max(1e-6) };
     let whole = reach.max(knee * 1.6);
     if whole > 6.0 * knee.max(inner) || whole > 30.0 * knee {

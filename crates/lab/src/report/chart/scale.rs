@@ -83,7 +83,7 @@ impl Scale {
         match self.spread {
             Spread::Even => even(self.low, self.high, wanted),
             Spread::Log => self.decades(self.low, wanted),
-            Spread::Logit => vec![0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.999],
+            Spread::Logit => vec![0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 0.999],
             Spread::Bent(knee) => {
                 let reach = self.low.abs().max(self.high.abs());
                 let beyond: Vec<f64> = self.decades(knee * 0.5, 5);
@@ -135,7 +135,6 @@ pub(super) enum Labels {
     /// Numbers in this unit.
     Unit(f64),
     Percent,
-    None,
 }
 
 /// The rectangle in which data is drawn.
@@ -175,7 +174,7 @@ impl Frame {
             let text = label(tick, labels, &ticks);
             canvas.text((self.left - 7.0, y + 4.5), text, Anchor::End, Ink::Muted, Weight::Plain);
         }
-        canvas.text((4.0, 15.0), title, Anchor::Start, Ink::Muted, Weight::Plain);
+        canvas.text((0.0, 15.0), title, Anchor::Start, Ink::Muted, Weight::Plain);
     }
 
     /// Ticks of the horizontal axis, its title below.
@@ -221,7 +220,6 @@ fn label(tick: f64, labels: Labels, all: &[f64]) -> String {
             if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
         }
         Labels::Percent => shown((tick * 100_000.0).round() / 1000.0),
-        Labels::None => String::new(),
     }
 }
 

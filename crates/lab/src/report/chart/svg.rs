@@ -9,12 +9,8 @@ use std::fmt::Write as _;
 
 /// For the inside of a page, which holds the styles.
 pub(in crate::report) fn inline(canvas: &Canvas, title: &str) -> String {
-    let mut out = format!(
-        "<svg class=\"chart\" role=\"img\" viewBox=\"0 0 {} {}\" aria-label=\"{}\">",
-        canvas.width,
-        canvas.height,
-        escape(title)
-    );
+    let mut out =
+        format!("<svg class=\"chart\" role=\"img\" viewBox=\"0 0 {} {}\" aria-label=\"{}\">", canvas.width, canvas.height, escape(title));
     for shape in &canvas.shapes {
         draw(&mut out, shape);
     }
@@ -24,11 +20,12 @@ pub(in crate::report) fn inline(canvas: &Canvas, title: &str) -> String {
 
 /// A file by itself, with its title written above the drawing.
 pub(super) fn file(canvas: &Canvas, title: &str, subtitle: &str) -> String {
-    let (width, height) = (canvas.width, canvas.height + HEAD);
+    let (width, height) = (canvas.width + 2.0 * SIDE, canvas.height + HEAD);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" viewBox=\"0 0 {width} {height}\" width=\"{}\" \
-         height=\"{}\"><title>{}</title><style>{}{STYLE}</style><rect width=\"100%\" height=\"100%\" style=\"fill:var(--paper)\"/>\
-         <text x=\"12\" y=\"22\" class=\"f-ink b\" style=\"font-size:15px\">{}</text><text x=\"12\" y=\"40\" class=\"f-muted\">{}</text>\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" viewBox=\"-{SIDE} 0 {width} {height}\" width=\"{}\" \
+         height=\"{}\"><title>{}</title><style>{}{STYLE}</style><rect x=\"-{SIDE}\" width=\"100%\" \
+         height=\"100%\" style=\"fill:var(--paper)\"/>\
+         <text y=\"22\" class=\"f-ink b\" style=\"font-size:15px\">{}</text><text y=\"40\" class=\"f-muted\">{}</text>\
          <g transform=\"translate(0 {HEAD})\">",
         width * 1.5,
         height * 1.5,
@@ -44,6 +41,8 @@ pub(super) fn file(canvas: &Canvas, title: &str, subtitle: &str) -> String {
     out
 }
 
+/// Room beside a drawing that stands alone.
+pub(super) const SIDE: f64 = 14.0;
 /// Room for the title above a drawing that stands alone.
 pub(super) const HEAD: f64 = 50.0;
 const STYLE: &str = "text{font:12px system-ui,sans-serif;stroke:none}.b{font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}";
@@ -75,16 +74,8 @@ fn draw(out: &mut String, shape: &Shape) {
             let more = match weight {
                 Weight::Plain => "",
                 Weight::Bold => " b",
-                Weight::Spare => " spare",
             };
-            write!(
-                out,
-                "<text class=\"f-{}{class}{more}\" x=\"{}\" y=\"{}\">{}</text>",
-                ink.name(),
-                tenth(at.0),
-                tenth(at.1),
-                escape(text)
-            )
+            write!(out, "<text class=\"f-{}{class}{more}\" x=\"{}\" y=\"{}\">{}</text>", ink.name(), tenth(at.0), tenth(at.1), escape(text))
         }
     };
 }

@@ -45,17 +45,17 @@ pub(super) fn power(levels: &[CalibrationLevel]) -> Option<Canvas> {
     let head = 19.0 * shown.len().div_ceil(2) as f64;
     let mut canvas = Canvas::new(480.0, 270.0 + head);
     let frame = Frame { top: 28.0 + head, ..Frame::new(&canvas, Scale::roomy(Spread::Log, low, high), Scale::new(Spread::Even, 0.0, 1.0)) };
-    let unit = number::time_unit(low);
+    let unit = number::time_unit(high);
     frame.horizontal(&mut canvas, &format!("injected delay ({})", unit.name), Labels::Unit(unit.worth));
     for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let y = frame.y(tick);
         canvas.line(&[(frame.left, y), (frame.right, y)], Ink::Grid, 1.0);
         canvas.text((frame.left - 7.0, y + 4.5), number::fixed(tick * 100.0, 0), Anchor::End, Ink::Muted, Weight::Plain);
     }
-    canvas.text((4.0, 17.0 + head), "runs that found it (%)", Anchor::Start, Ink::Muted, Weight::Plain);
+    canvas.text((0.0, 17.0 + head), "runs that found it (%)", Anchor::Start, Ink::Muted, Weight::Plain);
     canvas.dashed(&[(frame.left, frame.y(0.9)), (frame.right, frame.y(0.9))], Ink::Green, 1.2);
     for (index, (level, &ink)) in shown.iter().zip(&SERIES).enumerate() {
-        let (x, y) = (12.0 + 234.0 * (index % 2) as f64, 14.0 + 19.0 * (index / 2) as f64);
+        let (x, y) = (234.0 * (index % 2) as f64, 14.0 + 19.0 * (index / 2) as f64);
         canvas.line(&[(x, y - 4.0), (x + 14.0, y - 4.0)], ink, 3.0);
         let name = format!("a call of {}", number::time(level.cost_ns));
         canvas.text((x + 20.0, y), fit(&name, 200.0), Anchor::Start, Ink::Text, Weight::Plain);
@@ -94,7 +94,8 @@ pub(super) fn ratios(comparison: &Comparison) -> Option<Canvas> {
     let middle = frame.y(percent(comparison.ratio.estimate));
     canvas.line(&[(frame.left, middle), (frame.right, middle)], Ink::Vermillion, 1.6);
     let step = comparison.ratios.len() as f64 / values.len() as f64;
-    let dots: Vec<_> = values.iter().enumerate().map(|(index, &value)| frame.at((index as f64 + 0.5) * step + 0.5, percent(value))).collect();
+    let dots: Vec<_> =
+        values.iter().enumerate().map(|(index, &value)| frame.at((index as f64 + 0.5) * step + 0.5, percent(value))).collect();
     canvas.dots(&dots, Ink::Blue, 2.2);
     Some(canvas)
 }

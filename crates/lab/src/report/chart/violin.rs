@@ -1,19 +1,21 @@
 //! Each class's times as a lying violin with its quartiles, and all of them over one another.
 
-use super::canvas::{Anchor, Canvas, Weight, fit};
+use super::canvas::{Anchor, Canvas, Point, Weight, fit};
 use super::kernel;
 use super::palette::{Ink, SERIES};
 use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::{Class, Timing};
 use crate::report::number;
 
-const ROW: f64 = 27.0;
-
 /// One row for each class.
 pub(super) fn violins(timing: &Timing) -> Option<Canvas> {
     let (low, high) = kernel::range(&timing.classes)?;
     let count = timing.classes.len() as f64;
-    let row = if count <= 4.0 { 44.0 } else { ROW };
+    let row = match timing.classes.len() {
+        0..=5 => 44.0,
+        6..=9 => 32.0,
+        _ => 25.0,
+    };
     let mut canvas = Canvas::new(480.0, 12.0 + row * count + 48.0);
     let longest = timing.classes.iter().map(|class| class.name.chars().count()).max().unwrap_or(0);
     let left = (longest as f64 * 7.8 + 16.0).clamp(56.0, 150.0);
@@ -25,12 +27,12 @@ pub(super) fn violins(timing: &Timing) -> Option<Canvas> {
         let middle = frame.top + row * (index as f64 + 0.5) + 1.0;
         let name = fit(&class.name, left - 12.0);
         canvas.text((left - 8.0, middle + 4.5), name, Anchor::End, Ink::Text, Weight::Plain);
-        violin(&mut canvas, &frame, class, middle, row * 0.46);
+        violin(&mut canvas, &frame, class, (middle, row * 0.46), timing.classes.len() < 10);
     }
     Some(canvas)
 }
 
-fn violin(canvas: &mut Canvas, frame: &Frame, class: &Class, middle: f64, half: f64) {
+fn violin(canvas: &mut Canvas, frame: &Frame, class: &Class, (middle, half): Point, ringed: bool) {
     let start = kernel::quantile(class, 0.001).unwrap_or(frame.x.low()).max(frame.x.low());
     let points = kernel::density(class, frame.x.low(), frame.x.high());
     let peak = points.iter().map(|point| point.1).fold(f64::MIN_POSITIVE, f64::max);
@@ -39,9 +41,11 @@ fn violin(canvas: &mut Canvas, frame: &Frame, class: &Class, middle: f64, half: 
     let outline: Vec<_> = side(-1.0).chain(side(1.0).rev()).collect();
     if outline.len() > 2 {
         canvas.area(&outline, Ink::Blue, 3);
-        let mut ring = outline;
-        ring.push(ring[0]);
-        canvas.line(&ring, Ink::Blue, 1.0);
+        if ringed {
+            let mut ring = outline;
+            ring.push(ring[0]);
+            canvas.line(&ring, Ink::Blue, 1.0);
+        }
     }
     let [low, centre, high] = [0.25, 0.5, 0.75].map(|at| kernel::quantile(class, at));
     if let (Some(low), Some(high)) = (low, high) {
@@ -103,7 +107,7 @@ fn legend_rows(named: &[(&Class, &Ink)]) -> usize {
 
 fn legend(canvas: &mut Canvas, named: &[(&Class, &Ink)]) {
     for (index, (class, ink)) in named.iter().enumerate() {
-        let (x, y) = (12.0 + COLUMN * (index % 3) as f64, 14.0 + 19.0 * (index / 3) as f64);
+        let (x, y) = (COLUMN * (index % 3) as f64, 14.0 + 19.0 * (index / 3) as f64);
         canvas.line(&[(x, y - 4.0), (x + 14.0, y - 4.0)], **ink, 3.0);
         canvas.text((x + 20.0, y), fit(&class.name, COLUMN - 26.0), Anchor::Start, Ink::Text, Weight::Plain);
     }

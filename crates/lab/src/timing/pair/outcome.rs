@@ -28,6 +28,8 @@ pub(crate) struct Outcome {
     pub(crate) single: Vec<Interval>,
     /// The times in which a finding was made, where its size was taken from later ones.
     pub(crate) earlier: [Vec<u32>; 2],
+    /// All times behind the intervals, where they are kept.
+    pub(crate) times: [Vec<u32>; 2],
 }
 
 impl Outcome {
@@ -59,6 +61,8 @@ impl Outcome {
             autocorrelation: self.autocorrelation,
             ecdf: self.ecdf,
             seconds: self.seconds,
+            times: self.times,
+            raw: None,
         }
     }
 }

@@ -1,0 +1,173 @@
+//! How often does the lab err on this machine? Measured, stored, and cited by the verdicts.
+//!
+//! For functions of several costs: many runs in which nothing leaks give the rate of false alarms, runs with delays of growing size give the
+//! power.
+
+use std::path::{Path, PathBuf};
+
+use crate::clock::Clock;
+use crate::distribution::{clopper_pearson, median};
+use crate::imp::spin::spin;
+use crate::random::Random;
+use crate::record::{Calibration, CalibrationLevel, Machine, Power, Tool, Verdict};
+use crate::target::Target;
+use crate::timing::{self, Settings};
+use crate::watch::{Silent, Watch};
+
+/// How much to run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Costs of a call, in turns of the delay loop (about a cycle each). In a short loop the processor foresees the last turn, and a turn more
+    /// costs whatever a wrong guess does.
+    pub costs: Vec<u32>,
+    /// Runs without a leak, for each cost.
+    pub nulls: u64,
+    /// Delays, in turns.
+    pub delays: Vec<u32>,
+    /// Runs for each delay.
+    pub trials: u64,
+    /// As for an ordinary run.
+    pub settings: Settings,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { costs: vec![300, 1500, 15_000], nulls: 1000, delays: vec![1, 2, 3, 4, 8, 16], trials: 40, settings: Settings::default() }
+    }
+}
+
+impl Options {
+    /// A tenth of the runs: intervals are three times as wide.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { costs: vec![300, 1500], nulls: 60, delays: vec![1, 2, 4], trials: 6, settings: Settings::quick() }
+    }
+}
+
+/// Runs it.
+pub fn run(options: &Options, machine: &Machine, tool: &Tool, clock: &dyn Clock, watch: &mut dyn Watch) -> Calibration {
+    let each = options.nulls + options.trials * options.delays.len() as u64;
+    let total = each * options.costs.len() as u64;
+    let mut levels = Vec::new();
+    for (index, &cost) in options.costs.iter().enumerate() {
+        if watch.stopped() {
+            break;
+        }
+        levels.push(level(cost, options, clock, &mut Counted { watch, done: index as u64 * each, total }));
+    }
+    Calibration {
+        started: crate::machine::now(),
+        cpu: machine.cpu.clone(),
+        binary_sha256: tool.binary_sha256.clone(),
+        alpha: options.settings.alpha,
+        levels,
+    }
+}
+
+struct Counted<'w> {
+    watch: &'w mut dyn Watch,
+    done: u64,
+    total: u64,
+}
+
+impl Counted<'_> {
+    fn step(&mut self, what: &str) -> bool {
+        self.watch.progress(what, self.done, self.total);
+        self.done += 1;
+        !self.watch.stopped()
+    }
+}
+
+fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_>) -> CalibrationLevel {
+    let mut random = Random::new(options.settings.seed ^ u64::from(cost));
+    let mut level = CalibrationLevel::default();
+    let mut costs = Vec::new();
+    // Every look is taken: more chances to err than an ordinary run has.
+    let full = Settings { stop_early: false, ..options.settings.clone() };
+    for _ in 0..options.nulls {
+        if !watch.step(&format!("{cost} cycles, nothing leaks")) {
+            break;
+        }
+        let (scale, outcomes, _) =
+            timing::measure(&mut spinner(cost, 0), &Settings { seed: random.bits(), ..full.clone() }, clock, &mut Silent);
+        costs.push(scale.per_call(scale.call * scale.repeats as f64));
+        level.runs += 1;
+        level.rejected += u64::from(outcomes[0].p <= full.alpha);
+        level.leaks += u64::from(outcomes[0].verdict == Verdict::Leak);
+    }
+    level.cost_ns = median(&mut costs);
+    level.rate = clopper_pearson(level.rejected, level.runs, 0.95);
+    // Any real difference counts as found.
+    let any = Settings { delta_ns: Some(0.0), ..options.settings.clone() };
+    for &delay in &options.delays {
+        let (mut power, mut seen) = (Power::default(), Vec::new());
+        for _ in 0..options.trials {
+            if !watch.step(&format!("{cost} cycles, {delay} more")) {
+                break;
+            }
+            let (_, outcomes, _) =
+                timing::measure(&mut spinner(cost, delay), &Settings { seed: random.bits(), ..any.clone() }, clock, &mut Silent);
+            power.runs += 1;
+            power.found += u64::from(outcomes[0].confirmed.is_some());
+            seen.extend(outcomes[0].facts.effects.first().map(|effect| effect.difference.estimate));
+        }
+        power.delay_ns = median(&mut seen);
+        power.rate = clopper_pearson(power.found, power.runs, 0.95);
+        level.power.push(power);
+    }
+    level
+}
+
+/// A function whose time is its input: so many turns of the delay loop.
+fn spinner(cost: u32, delay: u32) -> Target {
+    Target::new("delay", 4, |input| spin(u32::from_le_bytes([input[0], input[1], input[2], input[3]])))
+        .fixed("without", &cost.to_le_bytes())
+        .fixed("with", &(cost + delay).to_le_bytes())
+}
+
+/// Where this machine's calibrations lie in `folder`.
+fn file(folder: &Path, cpu: &str) -> PathBuf {
+    let name: String = cpu.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    folder.join(format!("calibration-{name}.json"))
+}
+
+/// Keeps a calibration for later runs on this processor.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn store(folder: &Path, calibration: &Calibration) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(file(folder, &calibration.cpu), serde_json::to_string_pretty(calibration)?)
+}
+
+/// The calibration of this processor, where there is one.
+#[must_use]
+pub fn load(folder: &Path, cpu: &str) -> Option<Calibration> {
+    serde_json::from_str(&std::fs::read_to_string(file(folder, cpu)).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_calibration_is_found_again_by_its_processor() {
+        let folder = std::env::temp_dir().join(format!("deadpan-calibration-{}", std::process::id()));
+        let calibration = Calibration { cpu: "A CPU, @ 3 GHz/x".to_owned(), alpha: 0.01, ..Calibration::default() };
+        store(&folder, &calibration).unwrap();
+        assert_eq!(load(&folder, "A CPU, @ 3 GHz/x").map(|found| found.alpha), Some(0.01));
+        assert!(load(&folder, "another").is_none());
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_small_calibration_has_a_rate_and_a_power_for_every_cost() {
+        let options =
+            Options { costs: vec![400], nulls: 3, delays: vec![200], trials: 2, settings: Settings { looks: 1, ..Settings::quick() } };
+        let machine = Machine::default();
+        let calibration = run(&options, &machine, &Tool::default(), &*crate::clock::best(), &mut Silent);
+        let level = &calibration.levels[0];
+        assert_eq!((level.runs, level.power.len(), level.power[0].runs), (3, 1, 2));
+        assert!(level.cost_ns > 10.0 && level.rate.upper > 0.5, "{level:?}");
+    }
+}

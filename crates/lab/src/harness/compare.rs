@@ -1,0 +1,38 @@
+//! `compare`: two programs, alternately.
+
+use std::process::ExitCode;
+
+use super::Suite;
+use super::args::CompareArgs;
+use super::output::{Fault, Run};
+use super::progress::{self, Progress};
+use super::show::Screen;
+use crate::clock;
+use crate::record::Outcome;
+use crate::speed::program::{self, Options, Program};
+
+pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    let clock = clock::best();
+    let mut run = Run::new(suite, "compare", &*clock);
+    let program = |line: &str| {
+        let program = Program::shell(line, line);
+        let program = args.prepare.iter().fold(program, |program, prepare| program.prepare(prepare));
+        args.bytes.into_iter().fold(program, Program::bytes)
+    };
+    let (a, b) = (program(&args.a), program(&args.b));
+    let yardstick = args.yardstick.as_deref().map(program);
+    let options = Options { rounds: args.rounds as usize, warm_up: args.warm_up as usize, ..Options::default() };
+    let mut progress = Progress::new(args.rounds + args.warm_up);
+    let compared = program::compare(&a, &b, yardstick.as_ref(), &options, &mut progress);
+    progress.finish();
+    let comparison = compared?;
+    Screen::new(args.output.takes_stdout()).comparison(&comparison);
+    let same = comparison.outcome == Outcome::Same;
+    run.record.comparisons.push(comparison);
+    run.finish(&args.output)?;
+    Ok(ExitCode::from(match (progress::interrupted(), same) {
+        (true, _) => 130,
+        (false, true) => 0,
+        (false, false) => 1,
+    }))
+}

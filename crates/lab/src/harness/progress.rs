@@ -1,0 +1,71 @@
+//! The bar on long runs, and what Ctrl-C does: the first ends the run with what is known so far, the second ends the program.
+
+use std::io::IsTerminal;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::watch::Watch;
+
+static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether Ctrl-C was pressed.
+pub(super) fn interrupted() -> bool {
+    INTERRUPTS.load(Ordering::Relaxed) > 0
+}
+
+/// A bar over several parts of a run.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    /// Steps of the parts before this one.
+    before: u64,
+}
+
+impl Progress {
+    /// A bar of so many steps; hidden where standard error is not a terminal.
+    pub(super) fn new(steps: u64) -> Self {
+        static HANDLER: OnceLock<()> = OnceLock::new();
+        HANDLER.get_or_init(|| {
+            // Without a handler Ctrl-C still ends the program, only less politely.
+            let _ = ctrlc::set_handler(|| {
+                if INTERRUPTS.fetch_add(1, Ordering::Relaxed) > 0 {
+                    std::process::exit(130);
+                }
+            });
+        });
+        let target = if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(4) } else { ProgressDrawTarget::hidden() };
+        let style = ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {percent:>3} %, {eta} left  {wide_msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> ");
+        let bar = ProgressBar::with_draw_target(Some(steps), target).with_style(style);
+        Self { bar, before: 0 }
+    }
+
+    /// The next part begins: the one before had so many steps.
+    pub(super) fn advance(&mut self, steps: u64) {
+        self.before += steps;
+        self.bar.set_position(self.before);
+    }
+
+    /// Prints a line above the bar.
+    pub(super) fn line(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for Progress {
+    fn progress(&mut self, what: &str, done: u64, _of: u64) {
+        self.bar.set_message(what.to_owned());
+        self.bar.set_position(self.before + done);
+    }
+
+    fn stopped(&self) -> bool {
+        interrupted()
+    }
+}

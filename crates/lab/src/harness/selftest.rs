@@ -1,0 +1,140 @@
+//! `selftest`: does the lab keep its promises on this machine?
+
+use std::process::{Command, ExitCode, Stdio};
+
+use super::Suite;
+use super::args::SelftestArgs;
+use super::output::{Fault, Run};
+use super::progress::{self, Progress};
+use super::show::Screen;
+use crate::clock::{self, Clock};
+use crate::distribution::clopper_pearson;
+use crate::record::{Check, Verdict};
+use crate::selftest::{self, Options};
+use crate::taint::control::ControlResult;
+use crate::timing::Settings;
+use crate::{taint, timing};
+
+pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    if args.under_valgrind {
+        // Data for the process that started this one.
+        super::show::Screen::new(false).line(&serde_json::to_string(&checks(taint::controls()))?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let screen = Screen::new(args.output.takes_stdout());
+    let clock = clock::best();
+    let base = if args.quick { Options::quick() } else { Options::default() };
+    let mut run = Run::new(suite, if args.quick { "selftest --quick" } else { "selftest" }, &*clock);
+    let wanted = |group: &str| args.only.is_empty() || args.only.iter().any(|only| only == group);
+    let nulls = args.runs.unwrap_or(base.nulls);
+    let timing = wanted("timing");
+    let options = Options {
+        nulls: if timing { nulls } else { 0 },
+        plain: if timing { base.plain } else { 0 },
+        rare: if timing { base.rare } else { 0 },
+        races: if wanted("speed") { base.races } else { 0 },
+        load: base.load && !args.idle,
+        seed: base.seed,
+    };
+    let mut found = Vec::new();
+    #[cfg(feature = "trace")]
+    if wanted("trace") {
+        found.extend(checks(crate::trace::controls()));
+    }
+    if wanted("taint") {
+        found.extend(under_valgrind());
+    }
+    found.iter().for_each(|check| screen.check(check));
+    let mut progress = Progress::new(options.total());
+    let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
+    progress.finish();
+    found.extend(measured);
+    if wanted("code") && !progress::interrupted() {
+        let check = own_code(suite, args.quick, &*clock);
+        screen.check(&check);
+        found.push(check);
+    }
+    let missed = found.iter().filter(|check| check.passed == Some(false)).count();
+    let skipped = found.iter().filter(|check| check.passed.is_none()).count();
+    screen.line(&format!("{} promises kept, {missed} missed, {skipped} skipped", found.len() - missed - skipped));
+    run.record.selftest = found;
+    run.finish(&args.output)?;
+    Ok(ExitCode::from(if progress::interrupted() { 130 } else { u8::from(missed > 0) }))
+}
+
+/// Controls of the deterministic layers as checks.
+fn checks(controls: Vec<ControlResult>) -> Vec<Check> {
+    controls
+        .into_iter()
+        .map(|control| Check {
+            what: format!("{}: {}", control.layer, control.name),
+            wanted: if control.must_be_caught { "caught" } else { "not caught" }.to_owned(),
+            passed: control.passed(),
+            detail: match control.caught {
+                Some(true) => format!("caught: {}", control.detail),
+                Some(false) => "not caught".to_owned(),
+                None => format!("skipped: {}", control.detail),
+            },
+            ..Check::default()
+        })
+        .collect()
+}
+
+/// The taint layer's controls, in this program run by Valgrind.
+fn under_valgrind() -> Vec<Check> {
+    let skipped =
+        |why: String| vec![Check { what: "taint: all controls".to_owned(), detail: format!("skipped: {why}"), ..Check::default() }];
+    let Ok(program) = std::env::current_exe() else { return skipped("this program does not know where it lies".to_owned()) };
+    let arguments: Vec<String> = std::env::args().skip(1).take_while(|word| word != "selftest").chain(["selftest".to_owned()]).collect();
+    let output = Command::new("valgrind")
+        .args(["--quiet", "--log-fd=2", "--error-limit=no"])
+        .arg(program)
+        .args(arguments)
+        .arg("--under-valgrind")
+        .stderr(Stdio::null())
+        .output();
+    match output {
+        Ok(output) => {
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| skipped(format!("Valgrind's answer is not understood: {error}")))
+        }
+        Err(_) => skipped("valgrind is not installed".to_owned()),
+    }
+}
+
+/// The targets of this program itself: how many pairs of classes end as no leak above a stated bound.
+fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
+    let settings = if quick { Settings::quick() } else { Settings::default() };
+    let (mut pairs, mut good, mut above, mut others) = (0, 0, 0.0_f64, Vec::new());
+    let targets = (suite.timing)();
+    let mut progress = Progress::new(targets.iter().map(|target| target.pairs().len() as u64).sum());
+    for mut target in targets {
+        if progress::interrupted() {
+            break;
+        }
+        let timing = timing::run(&mut target, &settings, clock, &mut progress);
+        progress.advance(timing.pairs.len() as u64);
+        for pair in &timing.pairs {
+            pairs += 1;
+            if pair.verdict == Verdict::NoLeakAbove {
+                good += 1;
+                above = above.max(pair.bound_ns);
+            } else {
+                others.push(format!("{} {} / {}: {}", timing.target, pair.a, pair.b, pair.verdict));
+            }
+        }
+    }
+    progress.finish();
+    let mut detail = format!("the widest bound is {}", super::show::time(above));
+    if !others.is_empty() {
+        detail = format!("{detail}; not so: {}", others.join("; "));
+    }
+    Check {
+        what: "pairs of classes of this program's own functions that end as NO_LEAK_ABOVE".to_owned(),
+        runs: pairs,
+        found: good,
+        rate: clopper_pearson(good, pairs, 0.95),
+        wanted: "all".to_owned(),
+        detail,
+        passed: (pairs > 0).then_some(good == pairs),
+    }
+}

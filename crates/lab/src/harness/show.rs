@@ -1,0 +1,239 @@
+//! Tables on the terminal.
+
+use std::io::{IsTerminal, Write};
+
+use crate::record::{Calibration, Check, Comparison, Outcome, Speed, Timing, Verdict};
+
+/// Where a table goes: standard output, unless data go there.
+pub(super) struct Screen {
+    aside: bool,
+    colour: bool,
+}
+
+impl Screen {
+    /// `aside` where standard output is taken by a record.
+    pub(super) fn new(aside: bool) -> Self {
+        let terminal = if aside { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+        Self { aside, colour: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+    }
+
+    /// Writes a line. A reader that has gone away ends the program quietly.
+    pub(super) fn line(&self, text: &str) {
+        let failed = if self.aside { writeln!(std::io::stderr(), "{text}") } else { writeln!(std::io::stdout(), "{text}") };
+        if failed.is_err() {
+            std::process::exit(0);
+        }
+    }
+
+    fn verdict(&self, verdict: Verdict, width: usize) -> String {
+        let name = format!("{:width$}", verdict.name());
+        let colour = match verdict {
+            Verdict::NoLeakAbove => "32",
+            Verdict::BelowThreshold => "36",
+            Verdict::Leak | Verdict::Invalid => "31",
+            Verdict::Inconclusive | Verdict::Unmeasurable => "33",
+        };
+        if self.colour { format!("\x1b[{colour}m{name}\x1b[0m") } else { name }
+    }
+
+    /// The head of the table of timing verdicts.
+    pub(super) fn timing_head(&self) {
+        self.line(&format!(
+            "{:<34} {:>9}  {:<15} {:>9} {:>12} {:>9} {:>6}  {}",
+            "target", "call", "verdict", "to p95", "to p99.9", "power 90 %", "pairs", "trace"
+        ));
+    }
+
+    /// One target's row, and the pairs that did not end well.
+    pub(super) fn timing(&self, timing: &Timing) {
+        let most = |of: fn(&crate::record::Pair) -> f64| timing.pairs.iter().map(of).fold(0.0, f64::max);
+        let call = timing
+            .classes
+            .iter()
+            .flat_map(|class| class.quantiles.iter().find(|quantile| quantile.at >= 0.5))
+            .map(|middle| middle.ns)
+            .fold(0.0, f64::max);
+        self.line(&format!(
+            "{:<34} {:>9}  {} {:>9} {:>12} {:>9} {:>6}  {}",
+            timing.target,
+            time(call),
+            self.verdict(timing.verdict, 15),
+            time(most(|pair| pair.bound_ns)),
+            time(most(|pair| pair.tail_bound_ns)),
+            time(most(|pair| pair.mde_ns)),
+            timing.pairs.len(),
+            trace(timing),
+        ));
+        for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
+            self.line(&format!("    {} / {}: {}: {}{}", pair.a, pair.b, pair.verdict, pair.reason, more(pair)));
+        }
+    }
+
+    /// One row of the table of speeds.
+    pub(super) fn speed(&self, speed: &Speed) {
+        let times = |ratio: f64| format!("{ratio:.2} × ");
+        let beside =
+            speed.yardstick.as_ref().map_or_else(String::new, |yardstick| format!("{}{}", times(yardstick.ratio.estimate), yardstick.name));
+        let change = speed.change.as_ref().map_or_else(String::new, |change| match change.outcome {
+            Outcome::Same => "as before".to_owned(),
+            Outcome::Faster | Outcome::Slower => format!("{:+.1} %", (change.ratio.estimate - 1.0) * 100.0),
+        });
+        let Speed { target, size, estimates, bytes_per_second, .. } = speed;
+        self.line(&format!(
+            "{target:<34} {size:>8} {:>10} {:>10} {:>10}  {:>14}  {beside:<16} {change}",
+            time(estimates.median.lower),
+            time(estimates.median.estimate),
+            time(estimates.median.upper),
+            rate(bytes_per_second.estimate, "B"),
+        ));
+    }
+
+    /// Two programs, and what they were held against.
+    pub(super) fn comparison(&self, comparison: &Comparison) {
+        self.line(&format!("{:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}", "", "minimum", "median", "user", "system", "memory", ""));
+        let sides = [("A", Some(&comparison.a)), ("B", Some(&comparison.b)), ("yard", comparison.yardstick.as_ref())];
+        for (name, side) in sides.into_iter().filter_map(|(name, side)| Some((name, side?))) {
+            let seconds =
+                |interval: &Option<crate::record::Interval>| interval.map_or_else(String::new, |interval| time(interval.estimate * 1e9));
+            self.line(&format!(
+                "{name:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}  {}",
+                time(side.wall_minimum * 1e9),
+                time(side.wall.estimate * 1e9),
+                seconds(&side.user),
+                seconds(&side.system),
+                side.peak_memory.map_or_else(String::new, |bytes| scaled(bytes as f64, "B")),
+                side.bytes_per_second.map_or_else(String::new, |bytes| rate(bytes, "B")),
+                side.name
+            ));
+        }
+        let ratio = comparison.ratio;
+        let words = match comparison.outcome {
+            Outcome::Same => format!("the same within {:.1} %", comparison.margin * 100.0),
+            Outcome::Faster => "B is faster".to_owned(),
+            Outcome::Slower => "B is slower".to_owned(),
+        };
+        self.line(&format!(
+            "B / A: {:.4} ({:.4} to {:.4}, 99 %), {} rounds: {words}",
+            ratio.estimate, ratio.lower, ratio.upper, comparison.rounds
+        ));
+    }
+
+    /// One promise and whether it was kept.
+    pub(super) fn check(&self, check: &Check) {
+        let (mark, colour) = match check.passed {
+            Some(true) => ("kept", "32"),
+            Some(false) => ("MISSED", "31"),
+            None => ("skipped", "33"),
+        };
+        let mark = if self.colour { format!("\x1b[{colour}m{mark:<7}\x1b[0m") } else { format!("{mark:<7}") };
+        let rate = if check.runs == 0 {
+            String::new()
+        } else {
+            let percent = |share: f64| format!("{:.2}", share * 100.0);
+            let interval = check.rate;
+            format!(
+                ": {} of {} = {} % ({} to {} %)",
+                check.found,
+                check.runs,
+                percent(interval.estimate),
+                percent(interval.lower),
+                percent(interval.upper)
+            )
+        };
+        let wanted = if check.wanted.is_empty() { String::new() } else { format!("; wanted: {}", check.wanted) };
+        self.line(&format!("{mark} {}{rate}{wanted}\n        {}", check.what, check.detail));
+    }
+
+    /// Rates of error by cost.
+    pub(super) fn calibration(&self, calibration: &Calibration) {
+        for level in &calibration.levels {
+            let percent = |share: f64| format!("{:.2} %", share * 100.0);
+            self.line(&format!(
+                "calls of {}: {} of {} rejected at α = {} where nothing leaks ({} to {}), {} as LEAK",
+                time(level.cost_ns),
+                level.rejected,
+                level.runs,
+                percent(calibration.alpha),
+                percent(level.rate.lower),
+                percent(level.rate.upper),
+                level.leaks
+            ));
+            for power in &level.power {
+                let Power { delay_ns, found, runs, rate } = *power;
+                self.line(&format!(
+                    "    {:>9} more: found in {found} of {runs} ({} to {})",
+                    time(delay_ns),
+                    percent(rate.lower),
+                    percent(rate.upper)
+                ));
+            }
+        }
+    }
+}
+
+use crate::record::Power;
+
+fn more(pair: &crate::record::Pair) -> String {
+    let most = pair.more_pairs.filter(|&pairs| pairs > 0);
+    most.map_or_else(String::new, |pairs| format!("; {pairs} more pairs of calls would settle it"))
+}
+
+fn trace(timing: &Timing) -> String {
+    let Some(trace) = &timing.trace else { return String::new() };
+    match (&trace.skipped, &trace.divergence) {
+        (Some(why), _) => format!("skipped: {why}"),
+        (None, Some(place)) => format!("DIFFERS at {place}"),
+        (None, None) => match trace.variable_latency.iter().find(|instruction| instruction.secret) {
+            Some(instruction) => format!("{} ON SECRETS at {}", instruction.instruction, instruction.place),
+            None => format!("equal for {} inputs, {} instructions", trace.secrets, trace.instructions),
+        },
+    }
+}
+
+/// Nanoseconds in a fitting unit, with three digits.
+pub(super) fn time(ns: f64) -> String {
+    match ns.abs() {
+        ns_abs if ns_abs == 0.0 => "0".to_owned(),
+        ns_abs if ns_abs < 0.9995 => format!("{} ps", digits(ns * 1e3)),
+        ns_abs if ns_abs < 999.5 => format!("{} ns", digits(ns)),
+        ns_abs if ns_abs < 999.5e3 => format!("{} µs", digits(ns / 1e3)),
+        ns_abs if ns_abs < 999.5e6 => format!("{} ms", digits(ns / 1e6)),
+        _ => format!("{} s", digits(ns / 1e9)),
+    }
+}
+
+/// An amount per second.
+pub(super) fn rate(amount: f64, unit: &str) -> String {
+    format!("{}/s", scaled(amount, unit))
+}
+
+fn scaled(amount: f64, unit: &str) -> String {
+    let (scale, prefix) = match amount.abs() {
+        amount if amount < 999.5 => (1.0, ""),
+        amount if amount < 999.5e3 => (1e3, "k"),
+        amount if amount < 999.5e6 => (1e6, "M"),
+        amount if amount < 999.5e9 => (1e9, "G"),
+        _ => (1e12, "T"),
+    };
+    format!("{} {prefix}{unit}", digits(amount / scale))
+}
+
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if size < 9.995 => format!("{value:.2}"),
+        size if size < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits_and_a_fitting_unit() {
+        let shown = [0.0, 0.0123, 0.9999, 12.34, 999.6, 45_600.0, 2.5e9].map(time);
+        assert_eq!(shown, ["0", "12.3 ps", "1.00 ns", "12.3 ns", "1.00 µs", "45.6 µs", "2.50 s"]);
+        assert_eq!(rate(1.5e9, "B"), "1.50 GB/s");
+    }
+}

@@ -1,0 +1,114 @@
+//! `speed`: throughput beside `memcpy`, and the machine's limits.
+
+use std::process::ExitCode;
+
+use super::args::SpeedArgs;
+use super::output::{Fault, Run};
+use super::progress::{self, Progress};
+use super::show::{Screen, rate};
+use super::{SizedTarget, Suite, state};
+use crate::clock::{self, Clock};
+use crate::record::{Interval, Speed, Yardstick};
+use crate::speed::{self, Options, RaceOptions};
+use crate::target::Target;
+
+/// The target that the others are held against.
+const YARDSTICK: &str = "memcpy";
+/// A change below this is never called one.
+const MARGIN: f64 = 0.02;
+
+pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    let screen = Screen::new(args.output.takes_stdout());
+    let all = (suite.speed)();
+    let names: Vec<String> = all.iter().map(|sized| sized.target.name().to_owned()).collect();
+    let wanted =
+        |name: &str| args.target.is_empty() || name == YARDSTICK || args.target.iter().any(|pattern| name.contains(pattern.as_str()));
+    let mut chosen: Vec<SizedTarget> = all.into_iter().filter(|sized| wanted(sized.target.name())).collect();
+    if chosen.iter().all(|sized| sized.target.name() == YARDSTICK)
+        && !args.target.is_empty()
+        && !args.target.iter().any(|name| YARDSTICK.contains(name.as_str()))
+    {
+        let mut names = names;
+        names.dedup();
+        return Err(format!("no target is called {}\nhint: there are {}", args.target.join(" or "), names.join(", ")).into());
+    }
+    if args.list {
+        chosen.iter().for_each(|sized| screen.line(&format!("{}: {}", sized.target.name(), sized.size)));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let clock = clock::best();
+    let mut run = Run::new(suite, &describe(args), &*clock);
+    let mut progress = Progress::new(chosen.len() as u64);
+    if !args.no_baselines {
+        run.record.baselines = speed::baselines(&*clock, &std::env::temp_dir())?;
+        for baseline in &run.record.baselines {
+            let unit = if baseline.unit == "bytes" { "B" } else { "op" };
+            screen.line(&format!("{:<34} {:>14}", baseline.name, rate(baseline.rate.estimate, unit)));
+        }
+    }
+    screen.line(&format!(
+        "{:<34} {:>8} {:>10} {:>10} {:>10}  {:>14}  {:<16} {}",
+        "target", "size", "at least", "median", "at most", "throughput", "beside memcpy", "since last run"
+    ));
+    let mut yardsticks = yardsticks((suite.speed)());
+    for sized in &mut chosen {
+        if progress::interrupted() {
+            break;
+        }
+        let measured = measure(sized, &mut yardsticks, args, &*clock, &mut progress)?;
+        progress.advance(1);
+        progress.line(|| screen.speed(&measured));
+        run.record.speed.push(measured);
+    }
+    progress.finish();
+    run.finish(&args.output)?;
+    Ok(ExitCode::from(if progress::interrupted() { 130 } else { 0 }))
+}
+
+fn yardsticks(all: Vec<SizedTarget>) -> Vec<(String, Target)> {
+    all.into_iter().filter(|sized| sized.target.name() == YARDSTICK).map(|sized| (sized.size, sized.target)).collect()
+}
+
+fn measure(
+    sized: &mut SizedTarget,
+    yardsticks: &mut [(String, Target)],
+    args: &SpeedArgs,
+    clock: &dyn Clock,
+    progress: &mut Progress,
+) -> Result<Speed, Fault> {
+    let options = if args.quick { Options { samples: 30, ..Options::brief() } } else { Options::quick() };
+    let estimates = speed::estimate(&mut sized.target, 0, clock, &options, progress);
+    let folder = state::folder().join("baselines");
+    let name = sized.target.name().to_owned();
+    let stored = speed::baseline::load(&folder, &name, &sized.size)?;
+    let change = stored.map(|stored| speed::baseline::change(&stored, &estimates, MARGIN));
+    if !args.keep && !progress::interrupted() {
+        speed::baseline::store(&folder, &name, &sized.size, &estimates)?;
+    }
+    let own = yardsticks.iter_mut().find(|(size, _)| *size == sized.size && name != YARDSTICK);
+    let yardstick = own.map(|(_, yardstick)| {
+        let race = RaceOptions { limit: std::time::Duration::from_millis(if args.quick { 30 } else { 200 }), ..RaceOptions::default() };
+        let comparison = speed::race_targets((yardstick, 0), (&mut sized.target, 0), clock, &race, progress);
+        Yardstick { name: YARDSTICK.to_owned(), ratio: comparison.ratio }
+    });
+    let per_second = |ns: f64| if ns > 0.0 { sized.bytes as f64 / ns * 1e9 } else { 0.0 };
+    let median = estimates.median;
+    Ok(Speed {
+        target: name,
+        size: sized.size.clone(),
+        bytes: sized.bytes,
+        bytes_per_second: Interval {
+            lower: per_second(median.upper),
+            estimate: per_second(median.estimate),
+            upper: per_second(median.lower),
+        },
+        estimates,
+        change,
+        yardstick,
+    })
+}
+
+fn describe(args: &SpeedArgs) -> String {
+    let targets: String = args.target.iter().map(|name| format!(" --target {name}")).collect();
+    format!("speed{targets}{}", if args.quick { " --quick" } else { "" })
+}

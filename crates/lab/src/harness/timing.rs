@@ -1,0 +1,145 @@
+//! `timing`: verdicts, target by target.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::args::TimingArgs;
+use super::output::{self, Fault, Run};
+use super::progress::Progress;
+use super::show::Screen;
+use super::{Suite, progress, state};
+use crate::clock;
+use crate::record::{Timing, Verdict};
+use crate::target::Target;
+use crate::timing::Settings;
+use crate::{calibrate, speed, timing};
+
+pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    let screen = Screen::new(args.output.takes_stdout());
+    let targets = choose((suite.timing)(), args)?;
+    if args.list {
+        for target in &targets {
+            let classes: Vec<&str> = target.classes().iter().map(|class| class.name()).collect();
+            screen.line(&format!("{}: {}", target.name(), classes.join(", ")));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let clock = clock::best();
+    let mut run = Run::new(suite, &describe(args), &*clock);
+    run.record.calibration = calibrate::load(&state::folder(), &run.record.machine.cpu);
+    let settings = settings(args);
+    let mut progress = Progress::new(targets.iter().map(steps).sum());
+    screen.timing_head();
+    for mut target in targets {
+        if progress::interrupted() {
+            break;
+        }
+        let mut timing = timing::run(&mut target, &settings, &*clock, &mut progress);
+        let interrupted = progress::interrupted();
+        if !args.no_estimates && !interrupted {
+            estimate(&mut target, &mut timing, args.quick, &*clock);
+        }
+        #[cfg(feature = "trace")]
+        if !args.no_trace && !interrupted {
+            timing.trace = Some(crate::trace::target(&mut target, settings.seed));
+        }
+        if let Some(folder) = &args.raw {
+            write_raw(folder, &mut timing)?;
+        }
+        progress.advance(steps(&target));
+        progress.line(|| screen.timing(&timing));
+        run.record.timing.push(timing);
+    }
+    progress.finish();
+    let code = exit_code(&run.record.timing, args.strict);
+    summary(&run.record.timing, &screen);
+    run.finish(&args.output)?;
+    Ok(ExitCode::from(code))
+}
+
+fn steps(target: &Target) -> u64 {
+    target.pairs().len().max(1) as u64
+}
+
+fn settings(args: &TimingArgs) -> Settings {
+    let base = if args.quick { Settings::quick() } else { Settings::default() };
+    Settings { alpha: args.alpha, delta_ns: args.delta, seed: args.seed.unwrap_or(base.seed), keep_times: args.raw.is_some(), ..base }
+}
+
+/// The time of each class by itself. A function that is handed its input back changed is left out: its second call is another call.
+fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn clock::Clock) {
+    let options = if quick { speed::Options::brief() } else { speed::Options { samples: 50, ..speed::Options::brief() } };
+    for (index, class) in timing.classes.iter_mut().enumerate() {
+        class.estimates = Some(speed::estimate(target, index, clock, &options, &mut crate::watch::Silent));
+    }
+}
+
+/// Writes the single times of each pair into a file of its own.
+fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let plain = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
+    for pair in &mut timing.pairs {
+        let name = format!("security.{}.{}.{}.ticks", plain(&timing.target), plain(&pair.a), plain(&pair.b));
+        let [a, b] = std::mem::take(&mut pair.times);
+        let bytes: Vec<u8> = a.iter().zip(&b).flat_map(|(a, b)| [a.to_le_bytes(), b.to_le_bytes()]).flatten().collect();
+        output::write(&folder.join(&name), &bytes)?;
+        pair.raw = Some(name);
+    }
+    Ok(())
+}
+
+/// The targets and classes that were asked for.
+fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
+    let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
+    let wanted = |name: &str, patterns: &[String]| patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()));
+    let mut chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), &args.target)).collect();
+    if chosen.is_empty() {
+        return Err(format!("no target is called {}\nhint: there are {}", args.target.join(" or "), names.join(", ")).into());
+    }
+    if !args.class.is_empty() {
+        chosen = chosen.into_iter().map(|target| target.only(|name| wanted(name, &args.class))).collect();
+    }
+    chosen.retain(|target| !target.pairs().is_empty());
+    if chosen.is_empty() {
+        let hint = "hint: a verdict compares two classes; see them with --list";
+        return Err(format!("fewer than two classes are called {}\n{hint}", args.class.join(" or ")).into());
+    }
+    Ok(chosen)
+}
+
+/// The command that repeats this run, without paths.
+fn describe(args: &TimingArgs) -> String {
+    let mut words = vec!["timing".to_owned()];
+    let quote = |word: &str| if word.contains(' ') { format!("'{word}'") } else { word.to_owned() };
+    words.extend(args.target.iter().map(|name| format!("--target {}", quote(name))));
+    words.extend(args.class.iter().map(|name| format!("--class {}", quote(name))));
+    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.extend(args.delta.map(|delta| format!("--delta {delta}")));
+    if args.alpha != 0.01 {
+        words.push(format!("--alpha {}", args.alpha));
+    }
+    words.join(" ")
+}
+
+/// The code of the most severe verdict. Traces that differ are a leak, whatever the clock says.
+fn exit_code(timing: &[Timing], strict: bool) -> u8 {
+    #[cfg(feature = "trace")]
+    if timing.iter().filter_map(|timing| timing.trace.as_ref()).any(|trace| trace.skipped.is_none() && crate::trace::leaks(trace).is_some())
+    {
+        return Verdict::Leak.exit_code(strict);
+    }
+    timing.iter().map(|timing| timing.verdict).max().map_or(Verdict::Inconclusive, |worst| worst).exit_code(strict)
+}
+
+fn summary(timing: &[Timing], screen: &Screen) {
+    let pairs: Vec<Verdict> = timing.iter().flat_map(|timing| &timing.pairs).map(|pair| pair.verdict).collect();
+    let verdicts =
+        [Verdict::NoLeakAbove, Verdict::BelowThreshold, Verdict::Leak, Verdict::Inconclusive, Verdict::Invalid, Verdict::Unmeasurable];
+    let counts: Vec<String> = verdicts
+        .iter()
+        .map(|verdict| (verdict, pairs.iter().filter(|&other| other == verdict).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(verdict, count)| format!("{count} {verdict}"))
+        .collect();
+    screen.line(&format!("{} targets, {} pairs of classes: {}", timing.len(), pairs.len(), counts.join(", ")));
+}

@@ -1,0 +1,95 @@
+//! Child processes: what one used, by `wait4`, which the standard library does not ask.
+
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+
+/// What a child and the children that it waited for used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Usage {
+    /// Seconds on processors in user mode.
+    pub(crate) user: f64,
+    /// Seconds in the kernel.
+    pub(crate) system: f64,
+    /// The largest resident set of one process, in bytes.
+    pub(crate) peak: u64,
+}
+
+/// Waits for a child's end.
+#[cfg(unix)]
+pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
+    use std::os::unix::process::ExitStatusExt;
+    drop(child.stdin.take());
+    let (status, usage) = wait4(child.id() as libc::pid_t)?;
+    Ok((ExitStatus::from_raw(status), usage))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
+    Ok((child.wait()?, Usage::default()))
+}
+
+#[cfg(unix)]
+fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
+    let mut status = 0;
+    // SAFETY: `rusage` consists of integers only, for which zeros are valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: both pointers are to live, writable values of the types that the call fills in.
+        if unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } == pid {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    // Linux counts in KiB, Apple's systems in bytes.
+    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    Ok((status, Usage { user: seconds(usage.ru_utime), system: seconds(usage.ru_stime), peak: usage.ru_maxrss.max(0) as u64 * unit }))
+}
+
+/// Makes the standard library start this command by `fork`, where it would use `vfork` or `posix_spawn`.
+///
+/// On Linux, a program inherits as its peak what its process held when the program was loaded. After `vfork` that is the *parent's* peak,
+/// file mappings included; after `fork`, no more than the copied pages.
+pub(crate) fn by_fork(command: &mut Command) {
+    #[cfg(unix)]
+    // SAFETY: the closure does nothing, so nothing that is forbidden between `fork` and `exec`.
+    unsafe {
+        use std::os::unix::process::CommandExt;
+        command.pre_exec(|| Ok(()));
+    }
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// The peak that a child shows without having done anything, in bytes: its own is not visible below that.
+pub(crate) fn floor() -> io::Result<u64> {
+    #[cfg(unix)]
+    {
+        // SAFETY: the child calls nothing but `_exit`, which may be called after `fork` whatever the other threads were doing.
+        let pid = unsafe {
+            let pid = libc::fork();
+            if pid == 0 {
+                libc::_exit(0);
+            }
+            pid
+        };
+        if pid < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(wait4(pid)?.1.peak)
+    }
+    #[cfg(not(unix))]
+    Ok(u64::MAX)
+}
+
+/// Has the system write out what it holds back for the disks.
+pub(crate) fn sync() {
+    #[cfg(unix)]
+    // SAFETY: takes and returns nothing.
+    unsafe {
+        libc::sync();
+    }
+}

@@ -1,0 +1,89 @@
+//! The Markdown page.
+
+use super::chart::{Chart, Plot};
+use super::table::plain;
+use super::{calibration, guide, page, rank, security, speed, words};
+use crate::record::Record;
+
+/// The page; it shows the charts by the names of their files.
+pub(super) fn write(record: &Record, charts: &[Chart]) -> String {
+    let mut out = format!("# {}\n\n", plain(&page::title(record)));
+    out.push_str("| | |\n|---|---|\n");
+    for (name, value) in page::facts(record) {
+        out.push_str(&format!("| {} | {} |\n", plain(name), plain(&value)));
+    }
+    if !record.command.is_empty() {
+        out.push_str(&format!("\n```sh\n{}\n```\n", record.command.replace("```", "")));
+    }
+    out.push('\n');
+    timing(&mut out, record, charts);
+    if !record.speed.is_empty() {
+        out.push_str("## Speed\n\n");
+        pictures(&mut out, charts, &[Plot::Throughput], |_| true);
+        out.push_str(&speed::table(record).markdown());
+        pictures(&mut out, charts, &[Plot::Regression], |chart| chart.name.starts_with("speed."));
+    }
+    if !record.comparisons.is_empty() {
+        out.push_str("## Comparisons\n\n");
+        for (index, comparison) in record.comparisons.iter().enumerate() {
+            out.push_str(&format!("{}\n\n{}", plain(&speed::compared(comparison)), speed::contestants(comparison).markdown()));
+            pictures(&mut out, charts, &[Plot::Ratios], |chart| chart.index == index);
+        }
+    }
+    if !record.baselines.is_empty() {
+        out.push_str(&format!("## What the machine can do\n\n{}", speed::baselines(record).markdown()));
+        pictures(&mut out, charts, &[Plot::History], |_| true);
+    }
+    if let Some(calibration) = &record.calibration {
+        out.push_str("## How often the lab errs here\n\n");
+        for level in &calibration.levels {
+            out.push_str(&format!("- {}\n", plain(&calibration::words(calibration, level))));
+        }
+        out.push('\n');
+        out.push_str(&calibration::alarms(calibration).markdown());
+        pictures(&mut out, charts, &[Plot::Power], |_| true);
+    }
+    if !record.selftest.is_empty() {
+        out.push_str(&format!("## Selftest\n\n{}\n\n{}", calibration::verdict(record), calibration::checks(record).markdown()));
+    }
+    out.push_str(&guide::markdown());
+    out
+}
+
+fn timing(out: &mut String, record: &Record, charts: &[Chart]) {
+    if record.timing.is_empty() {
+        return;
+    }
+    out.push_str("## Does time depend on the input?\n\n");
+    out.push_str(&security::summary(record).markdown());
+    for (index, timing) in record.timing.iter().enumerate() {
+        let label = words::label(timing.verdict, rank::bound(timing));
+        out.push_str(&format!("### {}: {}\n\n", plain(&security::name(record, timing)), plain(&label)));
+        out.push_str(&format!("{}\n\n", plain(&words::target(timing))));
+        let timed = |chart: &Chart| chart.index == index && chart.name.starts_with("security.");
+        pictures(out, charts, &[Plot::Quantiles, Plot::Violin, Plot::Pairs, Plot::Density], timed);
+        pictures(out, charts, &[Plot::Ecdf, Plot::Funnel, Plot::Series, Plot::Autocorrelation], timed);
+        if let Some(trace) = &timing.trace {
+            out.push_str(&format!("{}\n\n", plain(&words::trace(trace))));
+        }
+        out.push_str(&security::pairs(timing).markdown());
+        out.push_str(&security::quantiles(timing).markdown());
+        for class in &timing.classes {
+            let Some(estimates) = &class.estimates else { continue };
+            out.push_str(&format!(
+                "#### {}\n\n{}{}\n\n",
+                plain(&class.name),
+                security::estimates(estimates).markdown(),
+                plain(&words::class(class))
+            ));
+        }
+        out.push_str(&format!("{}\n\n", plain(&words::design(timing))));
+    }
+}
+
+fn pictures(out: &mut String, charts: &[Chart], plots: &[Plot], wanted: impl Fn(&Chart) -> bool) {
+    for chart in charts.iter().filter(|chart| plots.contains(&chart.plot) && wanted(chart)) {
+        let text = format!("{}, {}", chart.title, chart.subtitle).replace(['[', ']', '\n'], " ");
+        out.push_str(&format!("![{}]({}.png)\n\n", plain(&text), chart.name));
+    }
+}

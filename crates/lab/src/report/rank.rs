@@ -1,0 +1,65 @@
+//! Which pair of classes a reader should see first.
+
+use crate::record::{Effect, Pair, Timing, Verdict};
+
+/// The pairs, the most notable first: by severity, then by how far a difference lies beyond its own uncertainty.
+pub(super) fn pairs(timing: &Timing) -> Vec<&Pair> {
+    let mut pairs: Vec<&Pair> = timing.pairs.iter().collect();
+    pairs.sort_by(|a, b| b.verdict.cmp(&a.verdict).then_with(|| weight(b).total_cmp(&weight(a))));
+    pairs
+}
+
+/// The pair for a target's main picture.
+pub(super) fn worst(timing: &Timing) -> Option<&Pair> {
+    pairs(timing).first().copied()
+}
+
+fn weight(pair: &Pair) -> f64 {
+    let of = |effect: &Effect| {
+        let half = (effect.difference.upper - effect.difference.lower) / 2.0;
+        let share = effect.difference.estimate.abs() / half.max(1e-9);
+        if share.is_finite() { share } else { 0.0 }
+    };
+    usual(pair).map(of).fold(0.0, f64::max)
+}
+
+/// The statistics up to the 95 % quantile.
+fn usual(pair: &Pair) -> impl Iterator<Item = &Effect> {
+    pair.effects.iter().filter(|effect| effect.quantile.is_none_or(|at| at <= 0.95))
+}
+
+/// The statistic that stands out most: beyond its threshold where one is, else by size.
+pub(super) fn largest(pair: &Pair) -> Option<&Effect> {
+    let beyond = |effect: &Effect| {
+        let difference = &effect.difference;
+        let nearest = if difference.covers(0.0) { 0.0 } else { difference.lower.abs().min(difference.upper.abs()) };
+        (nearest - effect.tolerance_ns, difference.estimate.abs())
+    };
+    let order = |a: &&Effect, b: &&Effect| {
+        let (a, b) = (beyond(a), beyond(b));
+        (a.0 > 0.0).cmp(&(b.0 > 0.0)).then(a.1.total_cmp(&b.1))
+    };
+    let known = |effect: &&Effect| effect.difference.estimate.is_finite();
+    usual(pair).filter(known).max_by(order).or_else(|| pair.effects.iter().filter(known).max_by(order))
+}
+
+/// No difference above this between any two classes, up to the 95 % quantile.
+pub(super) fn bound(timing: &Timing) -> Option<f64> {
+    most(timing, |pair| pair.bound_ns)
+}
+
+/// Likewise up to the 99.9 % quantile.
+pub(super) fn tail_bound(timing: &Timing) -> Option<f64> {
+    most(timing, |pair| pair.tail_bound_ns)
+}
+
+/// A shift of this size would have been found nine times in ten in any pair.
+pub(super) fn detectable(timing: &Timing) -> Option<f64> {
+    most(timing, |pair| pair.mde_ns)
+}
+
+/// Pairs that cannot be judged say nothing of any bound.
+fn most(timing: &Timing, value: fn(&Pair) -> f64) -> Option<f64> {
+    let judged = timing.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::Invalid | Verdict::Unmeasurable));
+    judged.map(value).filter(|value| !value.is_nan()).reduce(f64::max)
+}

@@ -1,0 +1,219 @@
+//! The part of the page about timing: the summary of all targets, and a section for each.
+
+use super::chart::{self, Chart, Plot, quantile};
+use super::markup::{details, escape, paragraph};
+use super::number::{self, NONE, count, probability, time};
+use super::table::{Cell, Table, badge};
+use super::{rank, words};
+use crate::record::{Class, Control, Estimates, Interval, Pair, Record, Timing};
+
+/// Where a target's section is.
+fn place(index: usize) -> String {
+    format!("target-{}", index + 1)
+}
+
+/// One row for each target, the most severe verdict first.
+pub(super) fn summary(record: &Record) -> Table {
+    let mut table =
+        Table::new(&["Target", "Verdict", ">No difference above", ">in the tail", ">Would be found", "Most notable pair", ">Pairs"]);
+    let mut order: Vec<usize> = (0..record.timing.len()).collect();
+    order.sort_by_key(|&index| std::cmp::Reverse(record.timing[index].verdict));
+    for index in order {
+        let timing = &record.timing[index];
+        let shown = |value: Option<f64>| value.filter(|ns| ns.is_finite()).map_or_else(|| NONE.to_owned(), time);
+        table.row(vec![
+            Cell::Link(name(record, timing), place(index)),
+            Cell::Badge(timing.verdict, timing.verdict.name().to_owned()),
+            Cell::Strong(shown(rank::bound(timing))),
+            shown(rank::tail_bound(timing)).into(),
+            shown(rank::detectable(timing)).into(),
+            rank::worst(timing).map_or_else(|| NONE.to_owned(), |pair| format!("{} against {}", pair.b, pair.a)).into(),
+            timing.pairs.len().to_string().into(),
+        ]);
+    }
+    table
+}
+
+/// The target's name, with its length where that tells it from another.
+pub(super) fn name(record: &Record, timing: &Timing) -> String {
+    let twice = record.timing.iter().filter(|other| other.target == timing.target).count() > 1;
+    if twice { format!("{}, {} bytes", timing.target, timing.length) } else { timing.target.clone() }
+}
+
+/// A target's section.
+pub(super) fn section(record: &Record, index: usize) -> String {
+    let timing = &record.timing[index];
+    let charts = chart::of_timing(timing, index, false);
+    let label = words::label(timing.verdict, rank::bound(timing));
+    let mut out = format!("<section class=\"target\" id=\"{}\">\n<h3>{} ", place(index), escape(&name(record, timing)));
+    out.push_str(&badge(timing.verdict, &label));
+    out.push_str("</h3>\n<p class=\"lead\">");
+    out.push_str(&escape(&words::target(timing)));
+    out.push_str("</p>\n");
+    out.push_str(&figures(&charts, &[Plot::Quantiles, Plot::Violin], "main"));
+    if let Some(trace) = &timing.trace {
+        let class = if trace.skipped.is_none() && !trace.equal { "note bad" } else { "note" };
+        out.push_str(&format!("<p class=\"{class}\"><b>Trace.</b> {}</p>\n", escape(&words::trace(trace))));
+    }
+    out.push_str(&pairs(timing).html());
+    let more = [Plot::Pairs, Plot::Density, Plot::Ecdf, Plot::Funnel, Plot::Series, Plot::Autocorrelation];
+    out.push_str(&details("More pictures", &figures(&charts, &more, "")));
+    out.push_str(&details("Each class by itself", &classes(timing, &charts)));
+    out.push_str(&details("Statistics, controls and design", &inner(timing)));
+    out.push_str("</section>\n");
+    out
+}
+
+/// The charts of the named kinds, in that order.
+pub(super) fn figures(charts: &[Chart], plots: &[Plot], class: &str) -> String {
+    let chosen: Vec<&Chart> = plots.iter().flat_map(|plot| charts.iter().filter(move |chart| chart.plot == *plot)).collect();
+    if chosen.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("<div class=\"figures {class}\">\n");
+    for chart in chosen {
+        out.push_str(&format!("<figure>{}<figcaption>{}</figcaption></figure>\n", chart.inline(), escape(&chart.caption)));
+    }
+    out.push_str("</div>\n");
+    out
+}
+
+/// One row for each pair, the most notable first.
+pub(super) fn pairs(timing: &Timing) -> Table {
+    let mut table = Table::new(&[
+        "Pair",
+        "Verdict",
+        ">Mean to p90, difference",
+        ">No difference above",
+        ">in the tail",
+        ">Would be found",
+        ">p (Holm)",
+        ">Calls",
+    ]);
+    let unit = number::time_unit(timing.design.delta_ns);
+    for pair in rank::pairs(timing) {
+        let first = pair.effects.first().map_or_else(|| NONE.to_owned(), |effect| number::interval_in(&effect.difference, unit));
+        let calls = pair.batches as u64 * timing.design.pairs_per_batch as u64 * 2 * u64::from(timing.repeats.max(1));
+        table.row(vec![
+            format!("{} against {}", pair.b, pair.a).into(),
+            Cell::Badge(pair.verdict, pair.verdict.name().to_owned()),
+            first.into(),
+            time(pair.bound_ns).into(),
+            time(pair.tail_bound_ns).into(),
+            time(pair.mde_ns).into(),
+            probability(pair.p_holm).into(),
+            count(calls).into(),
+        ]);
+    }
+    table
+}
+
+/// All classes in one table, then a card for each.
+fn classes(timing: &Timing, charts: &[Chart]) -> String {
+    let mut out = quantiles(timing).html();
+    out.push_str(&paragraph(&words::classes(timing)));
+    let mut cards = String::new();
+    for (index, class) in timing.classes.iter().enumerate() {
+        if let Some(estimates) = &class.estimates {
+            cards.push_str(&card(class, estimates, charts.iter().find(|chart| chart.plot == Plot::Regression && chart.index == index)));
+        }
+    }
+    if !cards.is_empty() {
+        out.push_str(&format!("<div class=\"cards\">\n{cards}</div>\n"));
+    }
+    out
+}
+
+/// Each class's quantiles.
+pub(super) fn quantiles(timing: &Timing) -> Table {
+    let mut table = Table::new(&["Class", ">5 %", ">25 %", ">median", ">75 %", ">95 %", ">99.9 %", ">Measurements"]);
+    for class in &timing.classes {
+        let mut row: Vec<Cell> = vec![class.name.as_str().into()];
+        for at in [0.05, 0.25, 0.5, 0.75, 0.95, 0.999] {
+            let text = quantile(class, at).map_or_else(|| NONE.to_owned(), time);
+            row.push(if at == 0.5 { Cell::Strong(text) } else { Cell::Text(text) });
+        }
+        row.push(count(class.samples).into());
+        table.row(row);
+    }
+    table
+}
+
+fn card(class: &Class, estimates: &Estimates, chart: Option<&Chart>) -> String {
+    let mut out = format!("<article><h4>{}</h4>\n{}", escape(&class.name), self::estimates(estimates).html());
+    out.push_str(&paragraph(&words::class(class)));
+    if let Some(chart) = chart {
+        out.push_str(&chart.inline());
+    }
+    out.push_str("</article>\n");
+    out
+}
+
+/// What readers know: slope, mean, median, deviation, each between its bounds.
+pub(super) fn estimates(estimates: &Estimates) -> Table {
+    let mut table = Table::new(&["", ">Lower bound", ">Estimate", ">Upper bound"]);
+    let rows = [("Slope", &estimates.slope), ("Mean", &estimates.mean), ("Median", &estimates.median), ("MAD", &estimates.mad)];
+    for (name, value) in rows {
+        let [lower, estimate, upper] = bounds(value);
+        table.row(vec![name.into(), lower.into(), Cell::Strong(estimate), upper.into()]);
+    }
+    table
+}
+
+/// Lower bound, estimate, upper bound with one unit and as many digits as the width gives reason for.
+fn bounds(value: &Interval) -> [String; 3] {
+    let unit = number::time_unit(value.estimate);
+    let places = number::interval_places(value, unit.worth);
+    [value.lower, value.estimate, value.upper].map(|ns| format!("{}\u{a0}{}", number::fixed(ns / unit.worth, places), unit.name))
+}
+
+/// The statistics and controls behind the main picture, and the design.
+fn inner(timing: &Timing) -> String {
+    let mut out = String::new();
+    if let Some(pair) = rank::worst(timing) {
+        out.push_str(&format!("<h4>{}</h4>\n", escape(&format!("{} against {}", pair.b, pair.a))));
+        out.push_str(&paragraph(&words::pair(pair, timing.design.delta_ns)));
+        out.push_str(&effects(pair).html());
+        out.push_str(&paragraph(&words::controls(pair)));
+        out.push_str(&controls(pair).html());
+        if let Some(file) = &pair.raw {
+            out.push_str(&paragraph(&format!("Every single time is in {file}.")));
+        }
+    }
+    out.push_str("<h4>Design</h4>\n");
+    out.push_str(&paragraph(&words::design(timing)));
+    out
+}
+
+fn effects(pair: &Pair) -> Table {
+    let mut table = Table::new(&["Statistic", ">Lower bound", ">Difference", ">Upper bound", ">Counts as a leak from"]);
+    let unit = number::time_unit(pair.effects.first().map_or(1.0, |effect| effect.tolerance_ns));
+    let raw = ("raw mean".to_owned(), &pair.raw_mean, f64::NAN);
+    for (name, value, tolerance) in
+        pair.effects.iter().map(|effect| (effect.name.clone(), &effect.difference, effect.tolerance_ns)).chain([raw])
+    {
+        let places = number::places((value.upper - value.lower).abs() / unit.worth, 2).min(4);
+        let show = |ns: f64| format!("{}\u{a0}{}", number::fixed(ns / unit.worth, places), unit.name);
+        let limit = if tolerance.is_nan() { NONE.to_owned() } else { time(tolerance) };
+        table.row(vec![name.into(), show(value.lower).into(), Cell::Strong(show(value.estimate)), show(value.upper).into(), limit.into()]);
+    }
+    table
+}
+
+fn controls(pair: &Pair) -> Table {
+    let mut table = Table::new(&["Control", "Must be", ">p", ">Difference", ">Meant", ""]);
+    let mut add = |name: &str, must: &str, control: &Control| {
+        table.row(vec![
+            name.into(),
+            must.into(),
+            probability(control.p).into(),
+            number::interval(&control.difference).into(),
+            if control.meant_ns > 0.0 { time(control.meant_ns) } else { NONE.to_owned() }.into(),
+            Cell::Mark(Some(control.passed)),
+        ]);
+    };
+    add("One class against itself", "not found", &pair.controls.same);
+    add("The target with a delay added", "found", &pair.controls.delay);
+    add("A leaky function of like cost", "found", &pair.controls.leak);
+    table
+}

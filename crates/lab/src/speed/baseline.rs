@@ -1,0 +1,202 @@
+//! Speeds of earlier runs, in a directory of one JSON file for each target and size.
+//!
+//! Choose this to notice a change of some per cent between two days. A small change needs a race: between two runs the machine itself
+//! changes, and by how much cannot be known from two runs. Every stored run adds to a history, from which the spread between runs is
+//! learned; until then a floor of [`MARGIN`] stands for it. That floor is for a quiet machine: where other programs compete for the
+//! processor, the median itself moves by half or more, and changes are reported that the code did not make.
+//!
+//! ```
+//! use deadpan_lab::record::{Estimates, Interval, Outcome};
+//! use deadpan_lab::speed::baseline;
+//!
+//! let directory = std::env::temp_dir().join(format!("deadpan-lab-doc-{}", std::process::id()));
+//! let run = |ns: f64| Estimates {
+//!     median: Interval { lower: ns * 0.999, estimate: ns, upper: ns * 1.001 },
+//!     points: (1..50).map(|calls| [f64::from(calls), f64::from(calls) * ns]).collect(),
+//!     ..Estimates::default()
+//! };
+//! baseline::store(&directory, "sum", "64 B", &run(100.0))?;
+//! let stored = baseline::load(&directory, "sum", "64 B")?.expect("it was stored");
+//! assert_eq!(baseline::change(&stored, &run(100.5), baseline::MARGIN).outcome, Outcome::Same);
+//! assert_eq!(baseline::change(&stored, &run(110.0), baseline::MARGIN).outcome, Outcome::Slower);
+//! # std::fs::remove_dir_all(&directory)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use serde::{Deserialize, Serialize};
+
+use crate::distribution::{mad, median, normal_cdf, normal_quantile};
+use crate::machine;
+use crate::random::Random;
+use crate::record::{Change, Estimates, Interval};
+use crate::speed::bootstrap::{self, DRAWS};
+use crate::speed::race::outcome;
+
+/// Changes inside this are noise, whatever the runs say of themselves: 2 %, by which runs of one program minutes apart differ easily.
+pub const MARGIN: f64 = 0.02;
+
+/// Runs that a history keeps.
+const HISTORY: usize = 50;
+
+/// What is stored of a target at one size.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Stored {
+    /// The target.
+    pub target: String,
+    /// What its input was.
+    pub size: String,
+    /// When the last run was stored.
+    pub since: String,
+    /// The last run.
+    pub estimates: Estimates,
+    /// The medians of all runs, oldest first, with their dates.
+    pub history: Vec<(String, f64)>,
+}
+
+/// Stores a run as the baseline, and its median at the end of the history. The directory is made if it is missing.
+///
+/// # Errors
+/// If the directory or the file cannot be written, or if what stands there cannot be read.
+pub fn store(directory: &Path, target: &str, size: &str, estimates: &Estimates) -> io::Result<()> {
+    let mut history = load(directory, target, size)?.map(|stored| stored.history).unwrap_or_default();
+    let since = machine::now();
+    history.push((since.clone(), estimates.median.estimate));
+    history.drain(..history.len().saturating_sub(HISTORY));
+    let stored = Stored { target: target.to_owned(), size: size.to_owned(), since, estimates: estimates.clone(), history };
+    let path = path(directory, target, size);
+    fs::create_dir_all(directory).map_err(|error| named(directory, &error))?;
+    // In place at once: a run that is interrupted leaves the old one.
+    let new = path.with_extension(format!("{}.new", std::process::id()));
+    fs::write(&new, serde_json::to_vec(&stored).map_err(io::Error::other)?).map_err(|error| named(&new, &error))?;
+    fs::rename(&new, &path).map_err(|error| named(&path, &error))
+}
+
+/// The stored baseline, if there is one.
+///
+/// # Errors
+/// If the file is there but cannot be read or is no baseline.
+pub fn load(directory: &Path, target: &str, size: &str) -> io::Result<Option<Stored>> {
+    let path = path(directory, target, size);
+    match fs::read(&path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| named(&path, &error.into())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(named(&path, &error)),
+    }
+}
+
+/// A run against a stored one: the ratio of the medians, with the interval that both runs' own noise gives it.
+///
+/// The margin is `margin`, twice the reach of that interval around its middle, or three standard deviations of the history around its
+/// median (from five runs on), whichever is largest.
+#[must_use]
+pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
+    let mut random = Random::new(1);
+    let (mut old, mut now) = (medians(&stored.estimates, &mut random), medians(new, &mut random));
+    let middle = (new.median.estimate / stored.estimates.median.estimate).ln();
+    let variance = spread(&mut old).powi(2) + spread(&mut now).powi(2);
+    let reach = normal_quantile(0.975) * variance.sqrt();
+    let margin = margin.max(2.0 * reach).max(between(&stored.history));
+    let ratio = Interval { lower: (middle - reach).exp(), estimate: middle.exp(), upper: (middle + reach).exp() };
+    let p = if variance > 0.0 { 2.0 * normal_cdf(-(middle / variance.sqrt()).abs()) } else { f64::from(u8::from(middle == 0.0)) };
+    Change { since: stored.since.clone(), ratio, p, margin, outcome: outcome(ratio, margin) }
+}
+
+/// Logarithms of the median, drawn again in blocks.
+fn medians(estimates: &Estimates, random: &mut Random) -> Vec<f64> {
+    let series: Vec<f64> = estimates.points.iter().map(|[calls, time]| time / calls).collect();
+    if series.is_empty() {
+        return Vec::new();
+    }
+    let block = bootstrap::block_length(&series);
+    let centre = estimates.median.estimate.ln();
+    let factor = bootstrap::widening(series.len(), block);
+    let (mut indices, mut values) = (Vec::new(), Vec::new());
+    (0..DRAWS)
+        .map(|_| {
+            bootstrap::draw(&mut indices, series.len(), block, random);
+            values.clear();
+            values.extend(indices.iter().map(|&index| series[index]));
+            factor * (median(&mut values).ln() - centre)
+        })
+        .collect()
+}
+
+/// The standard deviation around zero; zero for no values.
+fn spread(values: &mut [f64]) -> f64 {
+    (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
+}
+
+/// Three standard deviations of the runs of a history, as a ratio; zero if there are too few.
+fn between(history: &[(String, f64)]) -> f64 {
+    let mut logarithms: Vec<f64> = history.iter().map(|(_, median)| median.ln()).filter(|value| value.is_finite()).collect();
+    // 1.4826: what makes the deviation of a normal distribution its standard deviation.
+    if logarithms.len() < 5 { 0.0 } else { 3.0 * 1.4826 * mad(&mut logarithms) }
+}
+
+/// The file of a target and size. Characters that a file name should not have become dashes; a checksum of the real names keeps those apart
+/// that then look the same.
+fn path(directory: &Path, target: &str, size: &str) -> PathBuf {
+    let plain = |text: &str| text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_', "-");
+    // FNV-1a, which stays the same from version to version.
+    let sum = [target, "\0", size]
+        .concat()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    directory.join(format!("{}.{}.{:08x}.json", plain(target), plain(size), sum as u32))
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Outcome;
+    use crate::speed::estimate::of;
+
+    fn run(ns: f64, noise: f64, seed: u64) -> Estimates {
+        let mut random = Random::new(seed);
+        let points = (1..=100).map(|calls| [f64::from(calls), f64::from(calls) * ns * (1.0 + noise * random.normal())]).collect();
+        of(points, &mut random)
+    }
+
+    fn stored(estimates: Estimates) -> Stored {
+        Stored { since: "then".to_owned(), estimates, ..Stored::default() }
+    }
+
+    #[test]
+    fn a_change_is_told_from_none() {
+        let old = stored(run(100.0, 0.01, 1));
+        let same = change(&old, &run(100.0, 0.01, 2), MARGIN);
+        assert!(same.outcome == Outcome::Same && same.ratio.covers(1.0) && same.p > 0.01, "{same:?}");
+        let slower = change(&old, &run(107.0, 0.01, 3), MARGIN);
+        assert!(slower.outcome == Outcome::Slower && slower.p < 1e-6 && slower.ratio.covers(1.07), "{slower:?}");
+        assert_eq!(change(&old, &run(90.0, 0.01, 4), MARGIN).outcome, Outcome::Faster);
+    }
+
+    #[test]
+    fn noisy_runs_widen_the_margin() {
+        let change = change(&stored(run(100.0, 0.5, 5)), &run(106.0, 0.5, 6), MARGIN);
+        assert!(change.margin > 0.1 && change.outcome == Outcome::Same, "{change:?}");
+    }
+
+    #[test]
+    fn a_history_that_jumps_widens_the_margin() {
+        let mut old = stored(run(100.0, 0.001, 7));
+        old.history = [100.0, 104.0, 97.0, 108.0, 95.0].map(|median| (String::new(), median)).to_vec();
+        let change = change(&old, &run(108.0, 0.001, 8), MARGIN);
+        assert!(change.margin > 0.1 && change.outcome == Outcome::Same, "{change:?}");
+    }
+
+    #[test]
+    fn names_that_differ_in_odd_characters_have_files_of_their_own() {
+        let directory = Path::new("d");
+        assert_ne!(path(directory, "a/b", "1"), path(directory, "a:b", "1"));
+        assert_ne!(path(directory, "a", "b1"), path(directory, "ab", "1"));
+        assert!(path(directory, "../x", "1 KiB").parent() == Some(directory));
+    }
+}

@@ -1,0 +1,215 @@
+//! The time of one call, from many windows of growing length.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::distribution::{mad, median, quantile};
+use crate::random::Random;
+use crate::record::{Estimates, Interval};
+use crate::speed::{bootstrap, window};
+use crate::target::Target;
+use crate::watch::Watch;
+
+/// How long to measure one target.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Run for so long before the first measurement.
+    pub warm_up: Duration,
+    /// Aim for so much time in all measurements together.
+    pub measurement: Duration,
+    /// How many measurements; at least ten.
+    pub samples: usize,
+    /// The seed of order and inputs.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { warm_up: Duration::from_secs(1), measurement: Duration::from_secs(3), samples: 100, seed: 1 }
+    }
+}
+
+impl Options {
+    /// Less than a second.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { warm_up: Duration::from_millis(100), measurement: Duration::from_millis(500), samples: 50, seed: 1 }
+    }
+
+    /// A few hundredths of a second: to see that everything runs.
+    #[must_use]
+    pub fn brief() -> Self {
+        Self { warm_up: Duration::from_millis(5), measurement: Duration::from_millis(20), samples: 20, seed: 1 }
+    }
+}
+
+/// The time of one call on inputs of one class.
+///
+/// After a warm-up come measurements of 1, 2, 3 … times as many calls, in random order, so that no drift of the machine looks like a slope;
+/// each on a fresh input, at a place of its own. Intervals come from drawing the measurements again in blocks of neighbours. All figures
+/// contain all measurements. If `watch` stops the run, the estimates are those of what there is; without any measurement all are zero.
+///
+/// They say how precisely *this run* knows its time. Another run, on another day, differs by more.
+///
+/// # Panics
+/// If there is no such class.
+pub fn estimate(target: &mut Target, class: usize, clock: &dyn Clock, options: &Options, watch: &mut dyn Watch) -> Estimates {
+    let nanoseconds = 1e9 / clock.hertz();
+    let mut random = Random::new(options.seed);
+    let mut buffer = window::Buffer::new();
+    let mut input = vec![0; target.length()];
+    let mut measure = |target: &mut Target, calls: u64, random: &mut Random| {
+        target.fill(class, random, &mut input);
+        buffer.relocate(random);
+        window::ticks(target, clock, &input, &mut buffer, calls) as f64 * nanoseconds
+    };
+
+    let most = window::most(target);
+    let name = target.name().to_owned();
+    let (per_call, warm) = warm_up(options.warm_up, most, |calls| measure(target, calls, &mut random));
+    let mut counts = counts(options, per_call, most);
+    random.shuffle(&mut counts);
+    let mut points = Vec::with_capacity(counts.len());
+    for (done, &calls) in counts.iter().enumerate() {
+        if watch.stopped() {
+            break;
+        }
+        watch.progress(&name, done as u64, counts.len() as u64);
+        points.push([calls as f64, measure(target, calls, &mut random)]);
+    }
+    Estimates { warm_up_seconds: warm / 1e9, ..of(points, &mut random) }
+}
+
+/// Runs windows of doubling length until the time is over. Returns the nanoseconds of one call, in the last window, and of them all.
+fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f64, f64) {
+    let (mut calls, mut total) = (1, 0.0);
+    // A clock that stands still ends it too.
+    for _ in 0..100_000 {
+        let took = measure(calls);
+        total += took;
+        if total >= time.as_nanos() as f64 {
+            return (took / calls as f64, total);
+        }
+        // Windows of a tenth of the time see what a warm machine takes.
+        if took < time.as_nanos() as f64 / 10.0 {
+            calls = (2 * calls).min(most);
+        }
+    }
+    (total / calls as f64, total)
+}
+
+/// The calls of each measurement: 1, 2, 3 … times a step, which is such that all fit into the time.
+fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
+    let samples = options.samples.max(10) as u64;
+    let calls = options.measurement.as_nanos() as f64 / per_call.max(0.01);
+    let step = (calls / (samples * (samples + 1) / 2) as f64).min(most as f64 / samples as f64);
+    (1..=samples).map(|turn| (turn as f64 * step).round().clamp(1.0, 1e12) as u64).collect()
+}
+
+/// The estimates from measurements in order of time.
+pub(crate) fn of(points: Vec<[f64; 2]>, random: &mut Random) -> Estimates {
+    if points.is_empty() {
+        return Estimates::default();
+    }
+    let per_call: Vec<f64> = points.iter().map(|[calls, time]| time / calls).collect();
+    let mut values = vec![0.0; points.len()];
+    let figures = |indices: &[usize]| {
+        let (mut products, mut squares) = (0.0, 0.0);
+        for (value, &index) in values.iter_mut().zip(indices) {
+            let [calls, time] = points[index];
+            products += calls * time;
+            squares += calls * calls;
+            *value = per_call[index];
+        }
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        [products / squares, mean, median(&mut values), mad(&mut values)]
+    };
+    let block = bootstrap::block_length(&per_call);
+    let intervals = bootstrap::intervals(points.len(), block, random, figures);
+    // No time is negative.
+    let [slope, mean, median, mad] = intervals.map(|interval| Interval { lower: interval.lower.max(0.0), ..interval });
+    let r_squared = r_squared(&points, slope.estimate);
+    Estimates { slope, mean, median, mad, r_squared, outliers: outliers(&per_call), warm_up_seconds: 0.0, points }
+}
+
+/// The share of the variation of times that the line through the origin explains.
+fn r_squared(points: &[[f64; 2]], slope: f64) -> f64 {
+    let mean = points.iter().map(|point| point[1]).sum::<f64>() / points.len() as f64;
+    let total: f64 = points.iter().map(|point| (point[1] - mean).powi(2)).sum();
+    let rest: f64 = points.iter().map(|[calls, time]| (time - slope * calls).powi(2)).sum();
+    if total > 0.0 { (1.0 - rest / total).clamp(0.0, 1.0) } else { f64::from(u8::from(rest == 0.0)) }
+}
+
+/// How many values lie more than three quartile ranges beyond the quartiles.
+fn outliers(values: &[f64]) -> usize {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let (first, third) = (quantile(&sorted, 0.25), quantile(&sorted, 0.75));
+    let fence = 3.0 * (third - first);
+    values.iter().filter(|&&value| value < first - fence || value > third + fence).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Mock;
+    use crate::watch::Silent;
+
+    #[test]
+    fn without_noise_all_figures_are_exact() {
+        let clock = Mock::new(1);
+        let hand = clock.clone();
+        let mut target = Target::new("t", 8, move |_| hand.advance(120.0)).fixed("one", &[0; 8]);
+        let found = estimate(&mut target, 0, &clock, &Options::quick(), &mut Silent);
+        for interval in [found.slope, found.mean, found.median] {
+            assert!((interval.estimate - 120.0).abs() < 1e-9 && (interval.upper - interval.lower).abs() < 1e-9, "{interval:?}");
+        }
+        assert!(found.r_squared > 1.0 - 1e-12 && found.outliers == 0 && found.points.len() == 50);
+        assert!(found.mad.reach() < 1e-9 && found.warm_up_seconds >= 0.1);
+        let total: f64 = found.points.iter().map(|point| point[1]).sum();
+        assert!((total / 5e8 - 1.0).abs() < 0.05, "{total}");
+    }
+
+    #[test]
+    fn measurements_come_in_random_order_with_evenly_growing_counts() {
+        let clock = Mock::new(1);
+        let hand = clock.clone();
+        let mut target = Target::new("t", 1, move |_| hand.advance(1000.0)).fixed("one", &[0]);
+        let found = estimate(&mut target, 0, &clock, &Options::quick(), &mut Silent);
+        let mut calls: Vec<f64> = found.points.iter().map(|point| point[0]).collect();
+        assert!(calls.windows(2).any(|pair| pair[0] > pair[1]));
+        calls.sort_by(f64::total_cmp);
+        assert!(calls.windows(2).all(|pair| (pair[1] - pair[0] - calls[0]).abs() <= 1.0), "{calls:?}");
+    }
+
+    #[test]
+    fn a_slow_target_is_measured_call_by_call() {
+        let clock = Mock::new(1);
+        let hand = clock.clone();
+        let mut target = Target::new("t", 1, move |_| hand.advance(1e9)).fixed("one", &[0]);
+        let found = estimate(&mut target, 0, &clock, &Options::quick(), &mut Silent);
+        assert!(found.points.iter().all(|point| point[0] == 1.0));
+        assert_eq!(found.slope.estimate, 1e9);
+    }
+
+    #[test]
+    fn outliers_are_counted_and_kept() {
+        let mut random = Random::new(9);
+        let mut points: Vec<[f64; 2]> = (1..=60).map(|calls| [f64::from(calls), f64::from(calls) * (100.0 + random.normal())]).collect();
+        points[30][1] *= 50.0;
+        let found = of(points, &mut random);
+        assert_eq!(found.outliers, 1);
+        assert!(found.mean.estimate > 150.0 && found.median.estimate < 101.0, "{found:?}");
+    }
+
+    #[test]
+    fn every_measurement_gets_a_fresh_input() {
+        let clock = Mock::new(1);
+        let hand = clock.clone();
+        let fills = std::rc::Rc::new(std::cell::Cell::new(0));
+        let counted = fills.clone();
+        let mut target = Target::new("t", 1, move |_| hand.advance(1e6)).class("counted", move |_, _| counted.set(counted.get() + 1));
+        estimate(&mut target, 0, &clock, &Options::brief(), &mut Silent);
+        assert!(fills.get() > 20);
+    }
+}

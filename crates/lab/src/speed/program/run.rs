@@ -1,0 +1,130 @@
+//! One run of a program.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use super::{Command, Error, Program};
+use crate::imp::child::{self, Usage};
+
+/// What a failing program wrote last: so many bytes, so many lines.
+const TAIL: (u64, usize) = (4096, 8);
+
+/// Peaks this little above the floor are not told from it.
+const SLACK: u64 = 256 << 10;
+
+/// What was seen of one run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    /// Seconds from before the start to after the end.
+    pub(super) wall: f64,
+    pub(super) usage: Usage,
+}
+
+/// Runs programs; holds the file that catches what they say of their failures.
+pub(super) struct Runner {
+    // A file and no pipe: a program that writes much must not wait for a reader.
+    stderr: File,
+    sync: bool,
+}
+
+impl Runner {
+    pub(super) fn new(sync: bool) -> Result<Self, Error> {
+        let stderr = nameless().map_err(|source| Error::System { doing: "making a file for standard error", source })?;
+        Ok(Self { stderr, sync })
+    }
+
+    /// Prepares and runs once.
+    pub(super) fn run(&mut self, program: &Program) -> Result<Seen, Error> {
+        self.prepared(program, false)
+    }
+
+    /// Runs once, for the largest resident memory in bytes.
+    pub(super) fn peak(&mut self, program: &Program) -> Result<Option<u64>, Error> {
+        let floor = || child::floor().map_err(|source| Error::System { doing: "starting a process", source });
+        let before = floor()?;
+        let peak = self.prepared(program, true)?.usage.peak;
+        // Other threads may have taken memory, or given it back, meanwhile.
+        let floor = before.max(floor()?);
+        Ok((peak > floor.saturating_add(SLACK)).then_some(peak))
+    }
+
+    fn prepared(&mut self, program: &Program, fork: bool) -> Result<Seen, Error> {
+        if let Some(prepare) = &program.prepare {
+            self.start(prepare, false, false)?;
+        }
+        if self.sync {
+            child::sync();
+        }
+        self.start(&program.command, program.output, fork)
+    }
+
+    fn start(&mut self, command: &Command, output: bool, fork: bool) -> Result<Seen, Error> {
+        let stderr = self.empty().map_err(|source| Error::System { doing: "emptying the file for standard error", source })?;
+        let mut process = command.process();
+        process.stdin(Stdio::null()).stderr(stderr).stdout(if output { Stdio::inherit() } else { Stdio::null() });
+        if fork {
+            child::by_fork(&mut process);
+        }
+        let begin = Instant::now();
+        let mut child = process.spawn().map_err(|source| Error::Start { command: command.line(), source })?;
+        let ended = child::wait(&mut child);
+        let wall = begin.elapsed().as_secs_f64();
+        let (status, usage) = ended.map_err(|source| Error::System { doing: "waiting for a process", source })?;
+        if status.success() { Ok(Seen { wall, usage }) } else { Err(self.failed(command, status)) }
+    }
+
+    fn empty(&mut self) -> io::Result<File> {
+        self.stderr.set_len(0)?;
+        self.stderr.seek(SeekFrom::Start(0))?;
+        self.stderr.try_clone()
+    }
+
+    fn failed(&mut self, command: &Command, status: ExitStatus) -> Error {
+        let mut bytes = Vec::new();
+        let end = self.stderr.seek(SeekFrom::End(0)).unwrap_or(0);
+        // Whatever cannot be read is not shown: the failure itself is what matters.
+        let _ = self.stderr.seek(SeekFrom::Start(end.saturating_sub(TAIL.0))).and_then(|_| self.stderr.read_to_end(&mut bytes));
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let stderr = lines[lines.len().saturating_sub(TAIL.1)..].join("\n");
+        Error::Failed { command: command.line(), status, stderr }
+    }
+}
+
+impl Command {
+    fn process(&self) -> std::process::Command {
+        match self {
+            Self::Arguments(arguments) => {
+                let mut process = std::process::Command::new(arguments.first().map_or("", String::as_str));
+                process.args(arguments.iter().skip(1));
+                process
+            }
+            Self::Shell(line) => {
+                let mut process = std::process::Command::new("sh");
+                process.args(["-c", line]);
+                process
+            }
+        }
+    }
+
+    fn line(&self) -> String {
+        match self {
+            Self::Arguments(arguments) => arguments.join(" "),
+            Self::Shell(line) => line.clone(),
+        }
+    }
+}
+
+/// A file that is gone when it is closed.
+fn nameless() -> io::Result<File> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("deadpan-lab-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+    // A system that does not remove open files leaves an empty one behind.
+    let _ = fs::remove_file(&path);
+    Ok(file)
+}

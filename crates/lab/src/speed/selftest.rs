@@ -1,0 +1,79 @@
+//! Whether races can be trusted on this machine: what is the same must be called the same, and a change of one per cent must be found.
+
+use std::hint::black_box;
+
+use crate::clock::Clock;
+use crate::distribution::clopper_pearson;
+use crate::record::{Check, Outcome};
+use crate::speed::{RaceOptions, race};
+use crate::watch::Watch;
+
+/// Steps of the function that races against itself.
+const STEPS: u64 = 10_000;
+
+/// So many steps, each of which needs the result of the one before.
+#[inline(never)]
+fn chain(steps: u64) -> u64 {
+    let mut value = black_box(1_u64);
+    for step in 0..steps {
+        value = (value ^ step).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+    }
+    value
+}
+
+fn calls(steps: u64) -> impl FnMut(u64) {
+    move |iterations| {
+        for _ in 0..iterations {
+            black_box(chain(black_box(steps)));
+        }
+    }
+}
+
+/// Races a function against itself so many times: at most one race in a hundred may say that they differ.
+pub fn selftest_same(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
+    let different = races("same", runs, STEPS, clock, options, watch, |outcome| outcome != Outcome::Same);
+    check("a function is called different from itself", "at most 1 %", different, |rate| rate <= 0.01)
+}
+
+/// Races a function against itself with one per cent more work so many times: 95 races in a hundred must find it.
+///
+/// It is the same code for both, called with another number of steps: how two copies of it happen to be placed plays no part.
+pub fn selftest_change(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
+    let found = races("change", runs, STEPS + STEPS / 100, clock, options, watch, |outcome| outcome == Outcome::Slower);
+    check("one per cent more work is called slower", "at least 95 %", found, |rate| rate >= 0.95)
+}
+
+/// How many races there were, and in how many of them `counts` held.
+fn races(
+    what: &str,
+    runs: u64,
+    steps: u64,
+    clock: &dyn Clock,
+    options: &RaceOptions,
+    watch: &mut dyn Watch,
+    counts: impl Fn(Outcome) -> bool,
+) -> (u64, u64) {
+    let mut found = 0;
+    for run in 0..runs {
+        if watch.stopped() {
+            return (run, found);
+        }
+        watch.progress(what, run, runs);
+        let options = RaceOptions { seed: options.seed.wrapping_add(run), ..*options };
+        let comparison = race(&mut calls(STEPS), &mut calls(steps), clock, &options, &mut crate::watch::Silent);
+        found += u64::from(counts(comparison.outcome));
+    }
+    (runs, found)
+}
+
+fn check(what: &str, wanted: &str, (runs, found): (u64, u64), met: impl Fn(f64) -> bool) -> Check {
+    Check {
+        what: what.to_owned(),
+        runs,
+        found,
+        rate: clopper_pearson(found, runs, 0.95),
+        wanted: wanted.to_owned(),
+        detail: "paired and interleaved races of a dependent chain of 10 000 steps".to_owned(),
+        passed: (runs > 0).then(|| met(found as f64 / runs as f64)),
+    }
+}

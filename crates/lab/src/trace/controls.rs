@@ -1,0 +1,31 @@
+//! The controls of this layer.
+
+use super::{compare, leaks};
+use crate::random::Random;
+use crate::taint::control::{CONTROLS, Control, ControlResult, Seen};
+
+/// Traces functions that leak and functions that do not. Rows of the layer `trace` say whether the traces differ, the one of the layer
+/// `division` whether a division by a secret was noticed.
+#[must_use]
+pub fn controls() -> Vec<ControlResult> {
+    CONTROLS.iter().flat_map(rows).collect()
+}
+
+fn rows(control: &Control) -> Vec<ControlResult> {
+    let mut random = Random::new(1);
+    let inputs: Vec<Vec<u8>> = (0..8).map(|index| control.input(index, &mut random)).collect();
+    let mut ran = true;
+    let trace = compare(&inputs, &mut |input| ran &= (control.run)(input));
+    let skipped = if ran { trace.skipped.clone() } else { Some(control.missing()) };
+    let leak = leaks(&trace);
+    let row = |layer, must_be_caught, caught| {
+        let detail = skipped.clone().or_else(|| leak.clone().filter(|_| caught)).unwrap_or_default();
+        ControlResult { name: control.name, layer, must_be_caught, caught: skipped.is_none().then_some(caught), detail }
+    };
+    let divided = trace.variable_latency.iter().any(|instruction| instruction.secret);
+    match control.seen {
+        Seen::Division => vec![row("trace", false, trace.divergence.is_some()), row("division", true, divided)],
+        Seen::Trace | Seen::TraceAndTaint => vec![row("trace", true, trace.divergence.is_some())],
+        Seen::Nowhere => vec![row("trace", false, leak.is_some())],
+    }
+}

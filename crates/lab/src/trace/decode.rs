@@ -1,0 +1,299 @@
+//! What an instruction does with memory, and what its time depends on. Decoded once, in the signal handler, when it is met
+//! for the first time: neither the decoder nor anything here allocates.
+
+use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind};
+use iced_x86::{Register, UsedMemory};
+
+use crate::imp::step::{Registers, code};
+
+/// A decoded instruction, ready for the handler.
+pub(super) struct Decoded {
+    /// Places in memory.
+    pub(super) touches: [Option<Touch>; 4],
+    /// What its time depends on, for one whose time depends on something.
+    pub(super) latency: Option<[Option<Source>; 3]>,
+    /// With `rep`: nothing is touched once the count in `rcx` is zero.
+    repeated: bool,
+}
+
+/// A place in memory that an instruction touches, and which elements of it.
+pub(super) enum Touch {
+    Memory {
+        memory: UsedMemory,
+        elements: u8,
+        chosen: Chosen,
+    },
+    /// A prefetch reads no memory, but moves a cache line.
+    Hint(Instruction),
+    /// A value that has a say in which bytes are touched.
+    Value(Source),
+}
+
+/// Which elements of a gather or scatter.
+#[derive(Clone, Copy)]
+pub(super) enum Chosen {
+    All,
+    Mask(u8),
+    /// The uppermost bits of a vector register's elements, each so many bytes wide.
+    Signs(u8, u8),
+}
+
+/// Something an instruction reads.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    General { number: u8, shift: u8, bytes: u8 },
+    Vector { number: u8, bytes: u8 },
+    Mask(u8),
+    X87(u8),
+    Memory(UsedMemory),
+}
+
+impl Decoded {
+    /// How many words [`Self::addresses`] gives.
+    pub(super) fn words(&self) -> usize {
+        self.touches.iter().flatten().map(Touch::words).sum()
+    }
+
+    /// The addresses that the instruction is about to touch.
+    pub(super) fn addresses(&self, registers: &Registers<'_>, mut each: impl FnMut(u64)) {
+        let done = self.repeated && registers.general(1) == 0;
+        for touch in self.touches.iter().flatten() {
+            match touch {
+                _ if done => each(0),
+                Touch::Memory { memory, elements, chosen } => {
+                    for element in 0..usize::from(*elements) {
+                        each(if chosen.has(registers, element) { registers.address(memory, element) } else { 0 });
+                    }
+                }
+                Touch::Hint(instruction) => {
+                    let value = |register, element, size| registers.value(register, element, size);
+                    each(instruction.virtual_address(0, 0, value).unwrap_or(0));
+                }
+                Touch::Value(source) => {
+                    for word in 0..source.words() {
+                        each(source.word(registers, word));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Touch {
+    fn words(&self) -> usize {
+        match self {
+            Self::Memory { elements, .. } => usize::from(*elements),
+            Self::Hint(_) => 1,
+            Self::Value(source) => source.words(),
+        }
+    }
+}
+
+impl Chosen {
+    fn has(self, registers: &Registers<'_>, element: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Mask(number) => registers.mask(number.into()) >> element & 1 != 0,
+            Self::Signs(number, 4) => registers.vector(number.into(), element / 2) >> (element % 2 * 32 + 31) & 1 != 0,
+            Self::Signs(number, _) => registers.vector(number.into(), element) >> 63 != 0,
+        }
+    }
+}
+
+impl Source {
+    /// How many words it has.
+    pub(super) fn words(self) -> usize {
+        match self {
+            Self::General { .. } | Self::Mask(_) => 1,
+            Self::Vector { bytes, .. } => usize::from(bytes).div_ceil(8),
+            Self::X87(_) => 2,
+            Self::Memory(memory) => memory.memory_size().size().div_ceil(8),
+        }
+    }
+
+    /// One of them.
+    pub(super) fn word(self, registers: &Registers<'_>, index: usize) -> u64 {
+        match self {
+            Self::General { number, shift, bytes } => low(registers.general(number.into()) >> shift, bytes),
+            Self::Vector { number, bytes } => low(registers.vector(number.into(), index), bytes.min(8)),
+            Self::Mask(number) => registers.mask(number.into()),
+            Self::X87(number) if index == 1 => registers.x87(number.into(), 1) & 0xffff,
+            Self::X87(number) => registers.x87(number.into(), 0),
+            Self::Memory(memory) => registers.operand(&memory, index),
+        }
+    }
+
+    fn register(register: Register, bytes: usize) -> Option<Self> {
+        let (number, bytes) = (register.number() as u8, bytes as u8);
+        match register {
+            Register::AH | Register::CH | Register::DH | Register::BH => Some(Self::General { number: number & 3, shift: 8, bytes: 1 }),
+            _ if register.is_gpr() => Some(Self::General { number, shift: 0, bytes }),
+            _ if register.is_vector_register() => Some(Self::Vector { number, bytes }),
+            _ if register.is_st() => Some(Self::X87(number)),
+            _ => None,
+        }
+    }
+}
+
+fn low(value: u64, bytes: u8) -> u64 {
+    if bytes < 8 { value & ((1 << (bytes * 8)) - 1) } else { value }
+}
+
+/// The instruction at `address`, which has run or is about to.
+pub(super) fn instruction(address: u64) -> Instruction {
+    let (bytes, length) = code(address, false);
+    let first = Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode();
+    if !first.is_invalid() {
+        return first;
+    }
+    let (bytes, length) = code(address, true);
+    Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode()
+}
+
+/// Decodes for the handler. With a factory that exists already, this allocates nothing.
+pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> Decoded {
+    let instruction = instruction(address);
+    let info = factory.info_options(&instruction, InstructionInfoOptions::NO_REGISTER_USAGE);
+    let used = info.used_memory();
+    let mut touches = [const { None }; 4];
+    for (slot, memory) in touches.iter_mut().zip(used) {
+        *slot = Some(touch(&instruction, memory));
+    }
+    if let Some(free) = touches.iter_mut().find(|slot| slot.is_none()) {
+        *free = beside(&instruction, used);
+    }
+    let repeated = instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    Decoded { touches, latency: latency(&instruction, used, repeated), repeated }
+}
+
+fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
+    let index = memory.index();
+    if !index.is_vector_register() {
+        return Touch::Memory { memory: *memory, elements: 1, chosen: Chosen::All };
+    }
+    let element = memory.memory_size().size().max(1);
+    let data = (0..instruction.op_count()).map(|op| instruction.op_register(op)).find(|register| register.is_vector_register());
+    let room = index.size() / usize::from(if instruction.is_vsib64() { 8_u8 } else { 4 });
+    let elements = data.map_or(room, |data| room.min(data.size() / element)) as u8;
+    let chosen = match instruction.op_mask() {
+        Register::None => Chosen::Signs(instruction.op2_register().number() as u8, element as u8),
+        mask => Chosen::Mask(mask.number() as u8),
+    };
+    Touch::Memory { memory: *memory, elements, chosen }
+}
+
+/// What else has a say in which bytes are touched: the mask of a masked load or store, the bit that `bt` looks for, the line of a prefetch.
+fn beside(instruction: &Instruction, used: &[UsedMemory]) -> Option<Touch> {
+    use Mnemonic::{Bt, Btc, Btr, Bts, Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};
+    let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
+    let gather = used.iter().any(|memory| memory.index().is_vector_register());
+    let mnemonic = instruction.mnemonic();
+    if operand && used.is_empty() && is_hint(mnemonic) {
+        return Some(Touch::Hint(*instruction));
+    }
+    let register = |op| instruction.op_register(op);
+    let value = match mnemonic {
+        Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => Source::register(register(1), register(1).size()),
+        Maskmovdqu | Maskmovq | Vmaskmovdqu | Vmaskmovpd | Vmaskmovps | Vpmaskmovd | Vpmaskmovq => {
+            Source::register(register(1), register(1).size())
+        }
+        _ if operand && instruction.has_op_mask() && !gather => Some(Source::Mask(instruction.op_mask().number() as u8)),
+        _ => None,
+    };
+    value.map(Touch::Value)
+}
+
+fn is_hint(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::{Clflush, Clflushopt, Clwb, Prefetch, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw, Prefetchwt1};
+    matches!(
+        mnemonic,
+        Clflush | Clflushopt | Clwb | Prefetch | Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw | Prefetchwt1
+    )
+}
+
+/// The instructions whose time depends on their operands, on a processor of these years at least, and what it depends on.
+///
+/// Under a mask, lanes that are masked out count as well; places in memory do not, since they might not be mapped.
+fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Option<[Option<Source>; 3]> {
+    use Mnemonic::{Div, Idiv, Pdep, Pext};
+    let memory =
+        used.iter().find(|memory| memory.access() == OpAccess::Read && !instruction.has_op_mask()).map(|memory| Source::Memory(*memory));
+    let operand = |op: u32, bytes: usize| match instruction.op_kind(op) {
+        OpKind::Register => Source::register(instruction.op_register(op), bytes),
+        _ => memory,
+    };
+    let general = |number, bytes| Some(Source::General { number, shift: 0, bytes });
+    let last = instruction.op_count().saturating_sub(1);
+    match instruction.mnemonic() {
+        Div | Idiv => {
+            let register = instruction.op0_register();
+            let bytes = if register == Register::None { instruction.memory_size().size() } else { register.size() };
+            let high = if bytes > 1 { general(2, bytes as u8) } else { None };
+            Some([general(0, if bytes > 1 { bytes as u8 } else { 2 }), high, operand(0, bytes)])
+        }
+        Pdep | Pext => {
+            let bytes = instruction.op0_register().size();
+            Some([operand(1, bytes), operand(2, bytes), None])
+        }
+        _ if repeated => Some([general(1, 8), None, None]),
+        mnemonic if x87(mnemonic) => {
+            let other = (0..instruction.op_count())
+                .map(|op| instruction.op_register(op))
+                .find(|register| register.is_st() && *register != Register::ST0);
+            Some([Some(Source::X87(0)), other.and_then(|register| Source::register(register, 10)).or(memory), binary_x87(mnemonic)])
+        }
+        mnemonic => {
+            let (divides, scalar) = vector(mnemonic)?;
+            let bytes = scalar.unwrap_or(instruction.op0_register().size());
+            Some([operand(last, bytes), if divides { operand(last.saturating_sub(1), bytes) } else { None }, None])
+        }
+    }
+}
+
+fn x87(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::{
+        F2xm1, Fcos, Fdiv, Fdivp, Fdivr, Fdivrp, Fidiv, Fidivr, Fpatan, Fprem, Fprem1, Fptan, Fsin, Fsincos, Fsqrt, Fyl2x, Fyl2xp1,
+    };
+    matches!(
+        mnemonic,
+        Fdiv | Fdivp
+            | Fdivr
+            | Fdivrp
+            | Fidiv
+            | Fidivr
+            | Fsqrt
+            | F2xm1
+            | Fcos
+            | Fpatan
+            | Fprem
+            | Fprem1
+            | Fptan
+            | Fsin
+            | Fsincos
+            | Fyl2x
+            | Fyl2xp1
+    )
+}
+
+/// The second operand of those that name none.
+fn binary_x87(mnemonic: Mnemonic) -> Option<Source> {
+    use Mnemonic::{Fpatan, Fprem, Fprem1, Fyl2x, Fyl2xp1};
+    matches!(mnemonic, Fpatan | Fprem | Fprem1 | Fyl2x | Fyl2xp1).then_some(Source::X87(1))
+}
+
+/// Divisions and square roots in vector registers: whether it divides, and for a scalar one its bytes.
+fn vector(mnemonic: Mnemonic) -> Option<(bool, Option<usize>)> {
+    use Mnemonic::{Divpd, Divps, Divsd, Divss, Sqrtpd, Sqrtps, Sqrtsd, Sqrtss, Vdivpd, Vdivph, Vdivps, Vdivsd, Vdivsh, Vdivss};
+    use Mnemonic::{Vsqrtpd, Vsqrtph, Vsqrtps, Vsqrtsd, Vsqrtsh, Vsqrtss};
+    Some(match mnemonic {
+        Divpd | Divps | Vdivpd | Vdivph | Vdivps => (true, None),
+        Divsd | Vdivsd => (true, Some(8)),
+        Divss | Vdivss => (true, Some(4)),
+        Vdivsh => (true, Some(2)),
+        Sqrtpd | Sqrtps | Vsqrtpd | Vsqrtph | Vsqrtps => (false, None),
+        Sqrtsd | Vsqrtsd => (false, Some(8)),
+        Sqrtss | Vsqrtss => (false, Some(4)),
+        Vsqrtsh => (false, Some(2)),
+        _ => return None,
+    })
+}

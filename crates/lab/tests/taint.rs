@@ -1,0 +1,69 @@
+//! Runs the controls of the taint layer under Valgrind, where there is one.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::process::Command;
+
+use deadpan_lab::taint;
+
+const CHILD: &str = "DEADPAN_LAB_TAINT";
+
+/// The other half of the test below; by itself, without Valgrind, everything is skipped.
+#[test]
+fn controls_by_name() {
+    for result in taint::controls() {
+        println!(
+            "{}: caught {:?}, must be {}, passed {:?}: {}",
+            result.name,
+            result.caught,
+            result.must_be_caught,
+            result.passed(),
+            result.detail
+        );
+        assert_ne!(result.passed(), Some(false), "{result:?}");
+        assert_eq!(result.caught.is_none(), !taint::running() || result.detail.contains("shows no"), "{result:?}");
+    }
+    if std::env::var_os(CHILD).is_some() {
+        assert!(taint::running());
+        println!("covered: {}", taint::covered().join(" "));
+        println!("hidden: {}", taint::hidden().join(" "));
+        a_declassified_value_is_free();
+    }
+}
+
+fn a_declassified_value_is_free() {
+    let decide = |public: fn(bool) -> bool| {
+        move |input: &mut [u8]| {
+            let secret = std::hint::black_box(input.iter().fold(0, |all, byte| all | byte)) == 0;
+            if public(secret) { std::hint::black_box(1) } else { std::hint::black_box(2) }
+        }
+    };
+    assert!(taint::check(&mut [7; 16], decide(std::hint::black_box)).errors > 0);
+    assert_eq!(taint::check(&mut [7; 16], decide(taint::declassify_value)).errors, 0);
+    let published = |input: &mut [u8]| {
+        taint::declassify(input);
+        if std::hint::black_box(input[0]) == 7 { std::hint::black_box(1) } else { std::hint::black_box(2) }
+    };
+    assert_eq!(taint::check(&mut [7; 16], published).errors, 0);
+}
+
+#[test]
+fn under_valgrind() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        eprintln!("skipped: no valgrind here");
+        return;
+    }
+    let program = std::env::current_exe().expect("a program");
+    let child = Command::new("valgrind")
+        .args(["--quiet", "--error-limit=no"])
+        .arg(program)
+        .args(["--exact", "controls_by_name", "--nocapture", "--test-threads=1"])
+        .env(CHILD, "1")
+        .output()
+        .expect("valgrind runs");
+    let (out, notes) = (String::from_utf8_lossy(&child.stdout), String::from_utf8_lossy(&child.stderr));
+    assert!(child.status.success(), "{out}\n{notes}");
+    for line in ["early exit: caught Some(true)", "secret index: caught Some(true)", "secret division: caught Some(false)"] {
+        assert!(out.contains(line), "{line}\n{out}");
+    }
+    println!("{out}");
+}

@@ -1,0 +1,267 @@
+//! The single-stepped trace: what it must find, what it must leave in peace, and that it puts back what it borrows.
+#![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
+#![allow(unsafe_code, clippy::print_stderr)]
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use deadpan_lab::trace::{self, control};
+use deadpan_lab::{Random, Target};
+
+fn inputs(length: usize) -> Vec<Vec<u8>> {
+    let mut random = Random::new(5);
+    let mut inputs = vec![vec![0; length]; 8];
+    inputs.iter_mut().for_each(|input| random.fill(input));
+    inputs
+}
+
+fn sink<R>(result: R) {
+    drop(black_box(result));
+}
+
+#[test]
+fn each_control_is_caught_by_the_layer_that_claims_it() {
+    let results = trace::controls();
+    assert_eq!(results.len(), 9);
+    for result in results {
+        if result.passed().is_none() {
+            eprintln!("skipped: {} ({}): {}", result.name, result.layer, result.detail);
+            continue;
+        }
+        eprintln!("{} ({}): {:?} {}", result.name, result.layer, result.caught, result.detail);
+        assert_eq!(result.passed(), Some(true), "{result:?}");
+    }
+}
+
+#[test]
+fn a_divergence_names_the_function_and_the_line() {
+    let inputs: Vec<Vec<u8>> = (0..8).map(|index| (0..32).map(|place| u8::from(place == 16 + index)).collect()).collect();
+    let found = trace::compare(&inputs, &mut |input| sink(control::early_exit(input)));
+    let text = trace::leaks(&found).expect("an early exit");
+    assert!(!found.equal && text.contains("early_exit") && text.contains("src/taint/control.rs:"), "{text}");
+
+    let found = trace::compare(&inputs, &mut |input| sink(control::lookup(input[16])));
+    let text = trace::leaks(&found).expect("a secret index");
+    assert!(text.contains("lookup") && text.contains("src/taint/control.rs:") && text.ends_with("1 bytes apart"), "{text}");
+}
+
+#[test]
+fn a_long_call_is_compared_to_its_end() {
+    let late = |input: &mut [u8]| {
+        let mut sum = 0_u64;
+        for turn in 0..12_000 {
+            sum = black_box(sum + turn);
+        }
+        black_box(control::lookup(input[0]));
+    };
+    let found = trace::compare(&inputs(8), &mut { late });
+    assert!(found.instructions > 36_000, "{found:?}");
+    let text = trace::leaks(&found).expect("a secret index");
+    assert!(text.contains("lookup"), "{text}");
+}
+
+#[test]
+fn a_division_by_a_secret_is_found_though_the_traces_are_equal() {
+    let found = trace::compare(&inputs(8), &mut |input| sink(control::divide(input)));
+    assert!(found.equal, "{found:?}");
+    assert!(trace::leaks(&found).expect("a division").starts_with("`div` in deadpan_lab::taint::control::divide"), "{found:?}");
+
+    let public = trace::compare(&inputs(8), &mut |_| sink(control::divide(&[3; 8])));
+    assert_eq!(trace::leaks(&public), None);
+    assert_eq!(
+        public.variable_latency.iter().map(|slow| (slow.instruction.as_str(), slow.count, slow.secret)).collect::<Vec<_>>(),
+        [("div", 1, false)]
+    );
+}
+
+#[test]
+fn floating_point_division_by_a_secret_is_found() {
+    let divide = |input: &mut [u8]| {
+        let secret = f64::from(input[0]) + 1.5;
+        black_box(black_box(1.0) / black_box(secret));
+    };
+    let found = trace::compare(&inputs(8), &mut { divide });
+    assert!(found.equal && trace::leaks(&found).is_some_and(|text| text.contains("divsd")), "{found:?}");
+    let root = |input: &mut [u8]| sink(black_box(f32::from(input[0])).sqrt());
+    let found = trace::compare(&inputs(8), &mut { root });
+    assert!(found.equal && trace::leaks(&found).is_some_and(|text| text.contains("sqrtss")), "{found:?}");
+}
+
+/// Instructions whose place in memory is not simply their operand, each at a place that depends on the secret `rax`, below 64.
+#[test]
+fn unusual_memory_operands_are_seen() {
+    macro_rules! cases {
+        ($($name:literal $(if $feature:tt)?: $($line:literal),+;)*) => {
+            [$(($name, true $(&& is_x86_feature_detected!($feature))?, (|secret, memory| {
+                // SAFETY: no more than 4096 bytes from `memory` on are read or written, which the caller owns. `rbx` is put back.
+                unsafe {
+                    std::arch::asm!(
+                        "mov r8, rbx", "push rdi", $($line),+, "pop rdi", "mov rbx, r8",
+                        inout("rax") secret => _, inout("rdi") memory => _, out("rcx") _, out("rsi") _, out("r8") _,
+                        out("xmm0") _, out("xmm1") _, out("xmm2") _, out("k1") _,
+                    );
+                }
+            }) as fn(u64, *mut u8)),)*]
+        };
+    }
+    let cases = cases! {
+        "prefetch": "prefetcht0 [rdi + rax]";
+        "scaled": "mov ecx, [rdi + rax * 8 + 4]";
+        "bit": "shl eax, 5", "bt [rdi], rax";
+        "push": "sub rsp, 1024", "mov rcx, rsp", "lea rsp, [rsp + rax * 8]", "push rax", "mov rsp, rcx", "add rsp, 1024";
+        "string": "lea rsi, [rdi + rax]", "lodsb";
+        "repeated": "lea rsi, [rdi + 64]", "mov rcx, rax", "rep movsb";
+        "xlat": "lea rbx, [rdi]", "xlatb";
+        "masked" if "avx2": "vmovq xmm1, rax", "vpslld xmm1, xmm1, 31", "vpmaskmovd xmm0, xmm1, [rdi]";
+        "gather" if "avx2": "vmovq xmm1, rax", "vpcmpeqd xmm2, xmm2, xmm2", "vpgatherdd xmm0, [rdi + xmm1 * 4 + 8], xmm2";
+        "gather by half" if "avx2": "vmovq xmm2, rax", "vpsllq xmm2, xmm2, 63", "vpxor xmm1, xmm1, xmm1",
+            "vpgatherqq xmm0, [rdi + xmm1], xmm2";
+        "mask" if "avx512bw": "kmovq k1, rax", "vmovdqu8 zmm0{{k1}}{{z}}, [rdi]";
+        "compress" if "avx512f": "kmovw k1, eax", "vpcompressd [rdi]{{k1}}, zmm0";
+        "scatter" if "avx512f": "vpbroadcastd zmm1, eax", "kxnorw k1, k1, k1", "vpscatterdd [rdi + zmm1]{{k1}}, zmm0";
+        "high" if "avx512f": "vpbroadcastq zmm17, rax", "kxnorw k1, k1, k1", "vpgatherqq zmm16{{k1}}, [rdi + zmm17]";
+    };
+    let secrets: Vec<Vec<u8>> = (0..8).map(|index| vec![index * 7 + 1]).collect();
+    for (name, possible, case) in cases {
+        if !possible {
+            eprintln!("skipped: {name}: not on this processor");
+            continue;
+        }
+        let mut memory = vec![0_u8; 4096];
+        let mut trace =
+            |public: Option<u64>| trace::compare(&secrets, &mut |input| case(public.unwrap_or(input[0].into()), memory.as_mut_ptr()));
+        let found = trace(None);
+        assert!(found.divergence.is_some() && found.skipped.is_none(), "{name}: {found:?}");
+        let found = trace(Some(3));
+        assert!(found.equal, "{name}: {found:?}");
+    }
+}
+
+/// Each register is read from its own place: the addresses differ by what the secrets differ.
+#[test]
+fn each_register_is_known() {
+    macro_rules! registers {
+        ($($register:literal),+) => {
+            [$(($register, (|secret, memory| {
+                // SAFETY: one of the 64 bytes that the caller owns is read; the register is put back.
+                unsafe {
+                    std::arch::asm!(
+                        concat!("push ", $register), concat!("lea ", $register, ", [rdi + rsi]"),
+                        concat!("cmp byte ptr [", $register, "], 1"), concat!("pop ", $register),
+                        in("rsi") secret, in("rdi") memory,
+                    );
+                }
+            }) as fn(u64, *const u8))),+]
+        };
+    }
+    let cases = registers!("rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15");
+    for (name, case) in cases {
+        let memory = [0; 64];
+        let found = trace::compare(&[vec![3], vec![40]], &mut |input| case(input[0].into(), memory.as_ptr()));
+        assert!(trace::leaks(&found).is_some_and(|text| text.ends_with(" 37 bytes apart")), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn wide_vectors_are_seen() {
+    if !(is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("vaes")) {
+        eprintln!("skipped: no AVX-512 with VAES here");
+        return;
+    }
+    let same: Vec<Vec<u8>> = inputs(128).into_iter().map(|half| [half.clone(), half].concat()).collect();
+    let found = trace::compare(&same, &mut |input| sink(control::early_exit_512(input)));
+    assert!(found.equal && found.instruction_sets.iter().any(|set| set == "AVX512BW"), "{found:?}");
+
+    let mut target = Target::in_place("aes", 64, |input| {
+        let _ = control::aes_512(input);
+    })
+    .class("random", |random, input| random.fill(input))
+    .fixed("zeroes", &[0; 64]);
+    let found = trace::assert_equal(&mut target, 3);
+    assert!(found.equal && found.instruction_sets.iter().any(|set| set == "VAES"), "{found:?}");
+    assert_eq!(found.secrets, 8);
+}
+
+#[test]
+fn memory_from_the_allocator_makes_no_difference() {
+    let work = |input: &mut [u8]| {
+        let parts: Vec<Vec<u8>> = (1..9).map(|part| control::copy(&[&*input, &[0; 100][..part]].concat())).collect();
+        black_box(parts);
+    };
+    let found = trace::compare(&inputs(3000), &mut { work });
+    assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
+}
+
+#[test]
+fn what_differs_by_itself_is_not_blamed_on_the_secret() {
+    let mut calls = 0;
+    let found = trace::compare(&inputs(8), &mut |_| {
+        calls += 1;
+        black_box(control::lookup(calls));
+    });
+    assert!(!found.equal && found.divergence.is_none(), "{found:?}");
+    assert!(found.skipped.expect("a reason").starts_with("the same input gives different traces: "));
+    assert!(trace::leaks(&trace::compare(&inputs(8), &mut |_| ())).is_none());
+}
+
+#[test]
+fn outcomes_are_compared_each_by_itself() {
+    let target = || Target::new("early exit", 32, control::early_exit);
+    let equal = |random: &mut Random, input: &mut [u8]| {
+        let (left, right) = input.split_at_mut(16);
+        random.fill(left);
+        right.copy_from_slice(left);
+    };
+    let first = |random: &mut Random, input: &mut [u8]| {
+        random.fill(input);
+        input[16] = !input[0];
+    };
+    let apart = target().class_with_outcome("equal", "same", equal).class_with_outcome("first", "different", first);
+    let found = trace::assert_equal(&mut { apart }, 1);
+    assert_eq!((found.equal, found.secrets), (true, 16));
+
+    let together = trace::target(&mut target().class("equal", equal).class("first", first), 1);
+    assert!(trace::leaks(&together).is_some_and(|text| text.starts_with("input 1 (equal) and input 2 (first) part: ")), "{together:?}");
+}
+
+#[test]
+fn a_panic_passes_through() {
+    let result = std::panic::catch_unwind(|| trace::compare(&inputs(8), &mut |_| panic!("on purpose")));
+    assert_eq!(result.expect_err("a panic").downcast_ref(), Some(&"on purpose"));
+    assert!(trace::compare(&inputs(8), &mut |input| sink(control::equal(input))).equal);
+}
+
+static TRAPS: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn count(_: libc::c_int) {
+    TRAPS.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+fn another_handler_gets_its_traps_during_and_after() {
+    // In a process of its own: the other tests step at the same time and have the handler.
+    const CHILD: &str = "DEADPAN_LAB_TRAPS";
+    if std::env::var_os(CHILD).is_none() {
+        let name = "another_handler_gets_its_traps_during_and_after";
+        let program = std::env::current_exe().expect("a program");
+        let child = std::process::Command::new(program).args(["--exact", name]).env(CHILD, "1").output().expect("a child");
+        assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+        return;
+    }
+    // SAFETY: the handler only counts, and `int3` raises the signal that it is for.
+    unsafe {
+        libc::signal(libc::SIGTRAP, count as *const () as usize);
+        let found = trace::compare(&inputs(8), &mut |input| {
+            std::arch::asm!("int3");
+            black_box(control::equal(input));
+        });
+        assert!(found.equal && found.instructions > 10, "{found:?}");
+        let during = TRAPS.load(Ordering::SeqCst);
+        assert!(during >= 18, "{during}");
+        std::arch::asm!("int3");
+        assert_eq!(TRAPS.load(Ordering::SeqCst), during + 1);
+        let mut now: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGTRAP, std::ptr::null(), &mut now);
+        assert_eq!(now.sa_sigaction, count as *const () as usize);
+    }
+}
