@@ -128,7 +128,7 @@ pub fn gather(secret: &[u8]) -> Option<u32> {
 #[must_use]
 pub fn divide(secret: &[u8]) -> u64 {
     let secret = secret.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    let divisor = std::num::NonZero::<u64>::MIN | (1 << 63) | secret;
+    let divisor = std::num::NonZero::<u64>::MIN | (1 << 40) | secret;
     black_box(u64::MAX - 58) / divisor
 }
 

@@ -1,0 +1,3 @@
+//! `deadpan lab`: Deadpan under its own instrument.
+
+pub mod targets;

@@ -1,0 +1,95 @@
+//! What the lab measures here: every function that promises something about time, over the classes of inputs that would show a leak, and the
+//! same functions for speed.
+
+mod base64;
+mod ct;
+mod pad;
+
+use deadpan_lab::Target;
+
+/// A function to be timed for its throughput, with inputs of one class.
+#[derive(Debug)]
+pub struct SpeedTarget {
+    /// The function.
+    pub target: Target,
+    /// Bytes for one call: of data, so that base64 counts what its text stands for.
+    pub bytes: u64,
+    /// The same in words: `16 KiB`.
+    pub size: &'static str,
+}
+
+/// The sizes at which everything is timed but base64, whose smallest is [`SYMBOLS`].
+const SIZES: [(usize, &str); 4] = [(64, "64 bytes"), (256, "256 bytes"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
+/// The bytes of 64 symbols.
+const SYMBOLS: (usize, &str) = (48, "64 symbols");
+
+/// Everything with classes to hold against each other.
+#[must_use]
+pub fn timing() -> Vec<Target> {
+    [base64::timing(), ct::timing(), pad::timing()].into_iter().flatten().collect()
+}
+
+/// Everything to be timed for its throughput, with a `memcpy` of each number of bytes beside it.
+#[must_use]
+pub fn speed() -> Vec<SpeedTarget> {
+    let yardsticks = [SYMBOLS].into_iter().chain(SIZES).map(memcpy).collect();
+    [yardsticks, base64::speed(), ct::speed(), pad::speed()].into_iter().flatten().collect()
+}
+
+fn memcpy((bytes, size): (usize, &'static str)) -> SpeedTarget {
+    let mut output = vec![0; bytes];
+    let target = Target::new("memcpy", bytes, move |input| std::hint::black_box(&mut output).copy_from_slice(input));
+    let target = target.class("random", |random, input| random.fill(input));
+    SpeedTarget { target, bytes: bytes as u64, size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadpan_lab::Random;
+    use std::collections::HashSet;
+
+    fn call_each_class(target: &mut Target, times: usize) {
+        let mut random = Random::new(1);
+        let mut input = vec![0; target.length()];
+        for class in 0..target.classes().len() {
+            for _ in 0..times {
+                target.fill(class, &mut random, &mut input);
+                target.call(&mut input);
+            }
+        }
+    }
+
+    #[test]
+    fn every_function_takes_every_class() {
+        for mut target in timing() {
+            assert!(!target.pairs().is_empty(), "{}", target.name());
+            call_each_class(&mut target, 20);
+        }
+    }
+
+    #[test]
+    fn every_speed_has_one_class_and_a_yardstick() {
+        let mut all = speed();
+        let yardsticks: HashSet<u64> = all.iter().filter(|it| it.target.name() == "memcpy").map(|it| it.bytes).collect();
+        for SpeedTarget { target, bytes, .. } in &mut all {
+            assert_eq!(target.classes().len(), 1, "{}", target.name());
+            assert!(yardsticks.contains(bytes), "{} of {bytes}", target.name());
+            call_each_class(target, 2);
+        }
+    }
+
+    #[test]
+    fn no_name_is_given_twice() {
+        let mut names = HashSet::new();
+        for target in timing() {
+            assert!(names.insert(target.name().to_owned()), "{}", target.name());
+            let classes: HashSet<&str> = target.classes().iter().map(|class| class.name()).collect();
+            assert_eq!(classes.len(), target.classes().len(), "{}", target.name());
+        }
+        let mut names = HashSet::new();
+        for SpeedTarget { target, size, .. } in speed() {
+            assert!(names.insert((target.name().to_owned(), size)), "{} of {size}", target.name());
+        }
+    }
+}

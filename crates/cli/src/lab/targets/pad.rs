@@ -1,0 +1,178 @@
+//! Padding, with blocks of 16 bytes. Claims, by function:
+//!
+//! | Target | Must not show | May show |
+//! |---|---|---|
+//! | `pad.pad`, `pad.pad_last_block`, `pad.pad_in_place` | how many bytes are added, and the data | the number of full blocks, which is one in all inputs |
+//! | `pad.unpad_ct` | how many bytes were added, whether they are right, and the data | the length of the padded input |
+//! | `pad.unpad` | the data, and where a wrong padding is wrong | the length, whether the padding is right, and how long it is |
+//!
+//! For `pad.unpad` the counts are compared all the same: nothing in it takes longer for one than for another.
+
+use super::{SIZES, SpeedTarget};
+use deadpan_lab::{Random, Target};
+use deadpan_pad::{Error, Padding, RandomError, Scheme};
+use std::hint::black_box;
+
+const BLOCK: usize = 16;
+/// A full block and one that is padded.
+const PADDED: usize = 2 * BLOCK;
+/// The padded blocks' place, then the number of bytes to be added. The rest keeps the copies of an input alike in their alignment.
+const INPUT: usize = PADDED + BLOCK;
+
+/// The lab's generator stands in for the one of each thread, whose refills, one in hundreds of calls, have nothing to do with the input.
+struct Noise(Random);
+
+impl deadpan_pad::Random for Noise {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        self.0.fill(bytes);
+        Ok(())
+    }
+}
+
+pub(super) fn timing() -> Vec<Target> {
+    Scheme::ALL
+        .into_iter()
+        .flat_map(|scheme| [pad(scheme), pad_last_block(scheme), pad_in_place(scheme), unpad_ct(scheme), unpad(scheme)])
+        .collect()
+}
+
+fn padding(scheme: Scheme) -> Padding {
+    Padding::new(scheme, BLOCK as u8).expect("a block size that exists")
+}
+
+fn noise() -> Noise {
+    Noise(Random::new(1))
+}
+
+/// The bytes of data in an input for padding.
+fn kept(input: &[u8]) -> usize {
+    PADDED - usize::from(input[PADDED])
+}
+
+fn pad(scheme: Scheme) -> Target {
+    let (padding, mut noise, mut output) = (padding(scheme), noise(), [0; PADDED]);
+    with_counts(Target::new(format!("pad.pad.{scheme}"), INPUT, move |input| {
+        black_box(padding.pad_into_with(&input[..kept(input)], &mut output, &mut noise)).is_ok()
+    }))
+}
+
+fn pad_last_block(scheme: Scheme) -> Target {
+    let (padding, mut noise, mut last) = (padding(scheme), noise(), [0; BLOCK]);
+    with_counts(Target::new(format!("pad.pad_last_block.{scheme}"), INPUT, move |input| {
+        black_box(padding.pad_last_block_with(&input[..kept(input)], &mut last, &mut noise)).is_ok()
+    }))
+}
+
+fn pad_in_place(scheme: Scheme) -> Target {
+    let (padding, mut noise) = (padding(scheme), noise());
+    with_counts(Target::in_place(format!("pad.pad_in_place.{scheme}"), INPUT, move |input| {
+        let kept = kept(input);
+        black_box(padding.pad_in_place_with(input, kept, &mut noise)).is_ok()
+    }))
+}
+
+fn unpad_ct(scheme: Scheme) -> Target {
+    let padding = padding(scheme);
+    with_paddings(Target::new(format!("pad.unpad_ct.{scheme}"), PADDED, move |input| padding.unpad_ct(input)), scheme, "")
+}
+
+fn unpad(scheme: Scheme) -> Target {
+    let padding = padding(scheme);
+    let run = move |input: &[u8]| padding.unpad(input).map(<[u8]>::len);
+    with_paddings(Target::new(format!("pad.unpad.{scheme}"), PADDED, run), scheme, "broken")
+}
+
+fn count_name(count: usize) -> String {
+    format!("{count} byte{}", if count == 1 { "" } else { "s" })
+}
+
+/// Data to which 1 to 16 bytes are to be added. No byte is zero, so that every scheme takes them.
+fn with_counts(target: Target) -> Target {
+    let fill = |count: usize| {
+        move |random: &mut Random, input: &mut [u8]| {
+            fill_data(random, input);
+            input[PADDED] = count as u8;
+        }
+    };
+    (1..=BLOCK).fold(target, |target, count| target.class(count_name(count), fill(count))).against_first()
+}
+
+/// Blocks with 1 to 16 bytes of padding, each count against the first; and where the scheme knows wrong paddings, blocks of which the
+/// padding was broken, against whole ones of the same count. `outcome` is what everyone may see of a broken one.
+fn with_paddings(target: Target, scheme: Scheme, outcome: &str) -> Target {
+    let whole = |count: usize| move |random: &mut Random, input: &mut [u8]| fill_padded(scheme, count, random, input);
+    let broken = |count: usize| {
+        move |random: &mut Random, input: &mut [u8]| {
+            fill_padded(scheme, count, random, input);
+            damage(scheme, random, &mut input[PADDED - count..]);
+        }
+    };
+    let target = (1..=BLOCK).fold(target, |target, count| target.class(count_name(count), whole(count)));
+    let target = (2..=BLOCK).fold(target, |target, count| target.pair(&count_name(1), &count_name(count)));
+    if matches!(scheme, Scheme::NotLast | Scheme::ArbitraryTail) {
+        return target;
+    }
+    (1..=BLOCK).fold(target, |target, count| {
+        let name = format!("{}, broken", count_name(count));
+        target.class_with_outcome(&name, outcome, broken(count)).pair(&count_name(count), &name)
+    })
+}
+
+fn fill_data(random: &mut Random, data: &mut [u8]) {
+    random.fill(data);
+    for byte in data {
+        *byte = (*byte).max(1);
+    }
+}
+
+fn fill_padded(scheme: Scheme, count: usize, random: &mut Random, input: &mut [u8]) {
+    fill_data(random, input);
+    let mut noise = Noise(Random::new(random.bits()));
+    padding(scheme).pad_in_place_with(input, PADDED - count, &mut noise).expect("data that do not end in zero");
+}
+
+/// Makes `added`, right in `scheme`, a padding that is wrong, by one byte.
+fn damage(scheme: Scheme, random: &mut Random, added: &mut [u8]) {
+    let last = added.len() - 1;
+    match scheme {
+        Scheme::Zero => added[last] = 1 + random.below(255) as u8,
+        // Still not zero, so that what is before it does not become the mark.
+        Scheme::Iso7816 => added[0] ^= 1 + random.below(127) as u8,
+        Scheme::Pkcs7 | Scheme::AnsiX923 | Scheme::Rfc4303 if last > 0 => {
+            let place = random.below(last as u64) as usize;
+            added[place] ^= 1 + random.below(255) as u8;
+        }
+        // A count that no block has: zero, or from 17.
+        _ => added[last] = (BLOCK as u8).wrapping_add(1 + random.below(256 - BLOCK as u64) as u8),
+    }
+}
+
+/// Padding copies; checking looks at the last block only, and has no throughput to speak of beyond short inputs.
+pub(super) fn speed() -> Vec<SpeedTarget> {
+    let pads = SIZES.into_iter().flat_map(|size| {
+        let all = Scheme::ALL.into_iter().filter(move |scheme| *scheme == Scheme::Pkcs7 || size.0 == SIZES[0].0);
+        all.map(move |scheme| pad_speed(scheme, size))
+    });
+    let unpads = SIZES.into_iter().take(2).map(|size| unpad_speed(Scheme::Pkcs7, size));
+    pads.chain(unpads).collect()
+}
+
+fn pad_speed(scheme: Scheme, (bytes, size): (usize, &'static str)) -> SpeedTarget {
+    let (padding, mut output) = (padding(scheme), vec![0; bytes + BLOCK]);
+    let run = move |input: &[u8]| black_box(padding.pad_into(input, &mut output)).is_ok();
+    SpeedTarget { target: Target::new(format!("pad.pad.{scheme}"), bytes, run).class("random", fill_data), bytes: bytes as u64, size }
+}
+
+fn unpad_speed(scheme: Scheme, (bytes, size): (usize, &'static str)) -> SpeedTarget {
+    let padding = padding(scheme);
+    let run = move |input: &[u8]| -> Result<usize, Error> { padding.unpad(input).map(<[u8]>::len) };
+    let target = Target::new(format!("pad.unpad.{scheme}"), bytes, run).class("valid", move |random, input| {
+        fill_data(random, input);
+        let count = 1 + random.below(BLOCK as u64) as usize;
+        padding.pad_in_place(input, bytes - count).expect("data that do not end in zero");
+    });
+    SpeedTarget { target, bytes: bytes as u64, size }
+}
+
+#[cfg(test)]
+mod tests;

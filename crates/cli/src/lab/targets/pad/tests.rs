@@ -1,0 +1,51 @@
+use super::*;
+
+/// The count in a class's name.
+fn count_in(name: &str) -> usize {
+    name.split(' ').next().and_then(|count| count.parse().ok()).expect("a count")
+}
+
+#[test]
+fn as_many_bytes_are_added_as_the_class_says() {
+    let mut random = Random::new(1);
+    for scheme in Scheme::ALL {
+        let padding = padding(scheme);
+        for mut target in [pad(scheme), pad_last_block(scheme), pad_in_place(scheme)] {
+            let mut input = vec![0; target.length()];
+            for class in 0..target.classes().len() {
+                target.fill(class, &mut random, &mut input);
+                let count = count_in(target.classes()[class].name());
+                assert_eq!(kept(&input), PADDED - count);
+                let mut output = [0; PADDED];
+                let padded = padding.pad_into(&input[..kept(&input)], &mut output).unwrap();
+                assert_eq!(padding.unpad(padded).unwrap(), &input[..PADDED - count], "{scheme}");
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_paddings_are_accepted_and_broken_ones_refused() {
+    let mut random = Random::new(1);
+    for scheme in Scheme::ALL {
+        let padding = padding(scheme);
+        for mut target in [unpad_ct(scheme), unpad(scheme)] {
+            let mut input = vec![0; target.length()];
+            for class in 0..target.classes().len() {
+                for _ in 0..300 {
+                    target.fill(class, &mut random, &mut input);
+                    let name = target.classes()[class].name();
+                    let wanted = if name.ends_with("broken") { Err(Error::Padding) } else { Ok(PADDED - count_in(name)) };
+                    assert_eq!(padding.unpad(&input).map(<[u8]>::len), wanted, "{scheme}: {name}: {input:02x?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_may_be_seen_of_a_broken_padding_is_said_of_unpad_only() {
+    let outcomes = |target: Target| target.classes().iter().map(|class| class.outcome().to_owned()).collect::<Vec<_>>();
+    assert!(outcomes(unpad_ct(Scheme::Pkcs7)).iter().all(String::is_empty));
+    assert_eq!(outcomes(unpad(Scheme::Pkcs7)).iter().filter(|outcome| *outcome == "broken").count(), BLOCK);
+}
