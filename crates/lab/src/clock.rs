@@ -244,6 +244,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stdout)]
     fn the_counter_agrees_with_the_system() {
         let Some(counter) = Counter::new() else { return println!("skipped: no steady counter here") };
         let (begin, first) = (Instant::now(), counter.start());

@@ -29,11 +29,13 @@ pub struct Target {
     pairs: Option<Vec<(usize, usize)>>,
 }
 
+type Fill = Box<dyn FnMut(&mut Random, &mut [u8])>;
+
 /// Inputs of one kind.
 pub struct Class {
     name: String,
     outcome: String,
-    fill: Box<dyn FnMut(&mut Random, &mut [u8])>,
+    fill: Fill,
 }
 
 impl Class {

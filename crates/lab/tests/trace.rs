@@ -64,7 +64,8 @@ fn a_long_call_is_compared_to_its_end() {
 fn a_division_by_a_secret_is_found_though_the_traces_are_equal() {
     let found = trace::compare(&inputs(8), &mut |input| sink(control::divide(input)));
     assert!(found.equal, "{found:?}");
-    assert!(trace::leaks(&found).expect("a division").starts_with("`div` in deadpan_lab::taint::control::divide"), "{found:?}");
+    let text = trace::leaks(&found).expect("a division");
+    assert!(text.starts_with("`div` in ") && text.contains("src/taint/control.rs:"), "{text}");
 
     let public = trace::compare(&inputs(8), &mut |_| sink(control::divide(&[3; 8])));
     assert_eq!(trace::leaks(&public), None);

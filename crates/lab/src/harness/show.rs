@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use crate::record::{Calibration, Check, Comparison, Outcome, Speed, Timing, Verdict};
+use crate::record::{Calibration, Check, Comparison, Interval, Outcome, Pair, Power, Speed, Timing, Verdict};
 
 /// Where a table goes: standard output, unless data go there.
 pub(super) struct Screen {
@@ -46,7 +46,7 @@ impl Screen {
 
     /// One target's row, and the pairs that did not end well.
     pub(super) fn timing(&self, timing: &Timing) {
-        let most = |of: fn(&crate::record::Pair) -> f64| timing.pairs.iter().map(of).fold(0.0, f64::max);
+        let most = |of: fn(&Pair) -> f64| timing.pairs.iter().map(of).fold(0.0, f64::max);
         let call = timing
             .classes
             .iter()
@@ -93,8 +93,7 @@ impl Screen {
         self.line(&format!("{:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}", "", "minimum", "median", "user", "system", "memory", ""));
         let sides = [("A", Some(&comparison.a)), ("B", Some(&comparison.b)), ("yard", comparison.yardstick.as_ref())];
         for (name, side) in sides.into_iter().filter_map(|(name, side)| Some((name, side?))) {
-            let seconds =
-                |interval: &Option<crate::record::Interval>| interval.map_or_else(String::new, |interval| time(interval.estimate * 1e9));
+            let seconds = |interval: &Option<Interval>| interval.map_or_else(String::new, |interval| time(interval.estimate * 1e9));
             self.line(&format!(
                 "{name:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}  {}",
                 time(side.wall_minimum * 1e9),
@@ -171,9 +170,7 @@ impl Screen {
     }
 }
 
-use crate::record::Power;
-
-fn more(pair: &crate::record::Pair) -> String {
+fn more(pair: &Pair) -> String {
     let most = pair.more_pairs.filter(|&pairs| pairs > 0);
     most.map_or_else(String::new, |pairs| format!("; {pairs} more pairs of calls would settle it"))
 }
@@ -192,14 +189,17 @@ fn trace(timing: &Timing) -> String {
 
 /// Nanoseconds in a fitting unit, with three digits.
 pub(super) fn time(ns: f64) -> String {
-    match ns.abs() {
-        ns_abs if ns_abs == 0.0 => "0".to_owned(),
-        ns_abs if ns_abs < 0.9995 => format!("{} ps", digits(ns * 1e3)),
-        ns_abs if ns_abs < 999.5 => format!("{} ns", digits(ns)),
-        ns_abs if ns_abs < 999.5e3 => format!("{} µs", digits(ns / 1e3)),
-        ns_abs if ns_abs < 999.5e6 => format!("{} ms", digits(ns / 1e6)),
-        _ => format!("{} s", digits(ns / 1e9)),
+    if ns == 0.0 {
+        return "0".to_owned();
     }
+    let (scale, unit) = match ns.abs() {
+        size if size < 0.9995 => (1e-3, "ps"),
+        size if size < 999.5 => (1.0, "ns"),
+        size if size < 999.5e3 => (1e3, "µs"),
+        size if size < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{} {unit}", digits(ns / scale))
 }
 
 /// An amount per second.

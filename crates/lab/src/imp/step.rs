@@ -138,8 +138,11 @@ struct Call<'c> {
 }
 
 /// No panic may cross [`switch`].
+///
+/// # Safety
+/// `data` is a [`Call`] that nothing else uses meanwhile.
 unsafe extern "C" fn enter_call(data: *mut c_void) {
-    // SAFETY: `Stepper::enter` passes a `Call` that nothing else uses meanwhile.
+    // SAFETY: the promise of the caller.
     let call = unsafe { &mut *data.cast::<Call<'_>>() };
     call.panic = catch_unwind(AssertUnwindSafe(|| (call.run)(call.input))).err();
 }
@@ -148,6 +151,10 @@ unsafe extern "C" fn enter_call(data: *mut c_void) {
 ///
 /// The handler takes the trap flag away at the address that is stored in `end`; for the case that somebody replaced the handler, it is
 /// taken away once more behind.
+///
+/// # Safety
+/// `top` is the aligned end of a stack in no other use, `data` is for [`enter_call`], `end` is writable. With the trap flag, the handler is
+/// installed for this thread.
 #[inline(never)]
 unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
     // SAFETY: `rsp` is back when the block ends, pushes and pops are balanced, `top` is aligned for a call, what a C function may change is
@@ -198,6 +205,9 @@ extern "C" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context: *mut c
 }
 
 /// A trap that is somebody else's.
+///
+/// # Safety
+/// The arguments are those of the handler, which is running.
 unsafe fn forward(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let old = OLD.load(Ordering::SeqCst);
     // SAFETY: `old` is a live box while the handler is installed; its function has the signature that its flags say.

@@ -99,7 +99,7 @@ impl Cell {
         if a.is_empty() {
             return Vec::new();
         }
-        let mut values: Vec<u32> = a[..a.len() * 999 / 1000].iter().copied().collect();
+        let mut values: Vec<u32> = a[..a.len() * 999 / 1000].to_vec();
         values.dedup();
         let stride = values.len().div_ceil(POINTS);
         let share = |times: &[u32], value: u32| times.partition_point(|&time| time <= value) as f64 / times.len() as f64;
