@@ -2,6 +2,8 @@
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -49,13 +51,13 @@ fn a_divergence_names_the_function_and_the_line() {
 fn a_long_call_is_compared_to_its_end() {
     let late = |input: &mut [u8]| {
         let mut sum = 0_u64;
-        for turn in 0..12_000 {
+        for turn in 0..20_000 {
             sum = black_box(sum + turn);
         }
         black_box(control::lookup(input[0]));
     };
     let found = trace::compare(&inputs(8), &mut { late });
-    assert!(found.instructions > 36_000, "{found:?}");
+    assert!(found.instructions > 60_000, "{found:?}");
     let text = trace::leaks(&found).expect("a secret index");
     assert!(text.contains("lookup"), "{text}");
 }
@@ -230,6 +232,42 @@ fn a_panic_passes_through() {
     let result = std::panic::catch_unwind(|| trace::compare(&inputs(8), &mut |_| panic!("on purpose")));
     assert_eq!(result.expect_err("a panic").downcast_ref(), Some(&"on purpose"));
     assert!(trace::compare(&inputs(8), &mut |input| sink(control::equal(input))).equal);
+}
+
+/// Counts what this thread allocates.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: the system's allocator does the work.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        // SAFETY: the caller's promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn the_handler_allocates_nothing() {
+    let mut extra = 0;
+    let found = trace::compare(&inputs(64), &mut |input| {
+        let before = ALLOCATIONS.get();
+        sink((control::equal(input), control::lookup(input[0]), control::gather(input), control::divide(input)));
+        extra += ALLOCATIONS.get() - before;
+    });
+    assert!(found.instructions > 100, "{found:?}");
+    assert_eq!(extra, 0);
 }
 
 static TRAPS: AtomicUsize = AtomicUsize::new(0);

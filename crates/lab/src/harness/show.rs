@@ -64,6 +64,9 @@ impl Screen {
             timing.pairs.len(),
             trace(timing),
         ));
+        if let Some(finding) = finding(timing) {
+            self.line(&format!("    trace: {finding}"));
+        }
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             self.line(&format!("    {} / {}: {}: {}{}", pair.a, pair.b, pair.verdict, pair.reason, more(pair)));
         }
@@ -179,12 +182,21 @@ fn trace(timing: &Timing) -> String {
     let Some(trace) = &timing.trace else { return String::new() };
     match (&trace.skipped, &trace.divergence) {
         (Some(why), _) => format!("skipped: {why}"),
-        (None, Some(place)) => format!("DIFFERS at {place}"),
+        (None, Some(_)) => "DIFFERS, see below".to_owned(),
         (None, None) => match trace.variable_latency.iter().find(|instruction| instruction.secret) {
-            Some(instruction) => format!("{} ON SECRETS at {}", instruction.instruction, instruction.place),
-            None => format!("equal for {} inputs, {} instructions", trace.secrets, trace.instructions),
+            Some(_) => "DIVIDES BY SECRETS, see below".to_owned(),
+            None => format!("equal: {} inputs, {} instructions", trace.secrets, trace.instructions),
         },
     }
+}
+
+/// What the trace found, where it found something.
+fn finding(timing: &Timing) -> Option<String> {
+    let trace = timing.trace.as_ref().filter(|trace| trace.skipped.is_none())?;
+    trace.divergence.clone().or_else(|| {
+        let instruction = trace.variable_latency.iter().find(|instruction| instruction.secret)?;
+        Some(format!("the operands of {} at {} depend on the secret", instruction.instruction, instruction.place))
+    })
 }
 
 /// Nanoseconds in a fitting unit, with three digits.
