@@ -15,7 +15,7 @@ use crate::divisor::Divisor;
 use deadpan_ct::Choice;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
-pub use portable::{last_kept, last_of};
+pub use portable::last_kept;
 pub use row::{Row, Value};
 
 /// Random bytes for the largest block; anything if the scheme takes none.

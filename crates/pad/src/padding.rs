@@ -4,7 +4,7 @@ use crate::divisor::Divisor;
 use crate::imp::{self, Row, Value};
 use crate::{Error, Random, Scheme, random};
 use core::fmt;
-use deadpan_ct::{CtZero, declassify};
+use deadpan_ct::{CtZero, Wipe, declassify};
 
 /// A scheme for blocks of one size.
 ///
@@ -63,7 +63,7 @@ impl Padding {
     ///
     /// # Errors
     /// [`Error::TooSmall`], [`Error::ZeroTail`], [`Error::Random`], and [`Error::NoGenerator`] without the feature `std`. The output may
-    /// have been written to if the generator failed.
+    /// have been written to if the generator failed, and is zero where it would have been written to if the data end in zero.
     #[inline]
     pub fn pad_into<'a>(&self, data: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         self.copy_and_pad(data, output, random::fill)
@@ -134,12 +134,12 @@ impl Padding {
         let (full, rest) = imp::split(data, self.divisor);
         let output = self.room(output, full.len())?;
         let (front, block) = output.split_at_mut(full.len());
-        self.refuse_zero_tail(|| imp::last_of(data, 1))?;
         let value = self.draw(fill, block)?;
         if !full.is_empty() {
             front.copy_from_slice(full);
         }
         imp::pad(&self.row, value, rest, block);
+        self.refuse_zero_tail(full, block, rest.len()).inspect_err(|_| output.wipe())?;
         Ok(output)
     }
 
@@ -152,9 +152,9 @@ impl Padding {
     ) -> Result<(&'d [u8], &'l mut [u8]), Error> {
         let (full, rest) = imp::split(data, self.divisor);
         let block = self.room(last, 0)?;
-        self.refuse_zero_tail(|| imp::last_of(data, 1))?;
         let value = self.draw(fill, block)?;
         imp::pad(&self.row, value, rest, block);
+        self.refuse_zero_tail(full, block, rest.len()).inspect_err(|_| block.wipe())?;
         Ok((full, block))
     }
 
@@ -173,7 +173,7 @@ impl Padding {
         let kept = length - full;
         let output = self.room(buffer, full)?;
         let (front, block) = output.split_at_mut(full);
-        self.refuse_zero_tail(|| kept.ct_is_zero().select(front.last().map_or(1, |byte| *byte), imp::last_kept(block, kept)))?;
+        self.refuse_zero_tail(front, block, kept)?;
         if self.row.noisy == 0 {
             let value = self.draw(fill, block)?;
             imp::pad_in_place(&self.row, value, block, kept, &imp::NO_NOISE);
@@ -192,11 +192,17 @@ impl Padding {
         output.get_mut(..needed).ok_or(Error::TooSmall { needed })
     }
 
-    /// An error if the data's last byte is zero and so would be the padding. It does not help that the data may end on a block border:
-    /// other implementations strip zeros across it.
+    /// An error if the data's last byte is zero and so would be the padding; `block` begins with the `kept` bytes behind `full`. It does not
+    /// help that the data may end on a block border: other implementations strip zeros across it.
+    ///
+    /// Both bytes that may be the last are read, whichever it is: where the data end is a secret.
     #[inline]
-    fn refuse_zero_tail(&self, last: impl FnOnce() -> u8) -> Result<(), Error> {
-        if matches!(self.scheme, Scheme::Zero) && last().ct_is_zero().declassify() { Err(Error::ZeroTail) } else { Ok(()) }
+    fn refuse_zero_tail(&self, full: &[u8], block: &[u8], kept: usize) -> Result<(), Error> {
+        if !matches!(self.scheme, Scheme::Zero) {
+            return Ok(());
+        }
+        let last = kept.ct_is_zero().select(full.last().map_or(1, |byte| *byte), imp::last_kept(block, kept));
+        if last.ct_is_zero().declassify() { Err(Error::ZeroTail) } else { Ok(()) }
     }
 
     /// What the padding begins with, random if the scheme wants it so; and noise into `block` if it wants that.

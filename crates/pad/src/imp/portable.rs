@@ -74,12 +74,6 @@ pub fn last_kept(block: &[u8], kept: usize) -> u8 {
     (found >> (8 * (last % STEP))) as u8
 }
 
-/// The final byte of `data`, or `if_empty`.
-#[inline(always)]
-pub fn last_of(data: &[u8], if_empty: u8) -> u8 {
-    data.len().ct_is_zero().select(if_empty, Reader::new(data).last())
-}
-
 /// Puts data and padding together. `sources` gives the data, with anything behind it, and the noise for a chunk that begins at a lane.
 #[inline(always)]
 fn write(row: &Row, value: Value, kept: usize, last: u8, block: &mut [u8], sources: impl Fn(&[u8], usize) -> (u64, u64)) {

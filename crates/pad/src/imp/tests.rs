@@ -172,7 +172,6 @@ fn last_bytes() {
     for size in 1..=255 {
         for kept in 0..size {
             assert_eq!(usize::from(portable::last_kept(&block[..size], kept)), kept);
-            assert_eq!(usize::from(portable::last_of(&block[..kept], 77)), if kept == 0 { 77 } else { kept });
             // Behind the data the first byte is read instead.
             assert_eq!(portable::Reader::new(&block[..kept]).word(kept, 1), u64::from(kept > 0));
         }
