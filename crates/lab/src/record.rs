@@ -378,6 +378,9 @@ pub struct Trace {
     pub divergence: Option<String>,
     /// Instructions that ran whose time depends on their operands, with how often.
     pub variable_latency: Vec<VariableLatency>,
+    /// Masked loads and stores that ran. Their masks choose bytes at one address, and may differ between secrets.
+    #[serde(default)]
+    pub masked: Vec<VariableLatency>,
     /// Instruction sets that ran: `AVX512`, `VAES`.
     pub instruction_sets: Vec<String>,
     /// Why there is no trace.

@@ -1,6 +1,6 @@
 //! Marks secrets for Valgrind's memcheck, which reports every jump and every address that depends on one.
 //!
-//! Choose it beside [`trace`](https://docs.rs/deadpan-lab): memcheck follows the secret itself, so one input is enough, and it finds what a
+//! Choose it beside the module `trace`: memcheck follows the secret itself, so one input is enough, and it finds what a
 //! few inputs happen not to show. It does not see code for AVX-512, VAES, VPCLMULQDQ, GFNI and SHA, which it hides from the program
 //! ([`covered`] says what is left), and it has nothing against a secret operand of a division.
 //!

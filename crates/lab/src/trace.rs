@@ -3,7 +3,7 @@
 //!
 //! Choose it to *block* a change: where two traces differ, the code leaks, and the source line is known; no statistics are involved. It sees
 //! the program as it is, with AVX-512 and VAES, which Valgrind hides from it. What it does not see: a time that depends on an operand at
-//! the same address, but for the instructions that it lists ([`record::VariableLatency`](crate::record::VariableLatency)); what the kernel
+//! the same address, but for the instructions that it lists ([`record::VariableLatency`]); what the kernel
 //! does; other threads. Two addresses that differ within one cache line count as different.
 //!
 //! Needs x86-64 Linux; elsewhere, and under Valgrind, the result says that it was skipped. One instruction takes one or two
@@ -126,17 +126,21 @@ fn merge(all: &mut record::Trace, other: record::Trace) {
     all.equal &= other.equal;
     all.divergence = all.divergence.take().or(other.divergence);
     all.skipped = all.skipped.take().or(other.skipped);
-    for slow in other.variable_latency {
-        let same = |known: &&mut record::VariableLatency| known.instruction == slow.instruction && known.place == slow.place;
-        match all.variable_latency.iter_mut().find(same) {
-            Some(known) => {
-                known.count = known.count.max(slow.count);
-                known.secret |= slow.secret;
-            }
-            None => all.variable_latency.push(slow),
-        }
-    }
+    merge_rows(&mut all.variable_latency, other.variable_latency);
+    merge_rows(&mut all.masked, other.masked);
     all.instruction_sets.extend(other.instruction_sets);
     all.instruction_sets.sort();
     all.instruction_sets.dedup();
+}
+
+fn merge_rows(all: &mut Vec<record::VariableLatency>, others: Vec<record::VariableLatency>) {
+    for row in others {
+        match all.iter_mut().find(|known| known.instruction == row.instruction && known.place == row.place) {
+            Some(known) => {
+                known.count = known.count.max(row.count);
+                known.secret |= row.secret;
+            }
+            None => all.push(row),
+        }
+    }
 }

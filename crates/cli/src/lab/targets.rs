@@ -1,4 +1,4 @@
-//! What the lab measures here: every function that promises something about time, over the classes of inputs that would show a leak, and the
+//! What the lab measures here: every function that promises something about time, over classes of inputs that would show a leak, and the
 //! same functions for speed.
 
 mod base64;
@@ -6,17 +6,7 @@ mod ct;
 mod pad;
 
 use deadpan_lab::Target;
-
-/// A function to be timed for its throughput, with inputs of one class.
-#[derive(Debug)]
-pub struct SpeedTarget {
-    /// The function.
-    pub target: Target,
-    /// Bytes for one call: of data, so that base64 counts what its text stands for.
-    pub bytes: u64,
-    /// The same in words: `16 KiB`.
-    pub size: &'static str,
-}
+use deadpan_lab::harness::SizedTarget;
 
 /// The sizes at which everything is timed but base64, whose smallest is [`SYMBOLS`].
 const SIZES: [(usize, &str); 4] = [(64, "64 bytes"), (256, "256 bytes"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
@@ -31,16 +21,16 @@ pub fn timing() -> Vec<Target> {
 
 /// Everything to be timed for its throughput, with a `memcpy` of each number of bytes beside it.
 #[must_use]
-pub fn speed() -> Vec<SpeedTarget> {
+pub fn speed() -> Vec<SizedTarget> {
     let yardsticks = [SYMBOLS].into_iter().chain(SIZES).map(memcpy).collect();
     [yardsticks, base64::speed(), ct::speed(), pad::speed()].into_iter().flatten().collect()
 }
 
-fn memcpy((bytes, size): (usize, &'static str)) -> SpeedTarget {
+fn memcpy((bytes, size): (usize, &'static str)) -> SizedTarget {
     let mut output = vec![0; bytes];
     let target = Target::new("memcpy", bytes, move |input| std::hint::black_box(&mut output).copy_from_slice(input));
     let target = target.class("random", |random, input| random.fill(input));
-    SpeedTarget { target, bytes: bytes as u64, size }
+    SizedTarget { target, bytes: bytes as u64, size: size.to_owned() }
 }
 
 #[cfg(test)]
@@ -72,7 +62,7 @@ mod tests {
     fn every_speed_has_one_class_and_a_yardstick() {
         let mut all = speed();
         let yardsticks: HashSet<u64> = all.iter().filter(|it| it.target.name() == "memcpy").map(|it| it.bytes).collect();
-        for SpeedTarget { target, bytes, .. } in &mut all {
+        for SizedTarget { target, bytes, .. } in &mut all {
             assert_eq!(target.classes().len(), 1, "{}", target.name());
             assert!(yardsticks.contains(bytes), "{} of {bytes}", target.name());
             call_each_class(target, 2);
@@ -88,7 +78,7 @@ mod tests {
             assert_eq!(classes.len(), target.classes().len(), "{}", target.name());
         }
         let mut names = HashSet::new();
-        for SpeedTarget { target, size, .. } in speed() {
+        for SizedTarget { target, size, .. } in speed() {
             assert!(names.insert((target.name().to_owned(), size)), "{} of {size}", target.name());
         }
     }

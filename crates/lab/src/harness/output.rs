@@ -36,7 +36,7 @@ impl Run {
     pub(super) fn finish(mut self, output: &OutputArgs) -> Result<(), Fault> {
         self.record.seconds = self.begin.elapsed().as_secs_f64();
         if let Some(path) = &output.json {
-            write(path, serde_json::to_string_pretty(&self.record)?.as_bytes())?;
+            write(path, serde_json::to_string(&self.record)?.as_bytes())?;
         }
         #[cfg(feature = "report")]
         {

@@ -155,7 +155,12 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
     } else {
         add(Plot::Violin, "all", violin::violins(timing), target(), "time of one call by class".to_owned(), VIOLIN);
     }
+    let named = |name: &str| ranked.first().is_some_and(|pair| pair.a == name || pair.b == name);
     for (at, class) in timing.classes.iter().enumerate() {
+        // Dozens of straight lines say little and weigh much; the tables have them all.
+        if timing.classes.len() > REGRESSIONS && !named(&class.name) {
+            continue;
+        }
         let canvas = class.estimates.as_ref().and_then(trend::regression);
         if let Some(canvas) = canvas {
             let name = format!("{prefix}.{}.{}", names::slug(&class.name), Plot::Regression.name());
@@ -165,6 +170,9 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
     }
     charts
 }
+
+/// Of more classes than this, only those of the most notable pair have a regression chart.
+const REGRESSIONS: usize = 8;
 
 const QUANTILES: &str = "Difference by quantile, for the most notable pair: dots with the band that holds at all quantiles together. \
     Shaded green: what does not count as a leak. Left are the fastest calls, right the slowest.";

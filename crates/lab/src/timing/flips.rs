@@ -12,10 +12,29 @@ const ENOUGH: u32 = 20;
 
 /// The p-value of the scores, with at most so many flips as level `alpha` calls for.
 pub(crate) fn p_value(scores: &[Score], alpha: f64, random: &mut Random) -> f64 {
-    let flips = (4.0 / alpha).ceil() as u32;
     let scale = scale(scores);
+    tail(scores, alpha, random, |sums| largest(sums, &scale))
+}
+
+/// The p-value of one statistic in one direction, which were chosen from other data.
+pub(crate) fn p_value_at(scores: &[Score], (place, sign): (usize, f32), alpha: f64, random: &mut Random) -> f64 {
+    tail(scores, alpha, random, |sums| sums[place] * sign)
+}
+
+/// The statistic that stands out most, and its sign.
+pub(crate) fn strongest(scores: &[Score]) -> (usize, f32) {
+    let (scale, sums) = (scale(scores), sums(scores, || !0));
+    let size = |&place: &usize| (sums[place] * scale[place]).abs();
+    let place = (0..WIDTH).max_by(|x, y| size(x).total_cmp(&size(y))).unwrap_or(0);
+    (place, sums[place].signum())
+}
+
+/// The share of random flips that make `statistic` at least as large as the data do.
+fn tail(scores: &[Score], alpha: f64, random: &mut Random, statistic: impl Fn(&Score) -> f32) -> f64 {
+    let flips = (4.0 / alpha).ceil() as u32;
     // Equal sums may differ in the last bit by the order of their terms.
-    let observed = largest(&sums(scores, || !0), &scale) * (1.0 - 1e-5);
+    let plain = statistic(&sums(scores, || !0));
+    let observed = plain - plain.abs() * 1e-5;
     let mut extreme = 0;
     for flip in 1..=flips {
         let (mut bits, mut left) = (0, 0);
@@ -27,7 +46,7 @@ pub(crate) fn p_value(scores: &[Score], alpha: f64, random: &mut Random) -> f64 
             (bits, left) = (bits >> 1, left - 1);
             bit
         });
-        if largest(&flipped, &scale) >= observed {
+        if statistic(&flipped) >= observed {
             extreme += 1;
             if extreme == ENOUGH {
                 return f64::from(ENOUGH) / f64::from(flip);

@@ -15,12 +15,12 @@ pub(crate) struct Facts {
 
 /// Whether every statistic's interval lies inside its tolerance, up to the slowest hundredth of the calls.
 pub(crate) fn inside(effects: &[Effect]) -> bool {
-    effects.iter().filter(|effect| decides(effect)).all(tight)
+    !effects.is_empty() && effects.iter().filter(|effect| decides(effect)).all(tight)
 }
 
 /// Whether that holds for the slowest hundredth too.
 pub(crate) fn wholly_inside(effects: &[Effect]) -> bool {
-    effects.iter().all(tight)
+    inside(effects) && effects.iter().all(tight)
 }
 
 fn tight(effect: &Effect) -> bool {

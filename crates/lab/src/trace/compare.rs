@@ -64,7 +64,7 @@ pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: 
         }
         Outcome::Unclear(reason) => trace.skipped = Some(reason),
     }
-    trace.variable_latency = session.variable_latency();
+    (trace.masked, trace.variable_latency) = session.variable_latency();
     trace.instruction_sets = session.instruction_sets();
     trace
 }
@@ -178,8 +178,9 @@ impl Session<'_> {
         }
     }
 
-    fn variable_latency(&self) -> Vec<VariableLatency> {
-        let mut all: Vec<VariableLatency> = Vec::new();
+    /// Masked loads and stores, and the instructions whose time depends on their operands.
+    fn variable_latency(&self) -> (Vec<VariableLatency>, Vec<VariableLatency>) {
+        let (mut masked, mut slow) = (Vec::<VariableLatency>::new(), Vec::<VariableLatency>::new());
         for (index, entry) in self.recorder.entries.iter().enumerate() {
             let count = self.reference.count(index).times;
             if count == 0 || entry.decoded.latency.is_none() {
@@ -187,6 +188,7 @@ impl Session<'_> {
             }
             let (instruction, place, secret) =
                 (place::mnemonic(entry.address), place::source(entry.address), self.operands[index] == Operands::Secret);
+            let all = if super::decode::mask(&super::decode::instruction(entry.address)).is_some() { &mut masked } else { &mut slow };
             match all.iter_mut().find(|known| known.instruction == instruction && known.place == place) {
                 Some(known) => {
                     known.count += count;
@@ -195,7 +197,7 @@ impl Session<'_> {
                 None => all.push(VariableLatency { instruction, place, count, secret }),
             }
         }
-        all
+        (masked, slow)
     }
 
     fn instruction_sets(&self) -> Vec<String> {

@@ -182,11 +182,10 @@ fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
     Touch::Memory { memory: *memory, elements, chosen }
 }
 
-/// What else has a say in which bytes are touched: the mask of a masked load or store, the bit that `bt` looks for, the line of a prefetch.
+/// What else has a say in which address is touched: the bit that `bt` looks for, the line of a prefetch.
 fn beside(instruction: &Instruction, used: &[UsedMemory]) -> Option<Touch> {
-    use Mnemonic::{Bt, Btc, Btr, Bts, Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};
+    use Mnemonic::{Bt, Btc, Btr, Bts};
     let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
-    let gather = used.iter().any(|memory| memory.index().is_vector_register());
     let mnemonic = instruction.mnemonic();
     if operand && used.is_empty() && is_hint(mnemonic) {
         return Some(Touch::Hint(*instruction));
@@ -194,13 +193,24 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> Option<Touch> {
     let register = |op| instruction.op_register(op);
     let value = match mnemonic {
         Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => Source::register(register(1), register(1).size()),
-        Maskmovdqu | Maskmovq | Vmaskmovdqu | Vmaskmovpd | Vmaskmovps | Vpmaskmovd | Vpmaskmovq => {
-            Source::register(register(1), register(1).size())
-        }
-        _ if operand && instruction.has_op_mask() && !gather => Some(Source::Mask(instruction.op_mask().number() as u8)),
         _ => None,
     };
     value.map(Touch::Value)
+}
+
+/// The mask of a masked load or store. It chooses bytes at one address; a gather's mask chooses addresses and counts there.
+pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
+    use Mnemonic::{Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};
+    let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
+    match instruction.mnemonic() {
+        Maskmovdqu | Maskmovq | Vmaskmovdqu | Vmaskmovpd | Vmaskmovps | Vpmaskmovd | Vpmaskmovq => {
+            Source::register(instruction.op_register(1), instruction.op_register(1).size())
+        }
+        _ if operand && instruction.has_op_mask() && !instruction.memory_index().is_vector_register() => {
+            Some(Source::Mask(instruction.op_mask().number() as u8))
+        }
+        _ => None,
+    }
 }
 
 fn is_hint(mnemonic: Mnemonic) -> bool {
@@ -236,6 +246,7 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Op
             Some([operand(1, bytes), operand(2, bytes), None])
         }
         _ if repeated => Some([general(1, 8), None, None]),
+        _ if mask(instruction).is_some() => Some([mask(instruction), None, None]),
         mnemonic if x87(mnemonic) => {
             let other = (0..instruction.op_count())
                 .map(|op| instruction.op_register(op))

@@ -1,6 +1,6 @@
 //! Base64. Claim: the time depends on the length, and for decoding on whether the text was valid, but not on which symbols there are.
 
-use super::{SIZES, SYMBOLS, SpeedTarget};
+use super::{SIZES, SYMBOLS, SizedTarget};
 use deadpan_base64::{Alphabet, STANDARD};
 use deadpan_lab::Target;
 use std::hint::black_box;
@@ -79,7 +79,7 @@ fn decoder(name: &str, symbols: usize) -> Target {
     Target::new(name, symbols, move |input| black_box(STANDARD.decode_into(input, &mut output)).is_ok())
 }
 
-pub(super) fn speed() -> Vec<SpeedTarget> {
+pub(super) fn speed() -> Vec<SizedTarget> {
     let sizes = [SYMBOLS].into_iter().chain(SIZES.into_iter().skip(1));
     let both = |(bytes, size): (usize, &'static str)| {
         let encode = encoder("base64.encoding", bytes).class("random", |random, input| random.fill(input));
@@ -89,7 +89,7 @@ pub(super) fn speed() -> Vec<SpeedTarget> {
             random.fill(&mut data);
             STANDARD.encode_into(&data, input).expect("room for all symbols");
         });
-        [encode, decode].map(|target| SpeedTarget { target, bytes: bytes as u64, size })
+        [encode, decode].map(|target| SizedTarget { target, bytes: bytes as u64, size: size.to_owned() })
     };
     sizes.flat_map(both).collect()
 }

@@ -2,7 +2,7 @@
 
 mod number;
 
-use super::{SIZES, SpeedTarget};
+use super::{SIZES, SizedTarget};
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtSign, CtZero, lookup};
 use deadpan_lab::{Random, Target};
 use number::Number;
@@ -217,7 +217,7 @@ fn with_choices(target: Target) -> Target {
     })
 }
 
-pub(super) fn speed() -> Vec<SpeedTarget> {
+pub(super) fn speed() -> Vec<SizedTarget> {
     let both = |(bytes, size): (usize, &'static str)| {
         let eq = Target::new("ct.eq", 2 * bytes, move |input| input[..bytes].ct_eq(&input[bytes..]));
         let mut output = vec![0; bytes];
@@ -227,7 +227,7 @@ pub(super) fn speed() -> Vec<SpeedTarget> {
         });
         [eq, assign].map(|target| {
             let target = target.class("random", |random, input| random.fill(input));
-            SpeedTarget { target, bytes: bytes as u64, size }
+            SizedTarget { target, bytes: bytes as u64, size: size.to_owned() }
         })
     };
     SIZES.into_iter().flat_map(both).collect()

@@ -67,8 +67,8 @@ impl Cell {
     /// Whether the last quarter of the times lies beyond all cut points.
     pub(crate) fn blind(&self) -> bool {
         let recent = |times: &[u32]| times[times.len() - times.len() / 4..].to_vec();
-        let times: Vec<u32> = self.ticks.iter().flat_map(|side| recent(side)).collect();
-        self.cuts.as_ref().is_some_and(|cuts| cuts.blind(&times))
+        let mut times: Vec<u32> = self.ticks.iter().flat_map(|side| recent(side)).collect();
+        self.cuts.as_ref().is_some_and(|cuts| cuts.blind(&mut times))
     }
 
     /// Of the batches' mean times, which are capped at the 99 % quantile.
