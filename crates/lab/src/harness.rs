@@ -36,12 +36,16 @@ mod show;
 mod speed;
 mod state;
 mod timing;
+#[cfg(feature = "trace")]
+mod trace;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::target::Target;
+#[cfg(feature = "trace")]
+pub use args::TraceArgs;
 pub use args::{CalibrateArgs, Command, CompareArgs, ReportArgs, SelftestArgs, SpeedArgs, TimingArgs};
 
 /// What a command line offers to measure.
@@ -75,6 +79,8 @@ pub struct SizedTarget {
 pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     let outcome = match command {
         Command::Timing(args) => timing::run(args, suite),
+        #[cfg(feature = "trace")]
+        Command::Trace(args) => trace::run(args, suite),
         Command::Speed(args) => speed::run(args, suite),
         Command::Calibrate(args) => calibrate::run(args, suite),
         Command::Compare(args) => compare::run(args, suite),

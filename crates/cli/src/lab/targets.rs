@@ -79,7 +79,7 @@ mod tests {
         }
         let mut names = HashSet::new();
         for SizedTarget { target, size, .. } in speed() {
-            assert!(names.insert((target.name().to_owned(), size)), "{} of {size}", target.name());
+            assert!(names.insert((target.name().to_owned(), size.clone())), "{} of {size}", target.name());
         }
     }
 }

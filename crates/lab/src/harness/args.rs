@@ -22,6 +22,14 @@ pub enum Command {
   deadpan lab timing --target ct.eq.u32 --class random --class 'equal zeros'
   deadpan lab timing --html report.html --json record.json"))]
     Timing(TimingArgs),
+    /// Does the compiled code do the same for every secret? Single steps, no clock: for tests that gate
+    #[cfg(feature = "trace")]
+    #[command(after_help = "Examples:
+  deadpan lab trace
+  deadpan lab trace --target pad --json trace.json
+
+Exit codes: 0 all traces are the same; 10 some differ, or divide by a secret; 20 some could not be compared; 2 wrong use")]
+    Trace(TraceArgs),
     /// How fast is it? Throughput beside memcpy, and the machine's own limits
     #[command(after_help = "Examples:
   deadpan lab speed
@@ -117,6 +125,21 @@ pub struct TimingArgs {
     /// List the targets and their classes, measure nothing
     #[arg(long)]
     pub list: bool,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Options of `trace`.
+#[cfg(feature = "trace")]
+#[derive(Args, Clone, Debug, Default)]
+pub struct TraceArgs {
+    /// Only targets whose name contains this; may be repeated
+    #[arg(long, short, value_name = "NAME")]
+    pub target: Vec<String>,
+    /// Repeat the inputs of an earlier run
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArgs,

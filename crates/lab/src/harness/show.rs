@@ -72,6 +72,15 @@ impl Screen {
         }
     }
 
+    /// One target's trace.
+    #[cfg(feature = "trace")]
+    pub(super) fn trace(&self, timing: &Timing) {
+        self.line(&format!("{:<34} {}", timing.target, trace(timing)));
+        if let Some(finding) = finding(timing) {
+            self.line(&format!("    {finding}"));
+        }
+    }
+
     /// One row of the table of speeds.
     pub(super) fn speed(&self, speed: &Speed) {
         let times = |ratio: f64| format!("{ratio:.2} × ");

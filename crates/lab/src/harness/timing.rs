@@ -89,7 +89,7 @@ fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
 }
 
 /// The targets and classes that were asked for.
-fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
+pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
     let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
     let wanted = |name: &str, patterns: &[String]| patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()));
     let mut chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), &args.target)).collect();

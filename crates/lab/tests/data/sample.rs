@@ -127,6 +127,7 @@ fn trace(equal: bool) -> Trace {
         },
         instruction_sets: vec!["AVX512".into(), "VAES".into()],
         skipped: None,
+        masked: Vec::new(),
     }
 }
 
