@@ -126,13 +126,15 @@ fn classes(timing: &Timing, charts: &[Chart]) -> String {
 
 /// Each class's quantiles.
 pub(super) fn quantiles(timing: &Timing) -> Table {
-    let mut table = Table::new(&["Class", ">5 %", ">25 %", ">median", ">75 %", ">95 %", ">99.9 %", ">Measurements"]);
+    let mut table = Table::new(&["Class", ">5 %", ">25 %", ">median", ">75 %", ">95 %", ">99.9 %", ">Median per byte", ">Measurements"]);
     for class in &timing.classes {
         let mut row: Vec<Cell> = vec![class.name.as_str().into()];
         for at in [0.05, 0.25, 0.5, 0.75, 0.95, 0.999] {
             let text = quantile(class, at).map_or_else(|| NONE.to_owned(), time);
             row.push(if at == 0.5 { Cell::Strong(text) } else { Cell::Text(text) });
         }
+        let middle = class.quantiles.iter().find(|quantile| quantile.at == 0.5);
+        row.push(middle.map_or_else(|| NONE.to_owned(), |middle| time(middle.ns / timing.length.max(1) as f64)).into());
         row.push(count(class.samples).into());
         table.row(row);
     }
