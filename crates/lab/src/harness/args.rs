@@ -63,7 +63,7 @@ Exit codes: 0 written; 2 wrong use, or a file that cannot be read or written")]
     /// Does the lab keep its promises here? Each one tried, with intervals
     #[command(after_help = "Examples:
   deadpan lab selftest --quick     one to two minutes
-  deadpan lab selftest             about half an hour, on two processors
+  deadpan lab selftest             about ten minutes, on two processors
 
 Exit codes: 0 every promise kept; 1 one was not; 2 wrong use; 130 interrupted")]
     Selftest(SelftestArgs),

@@ -64,6 +64,15 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
 /// The final data byte of a block whose first `kept` bytes are data, or zero if there is none. Every byte is read.
 #[inline(always)]
 pub fn last_kept(block: &[u8], kept: usize) -> u8 {
+    // With the usual length known, the loop is two words without a branch.
+    match <&[u8; 16]>::try_from(block) {
+        Ok(block) => search(block, kept),
+        Err(_) => search(block, kept),
+    }
+}
+
+#[inline(always)]
+fn search(block: &[u8], kept: usize) -> u8 {
     // If nothing is kept, this is the last lane of no word.
     let last = kept.wrapping_sub(1);
     let (mut found, mut at) = (0, 0);
