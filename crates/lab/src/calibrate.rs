@@ -32,7 +32,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { costs: vec![300, 1500, 15_000], nulls: 1000, delays: vec![1, 2, 3, 4, 8, 16], trials: 40, settings: Settings::default() }
+        Self { costs: vec![300, 1500, 6000], nulls: 1000, delays: vec![1, 2, 3, 4, 8, 16], trials: 40, settings: Settings::default() }
     }
 }
 
@@ -95,7 +95,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_
         level.rejected += u64::from(outcomes[0].p <= full.alpha);
         level.leaks += u64::from(outcomes[0].verdict == Verdict::Leak);
     }
-    level.cost_ns = median(&mut costs);
+    level.cost_ns = middle(&mut costs);
     level.rate = clopper_pearson(level.rejected, level.runs, 0.95);
     // Any real difference counts as found.
     let any = Settings { delta_ns: Some(0.0), ..options.settings.clone() };
@@ -111,11 +111,16 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_
             power.found += u64::from(outcomes[0].confirmed.is_some());
             seen.extend(outcomes[0].facts.effects.first().map(|effect| effect.difference.estimate));
         }
-        power.delay_ns = median(&mut seen);
+        power.delay_ns = middle(&mut seen);
         power.rate = clopper_pearson(power.found, power.runs, 0.95);
         level.power.push(power);
     }
     level
+}
+
+/// The median; zero where a clock saw nothing.
+fn middle(values: &mut [f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { median(values) }
 }
 
 /// A function whose time is its input: so many turns of the delay loop.
@@ -137,7 +142,11 @@ fn file(folder: &Path, cpu: &str) -> PathBuf {
 /// If the file cannot be written.
 pub fn store(folder: &Path, calibration: &Calibration) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    std::fs::write(file(folder, &calibration.cpu), serde_json::to_string_pretty(calibration)?)
+    let path = file(folder, &calibration.cpu);
+    // In place at once: a run that is interrupted leaves the old one.
+    let new = path.with_extension(format!("{}.new", std::process::id()));
+    std::fs::write(&new, serde_json::to_string_pretty(calibration)?)?;
+    std::fs::rename(new, path)
 }
 
 /// The calibration of this processor, where there is one.

@@ -37,7 +37,7 @@ pub(crate) fn normal_cdf(x: f64) -> f64 {
 /// The exact interval for a rate of which `found` of `runs` were seen (Clopper and Pearson); everything is possible after no runs.
 pub(crate) fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     if runs == 0 {
-        return Interval { lower: 0.0, estimate: f64::NAN, upper: 1.0 };
+        return Interval { lower: 0.0, estimate: 0.0, upper: 1.0 };
     }
     let tail = (1.0 - confidence) / 2.0;
     let (found, runs) = (found.min(runs) as f64, runs as f64);
@@ -89,6 +89,24 @@ pub(crate) fn mad(values: &mut [f64]) -> f64 {
         *value = (*value - middle).abs();
     }
     median(values)
+}
+
+/// The largest k for which fewer than k of n fair coins fall on one given side with a chance of at most `alpha / 2`; zero if there is none.
+pub(crate) fn exact_rank(n: usize, alpha: f64) -> usize {
+    // The normal distribution with the usual half is good to a tenth of a rank from here on.
+    if n > 500 {
+        return ((n + 1) as f64 / 2.0 + normal_quantile(alpha / 2.0) * (n as f64).sqrt() / 2.0).floor().max(0.0) as usize;
+    }
+    let (mut chance, mut sum, mut rank) = (0.5_f64.powi(n as i32), 0.0, 0);
+    while rank < n {
+        sum += chance;
+        if sum > alpha / 2.0 {
+            break;
+        }
+        chance *= (n - rank) as f64 / (rank + 1) as f64;
+        rank += 1;
+    }
+    rank
 }
 
 #[cfg(test)]

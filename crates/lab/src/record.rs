@@ -22,7 +22,10 @@ pub struct Record {
     pub started: String,
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// The command that reproduces it, without paths.
+    /// Whether it was ended before everything was measured.
+    #[serde(default)]
+    pub interrupted: bool,
+    /// The command that reproduces it.
     pub command: String,
     /// Timing verdicts.
     #[serde(default)]

@@ -54,7 +54,7 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
             seed: settings.seed,
         },
         classes,
-        verdict: records.iter().map(|pair| pair.verdict).max().unwrap_or(Verdict::NoLeakAbove),
+        verdict: records.iter().map(|pair| pair.verdict).max().unwrap_or(Verdict::Inconclusive),
         pairs: records,
         trace: None,
     }
@@ -69,7 +69,8 @@ pub(crate) fn measure(
 ) -> (Scale, Vec<Outcome>, Vec<summary::Tally>) {
     let pairs = target.pairs();
     let mut random = Random::new(settings.seed);
-    let scale = warm::scale(target, settings, clock, &mut random);
+    // How many inputs the warm-up needs depends on the clock; what follows must not.
+    let scale = warm::scale(target, settings, clock, &mut Random::new(!settings.seed));
     let share = settings.alpha / pairs.len().max(1) as f64;
     let mut tallies = vec![summary::Tally::default(); target.classes().len()];
     let mut bench = pair::Bench { target, settings, scale: &scale, clock };
@@ -96,10 +97,16 @@ pub(crate) fn measure(
     judge::holm(&mut outcomes);
     // Holm's correction may find what a fixed share of α did not; that too must repeat.
     for (lane, outcome) in lanes.iter_mut().zip(&mut outcomes) {
-        let open = outcome.verdict == Verdict::NoLeakAbove && outcome.p_holm <= settings.alpha;
-        if let Some(mut again) = open.then(|| lane.repeat(&mut bench, share, outcome.p, watch)).flatten() {
-            (again.p_holm, again.funnel) = (outcome.p_holm, std::mem::take(&mut outcome.funnel));
-            *outcome = again;
+        let open = matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
+        if !open || outcome.p_holm > settings.alpha || watch.stopped() {
+            continue;
+        }
+        match lane.repeat(&mut bench, share, outcome.p, watch) {
+            Some(mut again) => {
+                (again.p_holm, again.funnel) = (outcome.p_holm, std::mem::take(&mut outcome.funnel));
+                *outcome = again;
+            }
+            None => (outcome.verdict, outcome.reason) = (Verdict::Inconclusive, pair::NOT_REPEATED.to_owned()),
         }
     }
     (scale, outcomes, tallies)

@@ -59,6 +59,9 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
     let mut outcomes: Vec<String> = target.classes().iter().map(|class| class.outcome().to_owned()).collect();
     outcomes.sort();
     outcomes.dedup();
+    if outcomes.is_empty() {
+        return skipped("there are no classes of inputs");
+    }
     let mut all = record::Trace { equal: true, ..record::Trace::default() };
     for outcome in outcomes {
         let classes: Vec<usize> = (0..target.classes().len()).filter(|&index| target.classes()[index].outcome() == outcome).collect();
@@ -68,6 +71,18 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
             let mut input = vec![0; target.length()];
             target.fill(classes[index % classes.len()], &mut random, &mut input);
             secrets.push(input);
+        }
+        if secrets.iter().all(|secret| *secret == secrets[0]) {
+            // One input may be all there is of an outcome; alone it shows nothing.
+            merge(
+                &mut all,
+                record::Trace {
+                    equal: true,
+                    skipped: Some(format!("{} has one input only", names.join(", "))),
+                    ..record::Trace::default()
+                },
+            );
+            continue;
         }
         let name = |index: usize| format!("input {} ({})", index + 1, names[index % names.len()]);
         let trace = compare_named(&secrets, &name, &mut |input| target.call(input));

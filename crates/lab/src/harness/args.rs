@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 const EXIT_CODES: &str = "Exit codes:
   0   no leak above the stated bound; or a real difference below the threshold (11 with --strict)
   10  a leak: found, found again on fresh data, beyond the threshold; or traces that differ
-  20  inconclusive: the output says what would have been seen, and how much more would settle it
+  20  inconclusive, or interrupted: the output says what would have been seen, and how much more would settle it
   30  invalid: a control failed
   31  unmeasurable: the calls are below what the clock can see
   2   wrong use, or a file that cannot be read or written";
@@ -28,7 +28,8 @@ pub enum Command {
   deadpan lab trace
   deadpan lab trace --target pad --json trace.json
 
-Exit codes: 0 all traces are the same; 10 some differ, or divide by a secret; 20 some could not be compared; 2 wrong use")]
+Exit codes: 0 all traces are the same; 10 some differ, or divide by a secret; 20 some could not be compared;
+31 there is no stepping here; 2 wrong use; 130 interrupted")]
     Trace(TraceArgs),
     /// How fast is it? Throughput beside memcpy, and the machine's own limits
     #[command(after_help = "Examples:

@@ -11,6 +11,7 @@ use crate::timing::Settings;
 use crate::{calibrate, clock};
 
 pub(super) fn run(args: &CalibrateArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    args.output.check()?;
     let clock = clock::best();
     let mut options = if args.quick { calibrate::Options::quick() } else { calibrate::Options::default() };
     options.settings = Settings { alpha: args.alpha, ..options.settings };
@@ -31,11 +32,11 @@ pub(super) fn run(args: &CalibrateArgs, suite: &Suite) -> Result<ExitCode, Fault
         screen.line("interrupted: not stored");
         return Ok(ExitCode::from(130));
     }
+    run.record.calibration = Some(calibration.clone());
+    run.finish(&args.output)?;
     let folder = state::folder();
     calibrate::store(&folder, &calibration).map_err(|error| {
         format!("cannot store the calibration in {}: {error}\nhint: choose another folder with DEADPAN_LAB_STATE", folder.display())
     })?;
-    run.record.calibration = Some(calibration);
-    run.finish(&args.output)?;
     Ok(ExitCode::SUCCESS)
 }

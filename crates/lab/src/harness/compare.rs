@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::Suite;
 use super::args::CompareArgs;
-use super::output::{Fault, Run};
+use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
 use crate::clock;
@@ -12,8 +12,9 @@ use crate::record::Outcome;
 use crate::speed::program::{self, Options, Program};
 
 pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    args.output.check()?;
     let clock = clock::best();
-    let mut run = Run::new(suite, "compare", &*clock);
+    let mut run = Run::new(suite, &describe(args), &*clock);
     let program = |line: &str| {
         let program = Program::shell(line, line);
         let program = args.prepare.iter().fold(program, |program, prepare| program.prepare(prepare));
@@ -29,10 +30,20 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
     Screen::new(args.output.takes_stdout()).comparison(&comparison);
     let same = comparison.outcome == Outcome::Same;
     run.record.comparisons.push(comparison);
+    run.record.interrupted = progress::interrupted();
     run.finish(&args.output)?;
     Ok(ExitCode::from(match (progress::interrupted(), same) {
         (true, _) => 130,
         (false, true) => 0,
         (false, false) => 1,
     }))
+}
+
+fn describe(args: &CompareArgs) -> String {
+    let option =
+        |name: &str, value: &Option<String>| value.as_ref().map_or_else(String::new, |value| format!(" --{name} {}", quoted(value)));
+    let bytes = args.bytes.map(|bytes| bytes.to_string());
+    let (a, b) = (quoted(&args.a), quoted(&args.b));
+    let options = [option("yardstick", &args.yardstick), option("prepare", &args.prepare), option("bytes", &bytes)].concat();
+    format!("compare {a} {b}{options} --rounds {} --warm-up {}", args.rounds, args.warm_up)
 }

@@ -52,6 +52,26 @@ impl Run {
 }
 
 impl OutputArgs {
+    /// Whether the results can go where they shall: better known before minutes of measuring than after.
+    pub(super) fn check(&self) -> Result<(), Fault> {
+        #[cfg(feature = "report")]
+        let files = [&self.json, &self.html];
+        #[cfg(not(feature = "report"))]
+        let files = [&self.json];
+        for path in files.into_iter().flatten().filter(|path| path.as_path() != Path::new("-")) {
+            let created = !path.exists();
+            std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| cannot_write(path, &error))?;
+            if created {
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        #[cfg(feature = "report")]
+        if let Some(folder) = &self.markdown {
+            std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        }
+        Ok(())
+    }
+
     /// Whether standard output is taken by data.
     pub(super) fn takes_stdout(&self) -> bool {
         let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
@@ -63,12 +83,31 @@ impl OutputArgs {
     }
 }
 
+/// A word as a shell takes it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// Ends the program because its reader is gone, as a shell reports it; or because standard output cannot be written.
+pub(super) fn unwritable(error: &std::io::Error) -> ! {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        std::process::exit(141);
+    }
+    let _ = writeln!(std::io::stderr(), "error: cannot write the results: {error}");
+    std::process::exit(2)
+}
+
 /// Writes a file, or standard output for `-`.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     if path == Path::new("-") {
-        return Ok(std::io::stdout().write_all(bytes)?);
+        let mut out = std::io::stdout();
+        out.write_all(bytes).and_then(|()| out.flush()).unwrap_or_else(|error| unwritable(&error));
+        return Ok(());
     }
-    std::fs::write(path, bytes).map_err(|error| {
-        format!("cannot write {}: {error}\nhint: choose a folder that exists and may be written to", path.display()).into()
-    })
+    std::fs::write(path, bytes).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
+    format!("cannot write {}: {error}\nhint: choose a folder that exists and may be written to", path.display()).into()
 }

@@ -22,9 +22,10 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
         return Ok(ExitCode::SUCCESS);
     }
     let screen = Screen::new(args.output.takes_stdout());
+    args.output.check()?;
     let clock = clock::best();
     let base = if args.quick { Options::quick() } else { Options::default() };
-    let mut run = Run::new(suite, if args.quick { "selftest --quick" } else { "selftest" }, &*clock);
+    let mut run = Run::new(suite, &describe(args), &*clock);
     let wanted = |group: &str| args.only.is_empty() || args.only.iter().any(|only| only == group);
     let nulls = args.runs.unwrap_or(base.nulls);
     let timing = wanted("timing");
@@ -56,8 +57,9 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     }
     let missed = found.iter().filter(|check| check.passed == Some(false)).count();
     let skipped = found.iter().filter(|check| check.passed.is_none()).count();
-    screen.line(&format!("{} promises kept, {missed} missed, {skipped} skipped", found.len() - missed - skipped));
+    screen.line(&format!("{} promises kept, {missed} missed, {skipped} skipped or open", found.len() - missed - skipped));
     run.record.selftest = found;
+    run.record.interrupted = progress::interrupted();
     run.finish(&args.output)?;
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { u8::from(missed > 0) }))
 }
@@ -84,6 +86,7 @@ fn checks(controls: Vec<ControlResult>) -> Vec<Check> {
 fn under_valgrind() -> Vec<Check> {
     let skipped =
         |why: String| vec![Check { what: "taint: all controls".to_owned(), detail: format!("skipped: {why}"), ..Check::default() }];
+    let failed = |why: String| vec![Check { what: "taint: all controls".to_owned(), detail: why, passed: Some(false), ..Check::default() }];
     let Ok(program) = std::env::current_exe() else { return skipped("this program does not know where it lies".to_owned()) };
     let arguments: Vec<String> = std::env::args().skip(1).take_while(|word| word != "selftest").chain(["selftest".to_owned()]).collect();
     let output = Command::new("valgrind")
@@ -94,9 +97,8 @@ fn under_valgrind() -> Vec<Check> {
         .stderr(Stdio::null())
         .output();
     match output {
-        Ok(output) => {
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| skipped(format!("Valgrind's answer is not understood: {error}")))
-        }
+        Ok(output) => serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| failed(format!("{}; its answer is not understood: {error}", output.status))),
         Err(_) => skipped("valgrind is not installed".to_owned()),
     }
 }
@@ -137,4 +139,11 @@ fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
         detail,
         passed: (pairs > 0).then_some(good == pairs),
     }
+}
+
+fn describe(args: &SelftestArgs) -> String {
+    let only: String = args.only.iter().map(|group| format!(" --only {group}")).collect();
+    let runs = args.runs.map_or_else(String::new, |runs| format!(" --runs {runs}"));
+    let flag = |set: bool, name: &'static str| if set { name } else { "" };
+    format!("selftest{}{runs}{}{only}", flag(args.quick, " --quick"), flag(args.idle, " --idle"))
 }

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
+use super::output::unwritable;
 use crate::record::{Calibration, Check, Comparison, Interval, Outcome, Pair, Power, Speed, Timing, Verdict};
 
 /// Where a table goes: standard output, unless data go there.
@@ -17,12 +18,10 @@ impl Screen {
         Self { aside, colour: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// Writes a line. A reader that has gone away ends the program quietly.
+    /// Writes a line. A reader that has gone away ends the program quietly, and not with the code of a good verdict.
     pub(super) fn line(&self, text: &str) {
-        let failed = if self.aside { writeln!(std::io::stderr(), "{text}") } else { writeln!(std::io::stdout(), "{text}") };
-        if failed.is_err() {
-            std::process::exit(0);
-        }
+        let written = if self.aside { writeln!(std::io::stderr(), "{text}") } else { writeln!(std::io::stdout(), "{text}") };
+        written.unwrap_or_else(|error| unwritable(&error));
     }
 
     fn verdict(&self, verdict: Verdict, width: usize) -> String {
@@ -134,6 +133,7 @@ impl Screen {
         let (mark, colour) = match check.passed {
             Some(true) => ("kept", "32"),
             Some(false) => ("MISSED", "31"),
+            None if check.runs > 0 => ("open", "33"),
             None => ("skipped", "33"),
         };
         let mark = if self.colour { format!("\x1b[{colour}m{mark:<7}\x1b[0m") } else { format!("{mark:<7}") };
@@ -189,23 +189,19 @@ fn more(pair: &Pair) -> String {
 
 fn trace(timing: &Timing) -> String {
     let Some(trace) = &timing.trace else { return String::new() };
-    match (&trace.skipped, &trace.divergence) {
-        (Some(why), _) => format!("skipped: {why}"),
-        (None, Some(_)) => "DIFFERS, see below".to_owned(),
-        (None, None) => match trace.variable_latency.iter().find(|instruction| instruction.secret) {
-            Some(_) => "DIVIDES BY SECRETS, see below".to_owned(),
-            None => format!("equal: {} inputs, {} instructions", trace.secrets, trace.instructions),
-        },
+    match &trace.skipped {
+        _ if finding(timing).is_some() => "DIFFERS, see below".to_owned(),
+        Some(why) => format!("skipped: {why}"),
+        None => format!("equal: {} inputs, {} instructions", trace.secrets, trace.instructions),
     }
 }
 
 /// What the trace found, where it found something.
 fn finding(timing: &Timing) -> Option<String> {
-    let trace = timing.trace.as_ref().filter(|trace| trace.skipped.is_none())?;
-    trace.divergence.clone().or_else(|| {
-        let instruction = trace.variable_latency.iter().find(|instruction| instruction.secret)?;
-        Some(format!("the operands of {} at {} depend on the secret", instruction.instruction, instruction.place))
-    })
+    #[cfg(feature = "trace")]
+    return crate::trace::leaks(timing.trace.as_ref()?);
+    #[cfg(not(feature = "trace"))]
+    timing.trace.as_ref()?.divergence.clone()
 }
 
 /// Nanoseconds in a fitting unit, with three digits.

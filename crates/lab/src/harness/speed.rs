@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::args::SpeedArgs;
-use super::output::{Fault, Run};
+use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::{Screen, rate};
 use super::{SizedTarget, Suite, state};
@@ -36,6 +36,7 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         chosen.iter().for_each(|sized| screen.line(&format!("{}: {}", sized.target.name(), sized.size)));
         return Ok(ExitCode::SUCCESS);
     }
+    args.output.check()?;
     let clock = clock::best();
     let mut run = Run::new(suite, &describe(args), &*clock);
     let mut progress = Progress::new(chosen.len() as u64);
@@ -55,12 +56,13 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         if progress::interrupted() {
             break;
         }
-        let measured = measure(sized, &mut yardsticks, args, &*clock, &mut progress)?;
+        let Some(measured) = measure(sized, &mut yardsticks, args, &*clock, &mut progress)? else { break };
         progress.advance(1);
         progress.line(|| screen.speed(&measured));
         run.record.speed.push(measured);
     }
     progress.finish();
+    run.record.interrupted = progress::interrupted();
     run.finish(&args.output)?;
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { 0 }))
 }
@@ -75,15 +77,21 @@ fn measure(
     args: &SpeedArgs,
     clock: &dyn Clock,
     progress: &mut Progress,
-) -> Result<Speed, Fault> {
+) -> Result<Option<Speed>, Fault> {
     let options = if args.quick { Options { samples: 30, ..Options::brief() } } else { Options::quick() };
     let estimates = speed::estimate(&mut sized.target, 0, clock, &options, progress);
+    if progress::interrupted() {
+        return Ok(None);
+    }
     let folder = state::folder().join("baselines");
     let name = sized.target.name().to_owned();
     let stored = speed::baseline::load(&folder, &name, &sized.size)?;
     let change = stored.map(|stored| speed::baseline::change(&stored, &estimates, MARGIN));
-    if !args.keep && !progress::interrupted() {
-        speed::baseline::store(&folder, &name, &sized.size, &estimates)?;
+    if !args.keep {
+        // The figures are worth more than their history.
+        if let Err(error) = speed::baseline::store(&folder, &name, &sized.size, &estimates) {
+            progress.line(|| eprintln!("warning: not kept for the next run: {error}"));
+        }
     }
     let own = yardsticks.iter_mut().find(|(size, _)| *size == sized.size && name != YARDSTICK);
     let yardstick = own.map(|(_, yardstick)| {
@@ -93,7 +101,7 @@ fn measure(
     });
     let per_second = |ns: f64| if ns > 0.0 { sized.bytes as f64 / ns * 1e9 } else { 0.0 };
     let median = estimates.median;
-    Ok(Speed {
+    Ok(Some(Speed {
         target: name,
         size: sized.size.clone(),
         bytes: sized.bytes,
@@ -105,10 +113,10 @@ fn measure(
         estimates,
         change,
         yardstick,
-    })
+    }))
 }
 
 fn describe(args: &SpeedArgs) -> String {
-    let targets: String = args.target.iter().map(|name| format!(" --target {name}")).collect();
+    let targets: String = args.target.iter().map(|name| format!(" --target {}", quoted(name))).collect();
     format!("speed{targets}{}", if args.quick { " --quick" } else { "" })
 }

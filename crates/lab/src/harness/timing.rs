@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::args::TimingArgs;
-use super::output::{self, Fault, Run};
+use super::output::{self, Fault, Run, quoted};
 use super::progress::Progress;
 use super::show::Screen;
 use super::{Suite, progress, state};
@@ -16,7 +16,7 @@ use crate::{calibrate, speed, timing};
 
 pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
-    let targets = choose((suite.timing)(), args)?;
+    let targets = choose((suite.timing)(), args, 2)?;
     if args.list {
         for target in &targets {
             let classes: Vec<&str> = target.classes().iter().map(|class| class.name()).collect();
@@ -25,9 +25,11 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         return Ok(ExitCode::SUCCESS);
     }
     let clock = clock::best();
-    let mut run = Run::new(suite, &describe(args), &*clock);
-    run.record.calibration = calibrate::load(&state::folder(), &run.record.machine.cpu);
+    args.output.check()?;
     let settings = settings(args);
+    let mut run = Run::new(suite, &describe(args, settings.seed), &*clock);
+    run.record.calibration = calibrate::load(&state::folder(), &run.record.machine.cpu);
+    let count = targets.len();
     let mut progress = Progress::new(targets.iter().map(steps).sum());
     screen.timing_head();
     for mut target in targets {
@@ -51,8 +53,12 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         run.record.timing.push(timing);
     }
     progress.finish();
-    let code = exit_code(&run.record.timing, args.strict);
+    run.record.interrupted = progress::interrupted();
+    let code = exit_code(&run.record.timing, args.strict, progress::interrupted());
     summary(&run.record.timing, &screen);
+    if progress::interrupted() {
+        screen.line(&format!("interrupted: INCONCLUSIVE, {} targets were not measured", count - run.record.timing.len()));
+    }
     run.finish(&args.output)?;
     Ok(ExitCode::from(code))
 }
@@ -66,7 +72,7 @@ fn settings(args: &TimingArgs) -> Settings {
     Settings { alpha: args.alpha, delta_ns: args.delta, seed: args.seed.unwrap_or(base.seed), keep_times: args.raw.is_some(), ..base }
 }
 
-/// The time of each class by itself. A function that is handed its input back changed is left out: its second call is another call.
+/// The time of each class by itself.
 fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn clock::Clock) {
     let options = if quick { speed::Options::brief() } else { speed::Options { samples: 50, ..speed::Options::brief() } };
     for (index, class) in timing.classes.iter_mut().enumerate() {
@@ -88,8 +94,8 @@ fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The targets and classes that were asked for.
-pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
+/// The targets and classes that were asked for. The rest have fewer than `classes` classes.
+pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs, classes: usize) -> Result<Vec<Target>, Fault> {
     let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
     let wanted = |name: &str, patterns: &[String]| patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()));
     let mut chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), &args.target)).collect();
@@ -99,7 +105,7 @@ pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Targ
     if !args.class.is_empty() {
         chosen = chosen.into_iter().map(|target| target.only(|name| wanted(name, &args.class))).collect();
     }
-    chosen.retain(|target| !target.pairs().is_empty());
+    chosen.retain(|target| target.classes().len() >= classes && (classes < 2 || !target.pairs().is_empty()));
     if chosen.is_empty() {
         let hint = "hint: a verdict compares two classes; see them with --list";
         return Err(format!("fewer than two classes are called {}\n{hint}", args.class.join(" or ")).into());
@@ -107,28 +113,28 @@ pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Targ
     Ok(chosen)
 }
 
-/// The command that repeats this run, without paths.
-fn describe(args: &TimingArgs) -> String {
+/// The command that repeats this run, with its seed; where the results went is left out.
+fn describe(args: &TimingArgs, seed: u64) -> String {
     let mut words = vec!["timing".to_owned()];
-    let quote = |word: &str| if word.contains(' ') { format!("'{word}'") } else { word.to_owned() };
-    words.extend(args.target.iter().map(|name| format!("--target {}", quote(name))));
-    words.extend(args.class.iter().map(|name| format!("--class {}", quote(name))));
+    words.extend(args.target.iter().map(|name| format!("--target {}", quoted(name))));
+    words.extend(args.class.iter().map(|name| format!("--class {}", quoted(name))));
     words.extend(args.quick.then(|| "--quick".to_owned()));
     words.extend(args.delta.map(|delta| format!("--delta {delta}")));
     if args.alpha != 0.01 {
         words.push(format!("--alpha {}", args.alpha));
     }
+    words.push(format!("--seed {seed}"));
     words.join(" ")
 }
 
 /// The code of the most severe verdict. Traces that differ are a leak, whatever the clock says.
-fn exit_code(timing: &[Timing], strict: bool) -> u8 {
+fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
     #[cfg(feature = "trace")]
-    if timing.iter().filter_map(|timing| timing.trace.as_ref()).any(|trace| trace.skipped.is_none() && crate::trace::leaks(trace).is_some())
-    {
+    if timing.iter().filter_map(|timing| timing.trace.as_ref()).any(|trace| crate::trace::leaks(trace).is_some()) {
         return Verdict::Leak.exit_code(strict);
     }
-    timing.iter().map(|timing| timing.verdict).max().map_or(Verdict::Inconclusive, |worst| worst).exit_code(strict)
+    let least = if interrupted || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
+    timing.iter().map(|timing| timing.verdict).fold(least, Verdict::max).exit_code(strict)
 }
 
 fn summary(timing: &[Timing], screen: &Screen) {

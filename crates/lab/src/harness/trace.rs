@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::Suite;
 use super::args::{TimingArgs, TraceArgs};
-use super::output::{Fault, Run};
+use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
 use super::timing::choose;
@@ -14,12 +14,13 @@ use crate::{clock, random, trace};
 
 pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
-    let targets = choose((suite.timing)(), &TimingArgs { target: args.target.clone(), ..TimingArgs::default() })?;
+    let targets = choose((suite.timing)(), &TimingArgs { target: args.target.clone(), ..TimingArgs::default() }, 1)?;
+    args.output.check()?;
     let clock = clock::best();
-    let mut run = Run::new(suite, "trace", &*clock);
     let seed = args.seed.unwrap_or_else(random::fresh_seed);
+    let mut run = Run::new(suite, &describe(args, seed), &*clock);
     let mut progress = Progress::new(targets.len() as u64);
-    let (mut leaks, mut skipped) = (0, 0);
+    let (mut leaks, mut skipped, mut stepped) = (0, 0, false);
     for mut target in targets {
         if progress::interrupted() {
             break;
@@ -27,8 +28,9 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         progress.progress(target.name(), 0, 1);
         let trace = trace::target(&mut target, seed);
         let leak = trace::leaks(&trace).is_some();
-        leaks += u64::from(leak && trace.skipped.is_none());
+        leaks += u64::from(leak);
         skipped += u64::from(trace.skipped.is_some());
+        stepped |= trace.instructions > 0;
         // In a record a trace belongs to a target; nothing was timed.
         let timing = Timing {
             target: target.name().to_owned(),
@@ -37,7 +39,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
             design: Design { seed, ..Design::default() },
             classes: Vec::new(),
             pairs: Vec::new(),
-            verdict: if leak { Verdict::Leak } else { Verdict::NoLeakAbove },
+            verdict: if leak { Verdict::Leak } else { Verdict::Inconclusive },
             trace: Some(trace),
         };
         progress.advance(1);
@@ -45,12 +47,19 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         run.record.timing.push(timing);
     }
     progress.finish();
+    run.record.interrupted = progress::interrupted();
     screen.line(&format!("{} targets traced, {leaks} differ, {skipped} could not be compared", run.record.timing.len()));
     run.finish(&args.output)?;
     Ok(ExitCode::from(match (progress::interrupted(), leaks, skipped) {
         (true, ..) => 130,
         (_, 0, 0) => 0,
+        (_, 0, _) if !stepped => Verdict::Unmeasurable.exit_code(false),
         (_, 0, _) => Verdict::Inconclusive.exit_code(false),
         _ => Verdict::Leak.exit_code(false),
     }))
+}
+
+fn describe(args: &TraceArgs, seed: u64) -> String {
+    let targets: String = args.target.iter().map(|name| format!(" --target {}", quoted(name))).collect();
+    format!("trace{targets} --seed {seed}")
 }

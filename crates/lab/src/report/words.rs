@@ -75,7 +75,7 @@ fn detectable(mde_ns: f64) -> String {
 }
 
 fn more(pairs: Option<u64>) -> String {
-    pairs.map_or_else(
+    pairs.filter(|&pairs| pairs > 0).map_or_else(
         || "How many more pairs of calls would settle it is not known.".to_owned(),
         |pairs| format!("About {} more pairs of calls would settle it.", count(pairs)),
     )

@@ -4,7 +4,7 @@
 //! test. Heavy tails and outliers change nothing about it. Signs of neighbours that agree more often than chance would have it, however,
 //! make the number of values on one side vary more; how much more is measured over blocks of neighbours.
 
-use crate::distribution::{normal_quantile, quantile, student_quantile};
+use crate::distribution::{exact_rank, quantile, student_quantile};
 use crate::record::Interval;
 
 /// Blocks over which the spread of signs is measured; fewer values than four times that are taken as independent.
@@ -36,24 +36,6 @@ fn inflation(series: &[f64], median: f64) -> f64 {
     let sum = |values: &[f64]| values.iter().map(|&value| f64::from(i8::from(value > median) - i8::from(value < median))).sum::<f64>();
     let squares: f64 = series.chunks_exact(block).take(BLOCKS).map(|values| sum(values).powi(2)).sum();
     (squares / (BLOCKS * block) as f64).max(1.0)
-}
-
-/// The largest k for which fewer than k of n fair coins fall on one given side with a chance of at most `alpha / 2`; zero if there is none.
-fn exact_rank(n: usize, alpha: f64) -> usize {
-    // The normal distribution with the usual half is good to a tenth of a rank from here on.
-    if n > 500 {
-        return ((n + 1) as f64 / 2.0 + normal_quantile(alpha / 2.0) * (n as f64).sqrt() / 2.0).floor().max(0.0) as usize;
-    }
-    let (mut chance, mut sum, mut rank) = (0.5_f64.powi(n as i32), 0.0, 0);
-    while rank < n {
-        sum += chance;
-        if sum > alpha / 2.0 {
-            break;
-        }
-        chance *= (n - rank) as f64 / (rank + 1) as f64;
-        rank += 1;
-    }
-    rank
 }
 
 #[cfg(test)]

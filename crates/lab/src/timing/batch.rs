@@ -13,6 +13,8 @@ pub(crate) struct Batcher {
     length: usize,
     inputs: Vec<u8>,
     buffer: Vec<u8>,
+    /// Bytes that the buffer needs.
+    room: usize,
     dither: Vec<u32>,
     delays: Vec<u32>,
     ticks: Vec<u64>,
@@ -38,7 +40,8 @@ impl Batcher {
         Self {
             length,
             inputs: Vec::new(),
-            buffer: vec![0; length * copies],
+            buffer: Vec::new(),
+            room: length * copies,
             dither: Vec::new(),
             delays: Vec::new(),
             ticks: Vec::new(),
@@ -57,7 +60,8 @@ impl Batcher {
         out: [&mut Vec<u32>; 2],
     ) {
         let [out_a, out_b] = out;
-        let most = (POOL / (2 * self.length)).clamp(1, order.pairs);
+        self.buffer.resize(self.room, 0);
+        let most = (POOL / (2 * self.length)).clamp(1, order.pairs.max(1));
         let mut left = order.pairs;
         while left > 0 {
             let pairs = left.min(most);
@@ -82,6 +86,11 @@ impl Batcher {
                 out_b.push(b);
             }
         }
+    }
+
+    /// Gives its memory back until the next batch.
+    pub(crate) fn release(&mut self) {
+        (self.inputs, self.buffer) = (Vec::new(), Vec::new());
     }
 
     fn prepare(&mut self, pairs: usize, order: &Order<'_>, random: &mut Random, fill: &mut dyn FnMut(bool, &mut Random, &mut [u8])) {

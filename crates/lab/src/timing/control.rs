@@ -6,32 +6,38 @@ use crate::clock::Clock;
 use crate::random::Random;
 use crate::target::{Run, Slots, dispatch};
 
+/// How many times Δ the known leak is, about.
+const LEAK: f64 = 8.0;
+
 /// A comparison that ends at the first byte that differs: the classic leak.
+#[derive(Clone, Copy)]
 pub(crate) struct Leaky {
     /// Bytes on each side.
     pub(crate) bytes: usize,
+    /// So many bytes are not looked at where the sides differ.
+    spared: usize,
+    /// Calls in a measurement.
+    pub(crate) repeats: usize,
 }
 
 impl Leaky {
-    /// One that takes about as long as the target's call.
+    /// One that takes about as long as the target's calls, and leaks a few times Δ.
     pub(crate) fn like(scale: &Scale) -> Self {
-        // About a cycle for each byte, as for each turn of the delay.
-        let turns = scale.call * scale.tick_ns * scale.turns_per_ns;
-        Self { bytes: (turns as usize).clamp(16, 4096) }
+        // About two cycles, turns of the delay loop, for each byte.
+        let turns = |ns: f64| ns * scale.turns_per_ns;
+        let bytes = (turns(scale.call * scale.tick_ns) / 2.0).clamp(16.0, 4096.0) as usize;
+        let all = turns(scale.call * scale.tick_ns) * scale.repeats as f64 / 2.0;
+        let repeats = (all / bytes as f64).ceil().clamp(1.0, 1e6) as usize;
+        let leak = turns(LEAK * scale.delta_ns * scale.repeats as f64) / 2.0;
+        Self { bytes, spared: ((leak / repeats as f64).ceil() as usize).clamp(1, bytes - 1), repeats }
     }
 
-    /// Calls that make a measurement long enough.
-    pub(crate) fn repeats(&self, scale: &Scale) -> usize {
-        let turns = scale.call * scale.repeats as f64 * scale.tick_ns * scale.turns_per_ns;
-        ((turns / self.bytes as f64).ceil() as usize).clamp(1, scale.repeats.max(1))
-    }
-
-    /// The first side's inputs are equal, the second's differ in the middle.
+    /// The first side's inputs are equal, the second's differ near the end.
     pub(crate) fn fill(&self, second: bool, random: &mut Random, input: &mut [u8]) {
         let (left, right) = input.split_at_mut(self.bytes);
         random.fill(left);
         right.copy_from_slice(left);
-        right[self.bytes / 2] ^= u8::from(second);
+        right[self.bytes - 1 - self.spared] ^= u8::from(second);
     }
 }
 

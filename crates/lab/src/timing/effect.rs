@@ -1,7 +1,7 @@
 //! How large is the difference, and how large could it be? Intervals that hold together, from the means of groups of batches.
 
 use super::Scale;
-use crate::distribution::{normal_quantile, student_quantile};
+use crate::distribution::{exact_rank, normal_quantile, quantile, student_quantile};
 use crate::record::{Effect, Interval};
 
 /// Quantiles whose difference is shown. Those above [`BODY`] belong to few calls.
@@ -15,11 +15,13 @@ const GROUPS: usize = 64;
 
 const FEWEST: usize = 4;
 
-/// The differences group by group, in ticks of a measurement.
+/// A group has at least so many calls of each class beyond a quantile, or it could not tell that quantile from its maximum.
+const BEYOND: f64 = 5.0;
+
+/// The differences group by group, in ticks of a measurement: for each statistic, and last for the raw mean.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
-    rows: Vec<[f64; STATISTICS]>,
-    raw: Vec<f64>,
+    columns: Vec<Vec<f64>>,
 }
 
 /// What counts as a leak in the `index`th statistic, where `delta` does in the mean. A quantile beyond 95 % counts by its share of the mean:
@@ -35,71 +37,89 @@ pub(crate) fn decides(effect: &Effect) -> bool {
 
 /// Whether a statistic belongs to the slowest twentieth of the calls.
 pub(crate) fn is_tail(index: usize) -> bool {
-    index >= 2 && QUANTILES[index - 2] > BODY
+    index.checked_sub(2).and_then(|place| QUANTILES.get(place)).is_some_and(|&quantile| quantile > BODY)
 }
 
 impl Groups {
-    /// From all times in order of measuring; `batch` pairs belong together.
+    /// From all times in order of measuring; `batch` pairs belong together. A statistic that so few batches cannot show has no groups.
     pub(crate) fn new(a: &[u32], b: &[u32], batch: usize, caps: [u32; 2], step: u64) -> Self {
         let batches = a.len() / batch;
-        // From fewer, nothing can be said about their spread.
-        let count = if batches < FEWEST { 0 } else { batches.min(GROUPS) };
-        let bound = |group: usize| group * batches / count * batch;
-        let mut rows = Vec::with_capacity(count);
-        let mut raw = Vec::with_capacity(count);
-        for group in 0..count {
-            let range = bound(group)..bound(group + 1);
-            let [mut a, mut b] = [a[range.clone()].to_vec(), b[range].to_vec()];
-            raw.push(mean(&b, u32::MAX) - mean(&a, u32::MAX));
-            a.sort_unstable();
-            b.sort_unstable();
-            rows.push(std::array::from_fn(|index| match index {
-                0 | 1 => mean(&b, caps[index]) - mean(&a, caps[index]),
-                _ => smooth(&b, QUANTILES[index - 2], step) - smooth(&a, QUANTILES[index - 2], step),
-            }));
+        let counts: Vec<usize> = (0..=STATISTICS)
+            .map(|index| {
+                let beyond = (2..STATISTICS).contains(&index).then(|| 1.0 - QUANTILES[index - 2]);
+                let most = beyond.map_or(GROUPS, |beyond| ((batches * batch) as f64 * beyond / BEYOND) as usize);
+                // From fewer, nothing can be said about their spread.
+                Some(most.min(batches).min(GROUPS)).filter(|&count| count >= FEWEST).unwrap_or(0)
+            })
+            .collect();
+        let mut columns = vec![Vec::new(); counts.len()];
+        // Statistics with the same groups share the sorting.
+        let mut sizes = counts.clone();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for count in sizes {
+            for group in 0..count {
+                let bound = |group: usize| group * batches / count * batch;
+                let [mut a, mut b] = [&a[bound(group)..bound(group + 1)], &b[bound(group)..bound(group + 1)]].map(<[u32]>::to_vec);
+                a.sort_unstable();
+                b.sort_unstable();
+                for index in (0..counts.len()).filter(|&index| counts[index] == count) {
+                    let value = |times: &[u32]| match index {
+                        0 | 1 => mean(times, caps[index]),
+                        STATISTICS => mean(times, u32::MAX),
+                        _ => smooth(times, QUANTILES[index - 2], step),
+                    };
+                    columns[index].push(value(&b) - value(&a));
+                }
+            }
         }
-        Self { rows, raw }
+        Self { columns }
     }
 
-    /// Every statistic's difference per call, with intervals that hold together at 1 − `alpha`.
+    /// Every statistic's difference per call, as far as there are data for it, with intervals that hold together at 1 − `alpha`.
     pub(crate) fn effects(&self, alpha: f64, delta: f64, scale: &Scale) -> Vec<Effect> {
-        let shown = if self.rows.is_empty() { 0 } else { STATISTICS };
-        (0..shown)
-            .map(|index| {
-                let values: Vec<f64> = self.rows.iter().map(|row| row[index]).collect();
-                Effect {
-                    name: name(index),
-                    quantile: index.checked_sub(2).map(|place| QUANTILES[place]),
-                    difference: per_call(of(index)(&values, alpha / STATISTICS as f64), scale),
-                    tolerance_ns: tolerance(index, delta),
-                }
+        let known = (0..STATISTICS).filter(|&index| !self.columns[index].is_empty());
+        known
+            .map(|index| Effect {
+                name: name(index),
+                quantile: index.checked_sub(2).map(|place| QUANTILES[place]),
+                difference: per_call(of(index)(&self.columns[index], alpha / STATISTICS as f64), scale),
+                tolerance_ns: tolerance(index, delta),
             })
             .collect()
     }
 
     /// The raw mean's difference per call, at 1 − `alpha` by itself.
     pub(crate) fn raw_mean(&self, alpha: f64, scale: &Scale) -> Interval {
-        per_call(interval(&self.raw, alpha), scale)
+        per_call(interval(&self.columns[STATISTICS], alpha), scale)
     }
 
-    /// Every statistic's difference per call, the raw mean last, each at 1 − `alpha` by itself.
-    pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Interval> {
-        let column = |index: usize| self.rows.iter().map(|row| row[index]).collect::<Vec<f64>>();
-        let shown = (0..STATISTICS).map(|index| of(index)(&column(index), alpha));
-        shown.chain([interval(&self.raw, alpha)]).map(|interval| per_call(interval, scale)).collect()
+    /// Every statistic's difference per call, the raw mean last, each at 1 − `alpha` by itself; none where there are no data for it.
+    pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Option<Interval>> {
+        let one = |(index, column): (usize, &Vec<f64>)| (!column.is_empty()).then(|| per_call(of(index)(column, alpha), scale));
+        self.columns.iter().enumerate().map(one).collect()
     }
 
     /// The shift per call that a test at `alpha` finds nine times in ten.
     pub(crate) fn detectable(&self, alpha: f64, scale: &Scale) -> f64 {
-        let values: Vec<f64> = self.rows.iter().map(|row| row[0]).collect();
-        let critical = normal_quantile(1.0 - alpha / 2.0 / STATISTICS as f64) + normal_quantile(0.9);
-        scale.per_call(critical * standard_error(&values))
+        let values = &self.columns[0];
+        if values.is_empty() {
+            return 0.0;
+        }
+        let critical = student_quantile(values.len() as f64 - 1.0, 1.0 - alpha / 2.0 / STATISTICS as f64) + normal_quantile(0.9);
+        scale.per_call(critical * standard_error(values))
     }
 
     /// The mean up to the 90 % quantile, group by group, per call.
     pub(crate) fn series(&self, scale: &Scale) -> Vec<f64> {
-        self.rows.iter().map(|row| scale.per_call(row[0])).collect()
+        self.columns[0].iter().map(|&value| scale.per_call(value)).collect()
     }
+}
+
+/// Whether so many batches can show anything at this level: half of all sign flips of two batches are as extreme as the data. A tenth of the
+/// level has to be in reach, or most of a run's power would hang on the last flip.
+pub(crate) fn enough(batches: usize, level: f64) -> bool {
+    0.5_f64.powi(batches.min(1000) as i32 - 1) <= level / 10.0
 }
 
 /// The names of all statistics that [`Groups::single`] gives, in its order.
@@ -128,24 +148,13 @@ fn of(index: usize) -> fn(&[f64], f64) -> Interval {
 /// away for a while says nothing about its tail, and would stretch an interval of Student's over all others. Where there are too few groups,
 /// Student's all the same.
 fn ranked(values: &[f64], alpha: f64) -> Interval {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let count = sorted.len();
-    // How many of the smallest, and of the largest, are left out: the probability of so few on one side of the median is at most α / 2.
-    let (mut out, mut term, mut below) = (0, 0.5_f64.powi(count as i32), 0.0);
-    while out < count / 2 {
-        below += term;
-        if below > alpha / 2.0 {
-            break;
-        }
-        term *= (count - out) as f64 / (out + 1) as f64;
-        out += 1;
-    }
-    if out == 0 {
+    let rank = exact_rank(values.len(), alpha);
+    if rank == 0 {
         return interval(values, alpha);
     }
-    let middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2.0;
-    Interval { lower: sorted[out - 1], estimate: middle, upper: sorted[count - out] }
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Interval { lower: sorted[rank - 1], estimate: quantile(&sorted, 0.5), upper: sorted[sorted.len() - rank] }
 }
 
 /// Student's interval for the mean of the groups. Under the null their differences are symmetric, for which it is conservative, however

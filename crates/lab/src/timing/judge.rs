@@ -18,9 +18,9 @@ pub(crate) fn inside(effects: &[Effect]) -> bool {
     !effects.is_empty() && effects.iter().filter(|effect| decides(effect)).all(tight)
 }
 
-/// Whether that holds for the slowest hundredth too.
+/// Whether that holds for the slowest hundredth too, and is known up to the 99.9 % quantile.
 pub(crate) fn wholly_inside(effects: &[Effect]) -> bool {
-    inside(effects) && effects.iter().all(tight)
+    inside(effects) && effects.iter().any(|effect| effect.quantile == Some(0.999)) && effects.iter().all(tight)
 }
 
 fn tight(effect: &Effect) -> bool {
@@ -51,6 +51,9 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64)
         }
         Verdict::Leak => (found, describe(facts)),
         Verdict::BelowThreshold => (found, format!("{}, which is inside ±{delta} ns", describe(facts))),
+        Verdict::NoLeakAbove | Verdict::Inconclusive if facts.effects.is_empty() && reason.is_empty() => {
+            (Verdict::Inconclusive, "too little was measured".to_owned())
+        }
         Verdict::Inconclusive if reason.is_empty() => {
             (found, format!("{}; it is open on which side of ±{delta} ns that lies", describe(facts)))
         }
@@ -66,7 +69,8 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64)
             (Verdict::Invalid, format!("the known leak was not found (p = {:.3})", controls.leak.p))
         }
         Verdict::NoLeakAbove => {
-            (found, format!("no difference above {bound:.3} ns, above {tail:.3} ns in the slowest twentieth of the calls"))
+            let last = facts.effects.iter().rev().find(|effect| effect.quantile.is_some()).map_or("p95", |effect| effect.name.as_str());
+            (found, format!("no difference above {bound:.3} ns up to p95, above {tail:.3} ns up to {last}"))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::batch::{Batcher, Order};
 use super::control::Leaky;
-use super::effect::Groups;
+use super::effect::{self, Groups};
 use super::{Scale, Settings, flips, judge};
 use crate::clock::Clock;
 use crate::random::Random;
@@ -16,6 +16,9 @@ use crate::target::Target;
 use crate::watch::Watch;
 use cell::Cell;
 pub(crate) use outcome::Outcome;
+
+/// Why a finding is none.
+pub(crate) const NOT_REPEATED: &str = "a difference was found and did not repeat on fresh data";
 
 /// The level at which a control must be found, or, for the target against itself, fires.
 const MUST_BE_FOUND: f64 = 0.01;
@@ -39,6 +42,8 @@ pub(crate) struct Bench<'b> {
 pub(crate) struct Lane {
     classes: [usize; 2],
     random: Random,
+    /// For the flips of the test alone: how many it needs must not change the inputs.
+    flips: Random,
     batcher: Batcher,
     leaky: Leaky,
     leaky_batcher: Batcher,
@@ -58,13 +63,15 @@ impl Lane {
         let leaky = Leaky::like(scale);
         let (length, changes) = (bench.target.length(), bench.target.run().changes());
         // Twice Δ: who says that nothing is beyond Δ must be able to see it. A clock's step where Δ is nothing.
-        let delay_ns = (2.0 * bench.scale.delta_ns * scale.repeats as f64).max(scale.step as f64 * scale.tick_ns);
+        let twice = 2.0 * bench.scale.delta_ns * scale.repeats as f64;
+        let delay_ns = if twice > 0.0 { twice } else { scale.step as f64 * scale.tick_ns };
         let turns = (delay_ns * scale.turns_per_ns).round().clamp(1.0, 1e9) as u32;
         let mut lane = Self {
             classes,
             random: Random::new(seed),
+            flips: Random::new(!seed),
             batcher: Batcher::new(length, scale.repeats, changes),
-            leaky_batcher: Batcher::new(2 * leaky.bytes, leaky.repeats(scale), false),
+            leaky_batcher: Batcher::new(2 * leaky.bytes, leaky.repeats, false),
             leaky,
             main: Cell::default(),
             same: Cell::default(),
@@ -81,7 +88,8 @@ impl Lane {
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
         let step = bench.scale.step as u32;
         // Enough for a 99.9 % quantile where calls are fast.
-        for _ in 0..2048_usize.div_ceil(256) {
+        let rounds = if bench.scale.pairs < bench.settings.pairs { 2 } else { 2048_usize.div_ceil(256) };
+        for _ in 0..rounds {
             self.take(bench, Kind::Main, bench.scale.pairs);
         }
         for kind in [Kind::Same, Kind::Delay, Kind::Leak] {
@@ -110,8 +118,10 @@ impl Lane {
         if !bench.scale.measurable {
             return self.conclude(bench, share, Verdict::Unmeasurable, "the calls are below what the clock can see".to_owned(), 1.0);
         }
-        let level = share / f64::from(settings.looks);
-        let (mut p, mut failed, mut restarts) = (1.0_f64, 0, 0);
+        // A run that begins again may look again: there are shares for twice the looks.
+        let tests = 2 * settings.looks;
+        let level = share / f64::from(tests);
+        let (mut p, mut failed, mut restarts, mut tested) = (1.0_f64, 0, 0, 0);
         let mut funnel = Vec::new();
         let sizes = settings.looks();
         let mut turn = 0;
@@ -121,17 +131,22 @@ impl Lane {
             }
             if self.main.blind() {
                 restarts += 1;
-                if restarts > RESTARTS {
+                if restarts > RESTARTS || tested + settings.looks > tests {
                     let why = "the machine's speed kept changing while it was measured: repeat it when there is less load";
                     return self.conclude(bench, level, Verdict::Invalid, why.to_owned(), p).with_funnel(funnel);
                 }
                 self.restart(bench);
-                (turn, p) = (0, 1.0);
+                (turn, failed) = (0, 0);
                 funnel.clear();
                 continue;
             }
-            let here = flips::p_value(&self.main.scores, level, &mut self.random);
-            p = p.min((here * f64::from(settings.looks)).min(1.0));
+            if !effect::enough(sizes[turn], level) && turn + 1 < sizes.len() {
+                turn += 1;
+                continue;
+            }
+            tested += 1;
+            let here = flips::p_value(&self.main.scores, level, &mut self.flips);
+            p = p.min((here * f64::from(tests)).min(1.0));
             let effects = self.effects(bench, level);
             funnel.push(Look {
                 batches: sizes[turn],
@@ -154,8 +169,7 @@ impl Lane {
             turn += 1;
         }
         let outcome = if failed > 0 {
-            let why = "a difference was found and did not repeat on fresh data".to_owned();
-            self.conclude(bench, level, Verdict::Inconclusive, why, p)
+            self.conclude(bench, level, Verdict::Inconclusive, NOT_REPEATED.to_owned(), p)
         } else {
             self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), p)
         };
@@ -167,7 +181,7 @@ impl Lane {
     pub(crate) fn repeat(&mut self, bench: &mut Bench<'_>, share: f64, p: f64, watch: &mut dyn Watch) -> Option<Outcome> {
         let first = self.main.batches();
         let last = first.max(*bench.settings.looks().last().unwrap_or(&first));
-        let level = share / f64::from(bench.settings.looks);
+        let level = share / f64::from(2 * bench.settings.looks);
         // The statistic that stood out, in the direction in which it did: one question, so little fresh data answers it.
         let place = flips::strongest(&self.main.scores);
         let fresh = self.main.fresh();
@@ -175,7 +189,7 @@ impl Lane {
         let mut again = None;
         for look in 0..AGAIN {
             let finished = self.fill_up(bench, (first << look).div_ceil(2), watch);
-            let here = flips::p_value_at(&self.main.scores, place, MUST_BE_FOUND / f64::from(AGAIN), &mut self.random);
+            let here = flips::p_value_at(&self.main.scores, place, MUST_BE_FOUND / f64::from(AGAIN), &mut self.flips);
             again = (here <= MUST_BE_FOUND / f64::from(AGAIN)).then_some(here);
             if again.is_some() || !finished {
                 break;
@@ -206,7 +220,7 @@ impl Lane {
 
     fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> bool {
         while self.main.batches() < batches {
-            if self.rounds.is_multiple_of(16) && watch.stopped() {
+            if watch.stopped() {
                 return false;
             }
             let pairs = bench.scale.pairs;
@@ -236,9 +250,9 @@ impl Lane {
         };
         let random = &mut self.random;
         if kind == Kind::Leak {
-            let order = Order { pairs, repeats: self.leaky.repeats(bench.scale), delays, scale: bench.scale };
-            let bytes = Leaky { bytes: self.leaky.bytes };
-            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| bytes.fill(second, random, input);
+            let order = Order { pairs, repeats: self.leaky.repeats, delays, scale: bench.scale };
+            let leaky = self.leaky;
+            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| leaky.fill(second, random, input);
             self.leaky_batcher.take(&mut self.leaky, bench.clock, &order, random, &mut fill, cell.sides());
         } else {
             let order = Order { pairs, repeats: bench.scale.repeats, delays, scale: bench.scale };
@@ -272,7 +286,7 @@ impl Lane {
 
     fn controls(&mut self, bench: &Bench<'_>) -> Controls {
         let scale = bench.scale;
-        let random = &mut self.random;
+        let random = &mut self.flips;
         let mut control = |cell: &Cell, level: f64, found: bool, repeats: usize, meant_ns: f64| {
             let p = flips::p_value(&cell.scores, level, random);
             let scale = Scale { repeats, ..scale.clone() };
@@ -284,7 +298,7 @@ impl Lane {
         Controls {
             same: control(&self.same, MUST_NOT_FIRE, false, scale.repeats, 0.0),
             delay: control(&self.delay, MUST_BE_FOUND, true, scale.repeats, meant),
-            leak: control(&self.leak, MUST_BE_FOUND, true, self.leaky.repeats(scale), 0.0),
+            leak: control(&self.leak, MUST_BE_FOUND, true, self.leaky.repeats, 0.0),
         }
     }
 
@@ -318,6 +332,7 @@ impl Lane {
 
     /// All times of the two classes that the last data hold.
     pub(crate) fn take_ticks(&mut self) -> [Vec<u32>; 2] {
+        self.batcher.release();
         std::mem::take(&mut self.main.ticks)
     }
 }

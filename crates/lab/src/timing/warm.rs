@@ -33,7 +33,7 @@ pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock,
     let pair_ns = 2.0 * (call * repeats as f64 + overhead) * tick_ns;
     Scale {
         repeats,
-        pairs: ((BATCH_NS / pair_ns) as usize).clamp(8, settings.pairs.max(8)).min(settings.pairs),
+        pairs: ((BATCH_NS / pair_ns) as usize).clamp(8, settings.pairs.max(8)).min(settings.pairs.max(1)),
         tick_ns,
         step,
         overhead,
@@ -49,12 +49,12 @@ fn typical(target: &mut Target, clock: &dyn Clock, random: &mut Random, repeats:
     let length = target.length();
     let classes = target.classes().len().max(1);
     let mut ticks = vec![0; count];
-    let (mut input, mut buffer) = (vec![0; length], vec![0; length * repeats]);
+    let copies = if target.run().changes() { repeats } else { 1 };
+    let (mut input, mut buffer) = (vec![0; length], vec![0; length * copies]);
     for (index, tick) in ticks.iter_mut().enumerate() {
         if !target.classes().is_empty() {
             target.fill(index % classes, random, &mut input);
         }
-        let copies = if target.run().changes() { repeats } else { 1 };
         let mut slots = Slots {
             inputs: &input,
             length,

@@ -18,9 +18,12 @@ fn rows(control: &Control) -> Vec<ControlResult> {
     let trace = compare(&inputs, &mut |input| ran &= (control.run)(input));
     let skipped = if ran { trace.skipped.clone() } else { Some(control.missing()) };
     let leak = leaks(&trace);
-    let row = |layer, must_be_caught, caught| {
+    let row = |layer, must_be_caught: bool, caught: bool| {
         let detail = skipped.clone().or_else(|| leak.clone().filter(|_| caught)).unwrap_or_default();
-        ControlResult { name: control.name, layer, must_be_caught, caught: skipped.is_none().then_some(caught), detail }
+        // Where steps were taken and the comparison stayed unclear, the layer failed.
+        let unclear = ran && skipped.is_some() && trace.instructions > 0;
+        let caught = if unclear { Some(!must_be_caught) } else { skipped.is_none().then_some(caught) };
+        ControlResult { name: control.name, layer, must_be_caught, caught, detail }
     };
     let divided = trace.variable_latency.iter().any(|instruction| instruction.secret);
     match control.seen {

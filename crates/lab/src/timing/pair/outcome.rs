@@ -25,7 +25,7 @@ pub(crate) struct Outcome {
     pub(crate) ecdf: Vec<[f64; 2]>,
     pub(crate) seconds: f64,
     /// Every statistic, the raw mean last, each with a 99 % interval of its own.
-    pub(crate) single: Vec<Interval>,
+    pub(crate) single: Vec<Option<Interval>>,
     /// The times in which a finding was made, where its size was taken from later ones.
     pub(crate) earlier: [Vec<u32>; 2],
     /// All times behind the intervals, where they are kept.
