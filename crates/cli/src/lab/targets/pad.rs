@@ -9,9 +9,10 @@
 //! For `pad.unpad` counts and broken paddings are compared all the same: nothing in it takes longer for one than for another.
 //!
 //! Without AVX-512 the addresses inside the last block that `pad.pad` and `pad.pad_last_block` read depend on the count, as the
-//! documentation of `deadpan_pad` says, and so do their traces; the time in warm caches does not.
+//! documentation of `deadpan_pad` says; there their traces are compared count by count. The time in warm caches does not depend on it.
 
 use super::{SIZES, SizedTarget};
+use deadpan_ct::cpu::{Level, level};
 use deadpan_lab::{Random, Target};
 use deadpan_pad::{Error, Padding, RandomError, Scheme};
 use std::hint::black_box;
@@ -54,24 +55,27 @@ fn kept(input: &[u8]) -> usize {
 
 fn pad(scheme: Scheme) -> Target {
     let (padding, mut noise, mut output) = (padding(scheme), noise(), [0; PADDED]);
-    with_counts(Target::new(format!("pad.pad.{scheme}"), INPUT, move |input| {
+    let target = Target::new(format!("pad.pad.{scheme}"), INPUT, move |input| {
         black_box(padding.pad_into_with(&input[..kept(input)], &mut output, &mut noise)).is_ok()
-    }))
+    });
+    with_counts(target, addresses_show())
 }
 
 fn pad_last_block(scheme: Scheme) -> Target {
     let (padding, mut noise, mut last) = (padding(scheme), noise(), [0; BLOCK]);
-    with_counts(Target::new(format!("pad.pad_last_block.{scheme}"), INPUT, move |input| {
+    let target = Target::new(format!("pad.pad_last_block.{scheme}"), INPUT, move |input| {
         black_box(padding.pad_last_block_with(&input[..kept(input)], &mut last, &mut noise)).is_ok()
-    }))
+    });
+    with_counts(target, addresses_show())
 }
 
 fn pad_in_place(scheme: Scheme) -> Target {
     let (padding, mut noise) = (padding(scheme), noise());
-    with_counts(Target::in_place(format!("pad.pad_in_place.{scheme}"), INPUT, move |input| {
+    let target = Target::in_place(format!("pad.pad_in_place.{scheme}"), INPUT, move |input| {
         let kept = kept(input);
         black_box(padding.pad_in_place_with(input, kept, &mut noise)).is_ok()
-    }))
+    });
+    with_counts(target, false)
 }
 
 fn unpad_ct(scheme: Scheme) -> Target {
@@ -85,19 +89,26 @@ fn unpad(scheme: Scheme) -> Target {
     with_paddings(Target::new(format!("pad.unpad.{scheme}"), PADDED, run), scheme, "broken")
 }
 
+/// Whether the addresses that are read show how long a slice of data is.
+fn addresses_show() -> bool {
+    level() < Level::Avx512
+}
+
 fn count_name(count: usize) -> String {
     format!("{count} byte{}", if count == 1 { "" } else { "s" })
 }
 
-/// Data to which 1 to 16 bytes are to be added. No byte is zero, so that every scheme takes them.
-fn with_counts(target: Target) -> Target {
+/// Data to which 1 to 16 bytes are to be added. No byte is zero, so that every scheme takes them. Where the count is `public`, traces are
+/// compared count by count.
+fn with_counts(target: Target, public: bool) -> Target {
     let fill = |count: usize| {
         move |random: &mut Random, input: &mut [u8]| {
             fill_data(random, input);
             input[PADDED] = count as u8;
         }
     };
-    (1..=BLOCK).fold(target, |target, count| target.class(count_name(count), fill(count))).against_first()
+    let outcome = |count: usize| if public { count_name(count) } else { String::new() };
+    (1..=BLOCK).fold(target, |target, count| target.class_with_outcome(count_name(count), outcome(count), fill(count))).against_first()
 }
 
 /// Blocks with 1 to 16 bytes of padding, each count against the first; and where the scheme knows wrong paddings, blocks of which the

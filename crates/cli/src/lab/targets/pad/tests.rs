@@ -49,3 +49,13 @@ fn what_may_be_seen_of_a_broken_padding_is_said_of_unpad_only() {
     assert!(outcomes(unpad_ct(Scheme::Pkcs7)).iter().all(String::is_empty));
     assert_eq!(outcomes(unpad(Scheme::Pkcs7)).iter().filter(|outcome| *outcome == "broken").count(), BLOCK);
 }
+
+/// Zero padding looked at the last byte of the data at its place, which told whether the last block was empty.
+#[test]
+fn zero_padding_touches_the_same_bytes_wherever_the_data_end() {
+    for mut target in [pad(Scheme::Zero), pad_last_block(Scheme::Zero), pad_in_place(Scheme::Zero)] {
+        let trace = deadpan_lab::trace::assert_equal(&mut target, 1);
+        // Where there is no stepping, nothing ran.
+        assert!(trace.equal || trace.instructions == 0, "{}: {:?}", target.name(), trace.skipped);
+    }
+}
