@@ -14,6 +14,9 @@ use crate::target::Target;
 use crate::timing::{self, Settings};
 use crate::watch::{Silent, Watch};
 
+/// From what is lost in the noise to what is found at the first look.
+const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 4.0];
+
 /// How much to run.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -22,8 +25,8 @@ pub struct Options {
     pub costs: Vec<u32>,
     /// Runs without a leak, for each cost.
     pub nulls: u64,
-    /// Delays, in turns.
-    pub delays: Vec<u32>,
+    /// Delays in turns, on average: half a turn is one turn on every other call.
+    pub delays: Vec<f64>,
     /// Runs for each delay.
     pub trials: u64,
     /// As for an ordinary run.
@@ -32,7 +35,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { costs: vec![300, 1500, 6000], nulls: 1000, delays: vec![1, 2, 3, 4, 8, 16], trials: 40, settings: Settings::default() }
+        Self { costs: vec![300, 1500, 6000], nulls: 1000, delays: DELAYS.to_vec(), trials: 40, settings: Settings::default() }
     }
 }
 
@@ -40,7 +43,7 @@ impl Options {
     /// A tenth of the runs: intervals are three times as wide.
     #[must_use]
     pub fn quick() -> Self {
-        Self { costs: vec![300, 1500], nulls: 60, delays: vec![1, 2, 4], trials: 6, settings: Settings::quick() }
+        Self { costs: vec![300, 1500], nulls: 60, delays: vec![0.03125, 0.25, 1.0], trials: 6, settings: Settings::quick() }
     }
 }
 
@@ -89,7 +92,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_
             break;
         }
         let (scale, outcomes, _) =
-            timing::measure(&mut spinner(cost, 0), &Settings { seed: random.bits(), ..full.clone() }, clock, &mut Silent);
+            timing::measure(&mut spinner(cost, 0.0), &Settings { seed: random.bits(), ..full.clone() }, clock, &mut Silent);
         costs.push(scale.per_call(scale.call * scale.repeats as f64));
         level.runs += 1;
         level.rejected += u64::from(outcomes[0].p <= full.alpha);
@@ -100,7 +103,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_
     // Any real difference counts as found.
     let any = Settings { delta_ns: Some(0.0), ..options.settings.clone() };
     for &delay in &options.delays {
-        let (mut power, mut seen) = (Power::default(), Vec::new());
+        let (mut power, mut seen) = (Power::default(), Vec::<f64>::new());
         for _ in 0..options.trials {
             if !watch.step(&format!("{cost} cycles, {delay} more")) {
                 break;
@@ -111,7 +114,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_
             power.found += u64::from(outcomes[0].confirmed.is_some());
             seen.extend(outcomes[0].facts.effects.first().map(|effect| effect.difference.estimate));
         }
-        power.delay_ns = middle(&mut seen);
+        power.delay_ns = seen.iter().sum::<f64>() / seen.len().max(1) as f64;
         power.rate = clopper_pearson(power.found, power.runs, 0.95);
         level.power.push(power);
     }
@@ -124,10 +127,15 @@ fn middle(values: &mut [f64]) -> f64 {
 }
 
 /// A function whose time is its input: so many turns of the delay loop.
-fn spinner(cost: u32, delay: u32) -> Target {
+fn spinner(cost: u32, delay: f64) -> Target {
+    let turns = delay.max(1.0).round() as u32;
+    let input = move |random: &mut Random, input: &mut [u8], share: f64| {
+        let late = random.fraction() < share;
+        input.copy_from_slice(&(cost + u32::from(late) * turns).to_le_bytes());
+    };
     Target::new("delay", 4, |input| spin(u32::from_le_bytes([input[0], input[1], input[2], input[3]])))
-        .fixed("without", &cost.to_le_bytes())
-        .fixed("with", &(cost + delay).to_le_bytes())
+        .class("without", move |random, bytes| input(random, bytes, 0.0))
+        .class("with", move |random, bytes| input(random, bytes, delay.min(1.0)))
 }
 
 /// Where this machine's calibrations lie in `folder`.
@@ -172,7 +180,7 @@ mod tests {
     #[test]
     fn a_small_calibration_has_a_rate_and_a_power_for_every_cost() {
         let options =
-            Options { costs: vec![400], nulls: 3, delays: vec![200], trials: 2, settings: Settings { looks: 1, ..Settings::quick() } };
+            Options { costs: vec![400], nulls: 3, delays: vec![200.0], trials: 2, settings: Settings { looks: 1, ..Settings::quick() } };
         let machine = Machine::default();
         let calibration = run(&options, &machine, &Tool::default(), &*crate::clock::best(), &mut Silent);
         let level = &calibration.levels[0];
