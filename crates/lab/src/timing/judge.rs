@@ -11,6 +11,8 @@ pub(crate) struct Facts {
     /// Pairs of measurements behind them.
     pub(crate) pairs: usize,
     pub(crate) controls: Controls,
+    /// A step of the clock, per call.
+    pub(crate) step_ns: f64,
 }
 
 /// Whether every statistic's interval lies inside its tolerance, up to the slowest hundredth of the calls.
@@ -32,18 +34,20 @@ pub(crate) fn beyond(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| effect.difference.lower > effect.tolerance_ns || effect.difference.upper < -effect.tolerance_ns)
 }
 
-/// No difference above these, for the body of the distribution and for its tail.
-pub(crate) fn bounds(effects: &[Effect]) -> [f64; 2] {
-    [false, true].map(|tail| {
+/// No difference above these, for the body of the distribution and for its tail. The slowest calls may all show one value of a coarse clock:
+/// less than a step is never said of them.
+pub(crate) fn bounds(facts: &Facts) -> [f64; 2] {
+    let Facts { effects, step_ns, .. } = facts;
+    [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
         let part = effects.iter().enumerate().filter(|(index, _)| is_tail(*index) == tail);
-        part.map(|(_, effect)| effect.difference.reach()).fold(0.0, f64::max)
+        part.map(|(_, effect)| effect.difference.reach()).fold(least, f64::max)
     })
 }
 
 /// The verdict, with its reason, after intervals and controls have had their say.
 pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64) -> (Verdict, String) {
     let controls = &facts.controls;
-    let [bound, tail] = bounds(&facts.effects);
+    let [bound, tail] = bounds(facts);
     match found {
         Verdict::Unmeasurable | Verdict::Invalid => (found, reason),
         _ if !controls.same.passed => {

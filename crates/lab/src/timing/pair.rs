@@ -306,7 +306,12 @@ impl Lane {
     fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> Outcome {
         let controls = self.controls(bench);
         let groups = self.groups(bench);
-        let facts = judge::Facts { effects: groups.effects(level, bench.scale.delta_ns, bench.scale), pairs: self.main.pairs(), controls };
+        let facts = judge::Facts {
+            effects: groups.effects(level, bench.scale.delta_ns, bench.scale),
+            pairs: self.main.pairs(),
+            controls,
+            step_ns: bench.scale.per_call(bench.scale.step as f64),
+        };
         let (verdict, reason) = judge::verdict(verdict, reason, &facts, bench.scale.delta_ns);
         Outcome {
             verdict,

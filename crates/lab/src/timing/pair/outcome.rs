@@ -39,7 +39,7 @@ impl Outcome {
     }
 
     pub(crate) fn into_record(self, a: String, b: String) -> Pair {
-        let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts.effects);
+        let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts);
         Pair {
             a,
             b,
