@@ -6,13 +6,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::clock::Clock;
+use crate::disk;
 use crate::distribution::{clopper_pearson, median};
 use crate::imp::spin::spin;
 use crate::random::Random;
 use crate::record::{Calibration, CalibrationLevel, Machine, Power, Tool, Verdict};
 use crate::target::Target;
 use crate::timing::{self, Settings};
-use crate::watch::{Silent, Watch};
+use crate::watch::{Silent, Steps, Watch};
 
 /// From what is lost in the noise to what is found at the first look.
 const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 4.0];
@@ -50,13 +51,13 @@ impl Options {
 /// Runs it.
 pub fn run(options: &Options, machine: &Machine, tool: &Tool, clock: &dyn Clock, watch: &mut dyn Watch) -> Calibration {
     let each = options.nulls + options.trials * options.delays.len() as u64;
-    let total = each * options.costs.len() as u64;
+    let mut steps = Steps::new(watch, each * options.costs.len() as u64);
     let mut levels = Vec::new();
-    for (index, &cost) in options.costs.iter().enumerate() {
-        if watch.stopped() {
+    for &cost in &options.costs {
+        if steps.stopped() {
             break;
         }
-        levels.push(level(cost, options, clock, &mut Counted { watch, done: index as u64 * each, total }));
+        levels.push(level(cost, options, clock, &mut steps));
     }
     Calibration {
         started: crate::machine::now(),
@@ -67,28 +68,14 @@ pub fn run(options: &Options, machine: &Machine, tool: &Tool, clock: &dyn Clock,
     }
 }
 
-struct Counted<'w> {
-    watch: &'w mut dyn Watch,
-    done: u64,
-    total: u64,
-}
-
-impl Counted<'_> {
-    fn step(&mut self, what: &str) -> bool {
-        self.watch.progress(what, self.done, self.total);
-        self.done += 1;
-        !self.watch.stopped()
-    }
-}
-
-fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_>) -> CalibrationLevel {
+fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>) -> CalibrationLevel {
     let mut random = Random::new(options.settings.seed ^ u64::from(cost));
     let mut level = CalibrationLevel::default();
     let mut costs = Vec::new();
     // Every look is taken: more chances to err than an ordinary run has.
     let full = Settings { stop_early: false, ..options.settings.clone() };
     for _ in 0..options.nulls {
-        if !watch.step(&format!("{cost} cycles, nothing leaks")) {
+        if !steps.step(&format!("{cost} cycles, nothing leaks")) {
             break;
         }
         let (scale, outcomes, _) =
@@ -105,7 +92,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, watch: &mut Counted<'_
     for &delay in &options.delays {
         let (mut power, mut seen) = (Power::default(), Vec::<f64>::new());
         for _ in 0..options.trials {
-            if !watch.step(&format!("{cost} cycles, {delay} more")) {
+            if !steps.step(&format!("{cost} cycles, {delay} more")) {
                 break;
             }
             let (_, outcomes, _) =
@@ -150,11 +137,7 @@ fn file(folder: &Path, cpu: &str) -> PathBuf {
 /// If the file cannot be written.
 pub fn store(folder: &Path, calibration: &Calibration) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let path = file(folder, &calibration.cpu);
-    // In place at once: a run that is interrupted leaves the old one.
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    std::fs::write(&new, serde_json::to_string_pretty(calibration)?)?;
-    std::fs::rename(new, path)
+    disk::write(&file(folder, &calibration.cpu), serde_json::to_string_pretty(calibration)?.as_bytes())
 }
 
 /// The calibration of this processor, where there is one.

@@ -44,9 +44,11 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::target::Target;
+#[cfg(feature = "report")]
+pub use args::ReportArgs;
 #[cfg(feature = "trace")]
 pub use args::TraceArgs;
-pub use args::{CalibrateArgs, Command, CompareArgs, ReportArgs, SelftestArgs, SpeedArgs, TimingArgs};
+pub use args::{CalibrateArgs, Command, CompareArgs, SelftestArgs, SpeedArgs, TimingArgs};
 
 /// What a command line offers to measure.
 #[derive(Clone, Copy)]

@@ -3,6 +3,7 @@
 
 pub mod calibrate;
 pub mod clock;
+mod disk;
 mod distribution;
 #[cfg(feature = "harness")]
 pub mod harness;

@@ -28,6 +28,7 @@ use std::{fmt, fs, io};
 
 pub use chart::Chart;
 
+use crate::disk;
 use crate::record::Record;
 
 /// The whole report as one HTML page.
@@ -74,7 +75,7 @@ pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
 /// Files that cannot be written; pictures that cannot be packed.
 pub fn markdown_as(record: &Record, earlier: &[Record], folder: &Path, file: &str, pictures: Pictures) -> Result<(), Error> {
     let charts = charts(record, earlier, pictures);
-    let write = |path: PathBuf, bytes: &[u8]| fs::write(&path, bytes).map_err(|source| Error::Write { path, source });
+    let write = |path: PathBuf, bytes: &[u8]| disk::write(&path, bytes).map_err(|source| Error::Write { path, source });
     fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
     for chart in &charts {
         write(folder.join(format!("{}.png", chart.name)), &chart.png()?)?;

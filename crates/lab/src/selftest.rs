@@ -11,7 +11,7 @@ use crate::record::{Check, Interval, Verdict};
 use crate::speed::{self, RaceOptions};
 use crate::target::Target;
 use crate::timing::{self, Outcome, Settings};
-use crate::watch::{Silent, Watch};
+use crate::watch::{Silent, Steps, Watch};
 
 /// How often each promise is tried.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ pub fn run(options: &Options, clock: &dyn Clock, watch: &mut dyn Watch, show: &m
             checks.push(check);
         }
     };
-    let mut series = Series { clock, watch, done: 0, total: options.total(), random: Random::new(options.seed) };
+    let mut series = Series { clock, steps: Steps::new(watch, options.total()), random: Random::new(options.seed) };
     let mut coverage = Coverage::default();
     for (name, make) in [("identical inputs", sample::identical as fn() -> Target), ("32-byte comparison to the end", sample::whole)] {
         keep(false_alarms(name, make, options.nulls, &mut series, &mut coverage));
@@ -73,39 +73,21 @@ pub fn run(options: &Options, clock: &dyn Clock, watch: &mut dyn Watch, show: &m
     let turns = (133.0 * timing::turns_per_ns(clock)) as u32;
     keep(rare("133 ns more", move || sample::rare_delay(turns), 0.90, options.rare, &mut series));
     let race = RaceOptions { seed: options.seed, ..RaceOptions::default() };
-    keep(speed::selftest_same(options.races, clock, &race, &mut series));
-    keep(speed::selftest_change(options.races, clock, &race, &mut series));
+    keep(speed::selftest_same(options.races, clock, &race, &mut series.steps));
+    keep(speed::selftest_change(options.races, clock, &race, &mut series.steps));
     checks
 }
 
 struct Series<'s> {
     clock: &'s dyn Clock,
-    watch: &'s mut dyn Watch,
-    done: u64,
-    total: u64,
+    steps: Steps<'s>,
     random: Random,
 }
 
 impl Series<'_> {
-    fn step(&mut self, what: &str) -> bool {
-        self.watch.progress(what, self.done, self.total);
-        self.done += 1;
-        !self.watch.stopped()
-    }
-
     fn measure(&mut self, target: &mut Target, settings: Settings) -> Outcome {
         let settings = Settings { seed: self.random.bits(), ..settings };
         timing::measure(target, &settings, self.clock, &mut Silent).1.swap_remove(0)
-    }
-}
-
-impl Watch for Series<'_> {
-    fn progress(&mut self, what: &str, done: u64, of: u64) {
-        self.watch.progress(what, self.done + done.min(of), self.total);
-    }
-
-    fn stopped(&self) -> bool {
-        self.watch.stopped()
     }
 }
 
@@ -141,7 +123,7 @@ fn false_alarms(name: &str, make: fn() -> Target, runs: u64, series: &mut Series
     let what = format!("false alarms: {name}");
     let (mut rejected, mut leaks, mut done, mut ends) = (0, 0, 0, [0_u64; 3]);
     for _ in 0..runs {
-        if !series.step(&what) {
+        if !series.steps.step(&what) {
             break;
         }
         // Every look is taken, so that a run has all its chances to err.
@@ -191,7 +173,7 @@ fn early_exit(runs: u64, series: &mut Series<'_>) -> Check {
     let what = "early-exit comparison of 32 bytes: LEAK".to_owned();
     let (mut found, mut done, mut seconds, mut effect) = (0, 0, Vec::new(), Vec::new());
     for _ in 0..runs {
-        if !series.step(&what) {
+        if !series.steps.step(&what) {
             break;
         }
         let outcome = series.measure(&mut sample::early_exit(), Settings::default());
@@ -211,7 +193,7 @@ fn rare(name: &str, make: impl Fn() -> Target, bar: f64, runs: u64, series: &mut
     let what = format!("{name} on 0.5 % of the calls: found within 100 ms of measuring");
     let (mut within, mut found, mut done, mut seconds) = (0, 0, 0, Vec::new());
     for _ in 0..runs {
-        if !series.step(&what) {
+        if !series.steps.step(&what) {
             break;
         }
         // Any real difference is a leak.

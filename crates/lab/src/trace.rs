@@ -6,8 +6,8 @@
 //! the same address, but for the instructions that it lists ([`record::VariableLatency`]); what the kernel
 //! does; other threads. Two addresses that differ within one cache line count as different.
 //!
-//! Needs x86-64 Linux; elsewhere, and under Valgrind, the result says that it was skipped. One instruction takes one or two
-//! microseconds on a real machine, ten in some virtual ones; a call is recorded nine times or more.
+//! Needs x86-64 Linux; elsewhere, and under Valgrind, the result says that it was skipped. Every instruction costs a signal, so
+//! microseconds, and a call is recorded nine times or more: long functions take patience.
 //!
 //! ```
 //! use deadpan_lab::{Target, trace};

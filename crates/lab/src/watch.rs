@@ -18,3 +18,34 @@ pub struct Silent;
 impl Watch for Silent {
     fn progress(&mut self, _what: &str, _done: u64, _of: u64) {}
 }
+
+/// Counts the steps of a long series for another watch, which sees one bar for all of it.
+pub(crate) struct Steps<'w> {
+    watch: &'w mut dyn Watch,
+    done: u64,
+    total: u64,
+}
+
+impl<'w> Steps<'w> {
+    pub(crate) fn new(watch: &'w mut dyn Watch, total: u64) -> Self {
+        Self { watch, done: 0, total }
+    }
+
+    /// The next step begins, unless the run is to end.
+    pub(crate) fn step(&mut self, what: &str) -> bool {
+        self.watch.progress(what, self.done, self.total);
+        self.done += 1;
+        !self.watch.stopped()
+    }
+}
+
+/// For parts that count by themselves.
+impl Watch for Steps<'_> {
+    fn progress(&mut self, what: &str, done: u64, of: u64) {
+        self.watch.progress(what, self.done + done.min(of), self.total);
+    }
+
+    fn stopped(&self) -> bool {
+        self.watch.stopped()
+    }
+}

@@ -8,7 +8,7 @@ use super::Suite;
 use super::args::OutputArgs;
 use crate::clock::Clock;
 use crate::record::{Record, SCHEMA_VERSION};
-use crate::{machine, record};
+use crate::{disk, machine, record};
 
 /// An error that is shown to a person.
 pub(super) type Fault = Box<dyn std::error::Error>;
@@ -105,7 +105,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
         out.write_all(bytes).and_then(|()| out.flush()).unwrap_or_else(|error| unwritable(&error));
         return Ok(());
     }
-    std::fs::write(path, bytes).map_err(|error| cannot_write(path, &error))
+    disk::write(path, bytes).map_err(|error| cannot_write(path, &error))
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {

@@ -40,6 +40,7 @@ fn read(path: &Path) -> Result<Record, Fault> {
 fn join(record: &mut Record, other: Record) {
     record.command = format!("{}; {}", record.command, other.command);
     record.seconds += other.seconds;
+    record.interrupted |= other.interrupted;
     record.timing.extend(other.timing);
     record.speed.extend(other.speed);
     record.comparisons.extend(other.comparisons);

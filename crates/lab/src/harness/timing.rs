@@ -16,7 +16,7 @@ use crate::{calibrate, speed, timing};
 
 pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
-    let targets = choose((suite.timing)(), args, 2)?;
+    let targets = choose((suite.timing)(), args)?;
     if args.list {
         for target in &targets {
             let classes: Vec<&str> = target.classes().iter().map(|class| class.name()).collect();
@@ -94,18 +94,28 @@ fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The targets and classes that were asked for. The rest have fewer than `classes` classes.
-pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs, classes: usize) -> Result<Vec<Target>, Fault> {
+/// Whether a name contains one of the patterns; all do where there are none.
+fn wanted(name: &str, patterns: &[String]) -> bool {
+    patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()))
+}
+
+/// The targets that were asked for.
+pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Target>, Fault> {
     let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
-    let wanted = |name: &str, patterns: &[String]| patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()));
-    let mut chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), &args.target)).collect();
+    let chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), patterns)).collect();
     if chosen.is_empty() {
-        return Err(format!("no target is called {}\nhint: there are {}", args.target.join(" or "), names.join(", ")).into());
+        return Err(format!("no target is called {}\nhint: there are {}", patterns.join(" or "), names.join(", ")).into());
     }
+    Ok(chosen)
+}
+
+/// Of these, the ones with pairs of the classes that were asked for.
+fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
+    let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {
         chosen = chosen.into_iter().map(|target| target.only(|name| wanted(name, &args.class))).collect();
     }
-    chosen.retain(|target| target.classes().len() >= classes && (classes < 2 || !target.pairs().is_empty()));
+    chosen.retain(|target| !target.pairs().is_empty());
     if chosen.is_empty() {
         let hint = "hint: a verdict compares two classes; see them with --list";
         return Err(format!("fewer than two classes are called {}\n{hint}", args.class.join(" or ")).into());

@@ -3,18 +3,18 @@
 use std::process::ExitCode;
 
 use super::Suite;
-use super::args::{TimingArgs, TraceArgs};
+use super::args::TraceArgs;
 use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
-use super::timing::choose;
+use super::timing::named;
 use crate::record::{Design, Timing, Verdict};
 use crate::watch::Watch;
 use crate::{clock, random, trace};
 
 pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
-    let targets = choose((suite.timing)(), &TimingArgs { target: args.target.clone(), ..TimingArgs::default() }, 1)?;
+    let targets = named((suite.timing)(), &args.target)?;
     args.output.check()?;
     let clock = clock::best();
     let seed = args.seed.unwrap_or_else(random::fresh_seed);

@@ -88,6 +88,9 @@ pub(super) fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Processors", machine.processors.to_string()),
         ("Hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none shows itself".to_owned())),
     ];
+    if record.interrupted {
+        out.push(("Ended early", "interrupted: not everything was measured".to_owned()));
+    }
     if let Some(load) = machine.load {
         out.push(("Load at the start", number::short(load)));
     }

@@ -28,6 +28,7 @@ use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
+use crate::disk;
 use crate::distribution::{mad, median, normal_cdf, normal_quantile};
 use crate::machine;
 use crate::random::Random;
@@ -68,10 +69,7 @@ pub fn store(directory: &Path, target: &str, size: &str, estimates: &Estimates) 
     let stored = Stored { target: target.to_owned(), size: size.to_owned(), since, estimates: estimates.clone(), history };
     let path = path(directory, target, size);
     fs::create_dir_all(directory).map_err(|error| named(directory, &error))?;
-    // In place at once: a run that is interrupted leaves the old one.
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&new, serde_json::to_vec(&stored).map_err(io::Error::other)?).map_err(|error| named(&new, &error))?;
-    fs::rename(&new, &path).map_err(|error| named(&path, &error))
+    disk::write(&path, &serde_json::to_vec(&stored).map_err(io::Error::other)?).map_err(|error| named(&path, &error))
 }
 
 /// The stored baseline, if there is one.

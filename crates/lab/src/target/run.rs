@@ -2,7 +2,7 @@
 //! two measurements is the bytes in the buffer, nothing else.
 //!
 //! Where several calls make a measurement, each finishes before the next begins. Calls that overlap meet each other's results on the stack
-//! and in the predictors, and then a branch-free comparison takes another time for "equal" than for "different" (a tenth of a nanosecond).
+//! and in the predictors, and then a branch-free comparison takes another time for "equal" than for "different".
 
 use std::sync::atomic::{Ordering, fence};
 

@@ -83,7 +83,7 @@ impl Groups {
             .map(|index| Effect {
                 name: name(index),
                 quantile: index.checked_sub(2).map(|place| QUANTILES[place]),
-                difference: per_call(of(index)(&self.columns[index], alpha / STATISTICS as f64), scale),
+                difference: of(index)(&self.columns[index], alpha / STATISTICS as f64).scaled(scale.per_call(1.0)),
                 tolerance_ns: tolerance(index, delta),
             })
             .collect()
@@ -91,12 +91,12 @@ impl Groups {
 
     /// The raw mean's difference per call, at 1 − `alpha` by itself.
     pub(crate) fn raw_mean(&self, alpha: f64, scale: &Scale) -> Interval {
-        per_call(interval(&self.columns[STATISTICS], alpha), scale)
+        interval(&self.columns[STATISTICS], alpha).scaled(scale.per_call(1.0))
     }
 
     /// Every statistic's difference per call, the raw mean last, each at 1 − `alpha` by itself; none where there are no data for it.
     pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Option<Interval>> {
-        let one = |(index, column): (usize, &Vec<f64>)| (!column.is_empty()).then(|| per_call(of(index)(column, alpha), scale));
+        let one = |(index, column): (usize, &Vec<f64>)| (!column.is_empty()).then(|| of(index)(column, alpha).scaled(scale.per_call(1.0)));
         self.columns.iter().enumerate().map(one).collect()
     }
 
@@ -133,10 +133,6 @@ fn name(index: usize) -> String {
         1 => "mean to p99".to_owned(),
         _ => format!("p{}", (QUANTILES[index - 2] * 1000.0).round() / 10.0),
     }
-}
-
-fn per_call(interval: Interval, scale: &Scale) -> Interval {
-    Interval { lower: scale.per_call(interval.lower), estimate: scale.per_call(interval.estimate), upper: scale.per_call(interval.upper) }
 }
 
 /// How a statistic's interval is made.

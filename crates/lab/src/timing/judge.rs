@@ -93,7 +93,8 @@ fn describe(facts: &Facts) -> String {
 
 fn widest(effects: &[Effect]) -> String {
     let over = |effect: &Effect| effect.difference.reach() / effect.tolerance_ns.max(f64::MIN_POSITIVE);
-    effects.iter().max_by(|x, y| over(x).total_cmp(&over(y))).map_or_else(String::new, |effect| {
+    let waited_for = effects.iter().filter(|effect| decides(effect));
+    waited_for.max_by(|x, y| over(x).total_cmp(&over(y))).map_or_else(String::new, |effect| {
         format!("{:.3} ns in {} (wanted: {:.3})", effect.difference.reach(), effect.name, effect.tolerance_ns)
     })
 }

@@ -26,11 +26,6 @@ impl Cell {
         self.scores.clear();
     }
 
-    /// Looks at the same cut points as another.
-    pub(crate) fn share_cuts(&mut self, other: &Self) {
-        self.cuts.clone_from(&other.cuts);
-    }
-
     /// An empty one with the same cut points.
     pub(crate) fn fresh(&self) -> Self {
         Self { cuts: self.cuts.clone(), ..Self::default() }

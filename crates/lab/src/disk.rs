@@ -1,0 +1,68 @@
+//! Files that are there whole or not at all.
+
+use std::path::Path;
+use std::{fs, io};
+
+/// Writes a file beside its place and moves it there: what stood there stays if that fails, on a full disk say. What is no regular file, a
+/// pipe or a device, is written to.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link stays a link.
+    let place = fs::canonicalize(path);
+    let path = place.as_deref().unwrap_or(path);
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, bytes);
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = path.with_file_name(name);
+    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> std::path::PathBuf {
+        let folder = std::env::temp_dir().join(format!("deadpan-disk-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+        let folder = folder("replace");
+        let path = folder.join("record.json");
+        write(&path, b"old, and longer").unwrap();
+        write(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_cannot_be_moved_into_place_leaves_nothing_behind() {
+        let folder = folder("refuse");
+        assert!(write(&folder.join("missing").join("record.json"), b"new").is_err());
+        assert!(write(&folder, b"new").is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link_and_a_device_is_written_to() {
+        let folder = folder("link");
+        let (path, link) = (folder.join("record.json"), folder.join("link"));
+        write(&path, b"old").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        write(Path::new("/dev/null"), b"new").unwrap();
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
