@@ -1,0 +1,1 @@
+//! The foreign interface's edge: what needs `unsafe`.

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod error;
+pub mod hpke;
+#[allow(unsafe_code)]
+mod imp;
+mod kem;
+pub mod key;
+mod metadata;
+mod opening;
+mod passphrase;
+mod recipient;
+mod sealing;
+mod secret;
+mod work;
+
+pub use error::{Error, Fault};
+pub use kem::{Kem, Mode, PrivateKey, PublicKey};
+pub use metadata::{Kind, Metadata};
+pub use opening::{Header, Identity, Opened, RangeReader, Opener};
+pub use passphrase::{Cost, Passphrase};
+pub use recipient::{Recipient, Stanza};
+pub use sealing::{Sealer, Sealing};
+pub use secret::Secret;
+pub use work::{Summary, Work};

@@ -1,0 +1,66 @@
+//! Bytes that nobody else should see: wiped on drop, never shown, compared without a jump.
+
+use deadpan_ct::{CtEq, Wiped};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+/// Secret bytes.
+pub struct Secret(Wiped<Vec<u8>>);
+
+impl Secret {
+    /// `length` zero bytes, to be filled in place.
+    #[must_use]
+    pub fn zeroed(length: usize) -> Self {
+        Self(Wiped::new(vec![0; length]))
+    }
+
+    /// A copy of `bytes`, which are the caller's to wipe.
+    #[must_use]
+    pub fn copy_of(bytes: &[u8]) -> Self {
+        let mut secret = Self::zeroed(bytes.len());
+        secret.copy_from_slice(bytes);
+        secret
+    }
+
+    /// `length` random bytes.
+    ///
+    /// # Errors
+    /// If the system has none.
+    pub fn random(length: usize) -> Result<Self, crate::Error> {
+        let mut secret = Self::zeroed(length);
+        aws_lc_rs::rand::fill(&mut secret).map_err(|_| crate::Error::System("no random bytes"))?;
+        Ok(secret)
+    }
+
+    /// Whether they are the same. May leak: the lengths, and the answer.
+    #[must_use]
+    pub fn same(&self, other: &[u8]) -> bool {
+        self.len() == other.len() && self.deref().ct_eq(other).declassify()
+    }
+}
+
+impl Clone for Secret {
+    fn clone(&self) -> Self {
+        Self::copy_of(self)
+    }
+}
+
+impl Deref for Secret {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl DerefMut for Secret {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}

@@ -1,0 +1,27 @@
+//! How work is to be done, and what was done.
+
+/// How many threads, who watches, and who may stop it.
+#[derive(Clone, Copy, Default)]
+pub struct Work<'a> {
+    /// Threads; 0 for one on each core.
+    pub threads: usize,
+    /// Called by any thread with the number of bytes of plain data that were done since its last call.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Asked between units; when it says yes, the work ends with [`crate::Error::Stopped`].
+    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
+}
+
+impl std::fmt::Debug for Work<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Work").field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Bytes of plain data, without padding.
+    pub plain: u64,
+    /// Bytes of sealed data, header included.
+    pub sealed: u64,
+}
