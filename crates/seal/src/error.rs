@@ -118,3 +118,14 @@ impl Error {
         }
     }
 }
+
+impl Error {
+    /// For `Read` and `Write`: an error of the system as it is, any other inside one.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Read(error) | Self::Write(error) => error,
+            other if other.fault() == Fault::Data => io::Error::new(io::ErrorKind::InvalidData, other),
+            other => io::Error::other(other),
+        }
+    }
+}

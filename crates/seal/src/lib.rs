@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
+mod entropy;
 mod error;
+mod fill;
+pub mod floe;
 pub mod hpke;
 #[allow(unsafe_code)]
 mod imp;

@@ -1,0 +1,40 @@
+//! Where randomness comes from: the system, and in tests a seed, so that the same input gives the same bytes.
+
+use crate::Error;
+
+/// A source of random bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Entropy {
+    /// The system's, by way of AWS-LC's generator.
+    #[default]
+    System,
+    /// For known answers: each value follows from what it is for.
+    #[cfg(test)]
+    Fixed(u8),
+}
+
+impl Entropy {
+    /// Fills `bytes`, which are for the `number`th use of `purpose`.
+    pub(crate) fn fill(self, purpose: &str, number: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        match self {
+            Self::System => aws_lc_rs::rand::fill(bytes).map_err(|_| Error::System("no random bytes")),
+            #[cfg(test)]
+            Self::Fixed(seed) => {
+                let text = format!("{seed} {purpose} {number}");
+                let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
+                assert!(bytes.len() <= 32, "{purpose} asks for {} bytes, number {number}", bytes.len());
+                bytes.copy_from_slice(&digest.as_ref()[..bytes.len()]);
+                Ok(())
+            }
+        }
+    }
+
+    /// IVs of the segments from `first` on, all in one draw.
+    pub(crate) fn nonces<const N: usize>(self, first: u64, nonces: &mut [[u8; N]]) -> Result<(), Error> {
+        match self {
+            Self::System => self.fill("segment IV", first, nonces.as_flattened_mut()),
+            #[cfg(test)]
+            Self::Fixed(_) => (first..).zip(nonces).try_for_each(|(segment, nonce)| self.fill("segment IV", segment, nonce)),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! One message: its parameters and the keys that all its segments come from.
+
+use super::{Cipher, HEADER, HEADER_TAG, IV, NONCE, OVERHEAD, PARAMETERS, Segments};
+use crate::entropy::Entropy;
+use crate::{Error, Secret};
+use aws_lc_rs::hkdf::{HKDF_SHA384, KeyType, Prk};
+use deadpan_ct::Wipe;
+use std::fmt;
+use std::ops::Range;
+
+/// How long segments are, and how often their key changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    segment: u32,
+    rotation: u32,
+}
+
+impl Default for Parameters {
+    /// Segments of 256 KiB, and a new key each 2^20 of them.
+    fn default() -> Self {
+        Self { segment: 256 << 10, rotation: 20 }
+    }
+}
+
+impl Parameters {
+    /// Segments of `segment` bytes, sealed; a byte of data at least goes into each.
+    #[must_use]
+    pub const fn with_segment(segment: u32) -> Option<Self> {
+        if segment as usize > OVERHEAD && segment < u32::MAX { Some(Self { segment, rotation: 20 }) } else { None }
+    }
+
+    /// A new key each 2^`bits` segments. The specification has 20; others exist in known answers only.
+    #[must_use]
+    pub const fn with_rotation(self, bits: u32) -> Self {
+        Self { rotation: if bits < 64 { bits } else { 63 }, ..self }
+    }
+
+    /// Bytes in a segment, sealed.
+    #[must_use]
+    pub const fn segment_length(self) -> usize {
+        self.segment as usize
+    }
+
+    /// AES-256-GCM, HKDF-Expand-SHA-384, the segment length, the IV length.
+    fn encode(self) -> [u8; PARAMETERS] {
+        let mut bytes = [0; PARAMETERS];
+        bytes[2..6].copy_from_slice(&self.segment.to_be_bytes());
+        bytes[6..].copy_from_slice(&(IV as u32).to_be_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8; PARAMETERS]) -> Result<Self, Error> {
+        let number = |range: Range<usize>| bytes[range].iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+        if bytes[..2] != [0, 0] {
+            return Err(Error::Newer("another cipher"));
+        }
+        if number(6..10) != IV as u32 {
+            return Err(Error::Header("the length of FLOE's IV"));
+        }
+        Self::with_segment(number(2..6)).ok_or(Error::Header("FLOE's segment length"))
+    }
+}
+
+/// One message: who holds it can seal or open its segments.
+pub struct Message {
+    parameters: Parameters,
+    /// Parameters, IV and, behind each purpose, the caller's data.
+    prefix: [u8; PARAMETERS + IV],
+    aad: Box<[u8]>,
+    /// The message key, from which those of the segments come.
+    key: Secret,
+    entropy: Entropy,
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("parameters", &self.parameters).finish_non_exhaustive()
+    }
+}
+
+impl AsRef<Self> for Message {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// HKDF's idea of a length.
+struct Bytes(usize);
+
+impl KeyType for Bytes {
+    fn len(&self) -> usize {
+        self.0
+    }
+}
+
+impl Message {
+    /// A new message, and its header.
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub fn start(parameters: Parameters, key: &[u8; 32], aad: &[u8]) -> Result<(Self, [u8; HEADER]), Error> {
+        Self::start_with(parameters, key, aad, Entropy::System)
+    }
+
+    pub(crate) fn start_with(
+        parameters: Parameters,
+        key: &[u8; 32],
+        aad: &[u8],
+        entropy: Entropy,
+    ) -> Result<(Self, [u8; HEADER]), Error> {
+        let mut header = [0; HEADER];
+        header[..PARAMETERS].copy_from_slice(&parameters.encode());
+        entropy.fill("FLOE IV", 0, &mut header[PARAMETERS..PARAMETERS + IV])?;
+        let message = Self::new(parameters, key, aad, &header, entropy)?;
+        message.expand(key, [b"HEADER_TAG:", b""], &mut header[PARAMETERS + IV..])?;
+        Ok((message, header))
+    }
+
+    /// The message that begins with this header.
+    ///
+    /// # Errors
+    /// If it is not well formed, or not made with this key and `aad`.
+    pub fn resume(key: &[u8; 32], aad: &[u8], header: &[u8]) -> Result<Self, Error> {
+        Self::resume_with_rotation(key, aad, header, Parameters::default().rotation)
+    }
+
+    /// As [`Message::resume`], where the key changes each 2^`bits` segments, which the header does not tell.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn resume_with_rotation(key: &[u8; 32], aad: &[u8], header: &[u8], bits: u32) -> Result<Self, Error> {
+        let header: &[u8; HEADER] = header.try_into().map_err(|_| Error::Truncated)?;
+        let parameters = Parameters::decode(header.first_chunk().expect("a header is longer"))?.with_rotation(bits);
+        let message = Self::new(parameters, key, aad, header, Entropy::System)?;
+        let mut tag = Secret::zeroed(HEADER_TAG);
+        message.expand(key, [b"HEADER_TAG:", b""], &mut tag)?;
+        if tag.same(&header[PARAMETERS + IV..]) { Ok(message) } else { Err(Error::HeaderForged) }
+    }
+
+    fn new(parameters: Parameters, key: &[u8; 32], aad: &[u8], header: &[u8; HEADER], entropy: Entropy) -> Result<Self, Error> {
+        let prefix = *header.first_chunk().expect("a header is longer");
+        let mut message = Self { parameters, prefix, aad: aad.into(), key: Secret::zeroed(0), entropy };
+        let mut derived = Secret::zeroed(48);
+        message.expand(key, [b"MESSAGE_KEY:", b""], &mut derived)?;
+        message.key = derived;
+        Ok(message)
+    }
+
+    /// `FLOE_KDF`, for a purpose in two parts.
+    fn expand(&self, key: &[u8], purpose: [&[u8]; 2], output: &mut [u8]) -> Result<(), Error> {
+        let info: [&[u8]; 4] = [&self.prefix, purpose[0], purpose[1], &self.aad];
+        let key = Prk::new_less_safe(HKDF_SHA384, key);
+        let derived = key.expand(&info, Bytes(output.len())).and_then(|derived| derived.fill(output));
+        derived.map_err(|_| Error::System("key derivation failed"))
+    }
+
+    /// The key of the segments around `segment`.
+    pub(super) fn segment_key(&self, epoch: u64, key: &mut [u8; 32]) -> Result<(), Error> {
+        self.expand(&self.key, [b"DEK:", &(epoch << self.parameters.rotation).to_be_bytes()], key)
+    }
+
+    /// Which of the keys a segment has.
+    pub(super) fn epoch(&self, segment: u64) -> u64 {
+        segment >> self.parameters.rotation
+    }
+
+    pub(super) fn nonces(&self, first: u64, nonces: &mut [[u8; NONCE]]) -> Result<(), Error> {
+        self.entropy.nonces(first, nonces)
+    }
+
+    /// Bytes in a segment, sealed.
+    #[must_use]
+    pub fn segment_length(&self) -> usize {
+        self.parameters.segment_length()
+    }
+
+    /// Bytes of data in a full segment.
+    #[must_use]
+    pub fn data_length(&self) -> usize {
+        self.segment_length() - OVERHEAD
+    }
+
+    /// What seals and opens segments: one for each thread, since it keeps the key of the last segment.
+    #[must_use]
+    pub fn cipher(&self) -> Cipher<&Self> {
+        Cipher::new(self)
+    }
+
+    /// How data of this length lie in segments.
+    ///
+    /// # Errors
+    /// If they are too long.
+    pub fn segments_for(&self, data: u64) -> Result<Segments, Error> {
+        Segments::of_data(self.segment_length(), data)
+    }
+
+    /// Seals all of `data`, its segments appended to `sealed`.
+    ///
+    /// # Errors
+    /// If the data are too long, or the system has no random bytes.
+    pub fn seal_onto(&self, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
+        let begin = sealed.len();
+        let segments = self.segments_for(data.len() as u64)?;
+        sealed.resize(begin + segments.sealed() as usize, 0);
+        let mut cipher = self.cipher();
+        let mut rest = &mut sealed[begin..];
+        for segment in 0..segments.count() {
+            let plain = &data[segments.data_range(segment)];
+            let (here, behind) = rest.split_at_mut(plain.len() + OVERHEAD);
+            cipher.seal(segment, segments.is_last(segment), plain, here)?;
+            rest = behind;
+        }
+        Ok(())
+    }
+
+    /// Opens all segments, the data appended to `data`, which is as before if that fails.
+    ///
+    /// # Errors
+    /// If the segments were changed or cut short.
+    pub fn open_onto(&self, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
+        let begin = data.len();
+        let segments = Segments::of_sealed(self.segment_length(), sealed.len() as u64)?;
+        data.resize(begin + segments.data() as usize, 0);
+        let result = self.open_all(&segments, sealed, &mut data[begin..]);
+        if result.is_err() {
+            data[begin..].wipe();
+            data.truncate(begin);
+        }
+        result
+    }
+
+    fn open_all(&self, segments: &Segments, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
+        let mut cipher = self.cipher();
+        for segment in 0..segments.count() {
+            let output = &mut data[segments.data_range(segment)];
+            cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], output)?;
+        }
+        Ok(())
+    }
+}

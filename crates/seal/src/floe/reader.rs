@@ -1,0 +1,109 @@
+//! A message read in order.
+
+use super::{Cipher, Message, OVERHEAD};
+use crate::Error;
+use crate::fill::read_full;
+use deadpan_ct::Wiped;
+use std::fmt;
+use std::io::{self, Read};
+
+/// Opens what is read through it. What comes out is authentic; the end is only reported once the last segment was seen.
+pub struct Reader<M, R> {
+    cipher: Cipher<M>,
+    input: R,
+    data: Wiped<Vec<u8>>,
+    taken: usize,
+    /// A segment, and one byte of what follows it.
+    sealed: Vec<u8>,
+    ahead: bool,
+    segment: u64,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    More,
+    Finished,
+    Failed,
+}
+
+impl<M, R> fmt::Debug for Reader<M, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").field("segment", &self.segment).finish_non_exhaustive()
+    }
+}
+
+impl<M: AsRef<Message>, R: Read> Reader<M, R> {
+    /// Reads the segments of `message` from `input`, whose header was read already.
+    pub fn new(message: M, input: R) -> Self {
+        Self {
+            cipher: Cipher::new(message),
+            input,
+            data: Wiped::new(Vec::new()),
+            taken: 0,
+            sealed: Vec::new(),
+            ahead: false,
+            segment: 0,
+            state: State::More,
+        }
+    }
+
+    /// The data of the next segment that has any; empty at the end.
+    ///
+    /// # Errors
+    /// If the input was changed or is cut short, or cannot be read. Then nothing more comes.
+    pub fn segment(&mut self) -> Result<&[u8], Error> {
+        self.advance()?;
+        let begin = self.taken;
+        self.taken = self.data.len();
+        Ok(&self.data[begin..])
+    }
+
+    fn advance(&mut self) -> Result<(), Error> {
+        while self.taken == self.data.len() && self.state != State::Finished {
+            if self.state == State::Failed {
+                return Err(Error::Truncated);
+            }
+            self.state = State::Failed;
+            let last = self.open_next()?;
+            self.state = if last { State::Finished } else { State::More };
+        }
+        Ok(())
+    }
+
+    fn open_next(&mut self) -> Result<bool, Error> {
+        let full = self.cipher.message().segment_length();
+        self.data.clear();
+        self.taken = 0;
+        self.sealed.resize(full + 1, 0);
+        let begin = usize::from(self.ahead);
+        if self.ahead {
+            self.sealed[0] = self.sealed[full];
+        }
+        let length = begin + read_full(&mut self.input, &mut self.sealed[begin..]).map_err(Error::Read)?;
+        let last = length <= full;
+        self.ahead = !last;
+        let sealed = &self.sealed[..length.min(full)];
+        let data = sealed.len().checked_sub(OVERHEAD).ok_or(Error::Truncated)?;
+        self.data.resize(data, 0);
+        let opened = self.cipher.open(self.segment, last, sealed, &mut self.data);
+        if opened.is_err() {
+            self.data.clear();
+        }
+        self.segment += 1;
+        opened.map(|()| last)
+    }
+}
+
+impl<M: AsRef<Message>, R: Read> Read for Reader<M, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        self.advance().map_err(Error::into_io)?;
+        let taken = buffer.len().min(self.data.len() - self.taken);
+        buffer[..taken].copy_from_slice(&self.data[self.taken..self.taken + taken]);
+        self.taken += taken;
+        Ok(taken)
+    }
+}

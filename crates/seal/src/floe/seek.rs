@@ -1,0 +1,103 @@
+//! A message read anywhere: only the segments that hold what is asked for are opened.
+
+use super::{Cipher, Message, OVERHEAD, Segments};
+use crate::Error;
+use crate::fill::read_full;
+use deadpan_ct::Wiped;
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Opens what is read, wherever. The last segment is opened first, so that the length is authentic.
+pub struct SeekReader<M, R> {
+    cipher: Cipher<M>,
+    input: R,
+    /// Where the segments begin in the input.
+    begin: u64,
+    segments: Segments,
+    position: u64,
+    held: Option<u64>,
+    data: Wiped<Vec<u8>>,
+    sealed: Vec<u8>,
+}
+
+impl<M, R> fmt::Debug for SeekReader<M, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeekReader").field("position", &self.position).finish_non_exhaustive()
+    }
+}
+
+impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
+    /// Reads the segments of `message`, which go from `begin` to the end of `input`.
+    ///
+    /// # Errors
+    /// If the length cannot be right, or the last segment does not open.
+    pub fn new(message: M, mut input: R, begin: u64) -> Result<Self, Error> {
+        let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+        let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
+        let segments = Segments::of_sealed(message.as_ref().segment_length(), sealed)?;
+        let (data, sealed) = (Wiped::new(Vec::new()), Vec::new());
+        let mut reader = Self { cipher: Cipher::new(message), input, begin, segments, position: 0, held: None, data, sealed };
+        reader.hold(segments.count() - 1)?;
+        Ok(reader)
+    }
+
+    /// How long the data are.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.segments.data()
+    }
+
+    /// Opens a segment, unless it is the one that is open.
+    fn hold(&mut self, segment: u64) -> Result<(), Error> {
+        if self.held == Some(segment) {
+            return Ok(());
+        }
+        self.held = None;
+        let data = self.segments.data_in(segment);
+        self.sealed.resize(data + OVERHEAD, 0);
+        self.input.seek(SeekFrom::Start(self.begin + self.segments.sealed_at(segment))).map_err(Error::Read)?;
+        if read_full(&mut self.input, &mut self.sealed).map_err(Error::Read)? < self.sealed.len() {
+            return Err(Error::Truncated);
+        }
+        self.data.resize(data, 0);
+        self.cipher.open(segment, self.segments.is_last(segment), &self.sealed, &mut self.data)?;
+        self.held = Some(segment);
+        Ok(())
+    }
+
+    /// The data from the position to the end of their segment; empty at the end. The position stays.
+    ///
+    /// # Errors
+    /// If the segment was changed, or cannot be read.
+    pub(crate) fn here(&mut self) -> Result<&[u8], Error> {
+        if self.position >= self.length() {
+            return Ok(&[]);
+        }
+        let full = self.cipher.message().data_length() as u64;
+        self.hold(self.position / full)?;
+        Ok(&self.data[(self.position % full) as usize..])
+    }
+}
+
+impl<M: AsRef<Message>, R: Read + Seek> Read for SeekReader<M, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let here = self.here().map_err(Error::into_io)?;
+        let taken = buffer.len().min(here.len());
+        buffer[..taken].copy_from_slice(&here[..taken]);
+        self.position += taken as u64;
+        Ok(taken)
+    }
+}
+
+impl<M: AsRef<Message>, R: Read + Seek> Seek for SeekReader<M, R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (base, by) = match to {
+            SeekFrom::Start(position) => (position, 0),
+            SeekFrom::End(by) => (self.length(), by),
+            SeekFrom::Current(by) => (self.position, by),
+        };
+        let outside = || io::Error::new(io::ErrorKind::InvalidInput, "a position before the start of the data");
+        self.position = base.checked_add_signed(by).ok_or_else(outside)?;
+        Ok(self.position)
+    }
+}

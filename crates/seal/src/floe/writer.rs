@@ -1,0 +1,78 @@
+//! A message written in order, of any length.
+
+use super::{Cipher, Message, OVERHEAD};
+use crate::Error;
+use deadpan_ct::Wiped;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Seals what is written to it, segment by segment. Without [`Writer::finish`] there is no last segment, and readers refuse the message.
+pub struct Writer<M, W> {
+    cipher: Cipher<M>,
+    output: W,
+    data: Wiped<Vec<u8>>,
+    sealed: Vec<u8>,
+    segment: u64,
+    failed: bool,
+}
+
+impl<M, W> fmt::Debug for Writer<M, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("segment", &self.segment).finish_non_exhaustive()
+    }
+}
+
+impl<M: AsRef<Message>, W: Write> Writer<M, W> {
+    /// Writes the segments of `message` to `output`, which has its header already.
+    pub fn new(message: M, output: W) -> Self {
+        let length = message.as_ref().data_length();
+        Self { data: Wiped::new(Vec::with_capacity(length)), sealed: Vec::new(), cipher: Cipher::new(message), output, segment: 0, failed: false }
+    }
+
+    fn put(&mut self, last: bool) -> io::Result<()> {
+        self.sealed.resize(self.data.len() + OVERHEAD, 0);
+        // Whatever fails below, what came out is not complete, and a second try would make a message with a hole in it.
+        self.failed = true;
+        self.cipher.seal(self.segment, last, &self.data, &mut self.sealed).map_err(Error::into_io)?;
+        self.output.write_all(&self.sealed)?;
+        self.failed = false;
+        self.segment += 1;
+        self.data.clear();
+        Ok(())
+    }
+
+    /// Writes the last segment, and returns the writer behind.
+    ///
+    /// # Errors
+    /// If writing fails, or has failed before.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.check()?;
+        self.put(true)?;
+        self.output.flush()?;
+        Ok(self.output)
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.failed { Err(io::Error::other("an earlier write failed, so the output is not complete")) } else { Ok(()) }
+    }
+}
+
+impl<M: AsRef<Message>, W: Write> Write for Writer<M, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.check()?;
+        let full = self.cipher.message().data_length();
+        // A full segment waits until it is known not to be the last.
+        if self.data.len() == full && !bytes.is_empty() {
+            self.put(false)?;
+        }
+        let taken = bytes.len().min(full - self.data.len());
+        self.data.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    /// Only full segments go out: a short one would be the last.
+    fn flush(&mut self) -> io::Result<()> {
+        self.check()?;
+        self.output.flush()
+    }
+}
