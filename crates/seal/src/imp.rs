@@ -1,1 +1,4 @@
-//! The foreign interface's edge: what needs `unsafe`.
+//! The edge to the system and to foreign code: all that needs `unsafe`.
+
+pub(crate) mod blocks;
+pub(crate) mod locked;

@@ -1,9 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod engine;
 mod entropy;
 mod error;
+mod file_key;
 mod fill;
 pub mod floe;
+mod header;
 pub mod hpke;
 #[allow(unsafe_code)]
 mod imp;
@@ -11,6 +14,7 @@ mod kem;
 pub mod key;
 mod metadata;
 mod opening;
+mod padding;
 mod passphrase;
 mod recipient;
 mod sealing;

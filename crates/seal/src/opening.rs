@@ -1,8 +1,20 @@
 //! Opening: a header, the keys that fit it, and then any of the ways to get at the data.
 
-use crate::{Error, Metadata, Passphrase, PrivateKey, Stanza, Summary, Work};
-use std::fs::File;
-use std::io::{Read, Seek, Write};
+mod opened;
+mod opener;
+mod range;
+
+pub use opened::Opened;
+pub use opener::Opener;
+pub use range::RangeReader;
+
+use crate::file_key::FileKey;
+use crate::header::{Entry, Parsed, VERSION};
+use crate::metadata::Contents;
+use crate::recipient::{unwrap_with_key, unwrap_with_passphrase};
+use crate::{Error, Passphrase, PrivateKey, Stanza};
+use std::fmt;
+use std::io::Read;
 
 /// What may open a file.
 #[derive(Clone, Debug)]
@@ -13,140 +25,102 @@ pub enum Identity {
     Passphrase(Passphrase),
 }
 
+impl Identity {
+    /// The file key, if this identity and the entry belong together.
+    fn unwrap(&self, stanza: Stanza, entry: &Entry) -> Result<Option<FileKey>, Error> {
+        match (self, stanza) {
+            (Self::Key(key), Stanza::Key(kem)) if key.kem() == kem => unwrap_with_key(key, entry),
+            (Self::Passphrase(passphrase), Stanza::Passphrase(_)) => unwrap_with_passphrase(passphrase, entry),
+            _ => Ok(None),
+        }
+    }
+}
+
 /// A sealed file's header, parsed and not yet trusted: what it shows to anybody.
-#[derive(Debug)]
-pub struct Header(());
+#[derive(Clone)]
+pub struct Header(Parsed);
+
+impl fmt::Debug for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Header").field("stanzas", &self.stanzas()).field("length", &self.length()).finish_non_exhaustive()
+    }
+}
 
 impl Header {
     /// Reads the header, and not a byte more.
     ///
     /// # Errors
     /// If the input is not a sealed file, or damaged.
-    pub fn read(_input: impl Read) -> Result<Self, Error> {
-        unimplemented!()
+    pub fn read(input: impl Read) -> Result<Self, Error> {
+        Parsed::read(input).map(Self)
     }
 
     /// The recipients, as far as they show.
     #[must_use]
     pub fn stanzas(&self) -> Vec<Stanza> {
-        unimplemented!()
+        self.0.entries.iter().map(|(stanza, _)| *stanza).collect()
     }
 
     /// Bytes in the header; the payload follows.
     #[must_use]
     pub fn length(&self) -> u64 {
-        unimplemented!()
+        self.0.length() as u64
     }
 
     /// The format's version.
     #[must_use]
     pub fn version(&self) -> u8 {
-        1
+        VERSION
     }
 
     /// Bytes left free for more recipients.
     #[must_use]
     pub fn slack(&self) -> u64 {
-        unimplemented!()
+        self.0.slack as u64
     }
 
     /// Bytes in the metadata box.
     #[must_use]
     pub fn metadata_length(&self) -> u64 {
-        unimplemented!()
+        self.0.metadata.len() as u64
     }
 
-    /// Tries the identities against the recipients.
+    /// Tries the identities, in their order, against the recipients of their kind. May leak: which fit.
     ///
     /// # Errors
     /// [`Error::NoKeyFits`]; [`Error::WrongPassphrase`]; [`Error::HeaderForged`].
-    pub fn open(self, _identities: &[Identity]) -> Result<Opened, Error> {
-        unimplemented!()
-    }
-}
-
-/// A file whose header is open.
-pub struct Opened(());
-
-impl Opened {
-    /// What was sealed.
-    #[must_use]
-    pub fn metadata(&self) -> &Metadata {
-        unimplemented!()
+    pub fn open(self, identities: &[Identity]) -> Result<Opened, Error> {
+        let mut tried = false;
+        for identity in identities {
+            for (stanza, entry) in &self.0.entries {
+                tried |= matches!((identity, stanza), (Identity::Passphrase(_), Stanza::Passphrase(_)));
+                if let Some(key) = identity.unwrap(*stanza, entry)? {
+                    return self.unlock(key);
+                }
+            }
+        }
+        Err(if tried { Error::WrongPassphrase } else { Error::NoKeyFits(self.describe()) })
     }
 
-    /// Whether the length is padded.
-    #[must_use]
-    pub fn hides_length(&self) -> bool {
-        unimplemented!()
+    fn unlock(self, key: FileKey) -> Result<Opened, Error> {
+        let parsed = self.0;
+        if !key.verify(&parsed.bytes, &parsed.mac)? {
+            return Err(Error::HeaderForged);
+        }
+        let contents = Contents::open(&key, &parsed.metadata)?;
+        Ok(Opened::new(key, contents, parsed))
     }
 
-    /// One regular file to another, on all cores, at positions. `input` is the whole sealed file; `output` must be empty.
-    ///
-    /// # Errors
-    /// If the data were changed or cut short, or if the system fails. What is in `output` then must not be used.
-    pub fn file(&self, _input: &File, _output: &File, _work: &Work<'_>) -> Result<Summary, Error> {
-        unimplemented!()
-    }
-
-    /// What follows the header, to a stream, on all cores, in order. What comes out is authentic; after an error more was to come.
-    ///
-    /// # Errors
-    /// As for files.
-    pub fn stream(&self, _input: impl Read + Send, _output: impl Write + Send, _work: &Work<'_>) -> Result<Summary, Error> {
-        unimplemented!()
-    }
-
-    /// What follows the header, in memory, appended to `plain`.
-    ///
-    /// # Errors
-    /// If the data were changed or cut short; `plain` is then as before.
-    pub fn bytes_onto(&self, _payload: &[u8], _plain: &mut Vec<u8>) -> Result<(), Error> {
-        unimplemented!()
-    }
-
-    /// A reader of what follows the header.
-    pub fn reader<R: Read>(&self, _input: R) -> Opener<R> {
-        unimplemented!()
-    }
-
-    /// A reader that can jump, and opens only what is read. `input` is the whole sealed file.
-    ///
-    /// # Errors
-    /// If the file's length cannot be right, or its last segment does not open.
-    pub fn seekable<R: Read + Seek>(&self, _input: R) -> Result<RangeReader<R>, Error> {
-        unimplemented!()
-    }
-}
-
-/// Opens what is read through it.
-pub struct Opener<R>(R);
-
-impl<R: Read> Read for Opener<R> {
-    fn read(&mut self, _buffer: &mut [u8]) -> std::io::Result<usize> {
-        unimplemented!()
-    }
-}
-
-/// Opens what is read, wherever.
-pub struct RangeReader<R>(R);
-
-impl<R: Read + Seek> RangeReader<R> {
-    /// How long the plain data are.
-    #[must_use]
-    pub fn length(&self) -> u64 {
-        unimplemented!()
-    }
-}
-
-impl<R: Read + Seek> Read for RangeReader<R> {
-    fn read(&mut self, _buffer: &mut [u8]) -> std::io::Result<usize> {
-        unimplemented!()
-    }
-}
-
-impl<R: Read + Seek> Seek for RangeReader<R> {
-    fn seek(&mut self, _position: std::io::SeekFrom) -> std::io::Result<u64> {
-        unimplemented!()
+    /// The recipients in words: `2 X-Wing keys and a passphrase`.
+    fn describe(&self) -> String {
+        let mut kinds: Vec<(Stanza, usize)> = Vec::new();
+        for stanza in self.stanzas() {
+            match kinds.iter_mut().find(|(kind, _)| *kind == stanza) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((stanza, 1)),
+            }
+        }
+        let words = |(kind, count): &(Stanza, usize)| if *count == 1 { format!("one {kind}") } else { format!("{count} {kind}s") };
+        kinds.iter().map(words).collect::<Vec<_>>().join(" and ")
     }
 }

@@ -1,17 +1,18 @@
-//! Bytes that nobody else should see: wiped on drop, never shown, compared without a jump.
+//! Bytes that nobody else should see: locked in memory where the system allows, wiped on drop, never shown, compared without a jump.
 
-use deadpan_ct::{CtEq, Wiped};
+use crate::imp::locked::Locked;
+use deadpan_ct::CtEq;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 /// Secret bytes.
-pub struct Secret(Wiped<Vec<u8>>);
+pub struct Secret(Locked);
 
 impl Secret {
     /// `length` zero bytes, to be filled in place.
     #[must_use]
     pub fn zeroed(length: usize) -> Self {
-        Self(Wiped::new(vec![0; length]))
+        Self(Locked::zeroed(length))
     }
 
     /// A copy of `bytes`, which are the caller's to wipe.
@@ -49,13 +50,13 @@ impl Deref for Secret {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        self.0.bytes()
     }
 }
 
 impl DerefMut for Secret {
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.0
+        self.0.bytes_mut()
     }
 }
 

@@ -194,6 +194,14 @@ impl Message {
         Segments::of_data(self.segment_length(), data)
     }
 
+    /// How so many bytes of sealed segments lie.
+    ///
+    /// # Errors
+    /// If no message is so long.
+    pub fn segments_in(&self, sealed: u64) -> Result<Segments, Error> {
+        Segments::of_sealed(self.segment_length(), sealed)
+    }
+
     /// Seals all of `data`, its segments appended to `sealed`.
     ///
     /// # Errors
@@ -219,7 +227,7 @@ impl Message {
     /// If the segments were changed or cut short.
     pub fn open_onto(&self, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
         let begin = data.len();
-        let segments = Segments::of_sealed(self.segment_length(), sealed.len() as u64)?;
+        let segments = self.segments_in(sealed.len() as u64)?;
         data.resize(begin + segments.data() as usize, 0);
         let result = self.open_all(&segments, sealed, &mut data[begin..]);
         if result.is_err() {

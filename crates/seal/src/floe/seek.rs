@@ -65,6 +65,13 @@ impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
         Ok(())
     }
 
+    /// Goes to the start of the segment that holds this byte; where that is.
+    pub(crate) fn seek_segment(&mut self, byte: u64) -> u64 {
+        let full = self.cipher.message().data_length() as u64;
+        self.position = byte / full * full;
+        self.position
+    }
+
     /// The data from the position to the end of their segment; empty at the end. The position stays.
     ///
     /// # Errors

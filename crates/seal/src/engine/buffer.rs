@@ -1,0 +1,69 @@
+//! Buffers that begin on a page, so that copies from and to files are aligned. Wiped on drop.
+
+use deadpan_ct::Wiped;
+use std::ops::{Deref, DerefMut};
+
+/// Systems copy whole pages fastest.
+pub(super) const PAGE: usize = 4096;
+
+pub(super) struct Buffer {
+    memory: Wiped<Vec<u8>>,
+    begin: usize,
+    length: usize,
+}
+
+impl Buffer {
+    pub(super) fn new(length: usize) -> Self {
+        #[cfg(test)]
+        count::made();
+        let memory = Wiped::new(vec![0; length + PAGE]);
+        // Never further than a page; and if it cannot be told, unaligned is only slower.
+        let begin = memory.as_ptr().align_offset(PAGE);
+        Self { begin: if begin < PAGE { begin } else { 0 }, memory, length }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.memory[self.begin..self.begin + self.length]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        let (begin, length) = (self.begin, self.length);
+        &mut self.memory[begin..begin + length]
+    }
+}
+
+#[cfg(test)]
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        count::gone();
+    }
+}
+
+/// How many buffers there are: memory must not grow with the data.
+#[cfg(test)]
+pub(crate) mod count {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static NOW: AtomicUsize = AtomicUsize::new(0);
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+
+    pub(super) fn made() {
+        NOW.fetch_add(1, Ordering::Relaxed);
+        MADE.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn gone() {
+        NOW.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// How many exist, and how many were ever made.
+    pub(crate) fn read() -> (usize, usize) {
+        (NOW.load(Ordering::Relaxed), MADE.load(Ordering::Relaxed))
+    }
+}

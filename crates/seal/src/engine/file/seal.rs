@@ -1,0 +1,60 @@
+//! Sealing at positions.
+
+use super::place::read_at;
+use super::{Shift, write_all_at};
+use crate::engine::buffer::Buffer;
+use crate::engine::on_threads;
+use crate::floe::{Message, OVERHEAD, Segments};
+use crate::{Error, Work};
+use std::fs::File;
+use std::io;
+
+/// What is sealed: a file of so many bytes, and behind them the padding.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) file: &'a File,
+    pub(crate) length: u64,
+    pub(crate) padded: bool,
+}
+
+impl Source<'_> {
+    /// Reads at a position; what lies behind the file is padding.
+    fn read(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
+        let here = usize::try_from(self.length.saturating_sub(position)).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let (data, padding) = buffer.split_at_mut(here);
+        if read_at(self.file, data, position).map_err(Error::Read)? < data.len() {
+            let cut = "the file became shorter while it was read\nhint: wait until nobody writes to it";
+            return Err(Error::Read(io::Error::new(io::ErrorKind::UnexpectedEof, cut)));
+        }
+        padding.fill(0);
+        if self.padded && position + here as u64 == self.length {
+            padding.iter_mut().take(1).for_each(|byte| *byte = 0x80);
+        }
+        Ok(())
+    }
+}
+
+/// Seals `source` in `segments`, which begin at `begin` in `output`.
+pub(crate) fn seal(
+    message: &Message,
+    source: Source<'_>,
+    segments: Segments,
+    output: &File,
+    begin: u64,
+    work: &Work<'_>,
+) -> Result<(), Error> {
+    let data = usize::try_from(segments.data()).map_or(message.data_length(), |data| data.min(message.data_length()));
+    let (shift, workers) = Shift::new(segments, work, 2 * (data + OVERHEAD));
+    on_threads(workers, || {
+        let mut cipher = message.cipher();
+        let (mut plain, mut sealed) = (Buffer::new(data), Buffer::new(data + OVERHEAD));
+        shift.run(|segment, _| {
+            let length = segments.data_in(segment);
+            let (plain, sealed) = (&mut plain[..length], &mut sealed[..length + OVERHEAD]);
+            source.read(plain, segments.data_at(segment))?;
+            cipher.seal(segment, segments.is_last(segment), plain, sealed)?;
+            write_all_at(output, sealed, begin + segments.sealed_at(segment)).map_err(Error::Write)
+        });
+    });
+    shift.finish()
+}

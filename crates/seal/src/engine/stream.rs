@@ -1,0 +1,120 @@
+//! A stream to a stream, in order.
+
+mod input;
+mod output;
+
+pub(crate) use input::Input;
+
+use super::buffer::Buffer;
+use super::on_threads;
+use crate::floe::{Message, OVERHEAD};
+use crate::{Error, Work};
+use input::Unit;
+use output::Output;
+use std::io::{Read, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Sealed segments are worked on in units of about so many bytes.
+const UNIT: usize = 512 << 10;
+
+/// How many segments make a unit.
+fn per_unit(message: &Message) -> usize {
+    (UNIT / message.segment_length()).max(1)
+}
+
+/// What a unit of data is, before it is sealed.
+pub(crate) fn data_unit(message: &Message) -> usize {
+    per_unit(message) * message.data_length()
+}
+
+/// What a unit of sealed segments is.
+pub(crate) fn sealed_unit(message: &Message) -> usize {
+    per_unit(message) * message.segment_length()
+}
+
+/// Seals all of `input`, whose units are [`data_unit`]s. Returns how many bytes of data there were, and how many of segments.
+pub(crate) fn seal<R: Read + Send, W: Write + Send>(
+    message: &Message,
+    input: Input<R>,
+    output: W,
+    work: &Work<'_>,
+) -> Result<(u64, u64), Error> {
+    let full = message.data_length();
+    let per_unit = per_unit(message) as u64;
+    run(message, input, output, work, |cipher, unit, data, sealed, done| {
+        let pieces = data.len().div_ceil(full).max(1);
+        for piece in 0..pieces {
+            let plain = &data[piece * full..data.len().min((piece + 1) * full)];
+            let begin = *done;
+            let last = unit.last && piece + 1 == pieces;
+            cipher.seal(unit.number * per_unit + piece as u64, last, plain, &mut sealed[begin..begin + plain.len() + OVERHEAD])?;
+            *done += plain.len() + OVERHEAD;
+        }
+        Ok(data.len())
+    })
+}
+
+/// Opens all of `input`, whose units are [`sealed_unit`]s. Returns how many bytes of segments there were, and how many of data.
+pub(crate) fn open<R: Read + Send, W: Write + Send>(
+    message: &Message,
+    input: Input<R>,
+    output: W,
+    work: &Work<'_>,
+) -> Result<(u64, u64), Error> {
+    let full = message.segment_length();
+    let per_unit = per_unit(message) as u64;
+    run(message, input, output, work, |cipher, unit, sealed, data, done| {
+        let pieces = sealed.len().div_ceil(full).max(1);
+        for piece in 0..pieces {
+            let segment = &sealed[piece * full..sealed.len().min((piece + 1) * full)];
+            let length = segment.len().checked_sub(OVERHEAD).ok_or(Error::Truncated)?;
+            let begin = *done;
+            let last = unit.last && piece + 1 == pieces;
+            cipher.open(unit.number * per_unit + piece as u64, last, segment, &mut data[begin..begin + length])?;
+            *done += length;
+        }
+        Ok(*done)
+    })
+}
+
+type Cipher<'m> = crate::floe::Cipher<&'m Message>;
+
+/// Takes units from the input, has `each` work on them, and puts them out in order. `each` gets a unit and a buffer to write to, says through its
+/// last argument how far that is filled, even if it fails, and returns how many bytes of data there were.
+fn run<'m, R: Read + Send, W: Write + Send>(
+    message: &'m Message,
+    input: Input<R>,
+    output: W,
+    work: &Work<'_>,
+    each: impl Fn(&mut Cipher<'m>, &Unit, &[u8], &mut [u8], &mut usize) -> Result<usize, Error> + Sync,
+) -> Result<(u64, u64), Error> {
+    let size = sealed_unit(message);
+    // One reads, one works, one writes: one more than the cores, so that waiting for the pipes costs nothing. Nothing longer than a unit
+    // follows what was read already where the input has ended.
+    let units = if input.ended() { 1 } else { u64::MAX };
+    let mut workers = super::workers(work, 2 * size, units);
+    if units > 1 && work.threads != 1 {
+        workers = (workers + 1).min((super::MEMORY / (2 * size)).max(1));
+    }
+    // A short input needs a short buffer only.
+    let room = if units == 1 { input.ready() + OVERHEAD * (1 + per_unit(message)) } else { size };
+    let (input, output) = (Mutex::new(input), Output::new(output));
+    on_threads(workers, || {
+        let mut cipher = message.cipher();
+        let (mut from, mut to) = (Buffer::new(room + 1), Buffer::new(room));
+        loop {
+            let unit = {
+                let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+                if output.failed() { None } else { input.next(&mut from, work) }
+            };
+            let Some(unit) = unit else { return };
+            let number = unit.as_ref().map_or_else(|(number, _)| *number, |unit| unit.number);
+            let mut done = 0;
+            let result = unit.map_err(|(_, error)| error).and_then(|unit| each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done));
+            // Segments before the one that failed are authentic, and go out.
+            output.put(number, &to[..done], result, work);
+        }
+    });
+    let read = input.into_inner().unwrap_or_else(PoisonError::into_inner).read();
+    output.finish().map(|written| (read, written))
+}

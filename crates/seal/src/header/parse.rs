@@ -1,0 +1,151 @@
+//! A header read strictly: one encoding for each meaning, every length bounded before it is used.
+
+use super::{Entry, FIXED, LONGEST, MAC, PREAMBLE, SIGNATURE, VERSION};
+use crate::fill::read_full;
+use crate::metadata;
+use crate::recipient::Stanza;
+use crate::{Error, floe};
+use deadpan_ct::CtZero;
+use std::io::Read;
+
+/// A header that is well formed. Nothing of it is trusted until its code is checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Parsed {
+    pub(crate) entries: Vec<(Stanza, Entry)>,
+    pub(crate) metadata: Vec<u8>,
+    pub(crate) slack: usize,
+    /// All of it but the code.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) mac: [u8; MAC],
+}
+
+/// The shortest header there can be: one recipient of the shortest kind.
+const SHORTEST: usize = FIXED + SHORTEST_ENTRY + 4 + metadata::SHORTEST + MAC;
+const SHORTEST_ENTRY: usize = 4 + 80;
+
+impl Parsed {
+    /// Reads a header and not a byte more.
+    pub(crate) fn read(mut input: impl Read) -> Result<Self, Error> {
+        let mut start = [0; FIXED];
+        let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
+        check_start(&start[..length])?;
+        let length = u32::from_be_bytes([start[10], start[11], start[12], start[13]]) as usize;
+        let count = usize::from(u16::from_be_bytes([start[14], start[15]]));
+        if length > LONGEST {
+            return Err(Error::Limit("a header of more than one megabyte"));
+        }
+        if length < SHORTEST || count == 0 {
+            return Err(Error::Header("its length"));
+        }
+        if count > (length - FIXED) / SHORTEST_ENTRY {
+            return Err(Error::Header("more recipients than fit it"));
+        }
+        let mut bytes = start.to_vec();
+        bytes.resize(length, 0);
+        if read_full(&mut input, &mut bytes[FIXED..]).map_err(Error::Read)? < length - FIXED {
+            return Err(Error::Truncated);
+        }
+        Self::parse(bytes, count)
+    }
+
+    fn parse(mut bytes: Vec<u8>, count: usize) -> Result<Self, Error> {
+        let mac = *bytes.last_chunk().expect("longer than its code");
+        bytes.truncate(bytes.len() - MAC);
+        let mut rest = Rest(&bytes[FIXED..]);
+        let entries = rest.entries(count)?;
+        let metadata = rest.metadata()?;
+        if !rest.0.ct_is_zero().declassify() {
+            return Err(Error::Header("its slack"));
+        }
+        let slack = rest.0.len();
+        Ok(Self { entries, metadata, slack, bytes, mac })
+    }
+
+    /// Bytes of the whole header.
+    pub(crate) fn length(&self) -> usize {
+        self.bytes.len() + MAC
+    }
+}
+
+/// Tells other files from damaged and from newer ones.
+fn check_start(start: &[u8]) -> Result<(), Error> {
+    let signature = start.len().min(SIGNATURE);
+    if start[..signature] != PREAMBLE[..signature] || start.is_empty() {
+        return Err(Error::NotSealed(what_is_it(start)));
+    }
+    if start.len() < FIXED {
+        return Err(Error::Truncated);
+    }
+    if start[SIGNATURE] != VERSION {
+        return Err(Error::Newer("another version of the format"));
+    }
+    if start[SIGNATURE + 1] != 0 {
+        return Err(Error::Newer("a signature behind the data, or another flag"));
+    }
+    Ok(())
+}
+
+fn what_is_it(start: &[u8]) -> &'static str {
+    let begins = |with: &[u8]| start.starts_with(with);
+    if start.is_empty() {
+        "the file is empty"
+    } else if begins(b"age-encryption.or") {
+        "it is a file of age; open it with `age -d`"
+    } else if begins(b"-----BEGIN") {
+        "it is a PEM file, and not one of Deadpan's; if it holds a key, give it with -i"
+    } else if begins(b"Salted__") {
+        "it looks like one of `openssl enc`"
+    } else if begins(&[0x89, b'D', b'P', b'N']) {
+        "its line ends were changed on the way; send it as binary, or sealed with --armor"
+    } else {
+        "check that it is the right file"
+    }
+}
+
+struct Rest<'a>(&'a [u8]);
+
+impl<'a> Rest<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Error> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(Error::Header("a length in it"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn number(&mut self, bytes: usize) -> Result<usize, Error> {
+        Ok(self.take(bytes)?.iter().fold(0, |number, byte| number << 8 | usize::from(*byte)))
+    }
+
+    fn entries(&mut self, count: usize) -> Result<Vec<(Stanza, Entry)>, Error> {
+        let mut entries = Vec::with_capacity(count);
+        let mut passphrases = 0;
+        for _ in 0..count {
+            let kind = self.number(2)? as u16;
+            let length = self.number(2)?;
+            let entry = Entry { kind, body: self.take(length)?.to_vec() };
+            let stanza = Stanza::read(&entry)?;
+            passphrases += usize::from(matches!(stanza, Stanza::Passphrase(_)));
+            if passphrases > 1 {
+                return Err(Error::Limit("more than one passphrase"));
+            }
+            entries.push((stanza, entry));
+        }
+        Ok(entries)
+    }
+
+    fn metadata(&mut self) -> Result<Vec<u8>, Error> {
+        let length = self.number(4)?;
+        if !metadata::is_box_length(length) {
+            return Err(Error::Header("the length of the metadata"));
+        }
+        Ok(self.take(length)?.to_vec())
+    }
+}
+
+/// Segment lengths that are accepted; what is written is FLOE's default.
+pub(crate) fn check_segment(message: &floe::Message) -> Result<(), Error> {
+    if (4 << 10..=16 << 20).contains(&message.segment_length()) {
+        Ok(())
+    } else {
+        Err(Error::Limit("a length of segments that is not between 4 KiB and 16 MiB"))
+    }
+}

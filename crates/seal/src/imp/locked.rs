@@ -1,0 +1,135 @@
+//! Memory for secrets: locked, so that it is never swapped out, and left out of core dumps, as far as the system allows.
+//!
+//! Locking works on pages, and secrets are short: they share pages, in slots. A page that was locked once is kept for the next secrets,
+//! since mapping, locking and unmapping one takes microseconds.
+
+use deadpan_ct::Wipe;
+use memmap2::MmapMut;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes in a slot: the longest of the secrets that come and go with each file.
+const SLOT: usize = 128;
+const PAGE: usize = 4096;
+
+/// Zeroed bytes of its own, wiped on drop.
+pub(crate) struct Locked {
+    start: NonNull<u8>,
+    length: usize,
+    /// What is longer than a slot has a mapping of its own.
+    _own: Option<MmapMut>,
+}
+
+// SAFETY: it owns its bytes as a `Box<[u8]>` would; nothing about them belongs to a thread.
+unsafe impl Send for Locked {}
+// SAFETY: as above: shared references only read.
+unsafe impl Sync for Locked {}
+
+struct Slots {
+    /// Never unmapped: slots point into them.
+    pages: Vec<MmapMut>,
+    free: Vec<NonNull<u8>>,
+}
+
+// SAFETY: the pointers are only handed on, each to one owner; see `Locked`.
+unsafe impl Send for Slots {}
+
+static SLOTS: Mutex<Slots> = Mutex::new(Slots { pages: Vec::new(), free: Vec::new() });
+
+/// A mapping, locked and kept out of core dumps where the system allows it: limits on locked memory are low on many machines, and a secret
+/// that may be swapped out is better than none.
+fn map(length: usize) -> MmapMut {
+    let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
+    #[cfg(unix)]
+    let _ = memory.lock();
+    #[cfg(target_os = "linux")]
+    let _ = memory.advise(memmap2::Advice::DontDump);
+    memory
+}
+
+impl Slots {
+    fn take(&mut self) -> NonNull<u8> {
+        if self.free.is_empty() {
+            let mut page = map(PAGE);
+            let slots = page.chunks_exact_mut(SLOT).map(|slot| NonNull::from(slot).cast());
+            self.free.extend(slots);
+            self.pages.push(page);
+        }
+        self.free.pop().expect("a page has slots")
+    }
+}
+
+impl Locked {
+    pub(crate) fn zeroed(length: usize) -> Self {
+        if length > SLOT {
+            let mut own = map(length);
+            return Self { start: NonNull::from(&mut own[..]).cast(), length, _own: Some(own) };
+        }
+        let start = SLOTS.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Self { start, length, _own: None }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: `start` points to `length` initialised bytes, in a slot that is ours alone until drop or in our own mapping; shared for as
+        // long as `self` is.
+        unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) }
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `bytes`, and `self` is borrowed mutably.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        self.bytes_mut().wipe();
+        if self._own.is_none() {
+            SLOTS.lock().unwrap_or_else(PoisonError::into_inner).free.push(self.start);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_do_not_share_bytes_and_start_as_zeros() {
+        let mut all: Vec<Locked> = (0..200).map(|i| Locked::zeroed([0, 1, 31, 128, 129, 5000][i % 6])).collect();
+        assert!(all.iter().all(|it| it.bytes().iter().all(|byte| *byte == 0)));
+        for (i, it) in all.iter_mut().enumerate() {
+            it.bytes_mut().fill(i as u8);
+        }
+        assert!(all.iter().enumerate().all(|(i, it)| it.bytes().iter().all(|byte| *byte == i as u8)));
+        drop(all);
+        assert!((0..200).all(|_| Locked::zeroed(128).bytes() == [0; 128]), "a slot was not wiped");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn secrets_are_locked() {
+        let secret = Locked::zeroed(32);
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+        let locked: u64 = status.lines().find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok()).expect("VmLck");
+        if locked == 0 {
+            eprintln!("skipped: this system does not allow memory to be locked");
+        }
+        // The page of the slot says so itself.
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has it");
+        let address = secret.start.as_ptr() as usize;
+        let mut inside = false;
+        for line in maps.lines() {
+            if let Some((range, _)) = line.split_once(' ').filter(|(range, _)| range.contains('-')) {
+                let ends: Vec<usize> = range.split('-').map(|end| usize::from_str_radix(end, 16).expect("an address")).collect();
+                inside = (ends[0]..ends[1]).contains(&address);
+            } else if inside && line.starts_with("VmFlags:") {
+                assert!(locked == 0 || line.contains(" lo"), "{line}");
+                assert!(line.contains(" dd"), "left in core dumps: {line}");
+                return;
+            }
+        }
+        panic!("the secret's page is not in the list");
+    }
+}

@@ -1,0 +1,64 @@
+//! A reader that opens, wherever.
+
+use crate::Error;
+use crate::floe::{Message, SeekReader};
+use crate::padding::End;
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+/// Opens what is read, wherever: only the segments that hold it.
+pub struct RangeReader<R> {
+    reader: SeekReader<Arc<Message>, R>,
+    length: u64,
+}
+
+impl<R> fmt::Debug for RangeReader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RangeReader").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+impl<R: Read + Seek> RangeReader<R> {
+    pub(super) fn new(mut reader: SeekReader<Arc<Message>, R>, padded: bool) -> Result<Self, Error> {
+        let length = if padded { end_of_padded(&mut reader)? } else { reader.length() };
+        reader.rewind().map_err(Error::Read)?;
+        Ok(Self { reader, length })
+    }
+
+    /// How long the plain data are.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+}
+
+/// Where the data end: the segments are searched from the back, of which padding is the smallest part.
+fn end_of_padded<R: Read + Seek>(reader: &mut SeekReader<Arc<Message>, R>) -> Result<u64, Error> {
+    let mut end = End::default();
+    let mut begin = reader.length();
+    while begin > 0 && end.is_open() {
+        begin = reader.seek_segment(begin - 1);
+        let data = reader.here()?;
+        end.see(begin, data);
+    }
+    end.length(reader.length())
+}
+
+impl<R: Read + Seek> Read for RangeReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.length.saturating_sub(self.reader.stream_position()?);
+        let wanted = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        self.reader.read(&mut buffer[..wanted])
+    }
+}
+
+impl<R: Read + Seek> Seek for RangeReader<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let to = match to {
+            SeekFrom::End(by) => SeekFrom::Start(self.length.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?),
+            other => other,
+        };
+        self.reader.seek(to)
+    }
+}

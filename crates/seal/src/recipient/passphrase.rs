@@ -1,0 +1,74 @@
+//! The file key, sealed under a passphrase, with a commitment: no entry answers to two passphrases.
+
+use super::PASSPHRASE;
+use crate::entropy::Entropy;
+use crate::file_key::{FileKey, KEY};
+use crate::header::{Entry, PREAMBLE};
+use crate::{Cost, Error, Passphrase, Secret};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+
+const SALT: usize = 16;
+const COMMITMENT: usize = 32;
+const TAG: usize = 16;
+/// Bytes in the body: the cost, salt, commitment, the sealed file key.
+pub(crate) const BODY: usize = 12 + SALT + COMMITMENT + KEY + TAG;
+
+/// The cost that an entry asks for, bounded.
+pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
+    let number = |at: usize| body.get(at..at + 4).map(|bytes| bytes.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)));
+    let bad = Error::Header("the length of a recipient");
+    let (Some(memory), Some(passes), Some(lanes)) = (number(0), number(4), number(8)) else { return Err(bad) };
+    let cost = Cost { memory, passes, lanes };
+    cost.check()?;
+    Ok(cost)
+}
+
+/// The wrapping key and the commitment.
+fn stretch(passphrase: &Passphrase, cost: Cost, salt: &[u8; SALT]) -> Result<(LessSafeKey, Secret), Error> {
+    let mut output = Secret::zeroed(KEY + COMMITMENT);
+    passphrase.stretch(cost, salt, &mut output)?;
+    let (key, commitment) = output.split_at(KEY);
+    let key = UnboundKey::new(&AES_256_GCM, key).map_err(|_| Error::System("no cipher"))?;
+    Ok((LessSafeKey::new(key), Secret::copy_of(commitment)))
+}
+
+/// Constant, because the salt is fresh each time: the key seals one thing once.
+fn nonce() -> Nonce {
+    Nonce::assume_unique_for_key([0; NONCE_LEN])
+}
+
+pub(crate) fn wrap(passphrase: &Passphrase, cost: Cost, file: &FileKey, entropy: Entropy) -> Result<Entry, Error> {
+    let mut salt = [0; SALT];
+    entropy.fill("salt", 0, &mut salt)?;
+    let (key, commitment) = stretch(passphrase, cost, &salt)?;
+    let mut body = Vec::with_capacity(BODY);
+    for number in [cost.memory, cost.passes, cost.lanes] {
+        body.extend_from_slice(&number.to_be_bytes());
+    }
+    body.extend_from_slice(&salt);
+    body.extend_from_slice(&commitment);
+    let begin = body.len();
+    body.resize(BODY, 0);
+    let (output, tag) = body[begin..].split_at_mut(KEY);
+    let done = key.seal_out_of_place_scatter(nonce(), Aad::from(PREAMBLE), file.bytes(), output, &[], tag);
+    done.map_err(|_| Error::System("sealing failed"))?;
+    Ok(Entry { kind: PASSPHRASE, body })
+}
+
+/// The file key, if the passphrase is right. May leak: whether it was.
+pub(crate) fn unwrap(passphrase: &Passphrase, entry: &Entry) -> Result<Option<FileKey>, Error> {
+    let (head, rest) = entry.body.split_at(12);
+    let cost = cost(head)?;
+    let (salt, rest) = rest.split_first_chunk().expect("the header was checked");
+    let (promised, sealed) = rest.split_at(COMMITMENT);
+    let (key, commitment) = stretch(passphrase, cost, salt)?;
+    if !commitment.same(promised) {
+        return Ok(None);
+    }
+    let (input, tag) = sealed.split_at(KEY);
+    let mut file = Secret::zeroed(KEY);
+    let opened = key.open_separate_gather(nonce(), Aad::from(PREAMBLE), input, tag, &mut file);
+    // The commitment fits and the key does not: not a wrong passphrase but a changed header.
+    opened.map_err(|_| Error::HeaderForged)?;
+    Ok(FileKey::from_secret(file))
+}
