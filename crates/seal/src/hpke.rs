@@ -1,22 +1,114 @@
 //! HPKE, RFC 9180: base mode, one message, HKDF-SHA-256 and AES-256-GCM.
+//!
+//! To protect a short secret for the owner of a key. Who sealed it is not shown. For long data, seal a key with it.
+//!
+//! ```
+//! use deadpan_seal::{Kem, PrivateKey, hpke};
+//!
+//! # fn main() -> Result<(), deadpan_seal::Error> {
+//! let key = PrivateKey::generate(Kem::XWing)?;
+//! let (enc, sealed) = hpke::seal(key.public(), b"what for", b"", b"message")?;
+//! assert_eq!(hpke::open(&key, &enc, b"what for", b"", &sealed)?.as_deref(), Some(&b"message"[..]));
+//! assert!(hpke::open(&key, &enc, b"what else", b"", &sealed)?.is_none());
+//! # Ok(())
+//! # }
+//! ```
 
-use crate::{Error, PrivateKey, PublicKey, Secret};
+pub(crate) mod labeled;
+#[cfg(test)]
+mod tests;
+
+use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, LessSafeKey, Nonce, UnboundKey};
+use deadpan_ct::{Wipe, Wiped};
+use labeled::Suite;
 
 /// Bytes that a sealed message is longer than the message, not counting the encapsulated secret.
 pub const TAG: usize = 16;
 
-/// Seals `message` to `key`: the encapsulated secret, and the ciphertext with its tag.
+/// Seals `message` to `key`: the encapsulated secret, and the ciphertext with its tag. May leak: the lengths.
 ///
 /// # Errors
-/// If the system has no random bytes.
-pub fn seal(_key: &PublicKey, _info: &[u8], _aad: &[u8], _message: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
-    unimplemented!()
+/// If the system has no random bytes, or the key is an X25519 point of small order.
+pub fn seal(key: &PublicKey, info: &[u8], aad: &[u8], message: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    let (enc, shared) = key.encapsulate()?;
+    let sealed = Context::new(&OURS, key.kem(), &shared, info)?.seal(aad, message)?;
+    Ok((enc, sealed))
 }
 
-/// Opens what [`seal`] made; `None` if it was not made for this key. May leak: that.
+/// Opens what [`seal`] made; `None` if it was not made for this key, or was changed. May leak: that.
 ///
 /// # Errors
 /// If the system fails.
-pub fn open(_key: &PrivateKey, _enc: &[u8], _info: &[u8], _aad: &[u8], _sealed: &[u8]) -> Result<Option<Secret>, Error> {
-    unimplemented!()
+pub fn open(key: &PrivateKey, enc: &[u8], info: &[u8], aad: &[u8], sealed: &[u8]) -> Result<Option<Secret>, Error> {
+    let shared = match key.decapsulate(enc) {
+        Ok(shared) => shared,
+        // An `enc` that no writer makes is not for this key either.
+        Err(Error::Invalid(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    Context::new(&OURS, key.kem(), &shared, info)?.open(aad, sealed)
 }
+
+/// An AEAD with its number in HPKE's registry. There are others in the test vectors.
+struct Aead {
+    id: u16,
+    algorithm: &'static Algorithm,
+}
+
+static OURS: Aead = Aead { id: 2, algorithm: &AES_256_GCM };
+
+/// The key and nonce of the one message.
+struct Context {
+    algorithm: &'static Algorithm,
+    /// The key in front; shorter ones leave zeros behind.
+    key: Wiped<[u8; 32]>,
+    nonce: Wiped<[u8; 12]>,
+}
+
+impl Context {
+    /// `KeySchedule` in base mode: no pre-shared key.
+    fn new(aead: &Aead, kem: Kem, shared: &[u8], info: &[u8]) -> Result<Self, Error> {
+        let suite = Suite::hpke(kem, aead.id);
+        let (mut no_psk, mut about) = ([0; 32], [0; 32]);
+        suite.extract(b"", b"psk_id_hash", b"", &mut no_psk)?;
+        suite.extract(b"", b"info_hash", info, &mut about)?;
+        let context: [&[u8]; 3] = [&[0], &no_psk, &about];
+        let mut secret = Wiped::new([0; 32]);
+        suite.extract(shared, b"secret", b"", &mut secret)?;
+        let mut made = Self { algorithm: aead.algorithm, key: Wiped::default(), nonce: Wiped::default() };
+        suite.expand(&secret, b"key", &context, &mut made.key[..aead.algorithm.key_len()])?;
+        suite.expand(&secret, b"base_nonce", &context, &mut *made.nonce)?;
+        Ok(made)
+    }
+
+    fn cipher(&self) -> Result<LessSafeKey, Error> {
+        let key = UnboundKey::new(self.algorithm, &self.key[..self.algorithm.key_len()]).map_err(|_| FAILED)?;
+        Ok(LessSafeKey::new(key))
+    }
+
+    /// The first message's nonce is the base nonce as it is; there is no second message.
+    fn nonce(&self) -> Nonce {
+        Nonce::assume_unique_for_key(*self.nonce)
+    }
+
+    fn seal(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
+        // Room for the tag from the start: growing would leave the message behind.
+        let mut sealed = Vec::with_capacity(message.len() + TAG);
+        sealed.extend_from_slice(message);
+        self.cipher()?.seal_in_place_append_tag(self.nonce(), Aad::from(aad), &mut sealed).map_err(|_| {
+            sealed.wipe();
+            FAILED
+        })?;
+        Ok(sealed)
+    }
+
+    fn open(&self, aad: &[u8], sealed: &[u8]) -> Result<Option<Secret>, Error> {
+        let Some((ciphertext, tag)) = sealed.split_last_chunk::<TAG>() else { return Ok(None) };
+        let mut message = Secret::zeroed(ciphertext.len());
+        let opened = self.cipher()?.open_separate_gather(self.nonce(), Aad::from(aad), ciphertext, tag, &mut message);
+        Ok(opened.is_ok().then_some(message))
+    }
+}
+
+const FAILED: Error = Error::System("AES-GCM failed");

@@ -1,4 +1,10 @@
 //! The edge to the system and to foreign code: all that needs `unsafe`.
 
 pub(crate) mod blocks;
+pub(crate) mod hkdf;
+pub(crate) mod keccak;
 pub(crate) mod locked;
+pub(crate) mod ml_kem;
+mod owned;
+pub(crate) mod p256;
+pub(crate) mod x25519;

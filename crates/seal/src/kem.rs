@@ -1,6 +1,28 @@
-//! Key encapsulation: six kinds of keys behind one pair of types.
+//! Key encapsulation: six kinds of keys behind one pair of types. X-Wing is the one to choose unless something speaks against it.
+//!
+//! ```
+//! use deadpan_seal::{Kem, PrivateKey, PublicKey, hpke};
+//!
+//! # fn main() -> Result<(), deadpan_seal::Error> {
+//! let private = PrivateKey::generate(Kem::XWing)?;
+//! let public = PublicKey::from_bytes(Kem::XWing, private.public().as_bytes())?;
+//! let (enc, sealed) = hpke::seal(&public, b"example", b"", b"file key")?;
+//! assert_eq!(hpke::open(&private, &enc, b"example", b"", &sealed)?.as_deref(), Some(&b"file key"[..]));
+//! # Ok(())
+//! # }
+//! ```
 
-use crate::{Error, Secret};
+mod dh;
+mod hybrid;
+mod private;
+mod public;
+#[cfg(test)]
+mod tests;
+
+use crate::imp::ml_kem::Set;
+use dh::Curve;
+pub use private::{Material, PrivateKey};
+pub use public::PublicKey;
 
 /// What protects a file from whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,115 +132,25 @@ impl Kem {
             Self::XWing => 1088 + 32,
         }
     }
-}
 
-/// A public key, checked.
-#[derive(Clone, PartialEq, Eq)]
-pub struct PublicKey {
-    kem: Kem,
-    bytes: Vec<u8>,
-}
-
-/// How a private key is known.
-#[derive(Debug)]
-pub enum Material<'a> {
-    /// The scalar or seed of HPKE, from which all else follows.
-    Seed(&'a Secret),
-    /// An ML-KEM decapsulation key whose seed is not known.
-    Expanded(&'a Secret),
-}
-
-/// A private key with its public one. Wiped on drop.
-#[derive(Clone)]
-pub struct PrivateKey {
-    public: PublicKey,
-    seed: Secret,
-}
-
-impl std::fmt::Debug for PublicKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PublicKey({})", self.kem.name())
+    /// What it is made of; of both, the post-quantum half comes first in keys and encapsulated secrets.
+    const fn parts(self) -> Parts {
+        match self {
+            Self::P256 => Parts::Dh(Curve::P256),
+            Self::X25519 => Parts::Dh(Curve::X25519),
+            Self::MlKem768 => Parts::Ml(Set::Ml768),
+            Self::MlKem1024 => Parts::Ml(Set::Ml1024),
+            Self::MlKem768P256 => Parts::Hybrid(Set::Ml768, Curve::P256, b"|-()-|"),
+            Self::XWing => Parts::Hybrid(Set::Ml768, Curve::X25519, br"\.//^\"),
+        }
     }
 }
 
-impl std::fmt::Debug for PrivateKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PrivateKey({}, ..)", self.public.kem.name())
-    }
-}
-
-impl PublicKey {
-    /// A key from the bytes that HPKE writes (`SerializePublicKey`).
-    ///
-    /// # Errors
-    /// If they are not a valid key of this kind: a wrong length, a point off the curve, ML-KEM coefficients out of range.
-    pub fn from_bytes(kem: Kem, bytes: &[u8]) -> Result<Self, Error> {
-        Ok(Self { kem, bytes: bytes.to_vec() })
-    }
-
-    /// Its kind.
-    #[must_use]
-    pub fn kem(&self) -> Kem {
-        self.kem
-    }
-
-    /// The bytes that HPKE writes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// A fresh shared secret, and what its owner needs to find it again.
-    pub(crate) fn encapsulate(&self) -> Result<(Vec<u8>, Secret), Error> {
-        unimplemented!()
-    }
-}
-
-impl PrivateKey {
-    /// A new key.
-    ///
-    /// # Errors
-    /// If the system has no random bytes.
-    pub fn generate(kem: Kem) -> Result<Self, Error> {
-        Self::from_seed(kem, &Secret::random(kem.private_len())?)
-    }
-
-    /// The key that HPKE writes as these bytes (`SerializePrivateKey`): a scalar (X25519, P-256) or a seed.
-    ///
-    /// # Errors
-    /// If they are not a key of this kind.
-    pub fn from_seed(kem: Kem, seed: &[u8]) -> Result<Self, Error> {
-        Ok(Self { public: PublicKey { kem, bytes: Vec::new() }, seed: Secret::copy_of(seed) })
-    }
-
-    /// An ML-KEM key of which only the decapsulation key of FIPS 203 is known.
-    ///
-    /// # Errors
-    /// If it is not a valid one, or `kem` is not ML-KEM.
-    pub fn from_expanded(_kem: Kem, _key: &[u8]) -> Result<Self, Error> {
-        unimplemented!()
-    }
-
-    /// Its kind.
-    #[must_use]
-    pub fn kem(&self) -> Kem {
-        self.public.kem
-    }
-
-    /// Its public part.
-    #[must_use]
-    pub fn public(&self) -> &PublicKey {
-        &self.public
-    }
-
-    /// What a key file has to hold.
-    #[must_use]
-    pub fn material(&self) -> Material<'_> {
-        Material::Seed(&self.seed)
-    }
-
-    /// The shared secret inside `enc`. May leak: nothing of the key; ML-KEM gives another secret for a wrong `enc` instead of an error.
-    pub(crate) fn decapsulate(&self, _enc: &[u8]) -> Result<Secret, Error> {
-        unimplemented!()
-    }
+/// The primitives inside a kind.
+#[derive(Clone, Copy)]
+enum Parts {
+    Dh(Curve),
+    Ml(Set),
+    /// With the label that sets its shared secrets apart from all others.
+    Hybrid(Set, Curve, &'static [u8; 6]),
 }

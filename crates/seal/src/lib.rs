@@ -22,7 +22,7 @@ mod secret;
 mod work;
 
 pub use error::{Error, Fault};
-pub use kem::{Kem, Mode, PrivateKey, PublicKey};
+pub use kem::{Kem, Material, Mode, PrivateKey, PublicKey};
 pub use metadata::{Kind, Metadata};
 pub use opening::{Header, Identity, Opened, RangeReader, Opener};
 pub use passphrase::{Cost, Passphrase};

@@ -1,0 +1,52 @@
+//! HKDF-SHA-256 in its two steps, into memory of the caller's choice. `aws-lc-rs` keeps a copy of the secret for each key it derives.
+
+use crate::Error;
+use aws_lc_sys as ffi;
+
+const FAILED: Error = Error::System("key derivation failed");
+
+/// HKDF-Extract. May leak: the lengths.
+pub(crate) fn extract(salt: &[u8], secret: &[u8], key: &mut [u8; 32]) -> Result<(), Error> {
+    let mut length = 0;
+    // SAFETY: `key` has room for a SHA-256 value, the most that is written; the other pointers come with the lengths of their slices.
+    let done = unsafe {
+        ffi::HKDF_extract(key.as_mut_ptr(), &raw mut length, ffi::EVP_sha256(), secret.as_ptr(), secret.len(), salt.as_ptr(), salt.len())
+    };
+    if done == 1 && length == key.len() { Ok(()) } else { Err(FAILED) }
+}
+
+/// HKDF-Expand. May leak: the lengths.
+pub(crate) fn expand(key: &[u8; 32], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    // SAFETY: each pointer comes with the length of its slice, and `out` is written for its own length only.
+    let done = unsafe {
+        ffi::HKDF_expand(out.as_mut_ptr(), out.len(), ffi::EVP_sha256(), key.as_ptr(), key.len(), info.as_ptr(), info.len())
+    };
+    if done == 1 { Ok(()) } else { Err(FAILED) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 5869, A.1 and A.3 (empty salt and info).
+    #[test]
+    fn rfc_5869() {
+        let mut key = [0; 32];
+        let mut out = [0; 42];
+        extract(&(0..13).collect::<Vec<u8>>(), &[0x0b; 22], &mut key).unwrap();
+        assert_eq!(key[..4], [0x07, 0x77, 0x09, 0x36]);
+        expand(&key, &(0xf0..0xfa).collect::<Vec<u8>>(), &mut out).unwrap();
+        assert_eq!(out[..4], [0x3c, 0xb2, 0x5f, 0x25]);
+        assert_eq!(out[38..], [0x18, 0x58, 0x65][..].iter().fold(vec![0x87], |mut all, &byte| { all.push(byte); all })[..]);
+        extract(&[], &[0x0b; 22], &mut key).unwrap();
+        expand(&key, &[], &mut out).unwrap();
+        assert_eq!(out[..4], [0x8d, 0xa4, 0xe7, 0x75]);
+        assert_eq!(out[38..], [0x96, 0x20, 0x1d, 0x5b][..]);
+    }
+
+    /// More than 255 blocks cannot be had.
+    #[test]
+    fn too_much() {
+        assert!(matches!(expand(&[1; 32], b"", &mut vec![0; 255 * 32 + 1]), Err(Error::System(_))));
+    }
+}

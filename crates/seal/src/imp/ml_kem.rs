@@ -1,0 +1,193 @@
+//! ML-KEM (FIPS 203): keys from seeds, which `aws-lc-rs` does not offer, and shared secrets without copies on the way.
+
+use super::owned::Owned;
+use crate::Error;
+use aws_lc_sys as ffi;
+use deadpan_ct::Wiped;
+use std::ptr::null_mut;
+
+/// The parameter sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Set {
+    /// ML-KEM-768.
+    Ml768,
+    /// ML-KEM-1024.
+    Ml1024,
+}
+
+impl Set {
+    /// Vectors have this many polynomials; the sizes below follow (FIPS 203, table 3).
+    const fn rank(self) -> usize {
+        match self {
+            Self::Ml768 => 3,
+            Self::Ml1024 => 4,
+        }
+    }
+
+    /// Bytes in an encapsulation key.
+    pub(crate) const fn public_len(self) -> usize {
+        384 * self.rank() + 32
+    }
+
+    /// Bytes in a decapsulation key: the secret vector, the encapsulation key, its hash, the value for implicit rejection.
+    pub(crate) const fn expanded_len(self) -> usize {
+        768 * self.rank() + 96
+    }
+
+    /// Bytes in a ciphertext.
+    pub(crate) const fn ciphertext_len(self) -> usize {
+        match self {
+            Self::Ml768 => 1088,
+            Self::Ml1024 => 1568,
+        }
+    }
+
+    const fn nid(self) -> i32 {
+        match self {
+            Self::Ml768 => ffi::NID_MLKEM768,
+            Self::Ml1024 => ffi::NID_MLKEM1024,
+        }
+    }
+}
+
+const FAILED: Error = Error::System("ML-KEM failed");
+
+/// A decapsulation key with its encapsulation key, in an object of aws-lc that is wiped when freed.
+pub(crate) struct Key {
+    set: Set,
+    pair: Owned<ffi::EVP_PKEY>,
+}
+
+// SAFETY: the object belongs to no thread, and nothing changes it after it was made; aws-lc allows an EVP_PKEY to be read by many threads,
+// and its count of references is atomic.
+unsafe impl Send for Key {}
+// SAFETY: as above; every method only reads.
+unsafe impl Sync for Key {}
+
+impl Key {
+    /// The key that follows from a seed (d, then z). May leak: nothing.
+    ///
+    /// aws-lc's function for this is experimental and not in all of its bindings; the seed form of PKCS#8 (RFC 9935) leads to the same place.
+    pub(crate) fn from_seed(set: Set, seed: &[u8; 64]) -> Result<Self, Error> {
+        // SEQUENCE { 0, SEQUENCE { 2.16.840.1.101.3.4.4.x }, OCTET STRING { [0] seed } }
+        const HEAD: [u8; 22] = *b"\x30\x54\x02\x01\x00\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x02\x04\x42\x80\x40";
+        let mut pkcs8 = Wiped::new([0; HEAD.len() + 64]);
+        pkcs8[..HEAD.len()].copy_from_slice(&HEAD);
+        pkcs8[17] = match set {
+            Set::Ml768 => 2,
+            Set::Ml1024 => 3,
+        };
+        pkcs8[HEAD.len()..].copy_from_slice(seed);
+        let mut input = ffi::CBS { data: pkcs8.as_ptr(), len: pkcs8.len() };
+        // SAFETY: `input` spans `pkcs8`, which outlives the call; the object that comes back, or null, is ours.
+        let pair = unsafe { Owned::new(ffi::EVP_parse_private_key(&raw mut input)) }?;
+        Ok(Self { set, pair })
+    }
+
+    /// A decapsulation key as FIPS 203 writes it; `None` if the length, the coefficients or the hash inside are wrong (section 7.3), or if it
+    /// does not open what is sealed to the encapsulation key inside. May leak: that.
+    pub(crate) fn from_expanded(set: Set, bytes: &[u8]) -> Result<Option<Self>, Error> {
+        if bytes.len() != set.expanded_len() {
+            return Ok(None);
+        }
+        let public = &bytes[384 * set.rank()..][..set.public_len()];
+        // SAFETY: both slices come with their lengths and are copied; the object that comes back, or null, is ours.
+        let pair = unsafe {
+            Owned::new(ffi::EVP_PKEY_kem_new_raw_key(set.nid(), public.as_ptr(), public.len(), bytes.as_ptr(), bytes.len()))
+        }?;
+        // SAFETY: the object is valid and holds both halves.
+        let valid = unsafe { ffi::EVP_PKEY_kem_check_key(pair.get()) } == 1;
+        Ok(valid.then_some(Self { set, pair }))
+    }
+
+    /// Its parameters.
+    pub(crate) fn set(&self) -> Set {
+        self.set
+    }
+
+    /// The encapsulation key. `out` has [`Set::public_len`] bytes.
+    pub(crate) fn public(&self, out: &mut [u8]) -> Result<(), Error> {
+        let mut length = out.len();
+        // SAFETY: the object is valid; at most `length` bytes are written.
+        let done = unsafe { ffi::EVP_PKEY_get_raw_public_key(self.pair.get(), out.as_mut_ptr(), &raw mut length) };
+        if done == 1 && length == self.set.public_len() { Ok(()) } else { Err(FAILED) }
+    }
+
+    /// The secret in a ciphertext, or an unrelated one if the ciphertext was made up (implicit rejection). `ciphertext` has
+    /// [`Set::ciphertext_len`] bytes. May leak: nothing.
+    pub(crate) fn decapsulate(&self, ciphertext: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
+        let context = context(&self.pair)?;
+        let mut length = out.len();
+        // SAFETY: the context is valid; `out` has room for `length` bytes, and the ciphertext comes with its length, which is checked there.
+        let done = unsafe {
+            ffi::EVP_PKEY_decapsulate(context.get(), out.as_mut_ptr(), &raw mut length, ciphertext.as_ptr(), ciphertext.len())
+        };
+        if done == 1 && length == out.len() { Ok(()) } else { Err(FAILED) }
+    }
+}
+
+/// Whether these bytes are an encapsulation key: the right length, all coefficients below the modulus (FIPS 203, 7.2).
+pub(crate) fn is_public(set: Set, bytes: &[u8]) -> Result<bool, Error> {
+    if bytes.len() != set.public_len() {
+        return Ok(false);
+    }
+    let key = import(set, bytes)?;
+    let context = context(&key)?;
+    // SAFETY: the context is valid.
+    Ok(unsafe { ffi::EVP_PKEY_public_check(context.get()) } == 1)
+}
+
+/// A fresh secret and its ciphertext, for a checked `public`. The outputs have [`Set::ciphertext_len`] and 32 bytes. May leak: nothing.
+pub(crate) fn encapsulate(set: Set, public: &[u8], ciphertext: &mut [u8], out: &mut [u8; 32]) -> Result<(), Error> {
+    let key = import(set, public)?;
+    let context = context(&key)?;
+    let (mut ciphertext_len, mut length) = (ciphertext.len(), out.len());
+    // SAFETY: the context is valid; both outputs come with their lengths, and are written only where they suffice.
+    let done = unsafe {
+        ffi::EVP_PKEY_encapsulate(
+            context.get(),
+            ciphertext.as_mut_ptr(),
+            &raw mut ciphertext_len,
+            out.as_mut_ptr(),
+            &raw mut length,
+        )
+    };
+    if done == 1 && ciphertext_len == ciphertext.len() && length == out.len() { Ok(()) } else { Err(FAILED) }
+}
+
+/// As [`encapsulate`], but the same each time, for known answers.
+#[cfg(test)]
+pub(crate) fn encapsulate_with(
+    set: Set,
+    public: &[u8],
+    random: &[u8; 32],
+    ciphertext: &mut [u8],
+    out: &mut [u8; 32],
+) -> Result<(), Error> {
+    let key = import(set, public)?;
+    let context = context(&key)?;
+    let (mut ciphertext_len, mut length, mut random_len) = (ciphertext.len(), out.len(), random.len());
+    // SAFETY: the context is valid; all three buffers come with their lengths, which are checked there.
+    let done = unsafe {
+        ffi::EVP_PKEY_encapsulate_deterministic(
+            context.get(),
+            ciphertext.as_mut_ptr(),
+            &raw mut ciphertext_len,
+            out.as_mut_ptr(),
+            &raw mut length,
+            random.as_ptr(),
+            &raw mut random_len,
+        )
+    };
+    if done == 1 { Ok(()) } else { Err(FAILED) }
+}
+
+fn import(set: Set, public: &[u8]) -> Result<Owned<ffi::EVP_PKEY>, Error> {
+    // SAFETY: the bytes come with their length, which is checked there, and are copied; the object that comes back, or null, is ours.
+    unsafe { Owned::new(ffi::EVP_PKEY_kem_new_raw_public_key(set.nid(), public.as_ptr(), public.len())) }
+}
+
+fn context(key: &Owned<ffi::EVP_PKEY>) -> Result<Owned<ffi::EVP_PKEY_CTX>, Error> {
+    // SAFETY: the key is valid, and the context takes part in its ownership; the context that comes back, or null, is ours.
+    unsafe { Owned::new(ffi::EVP_PKEY_CTX_new(key.get(), null_mut())) }
+}

@@ -1,0 +1,82 @@
+//! Both halves under one key: the `CG` construction of draft-irtf-cfrg-hybrid-kems with the instances of
+//! draft-irtf-cfrg-concrete-hybrid-kems, of which MLKEM768-X25519 is X-Wing (draft-connolly-cfrg-xwing-kem).
+//!
+//! The shared secret hashes both secrets, and of the two ciphertexts and keys the classical ones only: ML-KEM's secret binds its own.
+
+use super::dh::{Curve, SMALL_ORDER, Scalar};
+use crate::imp::keccak;
+use crate::imp::ml_kem::{Key, Set};
+use crate::{Error, Secret};
+use deadpan_ct::Wiped;
+
+/// Both private halves from a seed (`expandDecapsKeyG`); `None` if it holds no scalar, which nobody will live to see. May leak: that.
+pub(super) fn expand(set: Set, curve: Curve, seed: &[u8]) -> Result<Option<(Key, Scalar)>, Error> {
+    let mut long = Wiped::new([0; 64 + Curve::P256.sample_len()]);
+    let long = &mut long[..64 + curve.sample_len()];
+    keccak::shake256(seed, long)?;
+    let (lattice, scalar) = long.split_at(64);
+    let Some(lattice) = lattice.as_array() else { return Ok(None) };
+    let Some(scalar) = Scalar::sample(curve, scalar)? else { return Ok(None) };
+    Ok(Some((Key::from_seed(set, lattice)?, scalar)))
+}
+
+/// `Encaps`, with the ephemeral scalar and the lattice's part given.
+pub(super) fn encapsulate(
+    label: &[u8; 6],
+    curve: Curve,
+    point: &[u8],
+    ephemeral: &Scalar,
+    set: Set,
+    lattice: impl FnOnce(&mut [u8], &mut [u8; 32]) -> Result<(), Error>,
+) -> Result<(Vec<u8>, Secret), Error> {
+    let mut enc = vec![0; set.ciphertext_len() + curve.point_len()];
+    let (ciphertext, sent) = enc.split_at_mut(set.ciphertext_len());
+    let mut secrets = Secrets::default();
+    lattice(ciphertext, &mut secrets.lattice)?;
+    ephemeral.public(sent)?;
+    if !ephemeral.multiply(point, &mut secrets.curve)? {
+        return Err(SMALL_ORDER);
+    }
+    let shared = secrets.combine(sent, point, label)?;
+    Ok((enc, shared))
+}
+
+/// `Decaps`; `None` if the point in `enc` is not valid. `enc` has the right length. May leak: that.
+///
+/// X-Wing's draft goes on with the zero that a point of small order gives. No honest writer sends one, so refusing it loses nothing.
+pub(super) fn decapsulate(label: &[u8; 6], key: &Key, scalar: &Scalar, point: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
+    let (ciphertext, sent) = enc.split_at(key.set().ciphertext_len());
+    let mut secrets = Secrets::default();
+    if !scalar.multiply(sent, &mut secrets.curve)? {
+        return Ok(None);
+    }
+    key.decapsulate(ciphertext, &mut secrets.lattice)?;
+    secrets.combine(sent, point, label).map(Some)
+}
+
+/// All 32 bytes of a secret, as the primitives want them.
+pub(super) fn whole(secret: &mut Secret) -> Result<&mut [u8; 32], Error> {
+    secret.as_mut_array().ok_or(Error::System("a secret has the wrong length"))
+}
+
+/// What each half agreed on.
+#[derive(Default)]
+struct Secrets {
+    lattice: Wiped<[u8; 32]>,
+    curve: Wiped<[u8; 32]>,
+}
+
+impl Secrets {
+    /// `C2PRICombiner` with SHA3-256.
+    fn combine(&self, sent: &[u8], point: &[u8], label: &[u8; 6]) -> Result<Secret, Error> {
+        let mut input = Wiped::new([0; 32 + 32 + 2 * Curve::P256.point_len() + 6]);
+        let mut length = 0;
+        for part in [&self.lattice[..], &self.curve[..], sent, point, label] {
+            input[length..][..part.len()].copy_from_slice(part);
+            length += part.len();
+        }
+        let mut shared = Secret::zeroed(32);
+        keccak::sha3_256(&input[..length], whole(&mut shared)?)?;
+        Ok(shared)
+    }
+}

@@ -1,0 +1,1 @@
+//! What keys and encapsulations must and must not do.
