@@ -6,7 +6,7 @@ mod seal;
 
 pub(crate) use open::open;
 pub(crate) use place::write_all_at;
-pub(crate) use seal::seal;
+pub(crate) use seal::{Source, seal};
 
 use crate::floe::Segments;
 use crate::{Error, Work};
