@@ -15,7 +15,10 @@ pub(crate) mod file;
 pub(crate) mod stream;
 
 #[cfg(test)]
-pub(crate) use buffer::count as buffers;
+mod tests;
+
+#[cfg(test)]
+use buffer::count as buffers;
 
 use crate::Work;
 

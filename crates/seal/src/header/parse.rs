@@ -89,7 +89,7 @@ fn what_is_it(start: &[u8]) -> &'static str {
     let begins = |with: &[u8]| start.starts_with(with);
     if start.is_empty() {
         "the file is empty"
-    } else if begins(b"age-encryption.or") {
+    } else if begins(b"age-encryption.") {
         "it is a file of age; open it with `age -d`"
     } else if begins(b"-----BEGIN") {
         "it is a PEM file, and not one of Deadpan's; if it holds a key, give it with -i"

@@ -1,0 +1,152 @@
+//! Headers that must be refused, quickly and without much memory.
+
+use super::*;
+use crate::entropy::Entropy;
+use crate::{Cost, Header, Identity, Passphrase, Recipient, Sealing};
+use std::time::{Duration, Instant};
+
+const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
+
+fn recipient() -> Recipient {
+    Recipient::Passphrase(Passphrase::new(b"straight face"), CHEAP)
+}
+
+fn sealed() -> Vec<u8> {
+    Sealing::to(vec![recipient()]).expect("a passphrase is enough").with_entropy(Entropy::Fixed(1)).bytes(b"data").expect("sealed")
+}
+
+/// The error for a file that begins with these bytes.
+fn error(bytes: &[u8]) -> Error {
+    let begin = Instant::now();
+    let error = Header::read(bytes).and_then(|header| header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]));
+    assert!(begin.elapsed() < Duration::from_secs(1), "it took {:?}", begin.elapsed());
+    error.err().unwrap_or_else(|| panic!("{} bytes were taken", bytes.len()))
+}
+
+fn with(change: impl Fn(&mut Vec<u8>)) -> Error {
+    let mut bytes = sealed();
+    change(&mut bytes);
+    error(&bytes)
+}
+
+#[test]
+fn other_files_are_told_apart() {
+    for (bytes, hint) in [
+        (&b""[..], "empty"),
+        (b"age-encryption.org/v1\n-> X25519", "age -d"),
+        (b"-----BEGIN PRIVATE KEY-----\n", "PEM"),
+        (b"Salted__01234567", "openssl"),
+        (b"PK\x03\x04.............", "right file"),
+        (b"\x89DPN\x0a\x1a\x0a\x01..........", "line ends"),
+    ] {
+        let error = error(bytes);
+        assert!(matches!(error, Error::NotSealed(_)) && error.to_string().contains(hint), "{error}");
+    }
+    let sealed = sealed();
+    (1..FIXED).for_each(|length| assert!(matches!(error(&sealed[..length]), Error::Truncated), "{length} bytes"));
+}
+
+#[test]
+fn the_future_is_told_apart_from_damage() {
+    assert!(matches!(with(|bytes| bytes[8] = 2), Error::Newer(_)));
+    assert!(matches!(with(|bytes| bytes[9] = 1), Error::Newer(_)));
+    assert!(matches!(with(|bytes| bytes[9] = 0x80), Error::Newer(_)));
+    assert!(matches!(with(|bytes| bytes[FIXED + 1] = 9), Error::Newer(_)));
+}
+
+fn length_field(bytes: &mut [u8], length: usize) {
+    bytes[10..14].copy_from_slice(&(length as u32).to_be_bytes());
+}
+
+#[test]
+fn every_length_is_held_against_the_others() {
+    let length = Header::read(&sealed()[..]).expect("a header").length() as usize;
+    assert!(matches!(with(|bytes| length_field(bytes, length + 1)), Error::Header(_) | Error::HeaderForged));
+    assert!(matches!(with(|bytes| length_field(bytes, length - 1)), Error::Header(_)));
+    assert!(matches!(with(|bytes| length_field(bytes, 0)), Error::Header(_)));
+    assert!(matches!(with(|bytes| length_field(bytes, LONGEST + 1)), Error::Limit(_)));
+    assert!(matches!(with(|bytes| length_field(bytes, u32::MAX as usize)), Error::Limit(_)));
+    assert!(matches!(with(|bytes| length_field(bytes, LONGEST)), Error::Truncated));
+    assert!(matches!(with(|bytes| bytes[15] = 0), Error::Header(_)), "no recipient");
+    assert!(matches!(with(|bytes| bytes[15] = 2), Error::Header(_)), "a recipient more than there is");
+    assert!(matches!(with(|bytes| bytes[FIXED + 3] -= 1), Error::Header(_)), "a body that is too short");
+    let metadata = FIXED + 4 + 108;
+    assert!(matches!(with(|bytes| bytes[metadata + 3] ^= 1), Error::Header(_)), "a box of no multiple");
+    assert!(matches!(with(|bytes| bytes[metadata] = 0xff), Error::Header(_)), "a huge box");
+}
+
+#[test]
+fn hostile_headers_cost_next_to_nothing() {
+    // 65 535 recipients, in a header of 64 KiB and in one as long as can be.
+    for length in [64 << 10, LONGEST] {
+        let mut bytes = sealed();
+        bytes.resize(length + 1000, 0xff);
+        length_field(&mut bytes, length);
+        bytes[14..16].fill(0xff);
+        assert!(matches!(error(&bytes), Error::Header(_)), "{length}");
+        // As many as fit, all of a kind that nobody knows; and garbage.
+        bytes[14..16].copy_from_slice(&((length / 100) as u16).to_be_bytes());
+        assert!(matches!(error(&bytes), Error::Header(_)), "{length}");
+        bytes[FIXED..].fill(0);
+        assert!(matches!(error(&bytes), Error::Newer(_) | Error::Header(_)), "{length}");
+    }
+    // A terabyte for Argon2; and passes for years.
+    for (at, value) in [(0, 1_u32 << 30), (4, u32::MAX), (8, u32::MAX), (0, 0), (4, 0), (8, 0)] {
+        let place = FIXED + 4 + at;
+        let refused = with(|bytes| bytes[place..place + 4].copy_from_slice(&value.to_be_bytes()));
+        assert!(matches!(refused, Error::Limit(_) | Error::Header(_)), "{refused}");
+    }
+}
+
+#[test]
+fn a_second_passphrase_is_refused() {
+    assert!(matches!(Sealing::to(vec![recipient(), recipient()]), Err(Error::TooMany(_))));
+    let sealed = sealed();
+    let entry = &sealed[FIXED..FIXED + 112];
+    let mut twice = [&sealed[..FIXED], entry, &sealed[FIXED..]].concat();
+    twice[15] = 2;
+    let length = Header::read(&sealed[..]).expect("a header").length() as usize;
+    length_field(&mut twice, length + 112);
+    assert!(matches!(error(&twice), Error::Limit(_)));
+}
+
+#[test]
+fn slack_is_zero_and_counts() {
+    let sealing = Sealing::to(vec![recipient()]).expect("a passphrase is enough");
+    let sealed = sealing.bytes(&vec![1; 600_000]).expect("sealed");
+    let header = Header::read(&sealed[..]).expect("a header");
+    assert_eq!((header.length() as usize + crate::floe::HEADER) % PAGE, 0);
+    assert!(header.slack() > 0);
+    let mut changed = sealed;
+    changed[header.length() as usize - MAC - 1] = 1;
+    assert!(matches!(error(&changed), Error::Header("its slack")));
+}
+
+#[test]
+fn a_wrong_passphrase_is_called_that() {
+    let open = |text: &[u8]| Header::read(&sealed()[..]).expect("a header").open(&[Identity::Passphrase(Passphrase::new(text))]);
+    assert!(matches!(open(b"Straight face"), Err(Error::WrongPassphrase)));
+    assert!(open(b"straight face").is_ok());
+    let nobody = Header::read(&sealed()[..]).expect("a header").open(&[]);
+    assert!(nobody.is_err_and(|error| error.to_string().contains("sealed to one passphrase")));
+}
+
+/// A header with other recipients, written over the old one.
+#[test]
+fn recipients_can_be_changed_without_the_payload() {
+    let sealing = Sealing::to(vec![recipient()]).expect("a passphrase is enough");
+    let data = vec![7; 600_000];
+    let mut sealed = sealing.bytes(&data).expect("sealed");
+    let header = Header::read(&sealed[..]).expect("a header");
+    let (length, opened) = (header.length() as usize, header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]));
+    let other = Recipient::Passphrase(Passphrase::new(b"another"), CHEAP);
+    let new = opened.expect("the passphrase").rewrap(&[other], false).expect("a header");
+    assert_eq!(new.len(), length);
+    sealed[..length].copy_from_slice(&new);
+    let mut payload = &sealed[..];
+    let opened = Header::read(&mut payload).expect("a header").open(&[Identity::Passphrase(Passphrase::new(b"another"))]);
+    let mut plain = Vec::new();
+    opened.expect("the new passphrase").bytes_onto(payload, &mut plain).expect("opened");
+    assert!(plain == data);
+    assert!(matches!(error(&sealed), Error::WrongPassphrase));
+}
