@@ -17,7 +17,7 @@ mod hybrid;
 mod private;
 mod public;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::imp::ml_kem::Set;
 use dh::Curve;
@@ -140,7 +140,7 @@ impl Kem {
             Self::X25519 => Parts::Dh(Curve::X25519),
             Self::MlKem768 => Parts::Ml(Set::Ml768),
             Self::MlKem1024 => Parts::Ml(Set::Ml1024),
-            Self::MlKem768P256 => Parts::Hybrid(Set::Ml768, Curve::P256, b"|-()-|"),
+            Self::MlKem768P256 => Parts::Hybrid(Set::Ml768, Curve::P256, b"MLKEM768-P256"),
             Self::XWing => Parts::Hybrid(Set::Ml768, Curve::X25519, br"\.//^\"),
         }
     }
@@ -152,5 +152,5 @@ enum Parts {
     Dh(Curve),
     Ml(Set),
     /// With the label that sets its shared secrets apart from all others.
-    Hybrid(Set, Curve, &'static [u8; 6]),
+    Hybrid(Set, Curve, &'static [u8]),
 }

@@ -24,7 +24,7 @@ mod work;
 pub use error::{Error, Fault};
 pub use kem::{Kem, Material, Mode, PrivateKey, PublicKey};
 pub use metadata::{Kind, Metadata};
-pub use opening::{Header, Identity, Opened, RangeReader, Opener};
+pub use opening::{Header, Identity, Opened, Opener, RangeReader};
 pub use passphrase::{Cost, Passphrase};
 pub use recipient::{Recipient, Stanza};
 pub use sealing::{Sealer, Sealing};

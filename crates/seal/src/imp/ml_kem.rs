@@ -92,9 +92,8 @@ impl Key {
         }
         let public = &bytes[384 * set.rank()..][..set.public_len()];
         // SAFETY: both slices come with their lengths and are copied; the object that comes back, or null, is ours.
-        let pair = unsafe {
-            Owned::new(ffi::EVP_PKEY_kem_new_raw_key(set.nid(), public.as_ptr(), public.len(), bytes.as_ptr(), bytes.len()))
-        }?;
+        let pair =
+            unsafe { Owned::new(ffi::EVP_PKEY_kem_new_raw_key(set.nid(), public.as_ptr(), public.len(), bytes.as_ptr(), bytes.len())) }?;
         // SAFETY: the object is valid and holds both halves.
         let valid = unsafe { ffi::EVP_PKEY_kem_check_key(pair.get()) } == 1;
         Ok(valid.then_some(Self { set, pair }))
@@ -119,9 +118,8 @@ impl Key {
         let context = context(&self.pair)?;
         let mut length = out.len();
         // SAFETY: the context is valid; `out` has room for `length` bytes, and the ciphertext comes with its length, which is checked there.
-        let done = unsafe {
-            ffi::EVP_PKEY_decapsulate(context.get(), out.as_mut_ptr(), &raw mut length, ciphertext.as_ptr(), ciphertext.len())
-        };
+        let done =
+            unsafe { ffi::EVP_PKEY_decapsulate(context.get(), out.as_mut_ptr(), &raw mut length, ciphertext.as_ptr(), ciphertext.len()) };
         if done == 1 && length == out.len() { Ok(()) } else { Err(FAILED) }
     }
 }
@@ -144,26 +142,14 @@ pub(crate) fn encapsulate(set: Set, public: &[u8], ciphertext: &mut [u8], out: &
     let (mut ciphertext_len, mut length) = (ciphertext.len(), out.len());
     // SAFETY: the context is valid; both outputs come with their lengths, and are written only where they suffice.
     let done = unsafe {
-        ffi::EVP_PKEY_encapsulate(
-            context.get(),
-            ciphertext.as_mut_ptr(),
-            &raw mut ciphertext_len,
-            out.as_mut_ptr(),
-            &raw mut length,
-        )
+        ffi::EVP_PKEY_encapsulate(context.get(), ciphertext.as_mut_ptr(), &raw mut ciphertext_len, out.as_mut_ptr(), &raw mut length)
     };
     if done == 1 && ciphertext_len == ciphertext.len() && length == out.len() { Ok(()) } else { Err(FAILED) }
 }
 
 /// As [`encapsulate`], but the same each time, for known answers.
 #[cfg(test)]
-pub(crate) fn encapsulate_with(
-    set: Set,
-    public: &[u8],
-    random: &[u8; 32],
-    ciphertext: &mut [u8],
-    out: &mut [u8; 32],
-) -> Result<(), Error> {
+pub(crate) fn encapsulate_with(set: Set, public: &[u8], random: &[u8; 32], ciphertext: &mut [u8], out: &mut [u8; 32]) -> Result<(), Error> {
     let key = import(set, public)?;
     let context = context(&key)?;
     let (mut ciphertext_len, mut length, mut random_len) = (ciphertext.len(), out.len(), random.len());

@@ -119,8 +119,9 @@ pub(super) fn encapsulate(kem: Kem, curve: Curve, public: &[u8], ephemeral: &Sca
 }
 
 /// What is said of a recipient whose point leads nowhere.
-pub(super) const SMALL_ORDER: Error =
-    Error::Invalid("the public key is a point of small order, which protects nothing\nhint: nobody has such a key by chance; ask its owner");
+pub(super) const SMALL_ORDER: Error = Error::Invalid(
+    "the public key is a point of small order, which protects nothing\nhint: nobody has such a key by chance; ask its owner",
+);
 
 /// `Decap`; `None` if `enc` is not valid. May leak: that.
 pub(super) fn decapsulate(kem: Kem, scalar: &Scalar, public: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {

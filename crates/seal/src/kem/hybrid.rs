@@ -22,7 +22,7 @@ pub(super) fn expand(set: Set, curve: Curve, seed: &[u8]) -> Result<Option<(Key,
 
 /// `Encaps`, with the ephemeral scalar and the lattice's part given.
 pub(super) fn encapsulate(
-    label: &[u8; 6],
+    label: &[u8],
     curve: Curve,
     point: &[u8],
     ephemeral: &Scalar,
@@ -44,7 +44,7 @@ pub(super) fn encapsulate(
 /// `Decaps`; `None` if the point in `enc` is not valid. `enc` has the right length. May leak: that.
 ///
 /// X-Wing's draft goes on with the zero that a point of small order gives. No honest writer sends one, so refusing it loses nothing.
-pub(super) fn decapsulate(label: &[u8; 6], key: &Key, scalar: &Scalar, point: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
+pub(super) fn decapsulate(label: &[u8], key: &Key, scalar: &Scalar, point: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
     let (ciphertext, sent) = enc.split_at(key.set().ciphertext_len());
     let mut secrets = Secrets::default();
     if !scalar.multiply(sent, &mut secrets.curve)? {
@@ -59,6 +59,9 @@ pub(super) fn whole(secret: &mut Secret) -> Result<&mut [u8; 32], Error> {
     secret.as_mut_array().ok_or(Error::System("a secret has the wrong length"))
 }
 
+/// Bytes in the longest label.
+const LABEL: usize = 13;
+
 /// What each half agreed on.
 #[derive(Default)]
 struct Secrets {
@@ -68,8 +71,8 @@ struct Secrets {
 
 impl Secrets {
     /// `C2PRICombiner` with SHA3-256.
-    fn combine(&self, sent: &[u8], point: &[u8], label: &[u8; 6]) -> Result<Secret, Error> {
-        let mut input = Wiped::new([0; 32 + 32 + 2 * Curve::P256.point_len() + 6]);
+    fn combine(&self, sent: &[u8], point: &[u8], label: &[u8]) -> Result<Secret, Error> {
+        let mut input = Wiped::new([0; 32 + 32 + 2 * Curve::P256.point_len() + LABEL]);
         let mut length = 0;
         for part in [&self.lattice[..], &self.curve[..], sent, point, label] {
             input[length..][..part.len()].copy_from_slice(part);

@@ -66,7 +66,9 @@ impl PrivateKey {
     /// If they are not a key of this kind: a wrong length, a P-256 scalar that is zero or not below the order. May leak: that.
     pub fn from_seed(kem: Kem, seed: &[u8]) -> Result<Self, Error> {
         if seed.len() != kem.private_len() {
-            return Err(Error::Invalid("a private key of this kind has another length\nhint: part of the key is missing, or its kind is another"));
+            return Err(Error::Invalid(
+                "a private key of this kind has another length\nhint: part of the key is missing, or its kind is another",
+            ));
         }
         let opener = match kem.parts() {
             Parts::Dh(curve) => Opener::Dh(dh::Scalar::from_bytes(curve, seed)?.ok_or(INVALID)?),
@@ -153,4 +155,5 @@ impl PrivateKey {
     }
 }
 
-const INVALID: Error = Error::Invalid("not a valid private key of this kind\nhint: the key is damaged; get it from a backup, or make a new one");
+const INVALID: Error =
+    Error::Invalid("not a valid private key of this kind\nhint: the key is damaged; get it from a backup, or make a new one");

@@ -27,7 +27,9 @@ impl PublicKey {
     pub fn from_bytes(kem: Kem, bytes: &[u8]) -> Result<Self, Error> {
         const HINT: &str = "not a valid public key of this kind\nhint: the key is damaged; get it again from its owner";
         if bytes.len() != kem.public_len() {
-            return Err(Error::Invalid("a public key of this kind has another length\nhint: part of the key is missing, or its kind is another"));
+            return Err(Error::Invalid(
+                "a public key of this kind has another length\nhint: part of the key is missing, or its kind is another",
+            ));
         }
         let valid = match kem.parts() {
             Parts::Dh(curve) => curve.is_point(bytes)?,
