@@ -9,7 +9,8 @@ pub use opener::Opener;
 pub use range::RangeReader;
 
 use crate::file_key::FileKey;
-use crate::header::{Entry, Parsed, VERSION};
+use crate::floe::{self, Parameters, Segments};
+use crate::header::{Entry, Parsed, VERSION, check_segment};
 use crate::metadata::Contents;
 use crate::recipient::{unwrap_with_key, unwrap_with_passphrase};
 use crate::{Error, Passphrase, PrivateKey, Stanza};
@@ -83,6 +84,18 @@ impl Header {
     #[must_use]
     pub fn metadata_length(&self) -> u64 {
         self.0.metadata.len() as u64
+    }
+
+    /// How the segments lie in a file of `length` bytes, by what stands behind the header, which is read from `input`. Nothing of it is
+    /// authentic.
+    ///
+    /// # Errors
+    /// If the payload's header is not well formed, or no sealed file is so long.
+    pub fn segments(&self, input: impl Read, length: u64) -> Result<Segments, Error> {
+        let parameters = Parameters::read(input)?;
+        check_segment(parameters.segment_length())?;
+        let payload = length.saturating_sub(self.length() + floe::HEADER as u64);
+        parameters.segments_in(payload)
     }
 
     /// Tries the identities, in their order, against the recipients of their kind. May leak: which fit.

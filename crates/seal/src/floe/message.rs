@@ -2,10 +2,12 @@
 
 use super::{Cipher, HEADER, HEADER_TAG, IV, NONCE, OVERHEAD, PARAMETERS, Segments};
 use crate::entropy::Entropy;
+use crate::fill::read_full;
 use crate::{Error, Secret};
 use aws_lc_rs::hkdf::{HKDF_SHA384, KeyType, Prk};
 use deadpan_ct::Wipe;
 use std::fmt;
+use std::io::Read;
 use std::ops::Range;
 
 /// How long segments are, and how often their key changes.
@@ -39,6 +41,26 @@ impl Parameters {
     #[must_use]
     pub const fn segment_length(self) -> usize {
         self.segment as usize
+    }
+
+    /// Reads those that a message begins with. They are not authentic before [`Message::resume`].
+    ///
+    /// # Errors
+    /// If there are none that are known.
+    pub fn read(mut input: impl Read) -> Result<Self, Error> {
+        let mut bytes = [0; PARAMETERS];
+        if read_full(&mut input, &mut bytes).map_err(Error::Read)? < PARAMETERS {
+            return Err(Error::Truncated);
+        }
+        Self::decode(&bytes)
+    }
+
+    /// How so many bytes of sealed segments lie.
+    ///
+    /// # Errors
+    /// If no message is so long.
+    pub fn segments_in(self, sealed: u64) -> Result<Segments, Error> {
+        Segments::of_sealed(self.segment_length(), sealed)
     }
 
     /// AES-256-GCM, HKDF-Expand-SHA-384, the segment length, the IV length.
@@ -199,7 +221,7 @@ impl Message {
     /// # Errors
     /// If no message is so long.
     pub fn segments_in(&self, sealed: u64) -> Result<Segments, Error> {
-        Segments::of_sealed(self.segment_length(), sealed)
+        self.parameters.segments_in(sealed)
     }
 
     /// Seals all of `data`, its segments appended to `sealed`.

@@ -35,6 +35,12 @@ impl Segments {
         Ok(Self { segment, count, data: data.ok_or(Error::Truncated)? })
     }
 
+    /// Bytes in a full segment, sealed.
+    #[must_use]
+    pub const fn segment_length(&self) -> u64 {
+        self.segment
+    }
+
     /// How many there are, at least one.
     #[must_use]
     pub const fn count(&self) -> u64 {

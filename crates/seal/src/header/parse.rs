@@ -4,7 +4,7 @@ use super::{Entry, FIXED, LONGEST, MAC, PREAMBLE, SIGNATURE, VERSION};
 use crate::fill::read_full;
 use crate::metadata;
 use crate::recipient::Stanza;
-use crate::{Error, floe};
+use crate::Error;
 use deadpan_ct::CtZero;
 use std::io::Read;
 
@@ -142,8 +142,8 @@ impl<'a> Rest<'a> {
 }
 
 /// Segment lengths that are accepted; what is written is FLOE's default.
-pub(crate) fn check_segment(message: &floe::Message) -> Result<(), Error> {
-    if (4 << 10..=16 << 20).contains(&message.segment_length()) {
+pub(crate) fn check_segment(length: usize) -> Result<(), Error> {
+    if (4 << 10..=16 << 20).contains(&length) {
         Ok(())
     } else {
         Err(Error::Limit("a length of segments that is not between 4 KiB and 16 MiB"))

@@ -68,7 +68,7 @@ fn every_length_is_held_against_the_others() {
     assert!(matches!(with(|bytes| length_field(bytes, u32::MAX as usize)), Error::Limit(_)));
     assert!(matches!(with(|bytes| length_field(bytes, LONGEST)), Error::Truncated));
     assert!(matches!(with(|bytes| bytes[15] = 0), Error::Header(_)), "no recipient");
-    assert!(matches!(with(|bytes| bytes[15] = 2), Error::Header(_)), "a recipient more than there is");
+    assert!(matches!(with(|bytes| bytes[15] = 2), Error::Header(_) | Error::Newer(_)), "a recipient more than there is");
     assert!(matches!(with(|bytes| bytes[FIXED + 3] -= 1), Error::Header(_)), "a body that is too short");
     let metadata = FIXED + 4 + 108;
     assert!(matches!(with(|bytes| bytes[metadata + 3] ^= 1), Error::Header(_)), "a box of no multiple");
@@ -86,7 +86,7 @@ fn hostile_headers_cost_next_to_nothing() {
         assert!(matches!(error(&bytes), Error::Header(_)), "{length}");
         // As many as fit, all of a kind that nobody knows; and garbage.
         bytes[14..16].copy_from_slice(&((length / 100) as u16).to_be_bytes());
-        assert!(matches!(error(&bytes), Error::Header(_)), "{length}");
+        assert!(matches!(error(&bytes), Error::Newer(_) | Error::Header(_)), "{length}");
         bytes[FIXED..].fill(0);
         assert!(matches!(error(&bytes), Error::Newer(_) | Error::Header(_)), "{length}");
     }

@@ -56,7 +56,7 @@ impl Opened {
         let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
         let payload = self.key.payload_key()?;
         let message = Message::resume(&payload, &PREAMBLE, start.get(..length).unwrap_or_default())?;
-        check_segment(&message)?;
+        check_segment(message.segment_length())?;
         Ok(message)
     }
 
