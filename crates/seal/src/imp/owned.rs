@@ -45,6 +45,7 @@ macro_rules! freed {
     ($($type:ident by $function:ident)*) => { $(
         // SAFETY: the function that aws-lc's headers name for the type.
         unsafe impl Free for ffi::$type {
+            // SAFETY: the trait says what the caller owes.
             unsafe fn free(object: *mut Self) {
                 // SAFETY: the caller owns the object.
                 unsafe { ffi::$function(object) }
