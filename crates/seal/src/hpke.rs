@@ -32,8 +32,9 @@ pub const TAG: usize = 16;
 /// If the system has no random bytes, or the key is an X25519 point of small order.
 pub fn seal(key: &PublicKey, info: &[u8], aad: &[u8], message: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
     let (enc, shared) = key.encapsulate()?;
-    let sealed = Context::new(&OURS, key.kem(), &shared, info)?.seal(aad, message)?;
-    Ok((enc, sealed))
+    let mut context = Context::new(&OURS);
+    context.schedule(key.kem(), &shared, info)?;
+    Ok((enc, context.seal(aad, message)?))
 }
 
 /// Opens what [`seal`] made; `None` if it was not made for this key, or was changed. May leak: that.
@@ -47,7 +48,9 @@ pub fn open(key: &PrivateKey, enc: &[u8], info: &[u8], aad: &[u8], sealed: &[u8]
         Err(Error::Invalid(_)) => return Ok(None),
         Err(error) => return Err(error),
     };
-    Context::new(&OURS, key.kem(), &shared, info)?.open(aad, sealed)
+    let mut context = Context::new(&OURS);
+    context.schedule(key.kem(), &shared, info)?;
+    context.open(aad, sealed)
 }
 
 /// An AEAD with its number in HPKE's registry. There are others in the test vectors.
@@ -59,31 +62,34 @@ struct Aead {
 static OURS: Aead = Aead { id: 2, algorithm: &AES_256_GCM };
 
 /// The key and nonce of the one message.
-struct Context {
-    algorithm: &'static Algorithm,
+struct Context<'a> {
+    aead: &'a Aead,
     /// The key in front; shorter ones leave zeros behind.
     key: Wiped<[u8; 32]>,
     nonce: Wiped<[u8; 12]>,
 }
 
-impl Context {
+impl<'a> Context<'a> {
+    /// Without a key yet: it is put in place by [`Context::schedule`], since a move would leave a copy behind.
+    fn new(aead: &'a Aead) -> Self {
+        Self { aead, key: Wiped::default(), nonce: Wiped::default() }
+    }
+
     /// `KeySchedule` in base mode: no pre-shared key.
-    fn new(aead: &Aead, kem: Kem, shared: &[u8], info: &[u8]) -> Result<Self, Error> {
-        let suite = Suite::hpke(kem, aead.id);
+    fn schedule(&mut self, kem: Kem, shared: &[u8], info: &[u8]) -> Result<(), Error> {
+        let suite = Suite::hpke(kem, self.aead.id);
         let (mut no_psk, mut about) = ([0; 32], [0; 32]);
         suite.extract(b"", b"psk_id_hash", b"", &mut no_psk)?;
         suite.extract(b"", b"info_hash", info, &mut about)?;
         let context: [&[u8]; 3] = [&[0], &no_psk, &about];
         let mut secret = Wiped::new([0; 32]);
         suite.extract(shared, b"secret", b"", &mut secret)?;
-        let mut made = Self { algorithm: aead.algorithm, key: Wiped::default(), nonce: Wiped::default() };
-        suite.expand(&secret, b"key", &context, &mut made.key[..aead.algorithm.key_len()])?;
-        suite.expand(&secret, b"base_nonce", &context, &mut *made.nonce)?;
-        Ok(made)
+        suite.expand(&secret, b"key", &context, &mut self.key[..self.aead.algorithm.key_len()])?;
+        suite.expand(&secret, b"base_nonce", &context, &mut *self.nonce)
     }
 
     fn cipher(&self) -> Result<LessSafeKey, Error> {
-        let key = UnboundKey::new(self.algorithm, &self.key[..self.algorithm.key_len()]).map_err(|_| FAILED)?;
+        let key = UnboundKey::new(self.aead.algorithm, &self.key[..self.aead.algorithm.key_len()]).map_err(|_| FAILED)?;
         Ok(LessSafeKey::new(key))
     }
 
@@ -93,10 +99,11 @@ impl Context {
     }
 
     fn seal(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
+        let cipher = self.cipher()?;
         // Room for the tag from the start: growing would leave the message behind.
         let mut sealed = Vec::with_capacity(message.len() + TAG);
         sealed.extend_from_slice(message);
-        self.cipher()?.seal_in_place_append_tag(self.nonce(), Aad::from(aad), &mut sealed).map_err(|_| {
+        cipher.seal_in_place_append_tag(self.nonce(), Aad::from(aad), &mut sealed).map_err(|_| {
             sealed.wipe();
             FAILED
         })?;

