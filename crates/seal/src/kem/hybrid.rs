@@ -43,7 +43,7 @@ pub(super) fn encapsulate(
 
 /// `Decaps`; `None` if the point in `enc` is not valid. `enc` has the right length. May leak: that.
 ///
-/// X-Wing's draft goes on with the zero that a point of small order gives. No honest writer sends one, so refusing it loses nothing.
+/// A point of small order is refused here too, as RFC 9180 does for DHKEM: no honest writer sends one.
 pub(super) fn decapsulate(label: &[u8], key: &Key, scalar: &Scalar, point: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
     let (ciphertext, sent) = enc.split_at(key.set().ciphertext_len());
     let mut secrets = Secrets::default();

@@ -38,6 +38,12 @@ fn derive_private(kem: Kem, material: &[u8]) -> Vec<u8> {
     out
 }
 
+/// `encapsulate` of X25519 with the ephemeral scalar given.
+pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Secret) {
+    let scalar = Scalar::from_bytes(dh::Curve::X25519, scalar).unwrap().unwrap();
+    dh::encapsulate(Kem::X25519, dh::Curve::X25519, key.as_bytes(), &scalar).unwrap()
+}
+
 /// `encapsulate` with the random bytes given, as the published vectors have it.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
     let lattice = |set, public: &[u8], ciphertext: &mut [u8], shared: &mut [u8; 32]| {
