@@ -7,4 +7,5 @@ pub(crate) mod locked;
 pub(crate) mod ml_kem;
 mod owned;
 pub(crate) mod p256;
+pub(crate) mod scrypt;
 pub(crate) mod x25519;

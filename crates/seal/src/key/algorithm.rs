@@ -1,0 +1,165 @@
+//! Algorithm identifiers: what kind of key follows, and the names of those that are not for us.
+
+use super::der::{Item, OID, Reader, SEQUENCE};
+use super::error::Trouble;
+use crate::Kem;
+
+const ID_EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
+
+/// The contents of the `AlgorithmIdentifier` of a kind: an object identifier, and for P-256 the name of the curve.
+const fn contents(kem: Kem) -> &'static [u8] {
+    match kem {
+        // id-ecPublicKey 1.2.840.10045.2.1 with prime256v1 1.2.840.10045.3.1.7: RFC 5480.
+        Kem::P256 => &[6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
+        // id-X25519 1.3.101.110: RFC 8410.
+        Kem::X25519 => &[6, 3, 0x2b, 0x65, 0x6e],
+        // id-alg-ml-kem-768 and -1024, 2.16.840.1.101.3.4.4.2 and .3: RFC 9935.
+        Kem::MlKem768 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x02],
+        Kem::MlKem1024 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x03],
+        // 2.25.235334975590361764860720523004686002542, which is the UUID b10bde1d-fd73-42a4-b1f4-9f42253e696e: no draft names this KEM in
+        // X.509 terms, and the arc 2.25 is open to everybody (X.667). See docs/format-keys.md.
+        Kem::MlKem768P256 => {
+            &[6, 20, 0x69, 0x82, 0xe2, 0x8b, 0xef, 0x87, 0xbf, 0xd7, 0x9a, 0x8a, 0xc9, 0xb1, 0xfa, 0xa7, 0xe8, 0xa2, 0xa9, 0xf9, 0xd2, 0x6e]
+        }
+        // id-XWing 1.3.6.1.4.1.62253.25722: draft-connolly-cfrg-xwing-kem.
+        Kem::XWing => &[6, 11, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x83, 0xe6, 0x2d, 0x81, 0xc8, 0x7a],
+    }
+}
+
+/// What stands inside the identifier of a kind, to be written.
+pub(super) fn inside(kem: Kem) -> Item<'static> {
+    Item::Raw(contents(kem))
+}
+
+/// The kind that an identifier's contents name.
+pub(super) fn kem(identifier: &[u8]) -> Result<Kem, Trouble> {
+    let identifier = deadpan_ct::declassify_bytes(identifier);
+    if let Some(kem) = Kem::ALL.into_iter().find(|kem| contents(*kem) == identifier) {
+        return Ok(kem);
+    }
+    let mut reader = Reader::new(identifier);
+    let oid = reader.oid()?;
+    if oid == ID_EC {
+        return Err(other_curve(reader));
+    }
+    let mut kinds = Kem::ALL.into_iter();
+    if kinds.any(|kem| contents(kem).get(2..) == Some(oid)) {
+        return Err(Trouble::Malformed("parameters stand where its kind of key has none"));
+    }
+    Err(foreign(oid))
+}
+
+/// What is wrong with an elliptic curve that is not P-256 by name.
+fn other_curve(mut parameters: Reader<'_>) -> Trouble {
+    match parameters.next_tag() {
+        Some(OID) => parameters.oid().and_then(|oid| parameters.end().map(|()| oid)).map_or_else(|trouble| trouble, foreign),
+        Some(SEQUENCE) => Trouble::unsupported(
+            "a curve written out as parameters",
+            "convert it with `openssl pkey -ec_param_enc named_curve`, if the curve is P-256",
+        ),
+        _ => Trouble::Malformed("the curve is not named"),
+    }
+}
+
+const MAKE_ANOTHER: &str = "make a key for sealing with Deadpan";
+const SIGNS: &str = "such a key signs, it does not seal; make one for sealing with Deadpan";
+
+/// A name for what an object identifier stands for, where it is known what that is.
+fn foreign(oid: &[u8]) -> Trouble {
+    for (start, lasts, name, hint) in FOREIGN {
+        if let Some(&[last]) = oid.strip_prefix(*start)
+            && lasts.contains(&last)
+        {
+            return Trouble::unsupported(*name, hint);
+        }
+    }
+    Trouble::unsupported(format!("a key of the kind {}", dotted(oid)), MAKE_ANOTHER)
+}
+
+/// All but the last byte of the identifiers, their last bytes, what they stand for, and what to do.
+type Foreign = (&'static [u8], std::ops::RangeInclusive<u8>, &'static str, &'static str);
+
+const FOREIGN: &[Foreign] = &[
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01], 1..=10, "an RSA key", MAKE_ANOTHER),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x03], 1..=1, "a Diffie-Hellman key", MAKE_ANOTHER),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3e, 0x02], 1..=1, "a Diffie-Hellman key", MAKE_ANOTHER),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x38, 0x04], 1..=1, "a DSA key", SIGNS),
+    (&[0x2b, 0x65], 0x6f..=0x6f, "an X448 key", MAKE_ANOTHER),
+    (&[0x2b, 0x65], 0x70..=0x70, "an Ed25519 key", SIGNS),
+    (&[0x2b, 0x65], 0x71..=0x71, "an Ed448 key", SIGNS),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x11..=0x13, "an ML-DSA key", SIGNS),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x20..=0x22, "an ML-DSA key", SIGNS),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x14..=0x2e, "an SLH-DSA key", SIGNS),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04], 1..=1, "an ML-KEM-512 key", "take ML-KEM-768, ML-KEM-1024 or a hybrid"),
+    (&[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06], 55..=66, "a composite ML-KEM key", "take an X-Wing key, which is hybrid too"),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01], 1..=6, "a curve other than P-256", MAKE_ANOTHER),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x0a..=0x0a, "the curve secp256k1", MAKE_ANOTHER),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x21..=0x21, "the curve P-224", MAKE_ANOTHER),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x22..=0x22, "the curve P-384", MAKE_ANOTHER),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x23..=0x23, "the curve P-521", MAKE_ANOTHER),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01], 1..=14, "a Brainpool curve", MAKE_ANOTHER),
+];
+
+/// An encryption of private keys that is not PBES2, or a part of it that is not read: those of PKCS#12 and PKCS#5 v1 are weak, others rare.
+pub(super) fn old_encryption(oid: &[u8]) -> Trouble {
+    let hint = "convert it with `openssl pkcs8 -topk8 -v2 aes-256-cbc -v2prf hmacWithSHA256`";
+    Trouble::unsupported(format!("a key protected with algorithm {}", dotted(oid)), hint)
+}
+
+/// An object identifier as people write it; in hexadecimal if it is none, or has numbers past 128 bits.
+pub(super) fn dotted(oid: &[u8]) -> String {
+    let mut numbers = Vec::new();
+    let mut number: u128 = 0;
+    for byte in oid {
+        if number >> 121 != 0 {
+            return format!("{oid:02x?}");
+        }
+        number = number << 7 | u128::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            numbers.push(number);
+            number = 0;
+        }
+    }
+    let Some((first, rest)) = numbers.split_first() else { return format!("{oid:02x?}") };
+    let root = (*first / 40).min(2);
+    let rest: String = rest.iter().map(|number| format!(".{number}")).collect();
+    format!("{root}.{}{rest}", first - root * 40)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_what_the_documents_say() {
+        for (kem, name) in [
+            (Kem::P256, "1.2.840.10045.2.1"),
+            (Kem::X25519, "1.3.101.110"),
+            (Kem::MlKem768, "2.16.840.1.101.3.4.4.2"),
+            (Kem::MlKem1024, "2.16.840.1.101.3.4.4.3"),
+            (Kem::MlKem768P256, "2.25.235334975590361764860720523004686002542"),
+            (Kem::XWing, "1.3.6.1.4.1.62253.25722"),
+        ] {
+            let mut reader = Reader::new(contents(kem));
+            assert_eq!(dotted(reader.oid().unwrap()), name);
+            assert!(matches!(super::kem(contents(kem)), Ok(known) if known == kem));
+        }
+        assert_eq!(u128::from_str_radix("b10bde1dfd7342a4b1f49f42253e696e", 16), Ok(235_334_975_590_361_764_860_720_523_004_686_002_542));
+    }
+
+    #[test]
+    fn null_parameters_are_refused() {
+        let mut with_null = contents(Kem::X25519).to_vec();
+        with_null.extend([5, 0]);
+        assert!(matches!(kem(&with_null), Err(Trouble::Malformed(_))));
+    }
+
+    #[test]
+    fn unknown_kinds_are_named_by_number() {
+        let trouble = kem(&[6, 3, 0x2a, 0x03, 0x04]).unwrap_err();
+        assert!(matches!(trouble, Trouble::Unsupported { name, .. } if name == "a key of the kind 1.2.3.4"));
+        for oid in [&[][..], &[0x80], &[0xff; 40]] {
+            let _ = dotted(oid);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The ciphers of PBES2 that are read: AES in CBC mode (RFC 8018 appendix B.2.5).
+
+use super::algorithm;
+use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
+use super::error::Trouble;
+use crate::Secret;
+use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, Algorithm};
+
+/// Bytes in a block of AES, and in an initialisation vector.
+pub(super) const BLOCK: usize = 16;
+
+/// AES-CBC, by the length of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cipher {
+    Aes128,
+    Aes192,
+    Aes256,
+}
+
+impl Cipher {
+    const ALL: [Self; 3] = [Self::Aes128, Self::Aes192, Self::Aes256];
+
+    /// aes128-CBC-PAD, aes192-CBC-PAD, aes256-CBC-PAD: 2.16.840.1.101.3.4.1.2, .22 and .42.
+    const fn oid(self) -> &'static [u8] {
+        match self {
+            Self::Aes128 => &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x02],
+            Self::Aes192 => &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x16],
+            Self::Aes256 => &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01, 0x2a],
+        }
+    }
+
+    /// Bytes in a key.
+    pub(super) const fn key_len(self) -> usize {
+        match self {
+            Self::Aes128 => 16,
+            Self::Aes192 => 24,
+            Self::Aes256 => 32,
+        }
+    }
+
+    pub(super) const fn algorithm(self) -> &'static Algorithm {
+        match self {
+            Self::Aes128 => &AES_128,
+            Self::Aes192 => &AES_192,
+            Self::Aes256 => &AES_256,
+        }
+    }
+
+    /// The cipher and the initialisation vector in an `AlgorithmIdentifier`.
+    pub(super) fn decode(mut identifier: Reader<'_>) -> Result<(Self, [u8; BLOCK]), Trouble> {
+        let oid = identifier.oid()?;
+        let cipher = Self::ALL.into_iter().find(|cipher| cipher.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
+        let iv = identifier.take(OCTET_STRING)?;
+        identifier.end()?;
+        let iv = iv.try_into().map_err(|_| Trouble::Malformed("the initialisation vector does not have 16 bytes"))?;
+        Ok((cipher, iv))
+    }
+
+    /// The `AlgorithmIdentifier`.
+    pub(super) fn encode(self, iv: &[u8; BLOCK]) -> Secret {
+        Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(self.oid())]), Item::Tagged(OCTET_STRING, &[Item::Raw(iv)])]).encode()
+    }
+}

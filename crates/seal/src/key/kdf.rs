@@ -1,0 +1,188 @@
+//! How PBES2 makes a key of a passphrase: PBKDF2 (RFC 8018) and scrypt (RFC 7914), with ceilings on what a file may ask for.
+
+use super::algorithm;
+use super::cipher::Cipher;
+use super::der::{INTEGER, Item, NULL, OCTET_STRING, OID, Reader, SEQUENCE};
+use super::error::Trouble;
+use crate::{Passphrase, Secret, imp};
+use aws_lc_rs::pbkdf2;
+use std::num::NonZeroU32;
+
+/// What is written: OWASP's advice for PBKDF2 with HMAC-SHA-256.
+const ITERATIONS: u32 = 600_000;
+/// Bytes in a salt that is written.
+const SALT: usize = 16;
+
+/// The most that is computed for a file: some seconds, and 1 GiB. Under a fuzzer next to nothing, so that it tries many files.
+mod ceiling {
+    pub(super) const SALT: usize = 1024;
+    pub(super) const ITERATIONS: u64 = if cfg!(fuzzing) { 4 } else { 10_000_000 };
+    /// Bytes in scrypt's table, `128 · N · r`.
+    pub(super) const TABLE: u64 = if cfg!(fuzzing) { 1 << 12 } else { 1 << 30 };
+    /// scrypt's work, `N · r · p`.
+    pub(super) const WORK: u64 = if cfg!(fuzzing) { 1 << 7 } else { 1 << 24 };
+    /// What scrypt holds besides its table, `128 · r · p` bytes.
+    pub(super) const LANES: u64 = 1 << 24;
+}
+
+/// id-PBKDF2, 1.2.840.113549.1.5.12.
+const ID_PBKDF2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0c];
+/// id-scrypt, 1.3.6.1.4.1.11591.4.11.
+const ID_SCRYPT: &[u8] = &[0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b];
+
+/// The pseudo-random functions of PBKDF2: the hash inside HMAC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prf {
+    Sha1,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl Prf {
+    const ALL: [Self; 4] = [Self::Sha1, Self::Sha256, Self::Sha384, Self::Sha512];
+
+    /// hmacWithSHA1, -SHA256, -SHA384, -SHA512: 1.2.840.113549.2.7, .9, .10 and .11.
+    const fn oid(self) -> &'static [u8] {
+        match self {
+            Self::Sha1 => &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x07],
+            Self::Sha256 => &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x09],
+            Self::Sha384 => &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x0a],
+            Self::Sha512 => &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x0b],
+        }
+    }
+
+    const fn algorithm(self) -> pbkdf2::Algorithm {
+        match self {
+            Self::Sha1 => pbkdf2::PBKDF2_HMAC_SHA1,
+            Self::Sha256 => pbkdf2::PBKDF2_HMAC_SHA256,
+            Self::Sha384 => pbkdf2::PBKDF2_HMAC_SHA384,
+            Self::Sha512 => pbkdf2::PBKDF2_HMAC_SHA512,
+        }
+    }
+
+    fn decode(mut identifier: Reader<'_>) -> Result<Self, Trouble> {
+        let oid = identifier.oid()?;
+        let prf = Self::ALL.into_iter().find(|prf| prf.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
+        // RFC 8018 wants a NULL here; some writers leave it out.
+        match identifier.maybe(NULL)? {
+            Some([]) | None => identifier.end()?,
+            Some(_) => return Err(Trouble::Malformed("a null value in it is not empty")),
+        }
+        Ok(prf)
+    }
+}
+
+/// A function from passphrases to keys, with its parameters, which are below the ceilings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kdf {
+    Pbkdf2 { prf: Prf, salt: Vec<u8>, iterations: NonZeroU32 },
+    Scrypt { salt: Vec<u8>, n: u64, r: u64, p: u64 },
+}
+
+impl Kdf {
+    /// What is written, with a new salt.
+    pub(super) fn fresh() -> Result<Self, crate::Error> {
+        let mut salt = vec![0; SALT];
+        aws_lc_rs::rand::fill(&mut salt).map_err(|_| crate::Error::System("no random bytes"))?;
+        let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MAX);
+        Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
+    }
+
+    /// What stands in an `AlgorithmIdentifier`, for a key of `cipher`.
+    pub(super) fn decode(mut identifier: Reader<'_>, cipher: Cipher) -> Result<Self, Trouble> {
+        let oid = identifier.oid()?;
+        if oid != ID_PBKDF2 && oid != ID_SCRYPT {
+            return Err(algorithm::old_encryption(oid));
+        }
+        let mut parameters = identifier.sequence()?;
+        identifier.end()?;
+        let salt = parameters.take(OCTET_STRING)?;
+        if salt.len() > ceiling::SALT {
+            return Err(Trouble::Limit("a salt of more than 1024 bytes"));
+        }
+        let salt = salt.to_vec();
+        if oid == ID_SCRYPT { scrypt(parameters, salt, cipher) } else { pbkdf2(parameters, salt, cipher) }
+    }
+
+    /// The `AlgorithmIdentifier` of PBKDF2, the only one that is written.
+    pub(super) fn encode(&self) -> Secret {
+        let Self::Pbkdf2 { prf, salt, iterations } = self else { unreachable!("scrypt is only read") };
+        let bytes = iterations.get().to_be_bytes();
+        // Minimal, and without a high bit in front: one of these bytes is not zero.
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        let digits = &bytes[zeros..];
+        let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };
+        let function = [Item::Tagged(OID, &[Item::Raw(prf.oid())]), Item::Tagged(NULL, &[])];
+        let parameters = [
+            Item::Tagged(OCTET_STRING, &[Item::Raw(salt)]),
+            Item::Tagged(INTEGER, &[Item::Raw(sign), Item::Raw(digits)]),
+            Item::Tagged(SEQUENCE, &function),
+        ];
+        Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(ID_PBKDF2)]), Item::Tagged(SEQUENCE, &parameters)]).encode()
+    }
+
+    /// The key for `cipher`. May leak: the parameters and lengths; scrypt, whose memory accesses depend on the passphrase, that too to whoever
+    /// shares the processor's caches.
+    pub(super) fn derive(&self, passphrase: &Passphrase, cipher: Cipher) -> Result<Secret, Trouble> {
+        let mut key = Secret::zeroed(cipher.key_len());
+        match self {
+            Self::Pbkdf2 { prf, salt, iterations } => pbkdf2::derive(prf.algorithm(), *iterations, salt, passphrase.as_bytes(), &mut key),
+            Self::Scrypt { salt, n, r, p } => {
+                // All of what the ceilings allow, and the one block that it works on.
+                let memory = usize::try_from(128 * r * (n + p + 1)).unwrap_or(usize::MAX);
+                if !imp::scrypt::derive(passphrase.as_bytes(), salt, *n, *r, *p, memory, &mut key) {
+                    return Err(Trouble::System("not enough memory"));
+                }
+            }
+        }
+        Ok(key)
+    }
+}
+
+/// `PBKDF2-params` behind the salt.
+fn pbkdf2(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<Kdf, Trouble> {
+    let iterations = parameters.number()?;
+    check_key_len(&mut parameters, cipher)?;
+    let prf = match parameters.maybe(SEQUENCE)? {
+        Some(identifier) => Prf::decode(Reader::new(identifier))?,
+        None => Prf::Sha1,
+    };
+    parameters.end()?;
+    if iterations > ceiling::ITERATIONS {
+        return Err(Trouble::Limit("more than 10 million iterations of PBKDF2"));
+    }
+    let iterations = u32::try_from(iterations).ok().and_then(NonZeroU32::new).ok_or(Trouble::Malformed("it asks for no iterations"))?;
+    Ok(Kdf::Pbkdf2 { prf, salt, iterations })
+}
+
+/// `scrypt-params` behind the salt.
+fn scrypt(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<Kdf, Trouble> {
+    let (n, r, p) = (parameters.number()?, parameters.number()?, parameters.number()?);
+    check_key_len(&mut parameters, cipher)?;
+    parameters.end()?;
+    // RFC 7914 section 6: N is a power of two, greater than 1 and less than 2^(128 * r / 8).
+    let small_enough = r >= 4 || n < 1 << (16 * r.min(3));
+    if r == 0 || p == 0 || n < 2 || !n.is_power_of_two() || !small_enough {
+        return Err(Trouble::Malformed("the parameters of scrypt are not valid"));
+    }
+    let table = n.checked_mul(r).and_then(|blocks| blocks.checked_mul(128));
+    let work = n.checked_mul(r).and_then(|blocks| blocks.checked_mul(p));
+    let lanes = r.checked_mul(p).and_then(|blocks| blocks.checked_mul(128));
+    let within = |value: Option<u64>, ceiling| value.is_some_and(|value| value <= ceiling);
+    if !within(table, ceiling::TABLE) || !within(lanes, ceiling::LANES) {
+        return Err(Trouble::Limit("more than 1 GiB of memory for scrypt"));
+    }
+    if !within(work, ceiling::WORK) {
+        return Err(Trouble::Limit("more work for scrypt than N * r * p = 2^24"));
+    }
+    Ok(Kdf::Scrypt { salt, n, r, p })
+}
+
+/// The optional `keyLength`.
+fn check_key_len(parameters: &mut Reader<'_>, cipher: Cipher) -> Result<(), Trouble> {
+    if parameters.next_tag() == Some(INTEGER) && parameters.number()? != cipher.key_len() as u64 {
+        return Err(Trouble::Malformed("the length of its key does not go with its cipher"));
+    }
+    Ok(())
+}

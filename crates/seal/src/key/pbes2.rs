@@ -1,0 +1,121 @@
+//! Encrypted private keys: `EncryptedPrivateKeyInfo` of RFC 5958 with PBES2 of RFC 8018.
+//!
+//! PBES2 has no authentication: whoever can change a file and watch what becomes of it, again and again under the right passphrase, may learn
+//! something. So there is one error for all that goes wrong behind the passphrase, and the padding is looked at in constant time together
+//! with the frame of what is inside; neither is told without the other.
+
+use super::cipher::{BLOCK, Cipher};
+use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
+use super::error::Trouble;
+use super::kdf::Kdf;
+use super::{algorithm, pkcs8};
+use crate::{Passphrase, PrivateKey, Secret};
+use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
+use aws_lc_rs::error::Unspecified;
+use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
+use deadpan_pad::{Padding, Scheme};
+
+const PADDING: Padding = match Padding::new(Scheme::Pkcs7, BLOCK as u8) {
+    Ok(padding) => padding,
+    Err(_) => panic!("a block has bytes"),
+};
+/// id-PBES2, 1.2.840.113549.1.5.13.
+const ID_PBES2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d];
+
+/// An encrypted private key: what it takes to open it, and the ciphertext.
+pub(super) struct Sealed {
+    kdf: Kdf,
+    cipher: Cipher,
+    iv: [u8; BLOCK],
+    ciphertext: Vec<u8>,
+}
+
+impl Sealed {
+    /// What stands in a DER text. Nothing is computed; parameters past the ceilings are refused.
+    pub(super) fn decode(der: &[u8]) -> Result<Self, Trouble> {
+        let mut outside = Reader::new(der);
+        let mut inside = outside.sequence()?;
+        outside.end()?;
+        let mut algorithm = inside.sequence()?;
+        let ciphertext = inside.take(OCTET_STRING)?;
+        inside.end()?;
+        let scheme = algorithm.oid()?;
+        if scheme != ID_PBES2 {
+            return Err(algorithm::old_encryption(scheme));
+        }
+        let mut parameters = algorithm.sequence()?;
+        algorithm.end()?;
+        let kdf = parameters.sequence()?;
+        let (cipher, iv) = Cipher::decode(parameters.sequence()?)?;
+        parameters.end()?;
+        if ciphertext.is_empty() || ciphertext.len() % BLOCK != 0 {
+            return Err(Trouble::Malformed("the encrypted part does not consist of whole blocks"));
+        }
+        Ok(Self { kdf: Kdf::decode(kdf, cipher)?, cipher, iv, ciphertext: ciphertext.to_vec() })
+    }
+
+    /// A private key, encrypted: PBKDF2 with HMAC-SHA-256, AES-256-CBC.
+    pub(super) fn seal(key: &PrivateKey, passphrase: &Passphrase) -> Result<Self, crate::Error> {
+        let failed = |_: Unspecified| crate::Error::System("no encryption");
+        let mut iv = [0; BLOCK];
+        aws_lc_rs::rand::fill(&mut iv).map_err(|_| crate::Error::System("no random bytes"))?;
+        let (kdf, cipher) = (Kdf::fresh()?, Cipher::Aes256);
+        let der = pkcs8::encode(key);
+        let mut padded = Secret::zeroed(PADDING.padded_len(der.len()).unwrap_or(0));
+        PADDING.pad_into(&der, &mut padded).map_err(|_| crate::Error::Invalid("a key of this length cannot be protected"))?;
+        let wrapping = kdf.derive(passphrase, cipher).map_err(|_| crate::Error::System("not enough memory"))?;
+        let wrapping = UnboundCipherKey::new(cipher.algorithm(), &wrapping).and_then(EncryptingKey::cbc).map_err(failed)?;
+        let context = EncryptionContext::Iv128((&iv).into());
+        wrapping.less_safe_encrypt(&mut padded, context).map_err(failed)?;
+        Ok(Self { kdf, cipher, iv, ciphertext: padded.to_vec() })
+    }
+
+    /// The encrypted key as DER, for one that was sealed here.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let kdf = self.kdf.encode();
+        let cipher = self.cipher.encode(&self.iv);
+        let parameters = Item::Tagged(SEQUENCE, &[Item::Raw(&kdf), Item::Raw(&cipher)]);
+        let algorithm = Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(ID_PBES2)]), parameters]);
+        Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(&self.ciphertext)])]).encode().to_vec()
+    }
+
+    /// The private key. May leak: the lengths and parameters, the length of the key, and whether the passphrase is right.
+    pub(super) fn open(&self, passphrase: &Passphrase) -> Result<PrivateKey, Trouble> {
+        let plain = self.decrypt(passphrase)?;
+        let (length, padded) = PADDING.unpad_ct(&plain);
+        let (framed, whole) = frame(&plain);
+        // One verdict for both: see above.
+        if !(padded & whole & framed.ct_eq(&length)).declassify() {
+            return Err(Trouble::WrongPassphrase);
+        }
+        pkcs8::decode(&plain[..declassify(length)]).map_err(|trouble| match trouble {
+            Trouble::Malformed(_) | Trouble::Limit(_) => Trouble::WrongPassphrase,
+            other => other,
+        })
+    }
+
+    /// What the ciphertext holds, padding included. May leak: the lengths and parameters.
+    fn decrypt(&self, passphrase: &Passphrase) -> Result<Secret, Trouble> {
+        let failed = |_: Unspecified| Trouble::System("no decryption");
+        let wrapping = self.kdf.derive(passphrase, self.cipher)?;
+        let wrapping = UnboundCipherKey::new(self.cipher.algorithm(), &wrapping).and_then(DecryptingKey::cbc).map_err(failed)?;
+        let mut plain = Secret::copy_of(&self.ciphertext);
+        wrapping.decrypt(&mut plain, DecryptionContext::Iv128((&self.iv).into())).map_err(failed)?;
+        Ok(plain)
+    }
+}
+
+/// How long the sequence at the front says it is, head included, and whether there is one. Leaks nothing of it.
+fn frame(plain: &[u8]) -> (usize, Choice) {
+    let &[tag, first, second, third, ..] = plain else { return (0, Choice::FALSE) };
+    let one = usize::from(second);
+    let two = one << 8 | usize::from(third);
+    let is_short = first.ct_lt(&0x80);
+    let is_one = first.ct_eq(&0x81) & second.ct_ge(&0x80);
+    let is_two = first.ct_eq(&0x82) & two.ct_ge(&0x100);
+    let length = is_two.select(two + 4, is_one.select(one + 3, usize::from(first) + 2));
+    (length, tag.ct_eq(&SEQUENCE) & (is_short | is_one | is_two))
+}
+
+#[cfg(test)]
+mod tests;

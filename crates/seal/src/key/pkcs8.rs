@@ -1,0 +1,188 @@
+//! Private keys: `OneAsymmetricKey` of RFC 5958, and what it holds for each kind of key.
+//!
+//! ```text
+//! version 0 or 1 | algorithm | OCTET STRING: the key | [0] attributes | [1] public key, in version 1
+//! ```
+//!
+//! What may leak: the kind and the form of the key, and whether it is valid. Scalars and seeds are copied by their place and length.
+
+use super::der::{self, INTEGER, Item, OCTET_STRING, Reader, SEQUENCE};
+use super::error::Trouble;
+use super::{algorithm, spki};
+use crate::kem::Material;
+use crate::{Kem, PrivateKey, Secret};
+
+/// Bytes in a seed of ML-KEM: `d ‖ z` of FIPS 203.
+const SEED: usize = 64;
+
+/// The private key as DER.
+pub(super) fn encode(key: &PrivateKey) -> Secret {
+    let algorithm = Item::Tagged(SEQUENCE, &[algorithm::inside(key.kem())]);
+    let contents = contents(key);
+    Item::Tagged(SEQUENCE, &[Item::Tagged(INTEGER, &[Item::Raw(&[0])]), algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(&contents)])])
+        .encode()
+}
+
+/// What the octet string of a private key holds.
+fn contents(key: &PrivateKey) -> Secret {
+    match (key.kem(), key.material()) {
+        (_, Material::Expanded(expanded)) => Item::Tagged(OCTET_STRING, &[Item::Raw(expanded)]).encode(),
+        (Kem::X25519, Material::Seed(scalar)) => Item::Tagged(OCTET_STRING, &[Item::Raw(scalar)]).encode(),
+        (Kem::MlKem768 | Kem::MlKem1024, Material::Seed(seed)) => Item::Tagged(der::context(0), &[Item::Raw(seed)]).encode(),
+        (Kem::MlKem768P256 | Kem::XWing, Material::Seed(seed)) => Secret::copy_of(seed),
+        // `ECPrivateKey` of RFC 5915, without the curve, which has been named; with the public key, since some readers want it.
+        (Kem::P256, Material::Seed(scalar)) => {
+            let point = [Item::Raw(&[0]), Item::Raw(key.public().as_bytes())];
+            let parts = [
+                Item::Tagged(INTEGER, &[Item::Raw(&[1])]),
+                Item::Tagged(OCTET_STRING, &[Item::Raw(scalar)]),
+                Item::Tagged(der::context_of(1), &[Item::Tagged(der::BIT_STRING, &point)]),
+            ];
+            Item::Tagged(SEQUENCE, &parts).encode()
+        }
+    }
+}
+
+/// The private key in a DER text. If a public key stands beside it, it has to be the one that belongs to it.
+///
+/// All of the structure is looked at before the algorithm, so that what is not a private key at all is never taken for a foreign one.
+pub(super) fn decode(der: &[u8]) -> Result<PrivateKey, Trouble> {
+    let mut outside = Reader::new(der);
+    let mut inside = outside.sequence()?;
+    outside.end()?;
+    let version = inside.number()?;
+    let identifier = inside.take(SEQUENCE)?;
+    let contents = inside.take(OCTET_STRING)?;
+    if let Some(attributes) = inside.maybe(der::context_of(0))? {
+        skip_attributes(attributes)?;
+    }
+    let public = inside.maybe(der::context(1))?.map(der::whole_bytes).transpose()?;
+    inside.end()?;
+    // RFC 5958 section 2: "version … if publicKey is present, then version is set to v2 else version is set to v1".
+    if version != u64::from(public.is_some()) {
+        return Err(Trouble::Malformed("its version does not go with what it holds"));
+    }
+    let key = private_key(algorithm::kem(identifier)?, contents)?;
+    check_public(&key, public)?;
+    Ok(key)
+}
+
+/// Attributes say nothing about the key itself; they have to be well formed, though.
+fn skip_attributes(attributes: &[u8]) -> Result<(), Trouble> {
+    let mut attributes = Reader::new(attributes);
+    while attributes.next_tag().is_some() {
+        let mut attribute = attributes.sequence()?;
+        attribute.oid()?;
+        attribute.take(0x31)?;
+        attribute.end()?;
+    }
+    Ok(())
+}
+
+/// The key from what its octet string holds.
+fn private_key(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
+    match kem {
+        Kem::X25519 => {
+            let mut reader = Reader::new(contents);
+            let scalar = reader.take(OCTET_STRING)?;
+            reader.end()?;
+            from_seed(kem, scalar)
+        }
+        Kem::P256 => ec_private_key(contents),
+        Kem::MlKem768 | Kem::MlKem1024 => ml_kem(kem, contents),
+        Kem::MlKem768P256 | Kem::XWing => from_seed(kem, contents),
+    }
+}
+
+/// `ECPrivateKey`: RFC 5915 section 3.
+fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
+    let mut outside = Reader::new(contents);
+    let mut inside = outside.sequence()?;
+    outside.end()?;
+    if inside.number()? != 1 {
+        return Err(Trouble::Malformed("the elliptic-curve key inside has a wrong version"));
+    }
+    let scalar = inside.take(OCTET_STRING)?;
+    if let Some(curve) = inside.maybe(der::context_of(0))? {
+        let mut curve = Reader::new(curve);
+        // prime256v1 once more: the algorithm identifier has named it.
+        if curve.oid()? != [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] {
+            return Err(Trouble::Malformed("it names two different curves"));
+        }
+        curve.end()?;
+    }
+    let public = match inside.maybe(der::context_of(1))? {
+        Some(point) => {
+            let mut point = Reader::new(point);
+            let bits = point.bit_string()?;
+            point.end()?;
+            Some(bits)
+        }
+        None => None,
+    };
+    inside.end()?;
+    let key = from_seed(Kem::P256, scalar)?;
+    check_public(&key, public)?;
+    Ok(key)
+}
+
+/// The three forms of RFC 9935 section 6.
+fn ml_kem(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
+    let mut reader = Reader::new(contents);
+    let (tag, inside) = reader.any()?;
+    reader.end()?;
+    match tag {
+        tag if tag == der::context(0) => from_seed(kem, inside),
+        OCTET_STRING => from_expanded(kem, inside),
+        SEQUENCE => {
+            let mut both = Reader::new(inside);
+            let (seed, expanded) = (both.take(OCTET_STRING)?, both.take(OCTET_STRING)?);
+            both.end()?;
+            let key = from_seed(kem, seed)?;
+            check_expanded(&key, seed, &from_expanded(kem, expanded)?, expanded)?;
+            Ok(key)
+        }
+        _ => Err(Trouble::Malformed("the ML-KEM key inside is neither a seed nor expanded nor both")),
+    }
+}
+
+fn from_seed(kem: Kem, seed: &[u8]) -> Result<PrivateKey, Trouble> {
+    if seed.len() != kem.private_len() {
+        return Err(Trouble::Malformed("the private key has a wrong length"));
+    }
+    PrivateKey::from_seed(kem, seed).map_err(|_| Trouble::Malformed("the private key is not a valid one of its kind"))
+}
+
+/// The decapsulation key of FIPS 203: `s ‖ ek ‖ H(ek) ‖ z`.
+fn from_expanded(kem: Kem, expanded: &[u8]) -> Result<PrivateKey, Trouble> {
+    let length = if kem == Kem::MlKem768 { 2400 } else { 3168 };
+    if expanded.len() != length {
+        return Err(Trouble::Malformed("the expanded private key has a wrong length"));
+    }
+    PrivateKey::from_expanded(kem, expanded).map_err(|_| Trouble::Malformed("the expanded private key is not a valid one of its kind"))
+}
+
+/// Both forms have to be the same key: RFC 9935 section 8. The encapsulation key and `z` are compared; `s` has to open what was sealed to
+/// the seed's public key, which a key with another `s` would answer with another secret. May leak: whether they are.
+fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &[u8]) -> Result<(), Trouble> {
+    const DIFFERENT: Trouble = Trouble::Malformed("its seed and its expanded form are different keys");
+    let z = Secret::copy_of(&seed[SEED / 2..]);
+    if key.public() != other.public() || !z.same(&expanded[expanded.len() - SEED / 2..]) {
+        return Err(DIFFERENT);
+    }
+    let system = |_| Trouble::System("no random bytes");
+    let (enc, secret) = key.public().encapsulate().map_err(system)?;
+    let opened = other.decapsulate(&enc).map_err(|_| DIFFERENT)?;
+    if secret.same(&opened) { Ok(()) } else { Err(DIFFERENT) }
+}
+
+/// A public key that stands beside a private one.
+fn check_public(key: &PrivateKey, public: Option<&[u8]>) -> Result<(), Trouble> {
+    match public {
+        // Compressed points and the like are refused by name.
+        Some(bytes) if spki::public_key(key.kem(), bytes)? != *key.public() => {
+            Err(Trouble::Malformed("the public key beside it belongs to another private key"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,65 @@
+//! Any key file: reading it never panics and costs little, and what is read is written and read again as it was.
+//!
+//! Input: `P`, `E` or `S` and the DER of a private, encrypted or public key, since a fuzzer does not find its way through base64; anything
+//! else is a text. The passphrase of the seeds is `fuzz`.
+#![no_main]
+
+use deadpan_base64::pem;
+use deadpan_seal::key::{self, Found};
+use deadpan_seal::{Material, Passphrase, PrivateKey, PublicKey};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let (label, der) = match data {
+        [b'P', der @ ..] => ("PRIVATE KEY", der),
+        [b'E', der @ ..] => ("ENCRYPTED PRIVATE KEY", der),
+        [b'S', der @ ..] => ("PUBLIC KEY", der),
+        text => {
+            key::read(text).unwrap_or_default().iter().for_each(again);
+            return;
+        }
+    };
+    let text = pem::encode(label, der).expect("a label");
+    let Ok(found) = key::read(text.as_bytes()) else { return };
+    assert_eq!(found.len(), 1, "one block, one key");
+    again(&found[0]);
+    if let Found::Public(public) = &found[0] {
+        assert_eq!(key::public_pem(public), text, "public keys have one form");
+    }
+});
+
+fn again(found: &Found) {
+    match found {
+        Found::Private(private) => again_private(private),
+        Found::Protected(protected) => {
+            if let Ok(private) = protected.unlock(&Passphrase::new(b"fuzz")) {
+                again_private(&private);
+            }
+        }
+        Found::Public(public) => again_public(public),
+    }
+}
+
+fn again_private(key: &PrivateKey) {
+    again_public(key.public());
+    let texts = [Some(key::private_pem(key)), key::age_identity(key)];
+    for text in texts.into_iter().flatten() {
+        let found = key::read(&text).expect("what was written");
+        let [Found::Private(back)] = &found[..] else { panic!("another kind of key") };
+        let same = match (key.material(), back.material()) {
+            (Material::Seed(one), Material::Seed(other)) | (Material::Expanded(one), Material::Expanded(other)) => one.same(other),
+            _ => false,
+        };
+        assert!(same && key.public() == back.public(), "another private key");
+    }
+}
+
+fn again_public(key: &PublicKey) {
+    assert_eq!(key::fingerprint(key).len(), 32);
+    let texts = [Some(key::public_pem(key)), key::age_recipient(key)];
+    for text in texts.into_iter().flatten() {
+        let found = key::read(text.as_bytes()).expect("what was written");
+        let [Found::Public(back)] = &found[..] else { panic!("another kind of key") };
+        assert!(key == back, "another public key");
+    }
+}
