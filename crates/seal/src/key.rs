@@ -93,7 +93,10 @@ pub fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
     let mut found = Vec::new();
     for (number, document) in (1..).zip(pem::documents(text)) {
         let place = Place::Block(number);
-        let document = document.map_err(|error| KeyError::Armour { place, error })?;
+        let document = document.map_err(|error| match error {
+            pem::Error::Body => KeyError::Malformed { place, what: "its base64 is not valid" },
+            error => KeyError::Armour { place, error },
+        })?;
         found.push(block(&document, place).map_err(|trouble| trouble.at(place))?);
     }
     if found.is_empty() {

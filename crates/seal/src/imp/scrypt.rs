@@ -6,11 +6,11 @@
 /// that depend on it. That lies in its design.
 #[must_use]
 pub(crate) fn derive(passphrase: &[u8], salt: &[u8], n: u64, r: u64, p: u64, memory: usize, output: &mut [u8]) -> bool {
+    assert!(r < 1 << 32, "the caller's ceilings are far below");
     // SAFETY: the three pointers come from slices that live until the call returns, each goes with its slice's length, and only `output`,
     // which is borrowed for writing, is written to. The function keeps none of them. It checks the parameters itself, and its sums do not
-    // overflow for an `r` below 2^32, which the assertion holds it to.
+    // overflow for an `r` below 2^32, as the assertion ensures.
     let done = unsafe {
-        assert!(r < 1 << 32);
         aws_lc_sys::EVP_PBE_scrypt(
             passphrase.as_ptr().cast(),
             passphrase.len(),
@@ -34,14 +34,14 @@ mod tests {
     /// RFC 7914 section 12, by the first bytes of its answers.
     #[test]
     fn known_answers() {
-        let answers: [(&[u8], &[u8], [u64; 3], [u8; 8]); 3] = [
-            (b"", b"", [16, 1, 1], [0x77, 0xd6, 0x57, 0x62, 0x38, 0x65, 0x7b, 0x20]),
-            (b"password", b"NaCl", [1024, 8, 16], [0xfd, 0xba, 0xbe, 0x1c, 0x9d, 0x34, 0x72, 0x00]),
-            (b"pleaseletmein", b"SodiumChloride", [16384, 8, 1], [0x70, 0x23, 0xbd, 0xcb, 0x3a, 0xfd, 0x73, 0x48]),
+        let answers = [
+            ("", "", [16, 1, 1], [0x77, 0xd6, 0x57, 0x62, 0x38, 0x65, 0x7b, 0x20]),
+            ("password", "NaCl", [1024, 8, 16], [0xfd, 0xba, 0xbe, 0x1c, 0x9d, 0x34, 0x72, 0x00]),
+            ("pleaseletmein", "SodiumChloride", [16384, 8, 1], [0x70, 0x23, 0xbd, 0xcb, 0x3a, 0xfd, 0x73, 0x48]),
         ];
         for (passphrase, salt, [n, r, p], start) in answers {
             let mut output = [0; 64];
-            assert!(derive(passphrase, salt, n, r, p, 1 << 25, &mut output));
+            assert!(derive(passphrase.as_bytes(), salt.as_bytes(), n, r, p, 1 << 25, &mut output));
             assert_eq!(output[..8], start);
         }
     }

@@ -150,10 +150,7 @@ mod tests {
     /// The data of a text, split as BIP 173 says.
     fn read(text: &str) -> Option<(String, Secret)> {
         let (prefix, rest) = text.rsplit_once('1')?;
-        let case = match Case::of(text.as_bytes()) {
-            Some(case) => case,
-            None => return None,
-        };
+        let case = Case::of(text.as_bytes())?;
         decode(prefix, case, rest.as_bytes()).map(|data| (prefix.to_owned(), data))
     }
 

@@ -44,6 +44,7 @@ fn old_forms() {
     let old = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\nAAAA\n-----END RSA PRIVATE KEY-----\n";
     assert_refused(old, &["headers", "openssl pkcs8 -topk8"]);
     assert_refused("-----BEGIN PRIVATE KEY-----\nAAAA\n", &["PEM block 1", "END"]);
+    assert_refused("-----BEGIN PRIVATE KEY-----\nAA!A\n-----END PRIVATE KEY-----\n", &["PEM block 1", "base64"]);
 }
 
 /// `SEQUENCE` and the like around bytes of fewer than 128.
