@@ -54,7 +54,9 @@ pub enum Error {
     #[error("no recipient\nhint: name at least one, or a passphrase")]
     NoRecipients,
     /// Recipients with and without post-quantum protection in one file.
-    #[error("{0} is classical, which would make the whole file classical\nhint: leave it out, seal a second copy for it, or ask for --mode ecc")]
+    #[error(
+        "{0} is classical, which would make the whole file classical\nhint: leave it out, seal a second copy for it, or ask for --mode ecc"
+    )]
     Mixed(String),
     /// More recipients than fit a header, or more than one passphrase.
     #[error("{0}\nhint: seal a second copy for the others")]

@@ -77,7 +77,8 @@ impl Metadata {
 impl Contents {
     fn encode(&self) -> Secret {
         let Metadata { kind, name, modified, mode } = &self.metadata;
-        let present = if modified.is_some() { TIME } else { 0 } | if mode.is_some() { MODE } else { 0 } | if name.is_some() { NAME } else { 0 };
+        let present =
+            if modified.is_some() { TIME } else { 0 } | if mode.is_some() { MODE } else { 0 } | if name.is_some() { NAME } else { 0 };
         let length = 3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name.as_ref().map_or(0, |name| 2 + name.len());
         let mut bytes = Secret::zeroed(length.next_multiple_of(STEP));
         let mut rest = &mut bytes[..];
@@ -118,7 +119,8 @@ impl Contents {
         let mode = if present & MODE == 0 { None } else { Some(number(2)? as u32) };
         let length = if present & NAME == 0 { None } else { Some(number(2)? as usize) };
         let name = length.map(|length| take(length).map(<[u8]>::to_vec)).transpose()?;
-        let bad = present > TIME | MODE | NAME || mode.is_some_and(|mode| mode > 0o7777) || name.as_ref().is_some_and(|name| !is_name(name));
+        let bad =
+            present > TIME | MODE | NAME || mode.is_some_and(|mode| mode > 0o7777) || name.as_ref().is_some_and(|name| !is_name(name));
         let shortest = (bytes.len() - rest.len()).next_multiple_of(STEP) == bytes.len();
         if bad || !shortest || rest.iter().any(|byte| *byte != 0) {
             return Err(Error::Header("the metadata"));
@@ -185,7 +187,8 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out() {
-        let times = [None, Some(UNIX_EPOCH), Some(UNIX_EPOCH - Duration::new(5, 1)), Some(UNIX_EPOCH + Duration::new(1 << 33, 999_999_999))];
+        let times =
+            [None, Some(UNIX_EPOCH), Some(UNIX_EPOCH - Duration::new(5, 1)), Some(UNIX_EPOCH + Duration::new(1 << 33, 999_999_999))];
         for modified in times {
             for mode in [None, Some(0), Some(0o7777)] {
                 for name in [None, Some(b"a".to_vec()), Some(vec![0xff; 239]), Some(vec![b'n'; LONGEST_NAME])] {

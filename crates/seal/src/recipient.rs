@@ -98,7 +98,8 @@ pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> 
         cost.check().map_err(|_| Error::Invalid("the passphrase's parameters are out of bounds"))?;
     }
     let classical = |it: &&Recipient| it.mode() == Some(Mode::Ecc);
-    let weakest = recipients.iter().find(classical).filter(|_| recipients.iter().any(|it| matches!(it.mode(), Some(Mode::Pqc | Mode::Hybrid))));
+    let weakest =
+        recipients.iter().find(classical).filter(|_| recipients.iter().any(|it| matches!(it.mode(), Some(Mode::Pqc | Mode::Hybrid))));
     match weakest {
         Some(Recipient::Key(key)) if !mixed => Err(Error::Mixed(format!("the recipient with a {} key", key.kem().name()))),
         _ => Ok(()),

@@ -110,7 +110,8 @@ fn run<'m, R: Read + Send, W: Write + Send>(
             let Some(unit) = unit else { return };
             let number = unit.as_ref().map_or_else(|(number, _)| *number, |unit| unit.number);
             let mut done = 0;
-            let result = unit.map_err(|(_, error)| error).and_then(|unit| each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done));
+            let result =
+                unit.map_err(|(_, error)| error).and_then(|unit| each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done));
             // Segments before the one that failed are authentic, and go out.
             output.put(number, &to[..done], result, work);
         }

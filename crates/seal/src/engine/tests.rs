@@ -275,7 +275,9 @@ fn progress_adds_up_and_a_stop_stops() {
     let data = sample(20 * FULL + 5);
     for threads in [1, 3] {
         let seen = AtomicU64::new(0);
-        let count = |bytes| drop(seen.fetch_add(bytes, Ordering::Relaxed));
+        let count = |bytes| {
+            seen.fetch_add(bytes, Ordering::Relaxed);
+        };
         let watched = Work { threads, progress: Some(&count), stop: None };
         let output = tempfile::tempfile().expect("a temporary file");
         sealing(false).file(&file_with(&data), &output, &watched).expect("sealed");

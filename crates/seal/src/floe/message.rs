@@ -124,12 +124,7 @@ impl Message {
         Self::start_with(parameters, key, aad, Entropy::System)
     }
 
-    pub(crate) fn start_with(
-        parameters: Parameters,
-        key: &[u8; 32],
-        aad: &[u8],
-        entropy: Entropy,
-    ) -> Result<(Self, [u8; HEADER]), Error> {
+    pub(crate) fn start_with(parameters: Parameters, key: &[u8; 32], aad: &[u8], entropy: Entropy) -> Result<(Self, [u8; HEADER]), Error> {
         let mut header = [0; HEADER];
         header[..PARAMETERS].copy_from_slice(&parameters.encode());
         entropy.fill("FLOE IV", 0, &mut header[PARAMETERS..PARAMETERS + IV])?;

@@ -26,7 +26,14 @@ impl<M: AsRef<Message>, W: Write> Writer<M, W> {
     /// Writes the segments of `message` to `output`, which has its header already.
     pub fn new(message: M, output: W) -> Self {
         let length = message.as_ref().data_length();
-        Self { data: Wiped::new(Vec::with_capacity(length)), sealed: Vec::new(), cipher: Cipher::new(message), output, segment: 0, failed: false }
+        Self {
+            data: Wiped::new(Vec::with_capacity(length)),
+            sealed: Vec::new(),
+            cipher: Cipher::new(message),
+            output,
+            segment: 0,
+            failed: false,
+        }
     }
 
     fn put(&mut self, last: bool) -> io::Result<()> {

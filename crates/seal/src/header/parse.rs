@@ -1,10 +1,10 @@
 //! A header read strictly: one encoding for each meaning, every length bounded before it is used.
 
 use super::{Entry, FIXED, LONGEST, MAC, PREAMBLE, SIGNATURE, VERSION};
+use crate::Error;
 use crate::fill::read_full;
 use crate::metadata;
 use crate::recipient::Stanza;
-use crate::Error;
 use deadpan_ct::CtZero;
 use std::io::Read;
 

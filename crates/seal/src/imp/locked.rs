@@ -112,7 +112,8 @@ mod tests {
     fn secrets_are_locked() {
         let secret = Locked::zeroed(32);
         let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
-        let locked: u64 = status.lines().find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok()).expect("VmLck");
+        let locked: u64 =
+            status.lines().find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok()).expect("VmLck");
         if locked == 0 {
             eprintln!("skipped: this system does not allow memory to be locked");
         }
