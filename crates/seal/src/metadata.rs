@@ -13,8 +13,8 @@ const TAG: usize = 16;
 const STEP: usize = 256;
 /// The shortest box.
 pub(crate) const SHORTEST: usize = NONCE + STEP + TAG;
-const LONGEST: usize = NONCE + 8192 + TAG;
 const LONGEST_NAME: usize = 4096;
+const LONGEST: usize = NONCE + (3 + 12 + 2 + 2 + LONGEST_NAME).next_multiple_of(STEP) + TAG;
 
 const TIME: u8 = 1;
 const MODE: u8 = 2;
