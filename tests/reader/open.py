@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Opens a sealed file. Nothing is written before all that was asked for is known to be authentic.
+
+Exit status: 0 opened, 1 refused, 2 called wrongly, 3 no key of a recipient.
+"""
+
+import argparse
+import json
+import sys
+from typing import BinaryIO
+
+from sealed import armour, floe, header, keys, metadata, padme, recipients
+from sealed.refusal import NoKey, Refused
+from sealed.source import Disk, Memory
+
+
+def main(arguments: list[str] | None = None) -> int:
+    asked = parse(arguments)
+    try:
+        sys.stdout.buffer.write(run(asked))
+        sys.stdout.buffer.flush()
+    except (Refused, OSError) as why:
+        print(f"{asked.file}: {why}", file=sys.stderr)
+        return 1
+    except NoKey as why:
+        print(f"{asked.file}: {why}", file=sys.stderr)
+        return 3
+    return 0
+
+
+def run(asked: argparse.Namespace) -> bytes:
+    with open(asked.file, "rb") as file:
+        return opened(sealed_bytes(file), asked)
+
+
+def opened(source: Disk | Memory, asked: argparse.Namespace) -> bytes:
+    head = header.read(source)
+    file_key = recipients.file_key(head, asked.key, asked.passphrase_file)
+    head.verify(file_key)
+    about = metadata.open_box(head.box, header.derive(file_key, "deadpan v1 metadata"))
+    payload = floe.Payload(source, len(head.raw), header.derive(file_key, "deadpan v1 payload"), header.PREAMBLE)
+    if asked.metadata:
+        return json.dumps(about.described()).encode() + b"\n"
+    length = padme.unpadded_length(payload) if about.padded else payload.length
+    offset, wanted = asked.range or (0, length)
+    # A range is cut at the end of the data, as a read of a file is.
+    start = min(offset, length)
+    return payload.open_range(start, min(start + wanted, length))
+
+
+def sealed_bytes(file: BinaryIO) -> Disk | Memory:
+    source = Disk(file)
+    if source.size >= len(armour.FIRST) and source.take(0, len(armour.FIRST)) == armour.FIRST:
+        return Memory(armour.remove(source.take(0, source.size)))
+    return source
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Opens a sealed file and writes its data to standard output.")
+    parser.add_argument("--key", type=key_file, action="extend", default=[], help="PKCS#8 in PEM, or a bare seed; may be given again")
+    parser.add_argument("--passphrase-file", type=passphrase, help="its bytes are the passphrase, but for a line end at the end")
+    parser.add_argument("--range", type=byte_range, metavar="OFFSET:LEN", help="only these bytes of the data")
+    parser.add_argument("--metadata", action="store_true", help="what was sealed, as JSON, in the place of the data")
+    parser.add_argument("file")
+    return parser.parse_args(arguments)
+
+
+def key_file(path: str) -> list:
+    with open(path, "rb") as file:
+        return keys.read(file.read())
+
+
+def passphrase(path: str) -> bytes:
+    with open(path, "rb") as file:
+        content = file.read()
+    end = b"\r\n" if content.endswith(b"\r\n") else b"\n"
+    return content.removesuffix(end)
+
+
+def byte_range(text: str) -> tuple[int, int]:
+    offset, length = (int(number) for number in text.split(":"))
+    if offset < 0 or length < 0:
+        raise ValueError("a negative number")
+    return offset, length
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""The header: taken apart by its lengths, every one of them checked, before any cryptography."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from .fields import Fields
+from .refusal import require
+from .source import Disk, Memory
+
+PREAMBLE = bytes.fromhex("8944504e0d0a1a0a") + b"\x01\x00"
+FIXED = 16  # preamble, header length, count
+MAC = 32
+SMALLEST_BOX = 4 + 28 + 256
+LARGEST_HEADER = 1 << 20
+PASSPHRASE = 0xFF01
+
+# The length of the body of each type of recipient.
+BODIES = {0x0010: 113, 0x0020: 80, 0x0041: 1136, 0x0042: 1616, 0x0050: 1201, 0x647A: 1168, PASSPHRASE: 108}
+
+
+@dataclass
+class Header:
+    raw: bytes
+    recipients: list[tuple[int, bytes]]
+    box: bytes
+
+    def verify(self, file_key: bytes) -> None:
+        mac = hmac.new(derive(file_key, "deadpan v1 header"), self.raw[:-MAC], hashlib.sha256).digest()
+        require(hmac.compare_digest(mac, self.raw[-MAC:]), "the header was changed")
+
+
+def derive(file_key: bytes, label: str) -> bytes:
+    return HKDF(hashes.SHA256(), 32, salt=PREAMBLE, info=label.encode()).derive(file_key)
+
+
+def read(source: Disk | Memory) -> Header:
+    start = Fields(source.take(0, FIXED))
+    require(start.take(8) == PREAMBLE[:8], "not a sealed file")
+    require(start.number(1) == PREAMBLE[8], "a version that this reader does not know")
+    require(start.number(1) == PREAMBLE[9], "flags that this reader does not know")
+    length, count = start.number(4), start.number(2)
+    require(FIXED + SMALLEST_BOX + MAC <= length <= LARGEST_HEADER, "a header length out of bounds")
+    room = length - FIXED - SMALLEST_BOX - MAC
+    require(1 <= count <= room // 36, "more recipients than the header has room for, or none")
+
+    raw = source.take(0, length)
+    fields = Fields(raw[FIXED:-MAC])
+    recipients = [read_recipient(fields) for _ in range(count)]
+    require([kind for kind, _ in recipients].count(PASSPHRASE) <= 1, "more than one passphrase")
+    box = fields.number(4)
+    require(256 <= box - 28 <= 8192 and (box - 28) % 256 == 0, "a metadata box of a length that is not written")
+    box = fields.take(box)
+    require(not any(fields.rest()), "slack that is not zero")
+    return Header(raw, recipients, box)
+
+
+def read_recipient(fields: Fields) -> tuple[int, bytes]:
+    kind, length = fields.number(2), fields.number(2)
+    require(kind in BODIES, "a recipient of a type that this reader does not know")
+    require(length == BODIES[kind], "a recipient of another length than its type asks for")
+    return kind, fields.take(length)

@@ -1,0 +1,73 @@
+"""Private keys: PKCS#8 in PEM without encryption, or a bare seed."""
+
+import base64
+import binascii
+import re
+
+from . import hpke
+
+# The object identifier of a key's algorithm, as the bytes of its DER.
+ML_KEM = {bytes.fromhex("0609608648016503040402"): hpke.MlKem768, bytes.fromhex("0609608648016503040403"): hpke.MlKem1024}
+X25519 = bytes.fromhex("06032b656e")
+EC = bytes.fromhex("06072a8648ce3d0201")
+P256 = bytes.fromhex("06082a8648ce3d030107")
+
+# A bare seed does not say whose it is: it is a key of every kind that its length allows, and a wrong one opens nothing.
+BARE = {32: [hpke.X25519, hpke.P256Key, hpke.XWing, hpke.MlKem768P256], 64: [hpke.MlKem768, hpke.MlKem1024]}
+
+
+def read(data: bytes) -> list:
+    """All keys that these bytes can be. Raises ValueError if they are none."""
+    if data.lstrip().startswith(b"-----BEGIN"):
+        return [private_key(pem(data))]
+    if len(data) not in BARE:
+        raise ValueError("neither a PEM block nor a seed")
+    return [kind(data) for kind in BARE[len(data)]]
+
+
+def pem(text: bytes) -> bytes:
+    found = re.fullmatch(rb"\s*-----BEGIN PRIVATE KEY-----\s(.*)-----END PRIVATE KEY-----\s*", text, re.DOTALL)
+    if found is None:
+        raise ValueError("not one PEM block with a PRIVATE KEY")
+    try:
+        return base64.b64decode(b"".join(found[1].split()), validate=True)
+    except binascii.Error:
+        raise ValueError("a PEM block that is no base64") from None
+
+
+def private_key(der: bytes):
+    """PrivateKeyInfo (RFC 5958): version, algorithm, the key in an octet string; attributes and a public key may follow."""
+    info = element(der, 0x30)[0]
+    version, rest = element(info, 0x02)
+    if version not in (b"\x00", b"\x01"):
+        raise ValueError("a PKCS#8 of another version")
+    algorithm, rest = element(rest, 0x30)
+    key, _ = element(rest, 0x04)
+    if algorithm in ML_KEM:
+        # RFC 9935: the seed alone carries the tag [0].
+        return ML_KEM[algorithm](sized(element(key, 0x80)[0], 64))
+    if algorithm == X25519:
+        return hpke.X25519(sized(element(key, 0x04)[0], 32))
+    if algorithm == EC + P256:
+        _, rest = element(element(key, 0x30)[0], 0x02)
+        return hpke.P256Key(sized(element(rest, 0x04)[0], 32))
+    raise ValueError("a key of a kind that this reader does not know")
+
+
+def sized(key: bytes, length: int) -> bytes:
+    if len(key) != length:
+        raise ValueError("a key of another length")
+    return key
+
+
+def element(der: bytes, tag: int) -> tuple[bytes, bytes]:
+    """The content of the first element, which must have this tag, and what follows it."""
+    if len(der) < 2 or der[0] != tag:
+        raise ValueError("a key in another form than PKCS#8")
+    length, at = der[1], 2
+    if length >= 0x80:
+        at += length - 0x80
+        length = int.from_bytes(der[2:at], "big")
+    if at + length > len(der):
+        raise ValueError("a key that is cut short")
+    return der[at : at + length], der[at + length :]

@@ -1,0 +1,53 @@
+"""From a recipient's body to the file key."""
+
+import hmac
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
+from . import hpke
+from .fields import Fields
+from .header import PASSPHRASE, PREAMBLE, Header
+from .refusal import NoKey, Refused, require
+
+INFO = b"deadpan v1 recipient"
+
+
+def file_key(header: Header, keys: list, passphrase: bytes | None) -> bytes:
+    """The first that opens is the one: whether it is the file's own key, the MAC says."""
+    for kind, body in header.recipients:
+        if kind == PASSPHRASE:
+            found = with_passphrase(body, passphrase)
+        else:
+            found = with_keys(kind, body, keys)
+        if found is not None:
+            return found
+    raise NoKey("no recipient of this file is among the keys")
+
+
+def with_keys(kind: int, body: bytes, keys: list) -> bytes | None:
+    for key in keys:
+        if key.kem_id == kind:
+            found = hpke.open_base(key, body[: key.enc], INFO, PREAMBLE, body[key.enc :])
+            if found is not None:
+                return found
+    return None
+
+
+def with_passphrase(body: bytes, passphrase: bytes | None) -> bytes | None:
+    fields = Fields(body)
+    memory, passes, lanes = fields.number(4), fields.number(4), fields.number(4)
+    # Refused with or without a passphrase at hand, so that a file is accepted or not whoever asks.
+    require(1 <= lanes <= 64 and 1 <= passes <= 64, "a passphrase's cost out of bounds")
+    require(8 * lanes <= memory <= 1 << 22 and memory * passes <= 1 << 24, "a passphrase's cost out of bounds")
+    if passphrase is None:
+        return None
+    salt, commitment, wrapped = fields.take(16), fields.take(32), fields.take(48)
+    derived = Argon2id(salt=salt, length=64, iterations=passes, lanes=lanes, memory_cost=memory).derive(passphrase)
+    if not hmac.compare_digest(derived[32:], commitment):
+        return None
+    try:
+        return AESGCM(derived[:32]).decrypt(bytes(12), wrapped, PREAMBLE)
+    except InvalidTag:
+        raise Refused("the passphrase is right, its recipient was changed") from None
