@@ -1,0 +1,150 @@
+"""A writer of sealed files from docs/format-seal.md, for the tests of the reader. Each part can be made wrong by whoever calls it.
+
+HPKE comes from the package where it has the KEM, so that the reader's own is checked against another.
+"""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from cryptography.hazmat.bindings._rust import openssl
+from cryptography.hazmat.primitives import hashes, hpke
+from cryptography.hazmat.primitives.asymmetric import ec, mlkem, x25519
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from sealed.hpke import schedule
+
+P = b"\x89DPN\r\n\x1a\n\x01\x00"
+INFO = b"deadpan v1 recipient"
+SEGMENT = 262144
+
+
+def number(value: int, length: int) -> bytes:
+    return value.to_bytes(length, "big", signed=value < 0)
+
+
+def derive(file_key: bytes, label: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), 32, salt=P, info=label).derive(file_key)
+
+
+def recipient(kind: int, body: bytes) -> bytes:
+    return number(kind, 2) + number(len(body), 2) + body
+
+
+def to_key(kind: int, public: bytes, file_key: bytes, info: bytes = INFO, aad: bytes = P) -> bytes:
+    if kind == 0x0050:
+        body = to_mlkem768_p256(public, file_key, info, aad)
+    else:
+        kem, key = public_key(kind, public)
+        suite = hpke.Suite(kem, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_256_GCM)
+        # The package keeps the form with additional data for its own tests; its version is pinned.
+        body = openssl.hpke._encrypt_with_aad(suite, file_key, key, info, aad)
+    return recipient(kind, body)
+
+
+def public_key(kind: int, public: bytes):
+    curve = x25519.X25519PublicKey.from_public_bytes
+    lattice = mlkem.MLKEM768PublicKey.from_public_bytes
+    match kind:
+        case 0x0010:
+            return hpke.KEM.P256, ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), public)
+        case 0x0020:
+            return hpke.KEM.X25519, curve(public)
+        case 0x0041:
+            return hpke.KEM.MLKEM768, lattice(public)
+        case 0x0042:
+            return hpke.KEM.MLKEM1024, mlkem.MLKEM1024PublicKey.from_public_bytes(public)
+        case 0x647A:
+            return hpke.KEM.MLKEM768_X25519, hpke.MLKEM768X25519PublicKey(lattice(public[:1184]), curve(public[1184:]))
+
+
+def to_mlkem768_p256(public: bytes, file_key: bytes, info: bytes, aad: bytes) -> bytes:
+    pq_secret, pq = mlkem.MLKEM768PublicKey.from_public_bytes(public[:1184]).encapsulate()
+    ephemeral = ec.generate_private_key(ec.SECP256R1())
+    curve = ephemeral.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    curve_secret = ephemeral.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), public[1184:]))
+    shared = hashlib.sha3_256(pq_secret + curve_secret + curve + public[1184:] + b"MLKEM768-P256").digest()
+    key, nonce = schedule(0x0050, shared, info)
+    return pq + curve + AESGCM(key).encrypt(nonce, file_key, aad)
+
+
+def to_passphrase(passphrase: bytes, file_key: bytes, m: int = 64, t: int = 1, p: int = 1) -> bytes:
+    salt = secrets.token_bytes(16)
+    derived = Argon2id(salt=salt, length=64, iterations=t, lanes=p, memory_cost=m).derive(passphrase)
+    wrapped = AESGCM(derived[:32]).encrypt(bytes(12), file_key, P)
+    return recipient(0xFF01, number(m, 4) + number(t, 4) + number(p, 4) + salt + derived[32:] + wrapped)
+
+
+def metadata(kind: int = 0, padding: int = 0, time=None, mode=None, name=None, size: int | None = None) -> bytes:
+    follows = (time is not None) | (mode is not None) << 1 | (name is not None) << 2
+    fields = bytes([kind, padding, follows])
+    if time is not None:
+        fields += number(time[0], 8) + number(time[1], 4)
+    if mode is not None:
+        fields += number(mode, 2)
+    if name is not None:
+        fields += number(len(name), 2) + name
+    return fields.ljust(size or -(-len(fields) // 256) * 256, b"\0")
+
+
+def header(file_key: bytes, recipients: list[bytes], about: bytes, slack: bytes = b"", count: int | None = None) -> bytes:
+    iv = secrets.token_bytes(12)
+    box = iv + AESGCM(derive(file_key, b"deadpan v1 metadata")).encrypt(iv, about, P)
+    rest = b"".join(recipients) + number(len(box), 4) + box + slack
+    start = P + number(16 + len(rest) + 32, 4) + number(len(recipients) if count is None else count, 2)
+    return with_mac(file_key, start + rest)
+
+
+def with_mac(file_key: bytes, start: bytes) -> bytes:
+    return start + hmac.new(derive(file_key, b"deadpan v1 header"), start, hashlib.sha256).digest()
+
+
+@dataclass
+class Payload:
+    """FLOE over data. `empty_last` ends data of whole segments with an empty one, which is allowed and not usual."""
+
+    segment: int = SEGMENT
+    empty_last: bool = False
+    parameters: bytes | None = None
+    aad: bytes = P
+
+    def seal(self, file_key: bytes, data: bytes) -> bytes:
+        parameters = self.parameters or b"\0\0" + number(self.segment, 4) + number(32, 4)
+        prefix = parameters + secrets.token_bytes(32)
+        floe_key = derive(file_key, b"deadpan v1 payload")
+
+        def kdf(key: bytes, purpose: bytes, length: int) -> bytes:
+            return HKDFExpand(hashes.SHA384(), length, prefix + purpose + self.aad).derive(key)
+
+        message_key = kdf(floe_key, b"MESSAGE_KEY:", 48)
+        cipher = AESGCM(kdf(message_key, b"DEK:" + bytes(8), 32))
+        step = self.segment - 32
+        pieces = [data[at : at + step] for at in range(0, len(data), step)] or [b""]
+        if self.empty_last and data and len(data) % step == 0:
+            pieces.append(b"")
+        out = prefix + kdf(floe_key, b"HEADER_TAG:", 32)
+        for i, piece in enumerate(pieces):
+            final = i == len(pieces) - 1
+            iv = secrets.token_bytes(12)
+            length = number(len(piece) + 32, 4) if final else b"\xff" * 4
+            out += length + iv + cipher.encrypt(iv, piece, number(i, 8) + bytes([final]))
+        return out
+
+
+def padme(length: int) -> int:
+    """Written as in the page, with logarithms; the reader's counts bits."""
+    if length < 2:
+        return length
+    e = len(bin(length)) - 3
+    s = len(bin(e)) - 3 + 1
+    while length % 2 ** (e - s):
+        length += 1
+    return length
+
+
+def padded(data: bytes) -> bytes:
+    return (data + b"\x80").ljust(padme(len(data) + 1), b"\0")
