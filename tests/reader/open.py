@@ -65,16 +65,25 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as why:
+        raise argparse.ArgumentTypeError(str(why)) from None
+
+
 def key_file(path: str) -> list:
-    with open(path, "rb") as file:
-        return keys.read(file.read())
+    try:
+        return keys.read(content(path))
+    except ValueError as why:
+        raise argparse.ArgumentTypeError(f"{path}: {why}") from None
 
 
 def passphrase(path: str) -> bytes:
-    with open(path, "rb") as file:
-        content = file.read()
-    end = b"\r\n" if content.endswith(b"\r\n") else b"\n"
-    return content.removesuffix(end)
+    found = content(path)
+    end = b"\r\n" if found.endswith(b"\r\n") else b"\n"
+    return found.removesuffix(end)
 
 
 def byte_range(text: str) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from . import hpke
 
 # The object identifier of a key's algorithm, as the bytes of its DER.
 ML_KEM = {bytes.fromhex("0609608648016503040402"): hpke.MlKem768, bytes.fromhex("0609608648016503040403"): hpke.MlKem1024}
+X_WING = bytes.fromhex("060b2b0601040183e62d81c87a")
 X25519 = bytes.fromhex("06032b656e")
 EC = bytes.fromhex("06072a8648ce3d0201")
 P256 = bytes.fromhex("06082a8648ce3d030107")
@@ -46,6 +47,9 @@ def private_key(der: bytes):
     if algorithm in ML_KEM:
         # RFC 9935: the seed alone carries the tag [0].
         return ML_KEM[algorithm](sized(element(key, 0x80)[0], 64))
+    if algorithm == X_WING:
+        # draft-connolly-cfrg-xwing-kem: the octet string is the seed itself.
+        return hpke.XWing(sized(key, 32))
     if algorithm == X25519:
         return hpke.X25519(sized(element(key, 0x04)[0], 32))
     if algorithm == EC + P256:

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Seals with the program, opens with the reader: `check.py BINARY`. One line for each case; the exit status is 1 if one failed."""
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import open as opener
+from program import MODES, Program
+from sealed import keys
+from sealed.refusal import NoKey, Refused
+
+STEP = 262144 - 32
+SIZES = [0, 1, STEP - 1, STEP, STEP + 1, 2 * STEP, 4 * STEP, 4 * STEP + 1, 3 << 20]
+READERS = {
+    "X25519": "X25519",
+    "P-256": "P256Key",
+    "ML-KEM-768": "MlKem768",
+    "ML-KEM-1024": "MlKem1024",
+    "MLKEM768-P256": "MlKem768P256",
+    "X-Wing": "XWing",
+}
+OPEN = Path(__file__).with_name("open.py")
+CHEAP = "X-Wing"
+
+
+class Check:
+    def __init__(self, program: Program, folder: Path):
+        self.program, self.folder = program, folder
+        self.passed = self.failed = 0
+        self.keys: dict[str, tuple[Path, Path]] = {}
+
+    def case(self, name: str, what, *arguments, **options):
+        try:
+            what(*arguments, **options)
+        except Exception:  # whatever it is, the other cases still have something to say
+            self.failed += 1
+            print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
+        else:
+            self.passed += 1
+            print(f"ok      {name}", flush=True)
+
+    # Cases
+
+    def all(self):
+        for kind in MODES:
+            self.case(f"key: {kind}", self.make_key, kind)
+        for kind in MODES:
+            self.case(f"one recipient: {kind}", self.one_recipient, kind)
+        self.case("several recipients", self.several_recipients)
+        self.case("passphrase", self.passphrase)
+        for size in SIZES:
+            for options, how in ([], ""), (["--hide-length"], ", length hidden"):
+                self.case(f"{size} bytes{how}", self.roundtrip, size, options)
+                self.case(f"{size} bytes from a pipe{how}", self.roundtrip, size, options, pipe=True)
+        self.case("armour", self.armour)
+        self.case("ranges", self.ranges)
+        self.case("ranges, length hidden", self.ranges, ["--hide-length"])
+
+    def make_key(self, kind: str):
+        private = self.folder / f"{kind}.key"
+        self.keys[kind] = private, self.program.keygen(kind, private)
+        (key,) = keys.read(private.read_bytes())
+        expect(type(key).__name__, READERS[kind])
+
+    def one_recipient(self, kind: str):
+        private, public = self.keys[kind]
+        data, sealed = self.seal(1000, public=[public])
+        self.opens(sealed, data, "--key", private)
+        self.refuses_damage(sealed, "--key", private)
+        stranger = self.keys["P-256" if kind == "X25519" else "X25519"][0]
+        expect(read("--key", stranger, sealed).returncode, 3)
+
+    def several_recipients(self):
+        passphrase = self.file("passphrase", b"correct horse\n")
+        modern = [kind for kind in MODES if kind not in ("X25519", "P-256")]
+        # A classical recipient beside others has to be asked for.
+        for kinds, who, options in (modern, passphrase, []), (["X25519", "P-256"], None, []), (list(MODES), None, ["--mode", "ecc"]):
+            data, sealed = self.seal(1000, public=[self.keys[kind][1] for kind in kinds], passphrase=who, options=options)
+            for kind in kinds:
+                self.opens(sealed, data, "--key", self.keys[kind][0])
+                self.refuses_damage(sealed, "--key", self.keys[kind][0])
+
+    def passphrase(self):
+        passphrase = self.file("passphrase", b"correct horse\n")
+        data, sealed = self.seal(1000, passphrase=passphrase)
+        self.opens(sealed, data, "--passphrase-file", passphrase)
+        self.refuses_damage(sealed, "--passphrase-file", passphrase)
+        wrong = self.file("wrong", b"correct horse \n")
+        expect(read("--passphrase-file", wrong, sealed).returncode, 3)
+
+    def roundtrip(self, size: int, options=(), pipe: bool = False):
+        private, public = self.keys[CHEAP]
+        data, sealed = self.seal(size, public=[public], options=options, pipe=pipe)
+        self.opens(sealed, data, "--key", private)
+        about = json.loads(read("--metadata", "--key", private, sealed).stdout)
+        expect(about["padded"], "--hide-length" in options)
+        if pipe:
+            expect(about, {"kind": "bytes", "padded": "--hide-length" in options})
+        else:
+            known = data.stat()
+            expect(about["kind"], "file")
+            expect(about["name"], data.name)
+            expect(about["mode"], known.st_mode & 0o7777)
+            expect(about["seconds"] * 10**9 + about["nanoseconds"], known.st_mtime_ns)
+        self.refuses_damage(sealed, "--key", private)
+
+    def armour(self):
+        private, public = self.keys[CHEAP]
+        for size in (0, 1, 2, 3, 1000, STEP + 1):
+            data, sealed = self.seal(size, public=[public], options=["--armor"])
+            self.opens(sealed, data, "--key", private)
+            self.refuses_damage(sealed, "--key", private)
+
+    def ranges(self, options=()):
+        private, public = self.keys[CHEAP]
+        data, sealed = self.seal(3 << 20, public=[public], options=options)
+        whole = data.read_bytes()
+        for offset in (0, 1, STEP - 1, STEP, 5 * STEP + 3, len(whole) - 1, len(whole), len(whole) + 1):
+            for length in (0, 1, STEP, 2 * STEP + 1, 4 << 20):
+                found = read("--range", f"{offset}:{length}", "--key", private, sealed)
+                expect(found.returncode, 0)
+                expect(found.stdout == whole[offset : offset + length], True)
+
+    # What they are made of
+
+    def file(self, name: str, content: bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(content)
+        return path
+
+    def seal(self, size: int, **how) -> tuple[Path, Path]:
+        data = self.file("Größe und Name.bin", secrets.token_bytes(size))
+        data.chmod(0o640)
+        os.utime(data, ns=(0, 1_234_567_890_123_456_789))
+        sealed = self.folder / "sealed"
+        sealed.unlink(missing_ok=True)
+        self.program.seal(data, sealed, **how)
+        return data, sealed
+
+    def opens(self, sealed: Path, data: Path, *options):
+        found = read(*options, sealed)
+        expect(found.returncode, 0, found.stderr.decode())
+        expect(found.stdout == data.read_bytes(), True, "the data differ")
+
+    def refuses_damage(self, sealed: Path, *options):
+        """Within this process: a fresh Python for each place would take most of the time. A passphrase costs too much for many places."""
+        whole = sealed.read_bytes()
+        # The line end after armour is the one byte that may be missing.
+        last = len(whole.rstrip(b"\n")) - 1
+        places = {0, 9, 13, 15, 17, 100, 400, last // 2, last - 17, last}
+        if "--passphrase-file" in options:
+            places = {40, 60, 100, last}
+        flipped = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in sorted(places)]
+        cut = [whole[:length] for length in {0, 15, 300, last - 40, last}]
+        for changed in [*flipped, *cut, whole + b"\0", whole + whole[-100:]]:
+            other = self.file("changed", changed)
+            try:
+                opener.run(opener.parse([str(part) for part in (*options, other)]))
+            except (Refused, NoKey):
+                continue
+            first = next((at for at, (a, b) in enumerate(zip(changed, whole)) if a != b), min(len(changed), len(whole)))
+            raise AssertionError(f"opened although changed at {first} of {len(whole)}, {len(changed)} bytes long")
+
+
+def read(*arguments) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, OPEN, *map(str, arguments)], capture_output=True)
+
+
+def expect(found, wanted, why: str = ""):
+    if found != wanted:
+        raise AssertionError(f"{found!r} instead of {wanted!r} {why}".rstrip())
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        print(f"usage: {sys.argv[0]} BINARY", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as folder:
+        check = Check(Program(sys.argv[1]), Path(folder))
+        check.all()
+    print(f"{check.passed} passed, {check.failed} failed")
+    return int(check.failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

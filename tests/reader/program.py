@@ -1,0 +1,40 @@
+"""The program that is checked: its command lines, all in one place."""
+
+import subprocess
+from pathlib import Path
+
+# A key of each kind, and how to ask for it.
+MODES = {
+    "X25519": ["--mode", "ecc"],
+    "P-256": ["--mode", "ecc", "--curve", "p256"],
+    "ML-KEM-768": ["--mode", "pqc"],
+    "ML-KEM-1024": ["--mode", "pqc", "--level", "1024"],
+    "MLKEM768-P256": ["--mode", "hybrid", "--curve", "p256"],
+    "X-Wing": ["--mode", "hybrid"],
+}
+
+
+class Program:
+    def __init__(self, binary: str):
+        self.binary = str(Path(binary).resolve())
+
+    def keygen(self, kind: str, private: Path) -> Path:
+        """Makes a key; returns the file with its public half."""
+        self.run("keygen", "--no-passphrase", *MODES[kind], "-o", private)
+        return private.with_suffix(".pub")
+
+    def seal(self, data: Path, to: Path, public=(), passphrase: Path | None = None, options=(), pipe: bool = False):
+        arguments = [part for key in public for part in ("-r", key)]
+        if passphrase:
+            arguments += ["--passphrase", "--passphrase-file", passphrase]
+        if pipe:
+            self.run("seal", *options, *arguments, "-o", to, stdin=data)
+        else:
+            self.run("seal", *options, *arguments, "-o", to, data)
+
+    def run(self, *arguments, stdin: Path | None = None):
+        with open(stdin or "/dev/null", "rb") as file:
+            # A real pipe, whose length nobody can ask for.
+            done = subprocess.run([self.binary, *map(str, arguments)], input=file.read(), capture_output=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(map(str, arguments))}: status {done.returncode}\n{done.stderr.decode(errors='replace')}")
