@@ -4,7 +4,7 @@ import json
 import unittest
 from pathlib import Path
 
-from sealed import hpke
+from sealed import hpke, keys
 from sealed.floe import Payload
 from sealed.padme import padme
 from sealed.refusal import Refused
@@ -65,6 +65,19 @@ class Floe(unittest.TestCase):
                     with self.assertRaises(Refused):
                         other = Payload(Memory(changed), 0, bytes(32), b"This is AAD", (33, 4096), rotation)
                         other.open_range(0, other.length)
+
+
+@have_vectors
+class Keys(unittest.TestCase):
+    def test_pem(self):
+        seed = bytes(range(64))
+        for name, kind in (("ML-KEM-768", hpke.MlKem768), ("ML-KEM-1024", hpke.MlKem1024)):
+            (key,) = keys.read((VECTORS / "pem" / f"{name}-seed.priv").read_bytes())
+            self.assertIs(type(key), kind)
+            self.assertEqual(key.public, kind(seed).public)
+        for other in ("ML-DSA-65-seed.priv", "ML-KEM-768.pub", "bad-ML-KEM-512-1.priv"):
+            with self.assertRaises(ValueError):
+                keys.read((VECTORS / "pem" / other).read_bytes())
 
 
 class Padme(unittest.TestCase):

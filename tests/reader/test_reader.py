@@ -13,6 +13,7 @@ import open as opener
 import writer
 from sealed import hpke
 from sealed.refusal import NoKey, Refused
+from sealed.source import Disk, Memory
 from writer import Payload, number, recipient, to_key, to_passphrase
 
 KINDS = {0x0010: hpke.P256Key, 0x0020: hpke.X25519, 0x0041: hpke.MlKem768, 0x0042: hpke.MlKem1024, 0x0050: hpke.MlKem768P256, 0x647A: hpke.XWing}
@@ -188,6 +189,24 @@ class RefusesHeaders(Case):
         for at in range(len(sealed)):
             with self.assertRaises((Refused, NoKey), msg=at):
                 self.open(sealed[:at] + bytes([sealed[at] ^ 0x10]) + sealed[at + 1 :])
+
+    def test_parts_that_are_wrong_under_a_right_mac(self):
+        good = self.seal()
+        end = int.from_bytes(good[10:14], "big")
+        start = good[: end - 32 - 1] + bytes([good[end - 32 - 1] ^ 1])
+        self.refused(writer.with_mac(self.key, start) + good[end:], "box with the metadata was changed")
+        wrapped = to_passphrase(b"p", self.key)
+        sealed = self.seal(recipients=[wrapped[:-1] + bytes([wrapped[-1] ^ 1]), self.recipient()])
+        self.refused(sealed, "its recipient was changed", passphrase=b"p")
+        self.assertEqual(self.open(sealed), b"data")
+
+    def test_a_header_longer_than_the_file(self):
+        (self.folder / "short").write_bytes(b"1234")
+        with (self.folder / "short").open("rb") as file:
+            for source in (Disk(file), Memory(b"1234")):
+                self.assertEqual(source.take(1, 3), b"234")
+                with self.assertRaises(Refused):
+                    source.take(1, 4)
 
     def test_costs_of_a_passphrase(self):
         good = to_passphrase(b"p", self.key, 16, 1, 2)

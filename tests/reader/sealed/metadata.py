@@ -34,7 +34,7 @@ def open_box(box: bytes, key: bytes) -> Metadata:
     try:
         fields = Fields(AESGCM(key).decrypt(box[:12], box[12:], PREAMBLE))
     except InvalidTag:
-        raise Refused("the metadata was changed") from None
+        raise Refused("the box with the metadata was changed") from None
     return read(fields)
 
 
