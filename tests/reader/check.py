@@ -182,7 +182,7 @@ def main() -> int:
         print(f"usage: {sys.argv[0]} BINARY", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        check = Check(Program(sys.argv[1]), Path(folder))
+        check = Check(Program(sys.argv[1], Path(folder)), Path(folder))
         check.all()
     print(f"{check.passed} passed, {check.failed} failed")
     return int(check.failed > 0)

@@ -1,5 +1,6 @@
 """The program that is checked: its command lines, all in one place."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -15,8 +16,11 @@ MODES = {
 
 
 class Program:
-    def __init__(self, binary: str):
+    def __init__(self, binary: str, home: Path):
         self.binary = str(Path(binary).resolve())
+        # Whoever runs this has keys of his own, which are to stay out of it.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("DEADPAN", "XDG_"))}
+        self.environment = kept | {"HOME": str(home)}
 
     def keygen(self, kind: str, private: Path) -> Path:
         """Makes a key; returns the file with its public half."""
@@ -35,6 +39,6 @@ class Program:
     def run(self, *arguments, stdin: Path | None = None):
         with open(stdin or "/dev/null", "rb") as file:
             # A real pipe, whose length nobody can ask for.
-            done = subprocess.run([self.binary, *map(str, arguments)], input=file.read(), capture_output=True)
+            done = subprocess.run([self.binary, *map(str, arguments)], input=file.read(), capture_output=True, env=self.environment)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(map(str, arguments))}: status {done.returncode}\n{done.stderr.decode(errors='replace')}")
