@@ -1,4 +1,4 @@
-"""Private keys: PKCS#8 in PEM without encryption, or a bare seed."""
+"""Private keys: PKCS#8 in PEM without encryption (docs/format-keys.md), or a bare seed."""
 
 import base64
 import binascii
@@ -8,7 +8,11 @@ from . import hpke
 
 # The object identifier of a key's algorithm, as the bytes of its DER.
 ML_KEM = {bytes.fromhex("0609608648016503040402"): hpke.MlKem768, bytes.fromhex("0609608648016503040403"): hpke.MlKem1024}
-X_WING = bytes.fromhex("060b2b0601040183e62d81c87a")
+# The hybrids' octet string is the seed itself.
+HYBRID = {
+    bytes.fromhex("060b2b0601040183e62d81c87a"): hpke.XWing,
+    bytes.fromhex("06146982e28bef87bfd79a8ac9b1faa7e8a2a9f9d26e"): hpke.MlKem768P256,
+}
 X25519 = bytes.fromhex("06032b656e")
 EC = bytes.fromhex("06072a8648ce3d0201")
 P256 = bytes.fromhex("06082a8648ce3d030107")
@@ -19,19 +23,20 @@ BARE = {32: [hpke.X25519, hpke.P256Key, hpke.XWing, hpke.MlKem768P256], 64: [hpk
 
 def read(data: bytes) -> list:
     """All keys that these bytes can be. Raises ValueError if they are none."""
-    if data.lstrip().startswith(b"-----BEGIN"):
-        return [private_key(pem(data))]
+    if b"-----BEGIN " in data:
+        return [private_key(der) for der in pem(data)]
     if len(data) not in BARE:
         raise ValueError("neither a PEM block nor a seed")
     return [kind(data) for kind in BARE[len(data)]]
 
 
-def pem(text: bytes) -> bytes:
-    found = re.fullmatch(rb"\s*-----BEGIN PRIVATE KEY-----\s(.*)-----END PRIVATE KEY-----\s*", text, re.DOTALL)
-    if found is None:
-        raise ValueError("not one PEM block with a PRIVATE KEY")
+def pem(text: bytes) -> list[bytes]:
+    """All private keys of a file; its other blocks are no concern of a reader."""
+    found = re.findall(rb"-----BEGIN PRIVATE KEY-----\s(.*?)-----END PRIVATE KEY-----", text, re.DOTALL)
+    if not found:
+        raise ValueError("no PEM block with a PRIVATE KEY")
     try:
-        return base64.b64decode(b"".join(found[1].split()), validate=True)
+        return [base64.b64decode(b"".join(block.split()), validate=True) for block in found]
     except binascii.Error:
         raise ValueError("a PEM block that is no base64") from None
 
@@ -47,9 +52,8 @@ def private_key(der: bytes):
     if algorithm in ML_KEM:
         # RFC 9935: the seed alone carries the tag [0].
         return ML_KEM[algorithm](sized(element(key, 0x80)[0], 64))
-    if algorithm == X_WING:
-        # draft-connolly-cfrg-xwing-kem: the octet string is the seed itself.
-        return hpke.XWing(sized(key, 32))
+    if algorithm in HYBRID:
+        return HYBRID[algorithm](sized(key, 32))
     if algorithm == X25519:
         return hpke.X25519(sized(element(key, 0x04)[0], 32))
     if algorithm == EC + P256:
