@@ -10,6 +10,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
+import foreign
 import open as opener
 from program import MODES, Program
 from sealed import keys
@@ -61,6 +62,9 @@ class Check:
         self.case("armour", self.armour)
         self.case("ranges", self.ranges)
         self.case("ranges, length hidden", self.ranges, ["--hide-length"])
+        self.file("foreign.key", foreign.PEM)
+        for name, sealed in foreign.files():
+            self.case(f"both agree: {name}", self.both_agree, sealed)
 
     def make_key(self, kind: str):
         private = self.folder / f"{kind}.key"
@@ -121,11 +125,24 @@ class Check:
         private, public = self.keys[CHEAP]
         data, sealed = self.seal(3 << 20, public=[public], options=options)
         whole = data.read_bytes()
-        for offset in (0, 1, STEP - 1, STEP, 5 * STEP + 3, len(whole) - 1, len(whole), len(whole) + 1):
-            for length in (0, 1, STEP, 2 * STEP + 1, 4 << 20):
-                found = read("--range", f"{offset}:{length}", "--key", private, sealed)
-                expect(found.returncode, 0)
-                expect(found.stdout == whole[offset : offset + length], True)
+        places = (0, 1, STEP - 1, STEP, 5 * STEP + 3, len(whole) - 1, len(whole), len(whole) + 1)
+        for start in places:
+            for end in (start, *(place for place in places if place > start)):
+                asked = "--range", f"{start}:{end - start}"
+                found = read(*asked, "--key", private, sealed)
+                theirs = self.program.open(private, sealed, asked)
+                expect((found.returncode, found.stdout) == (theirs.returncode, theirs.stdout), True, f"from {start} to {end}")
+                expect(found.returncode, 0 if end <= len(whole) else 2)
+                if end <= len(whole):
+                    expect(found.stdout == whole[start:end], True)
+
+    def both_agree(self, content: bytes):
+        """On files that the program does not write, some of which are good ones."""
+        private, sealed = self.folder / "foreign.key", self.file("foreign", content)
+        found, theirs = read("--key", private, sealed), self.program.open(private, sealed)
+        expect(found.returncode, theirs.returncode, f"{found.stderr!r} {theirs.stderr!r}")
+        if found.returncode == 0:
+            expect(found.stdout == theirs.stdout, True, "the data differ")
 
     # What they are made of
 

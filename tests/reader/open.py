@@ -14,6 +14,10 @@ from sealed.refusal import NoKey, Refused
 from sealed.source import Disk, Memory
 
 
+class OutOfRange(Exception):
+    """The file is as it should be, and the question is not."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     asked = parse(arguments)
     try:
@@ -22,6 +26,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (Refused, OSError) as why:
         print(f"{asked.file}: {why}", file=sys.stderr)
         return 1
+    except OutOfRange as why:
+        print(f"{asked.file}: {why}", file=sys.stderr)
+        return 2
     except NoKey as why:
         print(f"{asked.file}: {why}", file=sys.stderr)
         return 3
@@ -43,9 +50,9 @@ def opened(source: Disk | Memory, asked: argparse.Namespace) -> bytes:
         return json.dumps(about.described()).encode() + b"\n"
     length = padme.unpadded_length(payload) if about.padded else payload.length
     offset, wanted = asked.range or (0, length)
-    # A range is cut at the end of the data, as a read of a file is.
-    start = min(offset, length)
-    return payload.open_range(start, min(start + wanted, length))
+    if offset + wanted > length:
+        raise OutOfRange(f"the range ends after the data, which are {length} bytes long")
+    return payload.open_range(offset, offset + wanted)
 
 
 def sealed_bytes(file: BinaryIO) -> Disk | Memory:
@@ -58,7 +65,7 @@ def sealed_bytes(file: BinaryIO) -> Disk | Memory:
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Opens a sealed file and writes its data to standard output.")
     parser.add_argument("--key", type=key_file, action="extend", default=[], help="PKCS#8 in PEM, or a bare seed; may be given again")
-    parser.add_argument("--passphrase-file", type=passphrase, help="its bytes are the passphrase, but for a line end at the end")
+    parser.add_argument("--passphrase-file", type=passphrase, help="its first line is the passphrase")
     parser.add_argument("--range", type=byte_range, metavar="OFFSET:LEN", help="only these bytes of the data")
     parser.add_argument("--metadata", action="store_true", help="what was sealed, as JSON, in the place of the data")
     parser.add_argument("file")
@@ -81,9 +88,7 @@ def key_file(path: str) -> list:
 
 
 def passphrase(path: str) -> bytes:
-    found = content(path)
-    end = b"\r\n" if found.endswith(b"\r\n") else b"\n"
-    return found.removesuffix(end)
+    return content(path).split(b"\n", 1)[0].removesuffix(b"\r")
 
 
 def byte_range(text: str) -> tuple[int, int]:

@@ -36,9 +36,15 @@ class Program:
         else:
             self.run("seal", *options, *arguments, "-o", to, data)
 
-    def run(self, *arguments, stdin: Path | None = None):
+    def open(self, private: Path, sealed: Path, options=()) -> subprocess.CompletedProcess:
+        return self.start("open", "-i", private, *options, "-o", "-", sealed)
+
+    def start(self, *arguments, stdin: Path | None = None) -> subprocess.CompletedProcess:
         with open(stdin or "/dev/null", "rb") as file:
             # A real pipe, whose length nobody can ask for.
-            done = subprocess.run([self.binary, *map(str, arguments)], input=file.read(), capture_output=True, env=self.environment)
+            return subprocess.run([self.binary, *map(str, arguments)], input=file.read(), capture_output=True, env=self.environment)
+
+    def run(self, *arguments, stdin: Path | None = None):
+        done = self.start(*arguments, stdin=stdin)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(map(str, arguments))}: status {done.returncode}\n{done.stderr.decode(errors='replace')}")

@@ -62,4 +62,14 @@ def read_recipient(fields: Fields) -> tuple[int, bytes]:
     kind, length = fields.number(2), fields.number(2)
     require(kind in BODIES, "a recipient of a type that this reader does not know")
     require(length == BODIES[kind], "a recipient of another length than its type asks for")
-    return kind, fields.take(length)
+    body = fields.take(length)
+    if kind == PASSPHRASE:
+        check_cost(Fields(body))
+    return kind, body
+
+
+def check_cost(body: Fields) -> None:
+    """Looked at with every file, so that whether one is accepted does not depend on who opens it."""
+    memory, passes, lanes = (body.number(4) for _ in range(3))
+    require(1 <= lanes <= 64 and 1 <= passes <= 64, "a passphrase's cost out of bounds")
+    require(8 * lanes <= memory <= 1 << 22 and memory * passes <= 1 << 24, "a passphrase's cost out of bounds")

@@ -56,5 +56,7 @@ def read(fields: Fields) -> Metadata:
         found.name = fields.take(length)
         harmless = found.name not in (b".", b"..") and not any(symbol in found.name for symbol in b"/\\\0")
         require(harmless, "a name that leads elsewhere")
-    require(not any(fields.rest()), "metadata that go on after their end")
+    padding = fields.rest()
+    # One encoding for each meaning: the box is the smallest that holds the fields.
+    require(len(padding) < 256 and not any(padding), "metadata that go on after their end")
     return found

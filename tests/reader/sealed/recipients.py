@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from . import hpke
 from .fields import Fields
 from .header import PASSPHRASE, PREAMBLE, Header
-from .refusal import NoKey, Refused, require
+from .refusal import NoKey, Refused
 
 INFO = b"deadpan v1 recipient"
 
@@ -17,10 +17,12 @@ INFO = b"deadpan v1 recipient"
 def file_key(header: Header, keys: list, passphrase: bytes | None) -> bytes:
     """The first that opens is the one: whether it is the file's own key, the MAC says."""
     for kind, body in header.recipients:
-        if kind == PASSPHRASE:
+        if kind != PASSPHRASE:
+            found = with_keys(kind, body, keys)
+        elif passphrase is not None:
             found = with_passphrase(body, passphrase)
         else:
-            found = with_keys(kind, body, keys)
+            continue
         if found is not None:
             return found
     raise NoKey("no recipient of this file is among the keys")
@@ -35,14 +37,9 @@ def with_keys(kind: int, body: bytes, keys: list) -> bytes | None:
     return None
 
 
-def with_passphrase(body: bytes, passphrase: bytes | None) -> bytes | None:
+def with_passphrase(body: bytes, passphrase: bytes) -> bytes | None:
     fields = Fields(body)
-    memory, passes, lanes = fields.number(4), fields.number(4), fields.number(4)
-    # Refused with or without a passphrase at hand, so that a file is accepted or not whoever asks.
-    require(1 <= lanes <= 64 and 1 <= passes <= 64, "a passphrase's cost out of bounds")
-    require(8 * lanes <= memory <= 1 << 22 and memory * passes <= 1 << 24, "a passphrase's cost out of bounds")
-    if passphrase is None:
-        return None
+    memory, passes, lanes = (fields.number(4) for _ in range(3))
     salt, commitment, wrapped = fields.take(16), fields.take(32), fields.take(48)
     derived = Argon2id(salt=salt, length=64, iterations=passes, lanes=lanes, memory_cost=memory).derive(passphrase)
     if not hmac.compare_digest(derived[32:], commitment):

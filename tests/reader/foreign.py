@@ -1,0 +1,102 @@
+"""Files that the program does not write: good ones at the edge of what docs/format-seal.md allows, and bad ones just past it.
+
+All are sealed to one key (`PEM`) under a MAC that is right, so that nothing but the rule in question decides.
+"""
+
+import base64
+import secrets
+from collections.abc import Iterator
+
+import writer
+from sealed.hpke import X25519
+from writer import Payload, metadata, number, recipient, to_key, to_passphrase
+
+SEED = bytes([7]) * 32
+PEM = b"-----BEGIN PRIVATE KEY-----\n%s-----END PRIVATE KEY-----\n" % base64.encodebytes(bytes.fromhex("302e020100300506032b656e04220420") + SEED)
+KEY = secrets.token_bytes(32)
+STEP = 4096 - 32
+
+
+def mine(file_key: bytes = KEY, **how) -> bytes:
+    return to_key(0x0020, X25519(SEED).public, file_key, **how)
+
+
+def seal(data: bytes = b"data", recipients=None, about=None, payload=None, **header) -> bytes:
+    about = metadata() if about is None else about
+    return writer.header(KEY, recipients or [mine()], about, **header) + (payload or Payload(4096)).seal(KEY, data)
+
+
+def files() -> Iterator[tuple[str, bytes]]:
+    yield from headers()
+    yield from passphrases()
+    yield from boxes()
+    yield from payloads()
+
+
+def headers() -> Iterator[tuple[str, bytes]]:
+    room = (1 << 20) - len(writer.header(KEY, [mine()], metadata()))
+    yield "slack", seal(slack=bytes(5000))
+    yield "slack that is not zero", seal(slack=bytes(4999) + b"\1")
+    yield "the longest header", seal(slack=bytes(room))
+    yield "a header too long", seal(slack=bytes(room + 1))
+    yield "the same recipient twice", seal(recipients=[mine(), mine()])
+    yield "a wrong file key before the right one", seal(recipients=[mine(bytes(32)), mine()])
+    yield "a wrong file key after the right one", seal(recipients=[mine(), mine(bytes(32))])
+    yield "another purpose", seal(recipients=[mine(info=b"deadpan v2 recipient")])
+    yield "another preamble", seal(recipients=[mine(aad=writer.P[:9] + b"\1")])
+    yield "an unknown type", seal(recipients=[recipient(0x0021, bytes(80)), mine()])
+    yield "a body too long", seal(recipients=[recipient(0x0020, bytes(81)), mine()])
+    yield "somebody's point that is on no curve", seal(recipients=[recipient(0x0010, bytes(113)), mine()])
+    yield "somebody's point of small order", seal(recipients=[recipient(0x0020, bytes(80)), mine()])
+    for count in (0, 1, 3, 65535):
+        yield f"two recipients, counted {count}", seal(recipients=[mine(), mine()], count=count)
+
+
+def passphrases() -> Iterator[tuple[str, bytes]]:
+    good = to_passphrase(b"p", KEY, 16, 1, 2)
+    yield "a passphrase beside a key", seal(recipients=[good, mine()])
+    yield "two passphrases", seal(recipients=[good, good, mine()])
+    edges = [(16, 1, 2), (15, 1, 2), (16, 0, 2), (16, 64, 2), (16, 65, 2), (512, 1, 64), (520, 1, 65), (16, 1, 0)]
+    edges += [(1 << 22, 1, 1), (1 << 22, 4, 1), (1 << 22, 5, 1), ((1 << 22) + 1, 1, 1), (1 << 18, 64, 1), ((1 << 18) + 1, 64, 1)]
+    for m, t, p in edges:
+        # The key comes first, so that nobody spends the memory.
+        cost = number(m, 4) + number(t, 4) + number(p, 4)
+        yield f"a passphrase at {m} KiB, {t} passes, {p} lanes", seal(recipients=[mine(), good[:4] + cost + good[16:]])
+
+
+def boxes() -> Iterator[tuple[str, bytes]]:
+    for size in (512, 8192, 8448):
+        yield f"a box of {size} without need", seal(about=metadata(size=size))
+    for kind in (1, 2, 3):
+        yield f"kind {kind} without a name", seal(about=metadata(kind))
+    yield "bytes with a name", seal(about=metadata(0, 0, (5, 6), 0o644, b"x"))
+    yield "an unknown padding", seal(about=metadata(0, 2))
+    yield "an unknown field", seal(about=b"\0\0\x08".ljust(256, b"\0"))
+    yield "something after the fields", seal(about=metadata()[:-1] + b"\1")
+    for time in ((-(2**63), 0), (2**63 - 1, 999_999_999), (0, 10**9)):
+        yield f"time {time}", seal(about=metadata(time=time))
+    for mode in (0o7777, 0o10000):
+        yield f"mode {mode:o}", seal(about=metadata(mode=mode))
+    names = [b"", b".", b"..", b"...", b"a/b", b"a\\b", b"a\0b", b"\xff\xfe", b"a\nb", b"a:b", b" ", b"x" * 4096, b"x" * 4097]
+    for name in names:
+        yield f"name {name[:4]!r}, {len(name)} bytes", seal(about=metadata(1, name=name))
+
+
+def payloads() -> Iterator[tuple[str, bytes]]:
+    for segment in (4095, 4096, 4097, 1 << 24, (1 << 24) + 1):
+        yield f"segments of {segment}", seal(bytes(9000), payload=Payload(segment))
+    yield "an empty last segment", seal(bytes(2 * STEP), payload=Payload(4096, empty_last=True))
+    yield "another aad", seal(payload=Payload(4096, aad=writer.P[:9] + b"\1"))
+    sealed = seal(bytes(3 * STEP + 7))
+    yield "a segment left out", sealed[: -2 * 4096 - 39] + sealed[-4096 - 39 :]
+    for cut in (1, 38, 39, 40, 4096, 4096 + 39):
+        yield f"{cut} bytes cut off", sealed[:-cut]
+    for more in (1, 32, 4096):
+        yield f"{more} bytes more", sealed + bytes(more)
+
+    hidden = metadata(padding=1)
+    long = writer.padded(bytes(20 * STEP))
+    datas = {"over many segments": long, "of no bytes": b"", "of zeros": bytes(104), "of 80": b"\x80", "of 80 00": b"\x80\0"}
+    datas |= {"one byte too long": long + b"\0", "one byte too short": long[:-1], "segments too long": long + bytes(3 * STEP)}
+    for name, data in datas.items():
+        yield f"padding {name}", seal(data, about=hidden)
