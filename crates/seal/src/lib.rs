@@ -3,6 +3,8 @@
 mod engine;
 mod entropy;
 mod error;
+#[cfg(test)]
+mod example;
 mod file_key;
 mod fill;
 pub mod floe;

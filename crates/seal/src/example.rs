@@ -1,0 +1,83 @@
+//! The worked example of docs/format-seal.md, made again: the page and the program must not drift apart.
+//!
+//! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example` writes it anew.
+
+use crate::entropy::Entropy;
+use crate::file_key::{FileKey, KEY};
+use crate::floe;
+use crate::header::{FIXED, MAC};
+use crate::{Cost, Header, Identity, Kind, Metadata, Passphrase, Recipient, Sealing, Secret};
+use deadpan_base64::hex;
+use std::fmt::Write;
+use std::time::{Duration, UNIX_EPOCH};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format-seal.md");
+const BEGIN: &str = "<!-- example -->\n";
+const END: &str = "<!-- end of example -->\n";
+
+const PASSPHRASE: &[u8] = b"correct horse";
+const DATA: &[u8] = b"Nothing about this shows.\n";
+const ENTROPY: Entropy = Entropy::Fixed(0);
+
+/// Bytes in lines of 32, with where each begins.
+fn dump(text: &mut String, begin: usize, bytes: &[u8]) {
+    for (i, line) in bytes.chunks(32).enumerate() {
+        writeln!(text, "{:6}  {}", begin + 32 * i, hex::encode(line)).expect("a string takes it");
+    }
+}
+
+fn example() -> String {
+    let metadata = Metadata {
+        kind: Kind::File,
+        name: Some(b"note.txt".to_vec()),
+        modified: Some(UNIX_EPOCH + Duration::new(1_800_000_000, 5)),
+        mode: Some(0o644),
+    };
+    let recipient = Recipient::Passphrase(Passphrase::new(PASSPHRASE), Cost { memory: 64, passes: 1, lanes: 1 });
+    let sealing = Sealing::to(vec![recipient]).and_then(|it| it.metadata(metadata.clone())).expect("a file");
+    let sealed = sealing.hide_length(true).with_entropy(ENTROPY).bytes(DATA).expect("sealed");
+
+    let mut payload = &sealed[..];
+    let header = Header::read(&mut payload).expect("a header");
+    let (length, stanza) = (header.length() as usize, 4 + 108);
+    let opened = header.open(&[Identity::Passphrase(Passphrase::new(PASSPHRASE))]).expect("the passphrase");
+    let mut data = Vec::new();
+    opened.bytes_onto(payload, &mut data).expect("opened");
+    assert!(data == DATA && *opened.metadata() == metadata, "the example does not open");
+
+    let mut secret = Secret::zeroed(KEY);
+    ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
+    let key = FileKey::from_secret(secret).expect("32 bytes");
+    let mut text = String::new();
+    let mut line = |name: &str, bytes: &[u8]| writeln!(text, "{name:14}{}", hex::encode(bytes)).expect("a string takes it");
+    line("file key", key.bytes());
+    line("metadata key", &*key.metadata_key().expect("derived"));
+    line("FLOE key", &*key.payload_key().expect("derived"));
+    let mut parts = format!("```\n{text}```\n");
+    let mut part = |title: &str, begin: usize, end: usize| {
+        write!(parts, "\n{title}:\n\n```\n").expect("a string takes it");
+        dump(&mut parts, begin, &sealed[begin..end]);
+        parts.push_str("```\n");
+    };
+    let (metadata, slack) = (FIXED + stanza, length - MAC);
+    part("Preamble, header length, one recipient", 0, FIXED);
+    part("The passphrase recipient: type, length, cost, salt, commitment, sealed file key", FIXED, metadata);
+    part("The metadata box, with its length; there is no slack", metadata, slack);
+    part("The MAC", slack, length);
+    part("FLOE's header", length, length + floe::HEADER);
+    part("The only segment, which is the last", length + floe::HEADER, sealed.len());
+    parts
+}
+
+#[test]
+fn the_page_shows_what_the_program_writes() {
+    let page = std::fs::read_to_string(PAGE).expect("the page is there");
+    let (before, rest) = page.split_once(BEGIN).expect("the example has a place");
+    let (shown, after) = rest.split_once(END).expect("the example has an end");
+    let example = example();
+    if std::env::var_os("DEADPAN_BLESS").is_some() {
+        std::fs::write(PAGE, [before, BEGIN, &example, END, after].concat()).expect("the page can be written");
+    } else {
+        assert!(shown == example, "docs/format-seal.md shows another example; it would be:\n{example}");
+    }
+}
