@@ -11,7 +11,8 @@ fn openssl(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("skipped: no openssl here ({error})");
+            // Past the test harness, which swallows what is printed.
+            let _ = writeln!(std::io::stderr(), "skipped: no openssl here ({error})");
             return None;
         }
     };
