@@ -1,0 +1,149 @@
+//! Writers that watch what passes: a part of it only, text only, the same as a file.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+/// Passes on `length` bytes from `offset` on.
+pub struct Window<W> {
+    output: W,
+    offset: u64,
+    length: u64,
+    /// Bytes seen.
+    seen: u64,
+}
+
+impl<W: Write> Window<W> {
+    pub fn new(output: W, offset: u64, length: u64) -> Self {
+        Self { output, offset, length, seen: 0 }
+    }
+}
+
+impl<W: Write> Write for Window<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let end = self.offset.saturating_add(self.length);
+        let within = |position: u64| usize::try_from(position.saturating_sub(self.seen)).unwrap_or(usize::MAX).min(bytes.len());
+        self.output.write_all(&bytes[within(self.offset)..within(end)])?;
+        self.seen += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+/// A terminal: it obeys control characters, so only text goes there.
+pub struct TextOnly<W> {
+    output: W,
+    /// The first bytes of a character whose rest has not come yet.
+    begun: Vec<u8>,
+}
+
+/// What came is no text.
+#[derive(Debug)]
+pub struct NotText;
+
+impl std::fmt::Display for NotText {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("not text")
+    }
+}
+
+impl std::error::Error for NotText {}
+
+impl<W: Write> TextOnly<W> {
+    pub fn new(output: W) -> Self {
+        Self { output, begun: Vec::new() }
+    }
+}
+
+impl<W: Write> Write for TextOnly<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let refuse = || io::Error::new(io::ErrorKind::InvalidData, NotText);
+        self.begun.extend_from_slice(bytes);
+        let (valid, rest) = match str::from_utf8(&self.begun) {
+            Ok(text) => (text, 0),
+            Err(error) if error.error_len().is_none() => {
+                let (valid, rest) = self.begun.split_at(error.valid_up_to());
+                (str::from_utf8(valid).map_err(|_| refuse())?, rest.len())
+            }
+            Err(_) => return Err(refuse()),
+        };
+        if valid.chars().any(|character| character.is_control() && !matches!(character, '\n' | '\r' | '\t')) {
+            return Err(refuse());
+        }
+        self.output.write_all(valid.as_bytes())?;
+        self.begun.drain(..self.begun.len() - rest);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
+/// Compares what is written with a file, from the file's start.
+pub struct Comparison<'a> {
+    file: &'a File,
+    buffer: Vec<u8>,
+    same: bool,
+}
+
+impl<'a> Comparison<'a> {
+    /// `file` stands at its start.
+    pub fn new(file: &'a File) -> Self {
+        Self { file, buffer: Vec::new(), same: true }
+    }
+
+    /// Whether everything was the same, to the end of the file.
+    pub fn holds(mut self) -> io::Result<bool> {
+        Ok(self.same && self.file.read(&mut [0])? == 0)
+    }
+}
+
+impl Write for Comparison<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.resize(bytes.len(), 0);
+        match self.file.read_exact(&mut self.buffer) {
+            Ok(()) => self.same &= self.buffer == bytes,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => self.same = false,
+            Err(error) => return Err(error),
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_the_same_however_the_input_is_cut() {
+        let bytes: Vec<u8> = (0..100).collect();
+        for step in [1, 3, 7, 100] {
+            for (offset, length) in [(0, 0), (0, 100), (5, 1), (10, 90), (99, 1), (50, u64::MAX)] {
+                let mut output = Vec::new();
+                let mut window = Window::new(&mut output, offset, length);
+                bytes.chunks(step).for_each(|chunk| window.write_all(chunk).unwrap());
+                let end = offset.saturating_add(length).min(100) as usize;
+                assert_eq!(output, bytes[offset as usize..end], "{offset} {length} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_text_reaches_a_terminal() {
+        let mut output = Vec::new();
+        let mut terminal = TextOnly::new(&mut output);
+        "tab\tline\n\u{e4}\u{20ac}".as_bytes().chunks(1).for_each(|byte| terminal.write_all(byte).unwrap());
+        assert!(terminal.write_all(b"\x1b[2J").is_err());
+        assert_eq!(output, "tab\tline\n\u{e4}\u{20ac}".as_bytes());
+        for bad in [&b"\0"[..], b"\xff", b"\xc2\x9b", b"\x7f"] {
+            assert!(TextOnly::new(Vec::new()).write_all(bad).is_err());
+        }
+    }
+}
