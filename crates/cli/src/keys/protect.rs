@@ -1,0 +1,64 @@
+//! A passphrase on a private key, or off it.
+
+use crate::failure::{Exit, Failure};
+use crate::home;
+use crate::passphrase::Passphrases;
+use crate::report::say;
+use crate::shown::shown;
+use deadpan_seal::PrivateKey;
+use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
+use std::path::Path;
+
+/// Puts a new passphrase on a key. One that has a passphrase is asked for the old one on the terminal.
+pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
+    let name = shown(path);
+    let (key, was) = match only(path)? {
+        Found::Private(key) => (key, false),
+        Found::Protected(_) if passphrases.given()?.is_some() => {
+            let hint = "on a terminal you are asked for both passphrases; in a script, take the old one off with: deadpan keys unprotect";
+            return Err(Failure::usage(format!("{name} is protected already"), hint));
+        }
+        Found::Protected(locked) => (unlock(&name, &locked, passphrases)?, true),
+        Found::Public(_) => return Err(not_private(&name)),
+    };
+    let passphrase = passphrases.new_one(&format!("the key {name}"))?;
+    let text = key::protected_pem(&key, &passphrase).map_err(|error| Failure::of(&name, error))?;
+    home::write(path, text.as_bytes(), 0o600, true)?;
+    say(&format!("{name} {}", if was { "has a new passphrase" } else { "is protected now" }));
+    Ok(())
+}
+
+/// Takes the passphrase off a key.
+pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
+    let name = shown(path);
+    let key = match only(path)? {
+        Found::Private(_) => return Err(Failure::usage(format!("{name} is not protected"), "there is nothing to take off")),
+        Found::Protected(locked) => unlock(&name, &locked, passphrases)?,
+        Found::Public(_) => return Err(not_private(&name)),
+    };
+    home::write(path, &key::private_pem(&key), 0o600, true)?;
+    say(&format!("{name} is not protected any more; only its mode (0600) keeps others away"));
+    Ok(())
+}
+
+/// The one key in a file: rewriting a file with several would lose the others.
+fn only(path: &Path) -> Result<Found, Failure> {
+    let mut found = home::read(path)?;
+    match (found.pop(), found.is_empty()) {
+        (Some(key), true) => Ok(key),
+        _ => Err(Failure::usage(format!("{} holds several keys", shown(path)), "put each into a file of its own first")),
+    }
+}
+
+fn unlock(name: &str, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
+    let key = passphrases.unlock(name, |passphrase| match locked.unlock(passphrase) {
+        Ok(key) => Ok(Some(key)),
+        Err(KeyError::WrongPassphrase) => Ok(None),
+        Err(error) => Err(Failure::key(name, &error)),
+    })?;
+    key.ok_or_else(|| Failure::new(Exit::Key, format!("{name} stays as it is"), "without its passphrase nothing can be done with it"))
+}
+
+fn not_private(name: &str) -> Failure {
+    Failure::usage(format!("{name} is a public key"), "passphrases protect private keys; public ones are for everybody")
+}
