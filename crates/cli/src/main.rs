@@ -1,28 +1,40 @@
-//! `deadpan`: seals with a straight face, and shows on your machine that nothing about the secret does.
+//! `deadpan`: seals files with a straight face, and shows on your machine that nothing about the secret shows.
 #![forbid(unsafe_code)]
 
+mod armor;
+mod command;
+mod completions;
+mod failure;
+mod home;
+mod identity;
+mod input;
+mod inspect;
+mod keygen;
+mod keys;
 mod lab;
+mod man;
+mod open;
+mod output;
+mod partial;
+mod passphrase;
+mod plan;
+mod process;
+mod progress;
+mod prompt;
+mod recipient;
+mod report;
+mod seal;
+mod sealed;
+mod shown;
+mod signals;
+mod window;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 use std::process::ExitCode;
 
-/// Keeps a straight face: nothing about a secret shows, neither in the bytes nor in the time they take
-#[derive(Parser)]
-#[command(version, max_term_width = 120, arg_required_else_help = true)]
-struct Cli {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Measures: does time depend on a secret, and how fast is it?
-    #[command(subcommand)]
-    Lab(lab::Command),
-}
-
 fn main() -> ExitCode {
-    match Cli::parse().command {
-        Command::Lab(command) => lab::run(&command),
+    match command::Cli::parse().plan() {
+        Ok(task) => task.run(),
+        Err(failure) => failure.end(),
     }
 }

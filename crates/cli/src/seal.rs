@@ -1,0 +1,216 @@
+//! `deadpan seal`: files become sealed files.
+
+mod verify;
+
+use crate::armor::Armor;
+use crate::failure::{Exit, Failure, help};
+use crate::home::Home;
+use crate::input::{Input, Source};
+use crate::output::{Output, Place};
+use crate::partial::Landing;
+use crate::passphrase::Passphrases;
+use crate::plan::Plan;
+use crate::process;
+use crate::progress::Progress;
+use crate::recipient::{RecipientArgs, Recipients};
+use crate::report::{Done, Report};
+use deadpan_seal::{Error, Kind, Metadata, Sealing, Summary, Work};
+use std::fs::Permissions;
+use std::io::{BufWriter, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use verify::Removal;
+
+/// What is added to the name of a sealed file.
+pub const ENDING: &str = ".dpn";
+
+/// Seals files: FILE becomes FILE.dpn, and only the recipients can open it
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan seal report.pdf                   to yourself: report.pdf.dpn (makes a key if you have none)",
+    "deadpan seal -r alice -r bob.pub *.pdf    to Alice, a contact, and to the key in bob.pub",
+    "deadpan seal -p -o notes.dpn notes.txt    with a passphrase",
+    "tar c folder | deadpan seal > folder.dpn  through pipes"
+))]
+pub struct SealArgs {
+    #[command(flatten)]
+    to: RecipientArgs,
+    /// Where the sealed file goes; a folder is possible, and - is standard output
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Write text (PEM) instead of bytes
+    #[arg(short, long)]
+    armor: bool,
+    /// Pad the data, so that the length tells little: up to 12 % more
+    #[arg(long)]
+    hide_length: bool,
+    /// Remove FILE once the sealed file is on the disk and was opened and compared with it
+    #[arg(long)]
+    remove_source: bool,
+    /// Have the sealed file on the disk before saying that it is done
+    #[arg(long)]
+    sync: bool,
+    /// Replace an output that exists
+    #[arg(short, long)]
+    force: bool,
+    /// Print the results as JSON, an object a line
+    #[arg(long)]
+    json: bool,
+    /// What to seal; - or nothing is standard input
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// Files to be sealed.
+pub struct Seal {
+    args: SealArgs,
+    sources: Vec<Source>,
+}
+
+impl SealArgs {
+    pub fn plan(self) -> Result<Seal, Failure> {
+        self.to.check()?;
+        let sources = Source::all(self.files.clone())?;
+        if sources.contains(&Source::Stdin) && self.to.source.takes_stdin() {
+            return Err(Failure::usage(
+                "standard input cannot give both the data and the passphrase",
+                "use another descriptor: --passphrase-fd 3",
+            ));
+        }
+        let to_stdout = self.output.as_deref() == Some(Path::new("-"));
+        if sources.len() > 1 && to_stdout {
+            return Err(Failure::usage(
+                "several sealed files in one stream cannot be told apart",
+                "leave out -o, or seal a tar archive of them",
+            ));
+        }
+        if self.remove_source && (to_stdout || sources.contains(&Source::Stdin)) {
+            return Err(Failure::usage(
+                "--remove-source takes files, on both sides",
+                "a sealed file that went into a pipe cannot be checked",
+            ));
+        }
+        Ok(Seal { args: self, sources })
+    }
+}
+
+impl Plan for Seal {
+    fn run(&self) -> Result<Exit, Failure> {
+        let args = &self.args;
+        if let (true, Some(output)) = (self.sources.len() > 1, args.output.as_deref().filter(|output| !output.is_dir())) {
+            let message = format!("{} is not a folder, and several files do not fit into one", crate::shown::shown(output));
+            return Err(Failure::usage(message, "make the folder first, or leave out -o"));
+        }
+        let home = Home::find()?;
+        let passphrases = Passphrases::new(&args.to.source);
+        let mut job = Job { args, to: args.to.resolve(&home, &passphrases)?, removal: None };
+        if args.remove_source {
+            job.removal = Some(Removal::prepare(&home, passphrases, &job.to)?);
+        }
+        let to_stdout = self.sources.contains(&Source::Stdin) || args.output.as_deref() == Some(Path::new("-"));
+        let mut report = Report::new("seal", args.json, self.sources.len()).aside(to_stdout);
+        for source in &self.sources {
+            let start = Instant::now();
+            report.add(&source.shown(), start, &job.seal(source));
+        }
+        Ok(report.exit())
+    }
+}
+
+/// All that is the same for every file.
+struct Job<'a> {
+    args: &'a SealArgs,
+    to: Recipients,
+    removal: Option<Removal>,
+}
+
+impl Job<'_> {
+    fn seal(&mut self, source: &Source) -> Result<Done, Failure> {
+        let input = Input::open(source)?;
+        if let Some(removal) = &self.removal {
+            removal.check(&input)?;
+        }
+        let place = Place::resolve(self.args.output.as_deref(), || Ok(usual_place(source)))?;
+        let output = Output::open(&place, self.args.force, &input)?;
+        if output.is_terminal() && !self.args.armor {
+            let hint = "name a file with -o, send it to another program, or ask for text with --armor";
+            return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
+        }
+        if self.removal.is_some() && !output.is_positioned() {
+            let message = format!("what goes to {} cannot be checked, so the source is not removed", output.shown());
+            return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));
+        }
+        let sealing = self.sealing(&input)?;
+        let summary = self.transform(&sealing, &input, &output)?;
+        let remark = match (&mut self.removal, &output) {
+            (Some(removal), Output::Partial(partial, _)) => {
+                partial.sync()?;
+                removal.verify(&input, partial.file())?;
+                Some("compared, source removed".to_owned())
+            }
+            _ => None,
+        };
+        if let Output::Partial(partial, path) = &output {
+            let mode = Permissions::from_mode(0o666 & !process::umask());
+            partial.file().set_permissions(mode).map_err(|error| Failure::path("set the mode of", path, &error))?;
+        }
+        let name = output.shown();
+        output.land(Landing { replace: self.args.force, sync: self.args.sync || self.args.remove_source })?;
+        if self.removal.is_some() {
+            verify::remove(&input)?;
+        }
+        Ok(Done { output: Some(name), bytes: summary.plain, remark })
+    }
+
+    /// To the recipients, with what is to be sealed beside this input's data.
+    fn sealing(&self, input: &Input) -> Result<Sealing, Failure> {
+        let metadata = match input.source.path().filter(|_| input.metadata.is_file()) {
+            None => Metadata::default(),
+            Some(path) => Metadata {
+                kind: Kind::File,
+                name: path.file_name().map(|name| name.as_bytes().to_vec()),
+                modified: input.metadata.modified().ok(),
+                mode: Some(input.metadata.permissions().mode() & 0o7777),
+            },
+        };
+        let sealing = self.to.sealing.clone().hide_length(self.args.hide_length).metadata(metadata);
+        sealing.map_err(|error| Failure::of(&input.shown(), error))
+    }
+
+    fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<Summary, Failure> {
+        let progress = Progress::new(&input.shown(), input.length());
+        let add = |bytes| progress.add(bytes);
+        let work = Work { progress: Some(&add), ..Work::default() };
+        let summary = if self.args.armor {
+            armored(sealing, &input.file, output, &work)
+        } else if input.positioned && output.is_positioned() {
+            sealing.file(&input.file, output.file(), &work)
+        } else {
+            sealing.stream(&input.file, output.file(), &work)
+        };
+        summary.map_err(|error| blame(error, &input.shown(), &output.shown()))
+    }
+}
+
+fn armored(sealing: &Sealing, input: impl Read + Send, output: &Output, work: &Work<'_>) -> Result<Summary, Error> {
+    let mut armor = Armor::new(BufWriter::with_capacity(1 << 18, output.file())).map_err(Error::Write)?;
+    let summary = sealing.stream(input, &mut armor as &mut (dyn Write + Send), work)?;
+    armor.finish().map_err(Error::Write)?;
+    Ok(summary)
+}
+
+/// An error about the file that it is about.
+pub fn blame(error: Error, input: &str, output: &str) -> Failure {
+    Failure::of(if matches!(error, Error::Write(_)) { output } else { input }, error)
+}
+
+/// Beside a file, with the ending; standard input goes to standard output.
+fn usual_place(source: &Source) -> Place {
+    source.path().map_or(Place::Stdout, |path| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ENDING);
+        Place::File(name.into())
+    })
+}
