@@ -99,7 +99,10 @@ pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
         if let (1, Some(Found::Public(public))) = (found.len(), found.pop()) {
             return Ok(Some(public));
         }
-        return Err(Failure::usage(format!("{} is not a public key", shown(&beside)), "make it again with: deadpan keys export"));
+        return Err(Failure::usage(
+            format!("{} is not a public key", shown(&beside)),
+            "remove it, and make it again from the private key: deadpan keys export",
+        ));
     }
     Ok(read(private)?.into_iter().find_map(|found| match found {
         Found::Private(key) => Some(key.public().clone()),

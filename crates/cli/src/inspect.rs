@@ -46,7 +46,7 @@ impl Plan for Inspect {
                 Ok(view) => {
                     print(&if self.json { format!("{}\n", view.json()) } else { view.text() })?;
                     if let (false, Err(why)) = (self.json, &view.layout) {
-                        say(&format!("error: {}: {why}", view.name));
+                        say(&format!("error: {}: {why}\nhint: get a whole copy of the file", view.name));
                     }
                     worst = worst.max(view.exit());
                 }

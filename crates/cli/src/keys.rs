@@ -62,6 +62,8 @@ enum Command {
         /// As an age recipient, where age knows the kind
         #[arg(long)]
         age: bool,
+        #[command(flatten)]
+        source: PassphraseArgs,
     },
 }
 
@@ -96,7 +98,7 @@ impl Plan for Keys {
             Some(Command::Unprotect(protection)) => {
                 protect::unprotect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
             }
-            Some(Command::Export { name, age }) => export::run(&home, name.as_deref(), *age)?,
+            Some(Command::Export { name, age, source }) => export::run(&home, name.as_deref(), *age, &Passphrases::new(source))?,
         }
         Ok(Exit::Done)
     }

@@ -150,7 +150,7 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, PublicKey)>, Failure> {
         }
         let own = home.own_path(text);
         if own.exists() {
-            let public = home::public_of(&own)?.ok_or_else(|| unknown_public(&own))?;
+            let public = home::public_of(&own)?.ok_or_else(|| unknown_public(&label, &own))?;
             return Ok(vec![(label, public)]);
         }
     }
@@ -173,16 +173,16 @@ fn in_file(path: &Path) -> Result<Vec<(String, PublicKey)>, Failure> {
             match found {
                 Found::Public(key) => key,
                 Found::Private(key) => key.public().clone(),
-                Found::Protected(_) => home::public_of(path)?.ok_or_else(|| unknown_public(path))?,
+                Found::Protected(_) => home::public_of(path)?.ok_or_else(|| unknown_public(&name, path))?,
             },
         ));
     }
     Ok(keys)
 }
 
-fn unknown_public(path: &Path) -> Failure {
+fn unknown_public(name: &str, path: &Path) -> Failure {
     let message = format!("{} is protected, and its public part does not lie beside it", shown(path));
-    Failure::usage(message, format!("make it with: deadpan keys export {0} > {0}.pub", shown(path)))
+    Failure::usage(message, format!("make it with: deadpan keys export {name} > {}", shown(home::public_path(path))))
 }
 
 fn publics(found: Vec<Found>) -> Vec<PublicKey> {

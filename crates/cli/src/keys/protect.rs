@@ -42,7 +42,7 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
 }
 
 /// The one key in a file: rewriting a file with several would lose the others.
-fn only(path: &Path) -> Result<Found, Failure> {
+pub fn only(path: &Path) -> Result<Found, Failure> {
     let mut found = home::read(path)?;
     match (found.pop(), found.is_empty()) {
         (Some(key), true) => Ok(key),
@@ -50,7 +50,7 @@ fn only(path: &Path) -> Result<Found, Failure> {
     }
 }
 
-fn unlock(name: &str, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
+pub fn unlock(name: &str, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
     let key = passphrases.unlock(name, |passphrase| match locked.unlock(passphrase) {
         Ok(key) => Ok(Some(key)),
         Err(KeyError::WrongPassphrase) => Ok(None),
