@@ -1,0 +1,87 @@
+//! Ended in the middle: by signals that can be caught, by one that cannot, and by a reader that goes away.
+
+mod sandbox;
+
+use sandbox::{PROGRAM, Sandbox};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The program itself, not under `setsid`, so that signals reach it.
+fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    sandbox.settle(&mut command);
+    command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn send(signal: &str, process: u32) {
+    assert!(Command::new("kill").args(["-s", signal, &process.to_string()]).status().unwrap().success());
+}
+
+#[test]
+fn sigkill_at_fifty_random_moments() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.write("big", vec![7; 64 << 20]);
+    sandbox.run(&["seal", "big"]).expect(0, "");
+    for (args, before) in [
+        (&["seal", "-o", "out", "big"][..], None),
+        (&["seal", "--force", "-o", "out", "big"], Some("as before")),
+        (&["open", "-o", "out", "big.dpn"], None),
+        (&["open", "--force", "-o", "out", "big.dpn"], Some("as before")),
+    ] {
+        let start = Instant::now();
+        assert!(program(&sandbox, args).status().unwrap().success() || before.is_none());
+        let usual = start.elapsed();
+        let complete = sandbox.read("out").len();
+        let mut random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+        let mut killed = 0;
+        for _ in 0..13 {
+            let _ = std::fs::remove_file(sandbox.path("out"));
+            before.inspect(|contents| sandbox.write("out", contents));
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let mut child = program(&sandbox, args).spawn().unwrap();
+            std::thread::sleep(usual.mul_f64((random >> 40) as f64 / (1 << 24) as f64));
+            child.kill().unwrap();
+            killed += u32::from(!child.wait().unwrap().success());
+            let now = std::fs::read(sandbox.path("out")).ok();
+            let is_before = now.as_deref() == before.map(str::as_bytes);
+            assert!(is_before || now.is_some_and(|now| now.len() == complete), "{args:?}: neither as before nor complete");
+            // Something left behind has to say by its name what it is.
+            let mut names = sandbox.names();
+            names.retain(|name| !["big", "big.dpn", "out"].contains(&name.as_str()) && !name.ends_with(".deadpan-part"));
+            assert_eq!(names, [""; 0], "{args:?}");
+        }
+        assert!(killed > 0, "never in the middle");
+        let _ = std::fs::remove_file(sandbox.path("out"));
+    }
+}
+
+#[test]
+fn ctrl_c_and_its_kin_leave_nothing() {
+    let sandbox = Sandbox::with_key("hybrid");
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let mut child = program(&sandbox, &["seal", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        send(name, child.id());
+        let status = child.wait().unwrap();
+        // Shells call this 128 + the signal's number.
+        assert_eq!(status.signal(), Some(number), "{name}");
+        assert_eq!(sandbox.names(), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_to_talk_about() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.write("big", vec![7; 16 << 20]);
+    sandbox.run(&["seal", "big"]).expect(0, "");
+    for line in ["deadpan seal -o - big | head -c 10", "deadpan open -o - big.dpn | head -c 10", "deadpan seal -a -o - big | head -c 10"] {
+        let run = sandbox.shell(&format!("{line}; echo ${{PIPESTATUS[0]}} >&2"));
+        assert_eq!(run.stdout().len(), 10, "{line}");
+        // 128 + SIGPIPE, and not a word.
+        assert_eq!(run.stderr(), "141\n", "{line}");
+    }
+    let run = sandbox.shell("for i in $(seq 200); do echo; done > many; deadpan completions bash | head -1; echo ${PIPESTATUS[0]} >&2");
+    assert!(run.stderr() == "141\n" || run.stderr() == "0\n", "{}", run.stderr());
+}
