@@ -201,7 +201,11 @@ fn own(home: &Home, passphrases: &Passphrases, mode: Option<Mode>) -> Result<Pub
     };
     let path = home.own_path(mode_name(kem.mode()));
     let passphrase = passphrases.new_if_wanted(&format!("your new key {}", shown(&path)))?;
-    let key = keygen::make(home, &path, kem, passphrase.as_ref())?;
+    let key = match keygen::make(home, &path, kem, passphrase.as_ref()) {
+        Ok(key) => key,
+        // Another run of the program may have been first.
+        Err(failure) => return home.default_key(mode)?.map(|(_, public)| public).ok_or(failure),
+    };
     say(&format!("note: you had no {} key; made one: {}", mode_name(kem.mode()), shown(&path)));
     if passphrase.is_none() {
         say("note: it is not protected by a passphrase, and only its file's mode (0600) keeps others away");

@@ -103,19 +103,42 @@ impl Plan for Seal {
             let message = format!("{} is not a folder, and several files do not fit into one", crate::shown::shown(output));
             return Err(Failure::usage(message, "make the folder first, or leave out -o"));
         }
-        let home = Home::find()?;
-        let passphrases = Passphrases::new(&args.to.source);
-        let mut job = Job { args, to: args.to.resolve(&home, &passphrases)?, removal: None };
-        if args.remove_source {
-            job.removal = Some(Removal::prepare(&home, passphrases, &job.to)?);
-        }
         let to_stdout = self.sources.contains(&Source::Stdin) || args.output.as_deref() == Some(Path::new("-"));
         let mut report = Report::new("seal", args.json, self.sources.len()).aside(to_stdout);
+        let mut job: Option<Job<'_>> = None;
         for source in &self.sources {
             let start = Instant::now();
-            report.add(&source.shown(), start, &job.seal(source));
+            let result = match (self.prepare(source), &mut job) {
+                (Ok((input, output)), Some(job)) => job.seal(&input, output),
+                // Nobody is asked for a passphrase, and no key made, before there is something to seal.
+                (Ok((input, output)), None) => job.insert(Job::begin(args)?).seal(&input, output),
+                (Err(failure), _) => Err(failure),
+            };
+            report.add(&source.shown(), start, &result);
         }
         Ok(report.exit())
+    }
+}
+
+impl Seal {
+    /// Opens both sides, and refuses what cannot work.
+    fn prepare(&self, source: &Source) -> Result<(Input, Output), Failure> {
+        let args = &self.args;
+        let input = Input::open(source)?;
+        if args.remove_source {
+            verify::check(&input)?;
+        }
+        let place = Place::resolve(args.output.as_deref(), || Ok(usual_place(source)))?;
+        let output = Output::open(&place, args.force, &input)?;
+        if output.is_terminal() && !args.armor {
+            let hint = "name a file with -o, send it to another program, or ask for text with --armor";
+            return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
+        }
+        if args.remove_source && !output.is_positioned() {
+            let message = format!("what goes to {} cannot be checked, so the source is not removed", output.shown());
+            return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));
+        }
+        Ok((input, output))
     }
 }
 
@@ -126,28 +149,22 @@ struct Job<'a> {
     removal: Option<Removal>,
 }
 
-impl Job<'_> {
-    fn seal(&mut self, source: &Source) -> Result<Done, Failure> {
-        let input = Input::open(source)?;
-        if let Some(removal) = &self.removal {
-            removal.check(&input)?;
-        }
-        let place = Place::resolve(self.args.output.as_deref(), || Ok(usual_place(source)))?;
-        let output = Output::open(&place, self.args.force, &input)?;
-        if output.is_terminal() && !self.args.armor {
-            let hint = "name a file with -o, send it to another program, or ask for text with --armor";
-            return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
-        }
-        if self.removal.is_some() && !output.is_positioned() {
-            let message = format!("what goes to {} cannot be checked, so the source is not removed", output.shown());
-            return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));
-        }
-        let sealing = self.sealing(&input)?;
-        let summary = self.transform(&sealing, &input, &output)?;
+impl<'a> Job<'a> {
+    fn begin(args: &'a SealArgs) -> Result<Self, Failure> {
+        let home = Home::find()?;
+        let passphrases = Passphrases::new(&args.to.source);
+        let to = args.to.resolve(&home, &passphrases)?;
+        let removal = if args.remove_source { Some(Removal::prepare(&home, passphrases, &to)?) } else { None };
+        Ok(Self { args, to, removal })
+    }
+
+    fn seal(&mut self, input: &Input, output: Output) -> Result<Done, Failure> {
+        let sealing = self.sealing(input)?;
+        let summary = self.transform(&sealing, input, &output)?;
         let remark = match (&mut self.removal, &output) {
             (Some(removal), Output::Partial(partial, _)) => {
                 partial.sync()?;
-                removal.verify(&input, partial.file())?;
+                removal.verify(input, partial.file())?;
                 Some("compared, source removed".to_owned())
             }
             _ => None,
@@ -159,7 +176,7 @@ impl Job<'_> {
         let name = output.shown();
         output.land(Landing { replace: self.args.force, sync: self.args.sync || self.args.remove_source })?;
         if self.removal.is_some() {
-            verify::remove(&input)?;
+            verify::remove(input)?;
         }
         Ok(Done { output: Some(name), bytes: summary.plain, remark })
     }

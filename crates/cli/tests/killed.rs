@@ -2,7 +2,7 @@
 
 mod sandbox;
 
-use sandbox::{PROGRAM, Sandbox};
+use sandbox::{PROGRAM, Sandbox, skip};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -84,4 +84,44 @@ fn a_reader_that_goes_away_is_no_error_to_talk_about() {
     }
     let run = sandbox.shell("for i in $(seq 200); do echo; done > many; deadpan completions bash | head -1; echo ${PIPESTATUS[0]} >&2");
     assert!(run.stderr() == "141\n" || run.stderr() == "0\n", "{}", run.stderr());
+}
+
+/// Without /proc a file cannot do without a name: as on file systems that know no other.
+#[test]
+fn where_partial_outputs_need_a_name() {
+    let sandbox = Sandbox::with_key("hybrid");
+    let line = "mount -t tmpfs tmpfs /proc && exec deadpan seal -o out";
+    let start = || {
+        let mut command = Command::new("unshare");
+        sandbox.settle(&mut command);
+        command.args(["--mount", "bash", "-c", line]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let begun = |child: &mut std::process::Child| {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while sandbox.names().is_empty() && child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        sandbox.names()
+    };
+    for (name, number) in [("INT", 2), ("TERM", 15), ("KILL", 9)] {
+        let mut child = start();
+        let names = begun(&mut child);
+        if names.is_empty() {
+            let _ = child.kill();
+            return skip("outputs with a name for a while", "hiding /proc is not allowed");
+        }
+        assert!(names[0].starts_with(".out.") && names[0].ends_with(".deadpan-part"), "{names:?}");
+        // The handlers come before the name, but a moment is needed for their thread.
+        std::thread::sleep(Duration::from_millis(50));
+        send(name, child.id());
+        assert_eq!(child.wait().unwrap().signal(), Some(number));
+        assert_eq!(sandbox.names().len(), usize::from(name == "KILL"), "{name}");
+    }
+    // The next run of the same output sweeps, and gets on.
+    let mut child = start();
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("which an earlier run left"));
+    assert_eq!(sandbox.names(), ["out"]);
 }

@@ -40,20 +40,6 @@ impl Removal {
         Ok(Self { identities })
     }
 
-    /// Whether removing this source would do what it says.
-    pub fn check(&self, input: &Input) -> Result<(), Failure> {
-        let name = input.shown();
-        let Some(path) = input.source.path() else { return Ok(()) };
-        if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
-            let hint = "removing it would leave the file that it points to; seal that one";
-            return Err(Failure::usage(format!("{name} is a symbolic link, which --remove-source does not follow"), hint));
-        }
-        if !input.metadata.is_file() {
-            return Err(Failure::usage(format!("{name} is not a regular file, and cannot be removed"), "leave out --remove-source"));
-        }
-        Ok(())
-    }
-
     /// Opens `sealed` and compares.
     pub fn verify(&mut self, input: &Input, sealed: &File) -> Result<(), Failure> {
         let name = input.shown();
@@ -74,6 +60,20 @@ impl Removal {
             "nothing was removed; seal it again when nobody writes to it",
         ))
     }
+}
+
+/// Whether removing this source would do what it says.
+pub fn check(input: &Input) -> Result<(), Failure> {
+    let name = input.shown();
+    let Some(path) = input.source.path() else { return Ok(()) };
+    if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        let hint = "removing it would leave the file that it points to; seal that one";
+        return Err(Failure::usage(format!("{name} is a symbolic link, which --remove-source does not follow"), hint));
+    }
+    if !input.metadata.is_file() {
+        return Err(Failure::usage(format!("{name} is not a regular file, and cannot be removed"), "leave out --remove-source"));
+    }
+    Ok(())
 }
 
 /// Removes a source, for good.
