@@ -1,11 +1,13 @@
 //! Where randomness comes from: the system, and in tests a seed, so that the same input gives the same bytes.
+//!
+//! Straight from the system: keys and IVs are short, and so nothing has to be kept that a fork or a snapshot could repeat.
 
 use crate::Error;
 
 /// A source of random bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Entropy {
-    /// The system's, by way of AWS-LC's generator.
+    /// The system's.
     #[default]
     System,
     /// For known answers: each value follows from what it is for.
@@ -20,7 +22,7 @@ impl Entropy {
             Self::System => {
                 // What it is for makes a difference in tests only.
                 let _ = (purpose, number);
-                aws_lc_rs::rand::fill(bytes).map_err(|_| Error::System("no random bytes"))
+                getrandom::fill(bytes).map_err(|_| Error::System("no random bytes"))
             }
             #[cfg(test)]
             Self::Fixed(seed) => {

@@ -1,5 +1,6 @@
 //! Bytes that nobody else should see: locked in memory where the system allows, wiped on drop, never shown, compared without a jump.
 
+use crate::entropy::Entropy;
 use crate::imp::locked::Locked;
 use deadpan_ct::CtEq;
 use std::fmt;
@@ -29,7 +30,7 @@ impl Secret {
     /// If the system has none.
     pub fn random(length: usize) -> Result<Self, crate::Error> {
         let mut secret = Self::zeroed(length);
-        aws_lc_rs::rand::fill(&mut secret).map_err(|_| crate::Error::System("no random bytes"))?;
+        Entropy::System.fill("secret", 0, &mut secret)?;
         Ok(secret)
     }
 

@@ -55,6 +55,11 @@ pub(super) fn decapsulate(label: &[u8], key: &Key, scalar: &Scalar, point: &[u8]
 }
 
 /// All 32 bytes of a secret, as the primitives want them.
+pub(super) fn whole_of(secret: &Secret) -> Result<&[u8; 32], Error> {
+    secret.as_array().ok_or(Error::System("a secret has the wrong length"))
+}
+
+/// As [`whole_of`], to be written.
 pub(super) fn whole(secret: &mut Secret) -> Result<&mut [u8; 32], Error> {
     secret.as_mut_array().ok_or(Error::System("a secret has the wrong length"))
 }

@@ -70,14 +70,15 @@ impl PublicKey {
             Parts::Ml(set) => {
                 let mut enc = vec![0; set.ciphertext_len()];
                 let mut shared = Secret::zeroed(32);
-                ml_kem::encapsulate(set, &self.bytes, &mut enc, hybrid::whole(&mut shared)?)?;
+                let random = Secret::random(32)?;
+                ml_kem::encapsulate(set, &self.bytes, hybrid::whole_of(&random)?, &mut enc, hybrid::whole(&mut shared)?)?;
                 Ok((enc, shared))
             }
             Parts::Hybrid(set, curve, label) => {
                 let (lattice, point) = self.bytes.split_at(set.public_len());
                 let ephemeral = dh::Scalar::random(curve)?;
                 hybrid::encapsulate(label, curve, point, &ephemeral, set, |ciphertext, shared| {
-                    ml_kem::encapsulate(set, lattice, ciphertext, shared)
+                    ml_kem::encapsulate(set, lattice, hybrid::whole_of(&Secret::random(32)?)?, ciphertext, shared)
                 })
             }
         }

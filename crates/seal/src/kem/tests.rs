@@ -47,7 +47,7 @@ pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Se
 /// `encapsulate` with the random bytes given, as the published vectors have it.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
     let lattice = |set, public: &[u8], ciphertext: &mut [u8], shared: &mut [u8; 32]| {
-        ml_kem::encapsulate_with(set, public, random.first_chunk().unwrap(), ciphertext, shared)
+        ml_kem::encapsulate(set, public, random.first_chunk().unwrap(), ciphertext, shared)
     };
     match key.kem().parts() {
         Parts::Dh(curve) => {

@@ -84,7 +84,7 @@ impl Kdf {
     /// What is written, with a new salt.
     pub(super) fn fresh() -> Result<Self, crate::Error> {
         let mut salt = vec![0; SALT];
-        aws_lc_rs::rand::fill(&mut salt).map_err(|_| crate::Error::System("no random bytes"))?;
+        crate::entropy::Entropy::System.fill("salt", 0, &mut salt)?;
         let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MAX);
         Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
     }

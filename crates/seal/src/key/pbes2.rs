@@ -58,7 +58,7 @@ impl Sealed {
     pub(super) fn seal(key: &PrivateKey, passphrase: &Passphrase) -> Result<Self, crate::Error> {
         let failed = |_: Unspecified| crate::Error::System("no encryption");
         let mut iv = [0; BLOCK];
-        aws_lc_rs::rand::fill(&mut iv).map_err(|_| crate::Error::System("no random bytes"))?;
+        crate::entropy::Entropy::System.fill("iv", 0, &mut iv)?;
         let (kdf, cipher) = (Kdf::fresh()?, Cipher::Aes256);
         let der = pkcs8::encode(key);
         let mut padded = Secret::zeroed(PADDING.padded_len(der.len()).unwrap_or(0));

@@ -1,0 +1,35 @@
+//! Nothing here may start aws-lc's own generator: before its first byte it gathers jitter for tens of milliseconds, and every short run would
+//! pay for that.
+#![cfg(target_os = "linux")]
+
+use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, key};
+use rustix::time::{ClockId, clock_gettime};
+
+/// All that needs randomness.
+fn everything() {
+    let passphrase = Passphrase::new(b"straight face");
+    for kem in Kem::ALL {
+        let key = PrivateKey::generate(kem).expect("a key");
+        let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())]).and_then(|it| it.bytes(b"data")).expect("sealed");
+        let read = key::read(&key::private_pem(&key)).expect("a key");
+        assert!(matches!(read[..], [key::Found::Private(_)]));
+        Header::read(&sealed[..]).and_then(|header| header.open(&[Identity::Key(key)])).expect("the key");
+    }
+    let cheap = Cost { memory: 8, passes: 1, lanes: 1 };
+    Sealing::to(vec![Recipient::Passphrase(passphrase, cheap)]).and_then(|it| it.bytes(b"data")).expect("sealed");
+}
+
+/// Milliseconds of processor time, which other programs do not lengthen.
+fn spent(work: impl FnOnce()) -> f64 {
+    let now = || clock_gettime(ClockId::ProcessCPUTime);
+    let begin = now();
+    work();
+    let end = now();
+    (end.tv_sec - begin.tv_sec) as f64 * 1e3 + (end.tv_nsec - begin.tv_nsec) as f64 / 1e6
+}
+
+#[test]
+fn no_run_pays_for_jitter() {
+    let (first, again) = (spent(everything), spent(everything));
+    assert!(first < again + 10.0, "the first time took {first} ms, the second {again}");
+}
