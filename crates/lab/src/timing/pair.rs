@@ -1,11 +1,11 @@
 //! One pair of classes: measures in rounds, looks at the data at fixed sizes, repeats on fresh data what it finds.
 
 mod cell;
+mod collect;
+mod course;
 mod outcome;
 
-use std::time::Instant;
-
-use super::batch::{Batcher, Order};
+use super::batch::Batcher;
 use super::control::Leaky;
 use super::effect::{self, Groups};
 use super::{Scale, Settings, flips, judge};
@@ -15,6 +15,8 @@ use crate::record::{Control, Controls, Effect, Interval, Look, Verdict};
 use crate::target::Target;
 use crate::watch::Watch;
 use cell::Cell;
+use collect::Kind;
+use course::{Course, tests};
 pub(crate) use outcome::Outcome;
 
 /// Why a finding is none.
@@ -23,12 +25,13 @@ pub(crate) const NOT_REPEATED: &str = "a difference was found and did not repeat
 /// The level at which a control must be found, or, for the target against itself, fires.
 const MUST_BE_FOUND: f64 = 0.01;
 const MUST_NOT_FIRE: f64 = 0.001;
-/// So often are the fresh data looked at, each time with twice as many batches.
-const AGAIN: u32 = 3;
+/// So often are the fresh data looked at, each time with twice as many batches: first with a quarter of those in which the finding was made,
+/// which is enough for one question where the first test had to ask two dozen.
+const AGAIN: u32 = 4;
+/// Fewer could not answer it: all signs alike are as likely as one in 2^12.
+const FEWEST: usize = 12;
 /// So often may a finding fail to repeat before it is given up.
 const TRIES: u32 = 2;
-/// So often may the machine change its speed before the run is given up.
-const RESTARTS: u32 = 3;
 
 /// What a pair is measured with.
 pub(crate) struct Bench<'b> {
@@ -113,61 +116,60 @@ impl Lane {
     }
 
     fn measure(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
-        let settings = bench.settings;
         if !bench.scale.measurable {
             return self.conclude(bench, share, Verdict::Unmeasurable, "the calls are below what the clock can see".to_owned(), 1.0);
         }
-        // A run that begins again may look again: there are shares for twice the looks.
-        let tests = 2 * settings.looks;
+        let settings = bench.settings;
+        let tests = tests(settings);
         let level = share / f64::from(tests);
-        let (mut p, mut failed, mut restarts, mut tested) = (1.0_f64, 0, 0, 0);
-        let mut funnel = Vec::new();
-        let sizes = settings.looks();
-        let mut turn = 0;
-        while turn < sizes.len() {
-            if !self.fill_up(bench, sizes[turn], watch) {
-                return self.conclude(bench, level, Verdict::Inconclusive, "interrupted".to_owned(), p).with_funnel(funnel);
+        let mut course = Course::new(settings);
+        loop {
+            let size = settings.first << course.turn;
+            if !self.fill_up(bench, size, watch) {
+                return self.conclude(bench, level, Verdict::Inconclusive, "interrupted".to_owned(), course.p).with_funnel(course.funnel);
             }
             if self.main.blind() {
-                restarts += 1;
-                if restarts > RESTARTS || tested + settings.looks > tests {
-                    let why = "the machine's speed kept changing while it was measured: repeat it when there is less load";
-                    return self.conclude(bench, level, Verdict::Invalid, why.to_owned(), p).with_funnel(funnel);
+                if !course.begin_again() {
+                    let why = "the machine's speed changed while it was measured: repeat it when there is less load";
+                    return self.conclude(bench, level, Verdict::Invalid, why.to_owned(), course.p).with_funnel(course.funnel);
                 }
                 self.restart(bench);
-                (turn, failed) = (0, 0);
-                funnel.clear();
                 continue;
             }
-            if !effect::enough(sizes[turn], level) && turn + 1 < sizes.len() {
-                turn += 1;
+            course.turn += 1;
+            let over = course.over();
+            if !effect::enough(size, level) && !over {
                 continue;
             }
-            tested += 1;
+            course.tested += 1;
             let here = flips::p_value(&self.main.scores, level, &mut self.flips);
-            p = p.min((here * f64::from(tests)).min(1.0));
+            course.p = course.p.min((here * f64::from(tests)).min(1.0));
             let effects = self.effects(bench, level);
-            funnel.push(Look {
-                batches: sizes[turn],
-                p: here,
-                difference: effects.first().map_or_else(Interval::default, |effect| effect.difference),
-            });
-            if here <= level && failed < TRIES {
-                match self.repeat(bench, share, p, watch) {
-                    Some(outcome) => return outcome.with_funnel(funnel),
-                    None => failed += 1,
-                }
-            } else if here > level && settings.stop_early && bench.scale.delta_ns > 0.0 && judge::wholly_inside(&effects) {
-                let outcome = self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), p);
-                // A control that did not come out yet may do so with more data.
-                if outcome.verdict == Verdict::NoLeakAbove {
-                    return outcome.with_funnel(funnel);
+            let difference = effects.first().map_or_else(Interval::default, |effect| effect.difference);
+            course.funnel.push(Look { batches: size, p: here, difference });
+            if here <= level && course.failed < TRIES {
+                match self.repeat(bench, share, course.p, watch) {
+                    Some(outcome) => return outcome.with_funnel(course.funnel),
+                    None => course.failed += 1,
                 }
             }
-            turn += 1;
+            let settled = here > level && settings.stop_early && bench.scale.delta_ns > 0.0 && judge::wholly_inside(&effects);
+            if !settled && !over {
+                continue;
+            }
+            let (verdict, reason) =
+                if course.failed > 0 && !settled { (Verdict::Inconclusive, NOT_REPEATED) } else { (Verdict::NoLeakAbove, "") };
+            let outcome = self.conclude(bench, level, verdict, reason.to_owned(), course.p);
+            // A control that did not come out yet may do so with more data, and intervals become narrower. The next look doubles them.
+            if outcome.verdict == Verdict::NoLeakAbove || over && !course.goes_on(self.measuring, self.seconds_for(size)) {
+                return outcome.with_funnel(course.funnel);
+            }
         }
-        let (verdict, reason) = if failed > 0 { (Verdict::Inconclusive, NOT_REPEATED) } else { (Verdict::NoLeakAbove, "") };
-        self.conclude(bench, level, verdict, reason.to_owned(), p).with_funnel(funnel)
+    }
+
+    /// What so many batches take, judged by those that there were.
+    fn seconds_for(&self, batches: usize) -> f64 {
+        self.measuring / self.rounds.max(1) as f64 * batches as f64
     }
 
     /// A finding must be found again on fresh data, from which its size is then taken. Where that has not settled on which side of Δ it
@@ -175,14 +177,14 @@ impl Lane {
     pub(crate) fn repeat(&mut self, bench: &mut Bench<'_>, share: f64, p: f64, watch: &mut dyn Watch) -> Option<Outcome> {
         let first = self.main.batches();
         let last = first.max(*bench.settings.looks().last().unwrap_or(&first));
-        let level = share / f64::from(2 * bench.settings.looks);
+        let level = share / f64::from(tests(bench.settings));
         // The statistic that stood out, in the direction in which it did: one question, so little fresh data answers it.
         let place = flips::strongest(&self.main.scores);
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
         let (mut again, each) = (None, MUST_BE_FOUND / f64::from(AGAIN));
         for look in 0..AGAIN {
-            let finished = self.fill_up(bench, (first << look).div_ceil(2), watch);
+            let finished = self.fill_up(bench, ((first << look) / 4).max(FEWEST << look), watch);
             let here = flips::p_value_at(&self.main.scores, place, each, &mut self.flips);
             again = (here <= each).then_some(here);
             if again.is_some() || !finished {
@@ -210,52 +212,6 @@ impl Lane {
                 return Some(outcome);
             }
         }
-    }
-
-    fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> bool {
-        while self.main.batches() < batches {
-            if watch.stopped() {
-                return false;
-            }
-            let pairs = bench.scale.pairs;
-            // Controls take part of a batch each: together less than the target itself.
-            let mut kinds = [(Kind::Main, pairs), (Kind::Same, pairs / 4), (Kind::Delay, pairs / 8), (Kind::Leak, pairs / 16)];
-            self.random.shuffle(&mut kinds);
-            for (kind, pairs) in kinds {
-                self.take(bench, kind, pairs.max(2));
-            }
-            self.rounds += 1;
-        }
-        true
-    }
-
-    fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
-        let begin = Instant::now();
-        let [first, second] = self.classes;
-        // The control against itself takes both classes in turn.
-        let one = if self.rounds.is_multiple_of(2) { first } else { second };
-        let sides = if kind == Kind::Main { [first, second] } else { [one, one] };
-        let delays = (kind == Kind::Delay).then_some(self.delay_turns);
-        let cell = match kind {
-            Kind::Main => &mut self.main,
-            Kind::Same => &mut self.same,
-            Kind::Delay => &mut self.delay,
-            Kind::Leak => &mut self.leak,
-        };
-        let random = &mut self.random;
-        if kind == Kind::Leak {
-            let order = Order { pairs, repeats: self.leaky.repeats, delays, scale: bench.scale };
-            let leaky = self.leaky;
-            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| leaky.fill(second, random, input);
-            self.leaky_batcher.take(&mut self.leaky, bench.clock, &order, random, &mut fill, cell.sides());
-        } else {
-            let order = Order { pairs, repeats: bench.scale.repeats, delays, scale: bench.scale };
-            let (run, classes) = bench.target.parts();
-            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| classes[sides[usize::from(second)]].fill(random, input);
-            self.batcher.take(run, bench.clock, &order, random, &mut fill, cell.sides());
-        }
-        cell.score(pairs);
-        self.measuring += begin.elapsed().as_secs_f64();
     }
 
     fn restart(&mut self, bench: &mut Bench<'_>) {
@@ -329,12 +285,4 @@ impl Lane {
         self.batcher.release();
         std::mem::take(&mut self.main.ticks)
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Main,
-    Same,
-    Delay,
-    Leak,
 }

@@ -1,0 +1,65 @@
+//! Takes the batches of a comparison and of its controls, in random order.
+
+use std::time::Instant;
+
+use super::{Bench, Lane};
+use crate::random::Random;
+use crate::timing::batch::Order;
+use crate::watch::Watch;
+
+/// What a batch is taken of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Main,
+    Same,
+    Delay,
+    Leak,
+}
+
+impl Lane {
+    pub(super) fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> bool {
+        while self.main.batches() < batches {
+            if watch.stopped() {
+                return false;
+            }
+            let pairs = bench.scale.pairs;
+            // Controls take part of a batch each: together less than a third of what the target itself gets.
+            let mut kinds = [(Kind::Main, pairs), (Kind::Same, pairs / 8), (Kind::Delay, pairs / 8), (Kind::Leak, pairs / 16)];
+            self.random.shuffle(&mut kinds);
+            for (kind, pairs) in kinds {
+                self.take(bench, kind, pairs.max(2));
+            }
+            self.rounds += 1;
+        }
+        true
+    }
+
+    pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
+        let begin = Instant::now();
+        let [first, second] = self.classes;
+        // The control against itself takes both classes in turn.
+        let one = if self.rounds.is_multiple_of(2) { first } else { second };
+        let sides = if kind == Kind::Main { [first, second] } else { [one, one] };
+        let delays = (kind == Kind::Delay).then_some(self.delay_turns);
+        let cell = match kind {
+            Kind::Main => &mut self.main,
+            Kind::Same => &mut self.same,
+            Kind::Delay => &mut self.delay,
+            Kind::Leak => &mut self.leak,
+        };
+        let random = &mut self.random;
+        if kind == Kind::Leak {
+            let order = Order { pairs, repeats: self.leaky.repeats, delays, scale: bench.scale };
+            let leaky = self.leaky;
+            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| leaky.fill(second, random, input);
+            self.leaky_batcher.take(&mut self.leaky, bench.clock, &order, random, &mut fill, cell.sides());
+        } else {
+            let order = Order { pairs, repeats: bench.scale.repeats, delays, scale: bench.scale };
+            let (run, classes) = bench.target.parts();
+            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| classes[sides[usize::from(second)]].fill(random, input);
+            self.batcher.take(run, bench.clock, &order, random, &mut fill, cell.sides());
+        }
+        cell.score(pairs);
+        self.measuring += begin.elapsed().as_secs_f64();
+    }
+}
