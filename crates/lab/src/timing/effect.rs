@@ -36,7 +36,7 @@ pub(crate) fn decides(effect: &Effect) -> bool {
 }
 
 /// Whether a statistic belongs to the slowest twentieth of the calls.
-pub(crate) fn is_tail(index: usize) -> bool {
+fn is_tail(index: usize) -> bool {
     index.checked_sub(2).and_then(|place| QUANTILES.get(place)).is_some_and(|&quantile| quantile > BODY)
 }
 
@@ -209,6 +209,53 @@ mod tests {
         let interval = ranked(&values, 0.022);
         assert_eq!((interval.lower, interval.estimate, interval.upper), (2.0, 5.5, 9.0));
         assert_eq!(ranked(&values, 0.021).lower, 1.0);
+    }
+
+    /// So many batches of 256 times around 1000, the second side `shift` later.
+    fn groups(batches: usize, shift: u32) -> Groups {
+        let mut random = Random::new(3);
+        let mut times = |shift: u32| (0..256 * batches).map(|_| 1000 + shift + random.below(100) as u32).collect::<Vec<u32>>();
+        let (a, b) = (times(0), times(shift));
+        Groups::new(&a, &b, 256, [u32::MAX; 2], 1)
+    }
+
+    #[test]
+    fn a_group_has_five_calls_beyond_its_quantile_or_there_is_none() {
+        let sizes = |batches: usize| groups(batches, 0).columns.iter().map(Vec::len).collect::<Vec<_>>();
+        // Of 4096 pairs, 20 are slower than the 99.5 % quantile: four groups of five. Four are slower than the 99.9 %.
+        assert_eq!(sizes(16), [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 4, 0, 16]);
+        assert_eq!(sizes(1024), [64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 52, 64]);
+        // Three batches say nothing about their spread.
+        assert!(sizes(3).iter().all(|&size| size == 0));
+    }
+
+    #[test]
+    fn a_shift_of_all_calls_is_in_every_statistic() {
+        let groups = groups(256, 7);
+        let intervals: Vec<Interval> = groups.columns.iter().enumerate().map(|(index, column)| of(index)(column, 1e-6)).collect();
+        assert_eq!(intervals.len(), STATISTICS + 1);
+        for (index, interval) in intervals.iter().enumerate() {
+            assert!(interval.covers(7.0) && interval.upper - interval.lower < 14.0, "{index} {interval:?}");
+        }
+        assert!(!intervals[0].covers(0.0) && intervals[0].upper - intervals[0].lower < 3.0);
+    }
+
+    #[test]
+    fn every_batch_is_in_one_group_though_their_number_does_not_divide() {
+        let (a, b) = (vec![0; 70 * 2], (0..70).flat_map(|batch| [batch; 2]).collect::<Vec<u32>>());
+        let groups = Groups::new(&a, &b, 2, [u32::MAX; 2], 1);
+        let raw = &groups.columns[STATISTICS];
+        assert_eq!(raw.len(), GROUPS);
+        // 58 groups of one batch and six of two, in order.
+        assert!(raw.is_sorted());
+        assert_eq!(raw.iter().filter(|value| value.fract() != 0.0).count(), 6);
+    }
+
+    #[test]
+    fn tolerances_grow_where_few_calls_are() {
+        let of = |quantile: f64| tolerance(2 + QUANTILES.iter().position(|&at| at == quantile).unwrap(), 1.0);
+        assert_eq!([tolerance(0, 1.0), tolerance(1, 1.0), of(0.5), of(0.95)], [1.0; 4]);
+        assert!((of(0.99) - 5.0).abs() < 1e-9 && (of(0.999) - 50.0).abs() < 1e-9);
     }
 
     #[test]

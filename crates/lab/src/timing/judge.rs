@@ -1,6 +1,6 @@
 //! From numbers to a verdict.
 
-use super::effect::{decides, is_tail};
+use super::effect::{BODY, decides};
 use super::pair::Outcome;
 use crate::record::{Controls, Effect, Verdict};
 
@@ -39,8 +39,8 @@ pub(crate) fn beyond(effects: &[Effect]) -> bool {
 pub(crate) fn bounds(facts: &Facts) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
     [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
-        let part = effects.iter().enumerate().filter(|(index, _)| is_tail(*index) == tail);
-        part.map(|(_, effect)| effect.difference.reach()).fold(least, f64::max)
+        let part = effects.iter().filter(|effect| effect.quantile.is_some_and(|quantile| quantile > BODY) == tail);
+        part.map(|effect| effect.difference.reach()).fold(least, f64::max)
     })
 }
 
@@ -114,13 +114,149 @@ pub(crate) fn more_pairs(facts: &Facts) -> Option<u64> {
     Some((most - pairs).max(0.0).ceil() as u64)
 }
 
-/// Holm's correction: the k-th smallest of m p-values times m − k + 1, never below the one before.
+/// Holm's correction over all pairs of a target.
 pub(crate) fn holm(outcomes: &mut [Outcome]) {
-    let mut order: Vec<usize> = (0..outcomes.len()).collect();
-    order.sort_by(|&x, &y| outcomes[x].p.total_cmp(&outcomes[y].p));
-    let mut floor = 0.0_f64;
+    let p: Vec<f64> = outcomes.iter().map(|outcome| outcome.p).collect();
+    for (outcome, corrected) in outcomes.iter_mut().zip(corrected(&p)) {
+        outcome.p_holm = corrected;
+    }
+}
+
+/// The k-th smallest of m p-values times m − k + 1, never below the one before.
+fn corrected(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&x, &y| p[x].total_cmp(&p[y]));
+    let (mut out, mut floor) = (vec![0.0; p.len()], 0.0_f64);
     for (rank, &index) in order.iter().enumerate() {
-        floor = floor.max((outcomes[index].p * (order.len() - rank) as f64).min(1.0));
-        outcomes[index].p_holm = floor;
+        floor = floor.max((p[index] * (order.len() - rank) as f64).min(1.0));
+        out[index] = floor;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Control, Interval};
+
+    const DELTA: f64 = 1.0;
+
+    fn effect(name: &str, quantile: Option<f64>, lower: f64, upper: f64, tolerance_ns: f64) -> Effect {
+        Effect { name: name.to_owned(), quantile, difference: Interval { lower, estimate: (lower + upper) / 2.0, upper }, tolerance_ns }
+    }
+
+    /// A mean, the median, the 99 % and the 99.9 % quantile, all well inside; controls that came out as they must.
+    fn quiet() -> Facts {
+        let passed = Control { passed: true, ..Control::default() };
+        Facts {
+            effects: vec![
+                effect("mean to p90", None, -0.1, 0.2, DELTA),
+                effect("mean to p99", None, -0.1, 0.1, DELTA),
+                effect("p50", Some(0.5), -0.3, 0.1, DELTA),
+                effect("p99", Some(0.99), -2.0, 4.0, 5.0),
+                effect("p99.9", Some(0.999), -20.0, 30.0, 50.0),
+            ],
+            pairs: 1000,
+            controls: Controls { same: passed.clone(), delay: passed.clone(), leak: passed },
+            step_ns: 0.5,
+        }
+    }
+
+    fn judged(found: Verdict, facts: &Facts) -> Verdict {
+        verdict(found, String::new(), facts, DELTA).0
+    }
+
+    #[test]
+    fn intervals_inside_and_good_controls_are_no_leak_with_its_bounds() {
+        let (verdict, reason) = verdict(Verdict::NoLeakAbove, String::new(), &quiet(), DELTA);
+        assert_eq!(verdict, Verdict::NoLeakAbove);
+        assert_eq!(reason, "no difference above 0.300 ns up to p95, above 30.000 ns up to p99.9");
+    }
+
+    #[test]
+    fn of_the_tail_nothing_below_a_step_of_the_clock_is_claimed() {
+        let mut facts = quiet();
+        facts.step_ns = 40.0;
+        assert_eq!(bounds(&facts), [0.3, 40.0]);
+    }
+
+    #[test]
+    fn a_statistic_that_reaches_beyond_its_tolerance_leaves_it_open() {
+        for (index, lower, upper) in [(0, -0.1, 1.1), (0, -1.1, 0.1), (2, -1.01, 0.0), (3, 0.0, 5.1)] {
+            let mut facts = quiet();
+            (facts.effects[index].difference.lower, facts.effects[index].difference.upper) = (lower, upper);
+            let (verdict, reason) = verdict(Verdict::NoLeakAbove, String::new(), &facts, DELTA);
+            assert_eq!(verdict, Verdict::Inconclusive);
+            assert!(reason.contains(&facts.effects[index].name), "{reason}");
+        }
+    }
+
+    #[test]
+    fn the_slowest_hundredth_holds_up_an_early_end_and_not_the_verdict() {
+        let mut facts = quiet();
+        assert!(wholly_inside(&facts.effects));
+        facts.effects[4].difference.upper = 51.0;
+        assert!(!wholly_inside(&facts.effects) && inside(&facts.effects));
+        assert_eq!(judged(Verdict::NoLeakAbove, &facts), Verdict::NoLeakAbove);
+        facts.effects.pop();
+        assert!(!wholly_inside(&facts.effects), "the 99.9 % quantile is not known");
+        assert!(!inside(&[]));
+    }
+
+    #[test]
+    fn no_leak_asks_all_three_controls_and_a_leak_only_the_first() {
+        let failed = Control::default();
+        let mut blind = quiet();
+        blind.controls.delay = failed.clone();
+        let mut deaf = quiet();
+        deaf.controls.leak = failed.clone();
+        let mut noisy = quiet();
+        noisy.controls.same = failed;
+        for facts in [&blind, &deaf] {
+            assert_eq!(judged(Verdict::NoLeakAbove, facts), Verdict::Invalid);
+            assert_eq!(judged(Verdict::Leak, facts), Verdict::Leak);
+            assert_eq!(judged(Verdict::BelowThreshold, facts), Verdict::BelowThreshold);
+        }
+        for found in [Verdict::NoLeakAbove, Verdict::Leak, Verdict::BelowThreshold, Verdict::Inconclusive] {
+            assert_eq!(judged(found, &noisy), Verdict::Invalid, "{found}");
+        }
+        assert_eq!(judged(Verdict::Unmeasurable, &noisy), Verdict::Unmeasurable);
+    }
+
+    #[test]
+    fn what_stays_open_stays_open_whatever_the_intervals_say() {
+        let not_repeated = verdict(Verdict::Inconclusive, "it did not repeat".to_owned(), &quiet(), DELTA);
+        assert_eq!(not_repeated, (Verdict::Inconclusive, "it did not repeat".to_owned()));
+        let nothing = Facts { effects: Vec::new(), ..quiet() };
+        assert_eq!(judged(Verdict::NoLeakAbove, &nothing), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_leak_lies_wholly_beyond_its_tolerance_on_either_side() {
+        let with = |lower, upper| [effect("p50", Some(0.5), lower, upper, DELTA)];
+        assert!(beyond(&with(1.1, 3.0)) && beyond(&with(-3.0, -1.1)));
+        assert!(!beyond(&with(0.9, 3.0)) && !beyond(&with(-3.0, 3.0)) && !beyond(&with(-3.0, -0.9)));
+    }
+
+    #[test]
+    fn more_pairs_narrow_intervals_by_the_root_of_their_number() {
+        let mut facts = quiet();
+        assert_eq!(more_pairs(&facts), Some(0));
+        // Three times as wide as allowed: nine times the data.
+        facts.effects[0] = effect("mean to p90", None, -3.0, 3.0, DELTA);
+        assert_eq!(more_pairs(&facts), Some(8000));
+        facts.effects[0] = effect("mean to p90", None, 0.5, 1.5, DELTA);
+        assert_eq!(more_pairs(&facts), None, "an estimate on the border stays there");
+    }
+
+    #[test]
+    fn holm_multiplies_the_smallest_most_and_keeps_the_order() {
+        let close = |found: Vec<f64>, wanted: &[f64]| {
+            assert!(found.len() == wanted.len() && found.iter().zip(wanted).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?}");
+        };
+        close(corrected(&[0.01, 0.04, 0.03, 0.005]), &[0.03, 0.06, 0.06, 0.02]);
+        close(corrected(&[0.6, 0.5]), &[1.0, 1.0]);
+        close(corrected(&[0.02]), &[0.02]);
+        close(corrected(&[]), &[]);
     }
 }
