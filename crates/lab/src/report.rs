@@ -1,7 +1,7 @@
 //! From a record to pages that people read: one HTML page that holds everything, or Markdown with pictures beside it.
 //!
 //! The HTML page is one file without scripts, fonts or addresses; it follows the reader's light or dark theme, fits a phone, and prints.
-//! Choose the Markdown page where pages are shown beside sources; there, [`Pictures::Main`] keeps the folder small.
+//! Choose the Markdown page where pages are shown beside sources; there, [`Detail`] keeps the folder small.
 //!
 //! ```
 //! use deadpan_lab::{record::Record, report};
@@ -43,44 +43,45 @@ pub fn html_with_history(record: &Record, earlier: &[Record]) -> String {
     page::write(record, earlier)
 }
 
-/// Which pictures go into files.
+/// How much of a record goes into a Markdown page: with a hundred targets, all of it is a megabyte of tables and a thousand pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pictures {
-    /// All of them: hundreds for a large record.
-    All,
-    /// For each timing target the difference by quantile and the violins, and the overviews of speeds and of the calibration.
+pub enum Detail {
+    /// All tables and all pictures.
+    Full,
+    /// All tables; of the pictures the overviews, and the main ones of targets that did not end as `NO_LEAK_ABOVE`.
     Main,
+    /// For each timing target one row, and a reason for each pair that did not end as `NO_LEAK_ABOVE`; the overviews.
+    Brief,
 }
 
 /// The charts of a record, each with its name and both forms.
 #[must_use]
-pub fn charts(record: &Record, earlier: &[Record], pictures: Pictures) -> Vec<Chart> {
-    let all = chart::of_record(record, earlier);
-    all.into_iter().filter(|chart| pictures == Pictures::All || chart.plot.is_main()).collect()
+pub fn charts(record: &Record, earlier: &[Record], detail: Detail) -> Vec<Chart> {
+    chart::of_record(record, earlier).into_iter().filter(|chart| chart.belongs(record, detail)).collect()
 }
 
-/// Writes `report.md` and the main pictures into `folder`, which is made where there is none.
+/// Writes `report.md` with everything, and the pictures, into `folder`, which is made where there is none.
 ///
 /// # Errors
 ///
 /// Files that cannot be written; pictures that cannot be packed.
 pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
-    markdown_as(record, &[], folder, "report.md", Pictures::Main)
+    markdown_as(record, &[], folder, "report.md", Detail::Full)
 }
 
-/// Writes the Markdown page as `file` in `folder`, with the chosen pictures beside it.
+/// Writes the Markdown page as `file` in `folder`, as detailed as wanted, with its pictures beside it.
 ///
 /// # Errors
 ///
 /// Files that cannot be written; pictures that cannot be packed.
-pub fn markdown_as(record: &Record, earlier: &[Record], folder: &Path, file: &str, pictures: Pictures) -> Result<(), Error> {
-    let charts = charts(record, earlier, pictures);
+pub fn markdown_as(record: &Record, earlier: &[Record], folder: &Path, file: &str, detail: Detail) -> Result<(), Error> {
+    let charts = charts(record, earlier, detail);
     let write = |path: PathBuf, bytes: &[u8]| disk::write(&path, bytes).map_err(|source| Error::Write { path, source });
     fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
     for chart in &charts {
         write(folder.join(format!("{}.png", chart.name)), &chart.png()?)?;
     }
-    write(folder.join(file), markdown::write(record, &charts).as_bytes())
+    write(folder.join(file), markdown::write(record, &charts, detail).as_bytes())
 }
 
 /// Why a report could not be written.

@@ -57,7 +57,7 @@ Exit codes: 0 the same within the margin; 1 they differ; 2 wrong use, or a progr
     #[cfg(feature = "report")]
     #[command(after_help = "Examples:
   deadpan lab timing --json timing.json; deadpan lab report timing.json --html report.html
-  deadpan lab report timing.json speed.json --markdown results --pictures main
+  deadpan lab report timing.json speed.json --markdown results --detail brief
 
 Exit codes: 0 written; 2 wrong use, or a file that cannot be read or written")]
     Report(ReportArgs),
@@ -229,9 +229,9 @@ pub struct ReportArgs {
     /// Write a Markdown page, report.md, with pictures beside it
     #[arg(long, value_name = "FOLDER")]
     pub markdown: Option<PathBuf>,
-    /// Which pictures go beside the Markdown page: all, or the main one of each target
-    #[arg(long, value_name = "WHICH", default_value = "all", value_parser = ["all", "main"])]
-    pub pictures: String,
+    /// How much goes into the Markdown page: everything; all tables, but pictures only where something was found; a row for each target
+    #[arg(long, value_name = "MUCH", default_value = "full", value_parser = ["full", "main", "brief"])]
+    pub detail: String,
 }
 
 /// Options of `selftest`.

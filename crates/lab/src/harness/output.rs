@@ -44,7 +44,7 @@ impl Run {
                 write(path, crate::report::html(&self.record).as_bytes())?;
             }
             if let Some(folder) = &output.markdown {
-                crate::report::markdown_as(&self.record, &[], folder, "report.md", crate::report::Pictures::All)?;
+                crate::report::markdown_as(&self.record, &[], folder, "report.md", crate::report::Detail::Full)?;
             }
         }
         Ok(())

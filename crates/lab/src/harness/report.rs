@@ -19,8 +19,12 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
         write(path, report::html_with_history(&record, &history).as_bytes())?;
     }
     if let Some(folder) = &args.markdown {
-        let pictures = if args.pictures == "main" { report::Pictures::Main } else { report::Pictures::All };
-        report::markdown_as(&record, &history, folder, "report.md", pictures)?;
+        let detail = match args.detail.as_str() {
+            "brief" => report::Detail::Brief,
+            "main" => report::Detail::Main,
+            _ => report::Detail::Full,
+        };
+        report::markdown_as(&record, &history, folder, "report.md", detail)?;
     }
     Ok(ExitCode::SUCCESS)
 }

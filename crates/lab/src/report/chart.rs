@@ -16,8 +16,8 @@ mod violin;
 pub(super) use kernel::quantile;
 pub(super) use palette::style;
 
-use super::{Error, rank, words};
-use crate::record::{Calibration, Comparison, Interval, Record, Speed, Timing};
+use super::{Detail, Error, rank, words};
+use crate::record::{Calibration, Comparison, Interval, Record, Speed, Timing, Verdict};
 use canvas::Canvas;
 
 /// What a chart shows.
@@ -39,9 +39,9 @@ pub(super) enum Plot {
 }
 
 impl Plot {
-    /// Whether it goes where there is room for few.
-    pub(super) fn is_main(self) -> bool {
-        matches!(self, Self::Quantiles | Self::Violin | Self::Throughput | Self::Power)
+    /// Whether it shows many things at once.
+    fn is_overview(self) -> bool {
+        matches!(self, Self::Throughput | Self::Power)
     }
 
     fn name(self) -> &'static str {
@@ -94,6 +94,16 @@ impl Chart {
     /// Where the picture cannot be packed.
     pub fn png(&self) -> Result<Vec<u8>, Error> {
         png::encode(&self.canvas, &self.title, &self.subtitle)
+    }
+
+    /// Whether it goes beside a page of this detail.
+    pub(super) fn belongs(&self, record: &Record, detail: Detail) -> bool {
+        let notable = || record.timing.get(self.index).is_some_and(|timing| timing.verdict != Verdict::NoLeakAbove);
+        match detail {
+            Detail::Full => true,
+            Detail::Main => self.plot.is_overview() || matches!(self.plot, Plot::Quantiles | Plot::Violin) && notable(),
+            Detail::Brief => self.plot.is_overview(),
+        }
     }
 
     /// For the inside of a page.

@@ -2,11 +2,11 @@
 
 use super::chart::{Chart, Plot};
 use super::table::plain;
-use super::{calibration, guide, page, rank, security, speed, words};
-use crate::record::Record;
+use super::{Detail, calibration, guide, page, rank, security, speed, words};
+use crate::record::{Record, Timing, Verdict};
 
 /// The page; it shows the charts by the names of their files.
-pub(super) fn write(record: &Record, charts: &[Chart]) -> String {
+pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String {
     let mut out = format!("# {}\n\n", plain(&page::title(record)));
     out.push_str("| | |\n|---|---|\n");
     for (name, value) in page::facts(record) {
@@ -16,7 +16,7 @@ pub(super) fn write(record: &Record, charts: &[Chart]) -> String {
         out.push_str(&format!("\n```sh\n{}\n```\n", record.command.replace("```", "")));
     }
     out.push('\n');
-    timing(&mut out, record, charts);
+    timing(&mut out, record, charts, detail);
     if !record.speed.is_empty() {
         out.push_str("## Speed\n\n");
         pictures(&mut out, charts, &[Plot::Throughput], |_| true);
@@ -50,35 +50,51 @@ pub(super) fn write(record: &Record, charts: &[Chart]) -> String {
     out
 }
 
-fn timing(out: &mut String, record: &Record, charts: &[Chart]) {
+fn timing(out: &mut String, record: &Record, charts: &[Chart], detail: Detail) {
     if record.timing.is_empty() {
         return;
     }
-    out.push_str("## Does time depend on the input?\n\n");
+    out.push_str(&format!("## Does time depend on the input?\n\n{}\n\n", plain(&words::tally(&record.timing))));
     out.push_str(&security::summary(record).markdown());
     for (index, timing) in record.timing.iter().enumerate() {
-        let label = words::label(timing.verdict, rank::bound(timing));
-        out.push_str(&format!("### {}: {}\n\n", plain(&security::name(record, timing)), plain(&label)));
-        out.push_str(&format!("{}\n\n", plain(&words::target(timing))));
-        let timed = |chart: &Chart| chart.index == index && chart.name.starts_with("security.");
-        pictures(out, charts, &[Plot::Quantiles, Plot::Violin, Plot::Pairs, Plot::Density], timed);
-        pictures(out, charts, &[Plot::Ecdf, Plot::Funnel, Plot::Series, Plot::Autocorrelation], timed);
-        if let Some(trace) = &timing.trace {
-            out.push_str(&format!("{}\n\n", plain(&words::trace(trace))));
+        match detail {
+            Detail::Full | Detail::Main => target(out, record, index, charts),
+            Detail::Brief => reasons(out, &security::name(record, timing), timing),
         }
-        out.push_str(&security::pairs(timing).markdown());
-        out.push_str(&security::quantiles(timing).markdown());
-        for class in &timing.classes {
-            let Some(estimates) = &class.estimates else { continue };
-            out.push_str(&format!(
-                "#### {}\n\n{}{}\n\n",
-                plain(&class.name),
-                security::estimates(estimates).markdown(),
-                plain(&words::class(class))
-            ));
-        }
-        out.push_str(&format!("{}\n\n", plain(&words::design(timing))));
     }
+}
+
+/// Why pairs are not on the side of no leak.
+fn reasons(out: &mut String, name: &str, timing: &Timing) {
+    let others: Vec<_> = timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove).collect();
+    for pair in &others {
+        let line = format!("{name}, {} against {}: {}. {}", pair.b, pair.a, pair.verdict, pair.reason);
+        out.push_str(&format!("- {}\n", plain(line.trim_end())));
+    }
+    if !others.is_empty() {
+        out.push('\n');
+    }
+}
+
+fn target(out: &mut String, record: &Record, index: usize, charts: &[Chart]) {
+    let timing = &record.timing[index];
+    let label = words::label(timing.verdict, rank::bound(timing));
+    out.push_str(&format!("### {}: {}\n\n", plain(&security::name(record, timing)), plain(&label)));
+    out.push_str(&format!("{}\n\n", plain(&words::target(timing))));
+    let timed = |chart: &Chart| chart.index == index && chart.name.starts_with("security.");
+    pictures(out, charts, &[Plot::Quantiles, Plot::Violin, Plot::Pairs, Plot::Density], timed);
+    pictures(out, charts, &[Plot::Ecdf, Plot::Funnel, Plot::Series, Plot::Autocorrelation], timed);
+    if let Some(trace) = &timing.trace {
+        out.push_str(&format!("{}\n\n", plain(&words::trace(trace))));
+    }
+    out.push_str(&security::pairs(timing).markdown());
+    out.push_str(&security::quantiles(timing).markdown());
+    for class in &timing.classes {
+        let Some(estimates) = &class.estimates else { continue };
+        let (table, words) = (security::estimates(estimates).markdown(), words::class(class));
+        out.push_str(&format!("#### {}\n\n{table}{}\n\n", plain(&class.name), plain(&words)));
+    }
+    out.push_str(&format!("{}\n\n", plain(&words::design(timing))));
 }
 
 fn pictures(out: &mut String, charts: &[Chart], plots: &[Plot], wanted: impl Fn(&Chart) -> bool) {

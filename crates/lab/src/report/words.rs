@@ -97,6 +97,17 @@ fn stopped(reason: &str) -> String {
     if reason.is_empty() { "no reason was recorded.".to_owned() } else { format!("{reason}.") }
 }
 
+/// How many targets and pairs of classes come to each verdict, the most severe first.
+pub(super) fn tally(timings: &[Timing]) -> String {
+    let pairs: Vec<Verdict> = timings.iter().flat_map(|timing| timing.pairs.iter().map(|pair| pair.verdict)).collect();
+    let mut kinds = pairs.clone();
+    kinds.sort_unstable_by(|x, y| y.cmp(x));
+    kinds.dedup();
+    let each = |kind: &Verdict| format!("{} {}", pairs.iter().filter(|verdict| *verdict == kind).count(), kind.name());
+    let each: Vec<String> = kinds.iter().map(each).collect();
+    format!("{} targets, {} pairs of classes: {}.", timings.len(), pairs.len(), each.join(", "))
+}
+
 /// What a target comes to, over all its pairs.
 pub(super) fn target(timing: &Timing) -> String {
     let pairs = timing.pairs.len();
