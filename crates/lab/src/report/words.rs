@@ -97,7 +97,7 @@ fn stopped(reason: &str) -> String {
     if reason.is_empty() { "no reason was recorded.".to_owned() } else { format!("{reason}.") }
 }
 
-/// How many targets and pairs of classes come to each verdict, the most severe first.
+/// How many pairs of classes come to each verdict, the most severe first, and what the traces show.
 pub(super) fn tally(timings: &[Timing]) -> String {
     let pairs: Vec<Verdict> = timings.iter().flat_map(|timing| timing.pairs.iter().map(|pair| pair.verdict)).collect();
     let mut kinds = pairs.clone();
@@ -105,7 +105,13 @@ pub(super) fn tally(timings: &[Timing]) -> String {
     kinds.dedup();
     let each = |kind: &Verdict| format!("{} {}", pairs.iter().filter(|verdict| *verdict == kind).count(), kind.name());
     let each: Vec<String> = kinds.iter().map(each).collect();
-    format!("{} targets, {} pairs of classes: {}.", timings.len(), pairs.len(), each.join(", "))
+    let mut out = format!("{} targets, {} pairs of classes: {}.", timings.len(), pairs.len(), each.join(", "));
+    let traces: Vec<_> = timings.iter().filter_map(|timing| timing.trace.as_ref()).filter(|trace| trace.skipped.is_none()).collect();
+    if !traces.is_empty() {
+        let equal = traces.iter().filter(|trace| trace.equal).count();
+        out.push_str(&format!(" The single-stepped traces of {equal} targets are equal, those of {} differ.", traces.len() - equal));
+    }
+    out
 }
 
 /// What a target comes to, over all its pairs.

@@ -59,6 +59,16 @@ fn timing(verdicts: &[Verdict]) -> Timing {
 }
 
 #[test]
+fn a_tally_counts_pairs_and_traces_the_worst_first() {
+    let trace = |equal, skipped: Option<&str>| Some(Trace { equal, skipped: skipped.map(str::to_owned), ..Trace::default() });
+    let mut timings =
+        [timing(&[Verdict::NoLeakAbove; 2]), timing(&[Verdict::Leak, Verdict::NoLeakAbove]), timing(&[Verdict::Inconclusive])];
+    assert_eq!(tally(&timings), "3 targets, 5 pairs of classes: 1 LEAK, 1 INCONCLUSIVE, 3 NO_LEAK_ABOVE.");
+    (timings[0].trace, timings[1].trace, timings[2].trace) = (trace(true, None), trace(false, None), trace(false, Some("not here")));
+    assert!(tally(&timings).ends_with(" The single-stepped traces of 1 targets are equal, those of 1 differ."), "{}", tally(&timings));
+}
+
+#[test]
 fn each_verdict_has_its_sentence() {
     let says = |verdict| spaced(&pair(&sample(verdict), 0.5));
     assert_eq!(
