@@ -63,8 +63,10 @@ fn ctrl_c_and_its_kin_leave_nothing() {
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let mut child = program(&sandbox, &["seal", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(100));
+        let stdin = child.stdin.take();
         send(name, child.id());
         let status = child.wait().unwrap();
+        drop(stdin);
         // Shells call this 128 + the signal's number.
         assert_eq!(status.signal(), Some(number), "{name}");
         assert_eq!(sandbox.names(), [""; 0], "{name}");
@@ -113,8 +115,12 @@ fn where_partial_outputs_need_a_name() {
         assert!(names[0].starts_with(".out.") && names[0].ends_with(".deadpan-part"), "{names:?}");
         // The handlers come before the name, but a moment is needed for their thread.
         std::thread::sleep(Duration::from_millis(50));
+        // To wait closes what is still there of its input, and with the end of it the work would be done.
+        let stdin = child.stdin.take();
         send(name, child.id());
-        assert_eq!(child.wait().unwrap().signal(), Some(number));
+        let status = child.wait().unwrap();
+        drop(stdin);
+        assert_eq!(status.signal(), Some(number), "{name}: {status}");
         assert_eq!(sandbox.names().len(), usize::from(name == "KILL"), "{name}");
     }
     // The next run of the same output sweeps, and gets on.
