@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
 use crate::output::{Output, Place};
-use crate::partial::Landing;
+use crate::partial::{Landing, exists};
 use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
 use crate::process;
@@ -122,10 +122,26 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Where the output's name is known before the file is open, an output that exists is refused before anybody types a passphrase in vain.
+    fn refuse_existing(&self, source: &Source) -> Result<(), Failure> {
+        let args = self.args;
+        let path = match args.output.as_deref() {
+            Some(folder) if folder.is_dir() => bare(source).and_then(|bare| bare.file_name().map(|name| folder.join(name))),
+            Some(file) => Some(file.into()),
+            None if args.range.is_some() => None,
+            None => bare(source),
+        };
+        match path.filter(|path| !args.force && !args.verify && path.is_file()) {
+            Some(path) => Err(exists(&path)),
+            None => Ok(()),
+        }
+    }
+
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
         let input = Input::open(source)?;
         let name = input.shown();
         let sealed = Sealed::read(&name, &input.file)?;
+        self.refuse_existing(source)?;
         let opened = self.identities.open(&name, &sealed)?;
         if opened.metadata().kind == Kind::Folder {
             let hint = "a newer deadpan may open it; its bytes are a tar archive: deadpan open -o - … | tar x";
@@ -189,14 +205,16 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
     }
 }
 
+/// FILE without its ending, if it has that.
+fn bare(source: &Source) -> Option<PathBuf> {
+    let path = source.path()?;
+    let bare = path.file_name()?.as_bytes().strip_suffix(ENDING.as_bytes()).filter(|bare| !bare.is_empty())?;
+    Some(path.with_file_name(OsStr::from_bytes(bare)))
+}
+
 /// FILE without its ending; otherwise, and in a folder for what has no name, the sealed name.
 fn usual_place(source: &Source, metadata: &Metadata, in_folder: bool) -> Result<Place, Failure> {
-    let bare = source.path().and_then(|path| {
-        let name = path.file_name()?.as_bytes();
-        let bare = name.strip_suffix(ENDING.as_bytes()).filter(|bare| !bare.is_empty())?;
-        Some(path.with_file_name(OsStr::from_bytes(bare)))
-    });
-    if let Some(bare) = bare {
+    if let Some(bare) = bare(source) {
         return Ok(Place::File(bare));
     }
     match (source.path(), &metadata.name) {
