@@ -1,0 +1,169 @@
+"""Who takes part: for each program its keys and its commands.
+
+A command is a list in which IN and OUT stand for the file that is read and the one that is written. Through pipes a program reads standard
+input and writes standard output.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+
+IN, OUT = "{in}", "{out}"
+YARDSTICK = "cp"
+MODES = ["ecc", "pqc", "hybrid"]
+PEERS = ["age", "rage", "gpg", "openssl", "nkCryptoTool"]
+
+
+@dataclass
+class Contestant:
+    name: str
+    seal: list
+    open: list
+    environment: dict = field(default_factory=dict)
+    # How it seals and opens in the middle of a pipeline; empty: it does not take part there.
+    seal_pipe: list = field(default_factory=list)
+    open_pipe: list = field(default_factory=list)
+    # A remark for the page.
+    note: str = ""
+    # Larger files tell nothing new: the same program moves the same bytes after another key exchange.
+    most: float = float("inf")
+
+    @property
+    def ours(self):
+        return self.name.startswith("deadpan")
+
+
+def fill(command, source, target):
+    return [{IN: source, OUT: target}.get(word, word) for word in command]
+
+
+def yardstick():
+    copy = ["cp", IN, OUT]
+    return Contestant(YARDSTICK, copy, copy, seal_pipe=["cat"], open_pipe=["cat"])
+
+
+def deadpan(binary, work):
+    """One for each mode, each with a key folder of its own, as a user with one unprotected key has it."""
+    contestants = []
+    for mode in MODES:
+        environment = {"DEADPAN_HOME": os.path.join(work, f"home-{mode}")}
+        _quiet([binary, "keygen", "--mode", mode, "--no-passphrase"], environment)
+        contestants.append(
+            Contestant(
+                f"deadpan {mode}",
+                [binary, "seal", "--mode", mode, "-o", OUT, IN],
+                [binary, "open", "-o", OUT, IN],
+                environment,
+                [binary, "seal", "--mode", mode],
+                [binary, "open"],
+            )
+        )
+    return contestants
+
+
+def peers(names, work, gpg_home):
+    """The contestants of the peers that are here, their versions, and the names of those that are not."""
+    makers = {"age": _age, "rage": _rage, "gpg": lambda work: _gpg(work, gpg_home), "openssl": _openssl, "nkCryptoTool": _nkcryptotool}
+    here, versions, missing = [], {}, []
+    for name in names:
+        program = {"nkCryptoTool": "nk-crypto-tool"}.get(name, name)
+        if not shutil.which(program):
+            missing.append(name)
+            continue
+        versions[name] = _version(program)
+        here += makers[name](work)
+    return here, versions, missing
+
+
+def _age(work):
+    return [_age_like("age", "age-keygen", [], work, "X25519"), *_age_hybrid(work)]
+
+
+def _age_hybrid(work):
+    """Since 1.3 age has a hybrid of ML-KEM-768 and X25519."""
+    if "-pq" not in subprocess.run(["age-keygen", "--help"], capture_output=True, text=True).stderr:
+        return []
+    contestant = _age_like("age", "age-keygen", ["-pq"], work, "ML-KEM-768 with X25519")
+    contestant.name = "age hybrid"
+    contestant.most = 16 << 20
+    return [contestant]
+
+
+def _rage(work):
+    return [_age_like("rage", "rage-keygen", [], work, "X25519")]
+
+
+def _age_like(program, keygen, options, work, note):
+    key = os.path.join(work, "-".join([program, *options, "key"]))
+    _quiet([keygen, *options, "-o", key])
+    with open(key) as lines:
+        recipient = re.search(r"# public key: (\S+)", lines.read()).group(1)
+    seal, unseal = [program, "-r", recipient], [program, "-d", "-i", key]
+    return Contestant(program, [*seal, "-o", OUT, IN], [*unseal, "-o", OUT, IN], {}, seal, unseal, note)
+
+
+def _gpg(work, home):
+    environment = {"GNUPGHOME": home}
+    passphrase = os.path.join(work, "gpg-passphrase")
+    with open(passphrase, "w") as file:
+        file.write("correct horse battery staple\n")
+    gpg = ["gpg", "--batch", "--quiet", "--yes", "--pinentry-mode", "loopback", "--passphrase-file", passphrase]
+    _quiet([*gpg[:-2], "--passphrase", "", "--quick-generate-key", "bench", "future-default", "default", "never"], environment)
+    # Compression would measure zlib, and the default of 65 million hashed bytes the patience of the key derivation.
+    how = ["--cipher-algo", "AES256", "--compress-algo", "none"]
+    fast = ["--s2k-mode", "1", "--no-symkey-cache"]
+    symmetric = Contestant(
+        "gpg passphrase",
+        [*gpg, *how, *fast, "--symmetric", "-o", OUT, IN],
+        [*gpg, "--no-symkey-cache", "-o", OUT, "--decrypt", IN],
+        environment,
+        note="AES-256 CFB with MDC, no compression, one round of key derivation",
+    )
+    key = Contestant(
+        "gpg key",
+        [*gpg, *how, "--trust-model", "always", "--recipient", "bench", "--encrypt", "-o", OUT, IN],
+        [*gpg, "-o", OUT, "--decrypt", IN],
+        environment,
+        note="AES-256 CFB with MDC, no compression, Curve25519; opening asks gpg-agent, whose time is not counted as processor time",
+    )
+    return [symmetric, key]
+
+
+def _openssl(_work):
+    cipher = ["openssl", "enc", "-aes-256-ctr", "-K", "5a" * 32, "-iv", "00" * 16]
+    contestant = Contestant("openssl enc", [*cipher, "-in", IN, "-out", OUT], [*cipher, "-d", "-in", IN, "-out", OUT])
+    contestant.seal_pipe, contestant.open_pipe = cipher, [*cipher, "-d"]
+    contestant.note = "AES-256 CTR with a bare key: no authentication, no recipients"
+    return [contestant]
+
+
+def _nkcryptotool(work):
+    return []
+
+
+def new_gpg_home():
+    """Not in the working folder: the agent's socket lies in it, and the name of a socket must be shorter than 108 bytes."""
+    return tempfile.mkdtemp(prefix="bench-seal-gpg-")
+
+
+def remove_gpg_home(home):
+    if shutil.which("gpgconf"):
+        subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], capture_output=True)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def _version(program):
+    option = "version" if program == "openssl" else "--version"
+    result = subprocess.run([program, option], capture_output=True, text=True)
+    lines = (result.stdout + result.stderr).strip().splitlines()
+    return lines[0].strip() if lines else "unknown"
+
+
+def _quiet(command, environment=None):
+    """Preparations print only when they fail."""
+    result = subprocess.run(command, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise SystemExit(f"error: `{' '.join(command)}` failed:\n{result.stdout}{result.stderr}")

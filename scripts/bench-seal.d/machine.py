@@ -1,0 +1,63 @@
+"""The machine that the figures belong to."""
+
+import os
+import platform
+
+
+def describe(folder):
+    yield "CPU", f"{_field('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores{_hypervisor()}"
+    yield "memory", f"{int(_field('/proc/meminfo', 'MemTotal').split()[0]) / (1 << 20):.1f} GiB, transparent huge pages {_chosen()}"
+    yield "system", f"{platform.system()} {platform.release()}"
+    yield "file system", _file_system(folder)
+    yield "dirty pages", f"written in the background from {_vm('dirty_background_ratio')} % on, writers wait from {_vm('dirty_ratio')} % on"
+    yield "load", "{:.2f} at the start".format(os.getloadavg()[0])
+
+
+def available(folder):
+    """Free bytes for us in the file system of `folder`."""
+    state = os.statvfs(folder)
+    return state.f_bavail * state.f_frsize
+
+
+def memory():
+    """Bytes that the page cache can have."""
+    return int(_field("/proc/meminfo", "MemAvailable").split()[0]) << 10
+
+
+def _read(path):
+    try:
+        with open(path) as file:
+            return file.read().strip()
+    except OSError:
+        return "?"
+
+
+def _field(path, name):
+    for line in _read(path).splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == name:
+            return value.strip()
+    return "0 unknown"
+
+
+def _hypervisor():
+    return ", a virtual machine" if " hypervisor" in _field("/proc/cpuinfo", "flags") else ""
+
+
+def _chosen():
+    text = _read("/sys/kernel/mm/transparent_hugepage/enabled")
+    return text.partition("[")[2].partition("]")[0] or "unknown"
+
+
+def _vm(name):
+    return _read(f"/proc/sys/vm/{name}")
+
+
+def _file_system(folder):
+    """The type and options of the mount that `folder` is in: the longest mount point that it begins with."""
+    folder, best = os.path.realpath(folder), ("", "unknown", "")
+    for line in _read("/proc/mounts").splitlines():
+        _, point, kind, options = line.split()[:4]
+        if os.path.commonpath([folder, point]) == point and len(point) >= len(best[0]):
+            best = (point, kind, options)
+    return f"{best[1]} ({best[2]})"

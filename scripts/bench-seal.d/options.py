@@ -1,0 +1,97 @@
+"""What was asked for."""
+
+import argparse
+import re
+from dataclasses import dataclass
+
+from contestants import PEERS
+
+SECTIONS = ["files", "pipes", "passphrase", "range", "process"]
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+@dataclass(frozen=True)
+class Size:
+    bytes: int
+    name: str
+
+    @property
+    def rounds(self):
+        """Small files are quick, and the difference that counts there is smaller than the noise of one run."""
+        steps = [(2 << 20, 150), (64 << 20, 40), (2 << 30, 11)]
+        return next((rounds for most, rounds in steps if self.bytes <= most), 5)
+
+    @property
+    def small(self):
+        """Whether the time is that of a process rather than that of the bytes."""
+        return self.bytes <= 2 << 20
+
+
+def size(text):
+    match = re.fullmatch(r"([\d.]+)([KMG]?)(I?B)?", text.upper())
+    if not match or (match[3] == "IB" and not match[2]):
+        raise argparse.ArgumentTypeError(f"no size: {text} (1K, 10MiB and 1G are powers of two, 6.7GB is one of ten)")
+    decimal = match[3] == "B" and match[2]
+    number = round(float(match[1]) * UNITS[match[2] + ("B" if decimal else "")])
+    unit = match[2] + (("B" if decimal else "iB") if match[2] else "B")
+    return Size(number, f"{match[1]} {unit}")
+
+
+def sizes(text):
+    return [size(part) for part in text.split(",")]
+
+
+def some_of(known):
+    def parse(text):
+        names = [name for name in text.split(",") if name]
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name} is none of {', '.join(known)}")
+        return names
+
+    return parse
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="scripts/bench-seal", description="The command line beside cp and its peers, in one run.")
+    add = parser.add_argument
+    add("--dir", metavar="DIR", help="the folder to work in (default: target/bench-seal); what is made there is removed at the end")
+    add("--quick", action="store_true", help="everything small, in under two minutes: shows that the script works, not how fast we are")
+    add("--sizes", type=sizes, metavar="LIST", help="sizes of files (default: 1K,1M,10M,1G,6.7GB; quick: 1K,1M,10M,64M)")
+    add("--rounds", type=int, metavar="N", help="rounds of each size (default: 150 up to 1 MiB, 40 for 10 MiB, 11 for 1 GiB, 5 above)")
+    add("--peers", type=some_of(PEERS), default=PEERS, metavar="LIST", help=f"who takes part (default: {','.join(PEERS)})")
+    add("--only", type=some_of(SECTIONS), metavar="LIST", help=f"parts of it (default: {','.join(SECTIONS)})")
+    add("--binary", metavar="PATH", help="the deadpan to measure (default: the release build)")
+    add("--markdown", metavar="FILE", help="where the page goes (default: docs/results/seal.md of a whole run, otherwise nowhere)")
+    add("--raw", metavar="FILE", help="where every single time goes, as JSON")
+    options = parser.parse_args(arguments)
+    if options.rounds is not None and options.rounds < 1:
+        parser.error("--rounds needs at least 1")
+    whole = not (options.quick or options.sizes or options.only or options.peers != PEERS)
+    if whole and not options.markdown:
+        options.markdown = "docs/results/seal.md"
+    options.only = options.only or [part for part in SECTIONS if not (options.quick and part == "process")]
+    options.sizes = options.sizes or sizes("1K,1M,10M,64M" if options.quick else "1K,1M,10M,1G,6.7GB")
+    # The one size of pipes, passphrases and ranges.
+    options.large = size("64M" if options.quick else "1G")
+    return options
+
+
+def rounds(options, of):
+    """How often a size is measured."""
+    if options.rounds:
+        return options.rounds
+    return min(of.rounds, 10 if of.small else 4) if options.quick else of.rounds
+
+
+def disk(options):
+    """Bytes that a run needs at most at one time: the file, sealed, and opened again, with 2 % for headers and tags."""
+    needs = [3 * of.bytes for of in options.sizes if "files" in options.only]
+    if any(part in options.only for part in ("passphrase", "range")):
+        needs.append(3 * options.large.bytes)
+    if "pipes" in options.only:
+        # What each contestant sealed is kept for the rounds.
+        needs.append(10 * options.large.bytes)
+    if "process" in options.only:
+        needs.append(10**10)
+    return round(max(needs) * 1.02) + (64 << 20)

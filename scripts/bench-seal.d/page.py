@@ -1,0 +1,141 @@
+"""The tables, on the terminal and as the page."""
+
+from dataclasses import dataclass
+
+from contestants import MODES, YARDSTICK
+from wanted import OPERATIONS, OURS
+
+MIB = 1 << 20
+
+
+@dataclass
+class Table:
+    title: str
+    header: list
+    rows: list
+    # What has to be known to read it, above the table.
+    about: str = ""
+
+    def markdown(self):
+        # The first columns are words, the rest are numbers.
+        words = 2
+        rule = ["---" if at < words else "--:" for at in range(len(self.header))]
+        lines = [f"## {self.title}", "", *([self.about, ""] if self.about else [])]
+        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in [self.header, rule, *self.rows]]) + "\n"
+
+    def text(self):
+        rows = [[cell.replace("**", "") for cell in row] for row in [self.header, *self.rows]]
+        widths = [max(len(row[at]) for row in rows) for at in range(len(self.header))]
+        pad = lambda at, cell: cell.ljust(widths[at]) if at < 2 else cell.rjust(widths[at])
+        lines = ["  ".join(pad(at, cell) for at, cell in enumerate(row)).rstrip() for row in rows]
+        return "\n".join([f"\n{self.title}", *([self.about] if self.about else []), *lines])
+
+
+def seconds(value):
+    return f"{value * 1e3:.2f} ms" if value < 0.1 else f"{value:.3f} s"
+
+
+def rate(size, value):
+    return f"{size / value / 1e9:.2f}" if size else ""
+
+
+def memory(peak):
+    return "" if peak is None else f"{peak / 1024:.1f}"
+
+
+def verdict(list_of):
+    return [", ".join(one.wanted for one in list_of), ", ".join(one.word for one in list_of)]
+
+
+def timed(results, key):
+    return [seconds(results.median(key)), seconds(results.least(key))]
+
+
+def files(results, size, names, verdicts, count):
+    rows = []
+    for operation in OPERATIONS:
+        yardstick = (size, YARDSTICK, operation)
+        for name in names:
+            key = (size, name, operation)
+            if key not in results:
+                continue
+            rows.append([
+                name, _operation(name, operation), *timed(results, key), _beside(results, key, yardstick, size.small),
+                rate(size.bytes, results.median(key)), seconds(results.median(key, "user")), seconds(results.median(key, "system")),
+                memory(results.peaks.get(key)), *verdict(verdicts.get((name, operation), [])),
+            ])  # fmt: skip
+    header = ["", "", "median", "min", "more than cp" if size.small else "× cp", "GB/s", "user", "system", "peak MiB", "wanted", ""]
+    return Table(f"{size.name}, from file to file", header, rows, f"{count} rounds.")
+
+
+def _operation(name, operation):
+    return {"seal": "copy", "open": "copy the copy"}[operation] if name == YARDSTICK else operation
+
+
+def _beside(results, key, yardstick, small):
+    if key == yardstick:
+        return ""
+    return f"{results.difference(key, yardstick) * 1e3:+.2f} ms" if small else f"{results.ratio(key, yardstick):.2f}"
+
+
+def pipes(results, size, names, verdicts, count):
+    rows = []
+    for operation in OPERATIONS:
+        yardstick = ("pipes", YARDSTICK, operation)
+        for name in names:
+            key = ("pipes", name, operation)
+            if key not in results:
+                continue
+            shown = "cat" if name == YARDSTICK else name
+            speed = "" if key == yardstick else f"{1 / results.ratio(key, yardstick):.2f}"
+            rows.append([
+                shown, "copy" if name == YARDSTICK else operation, *timed(results, key), speed, rate(size.bytes, results.median(key)),
+                seconds(results.median(key, "user")), seconds(results.median(key, "system")), memory(results.peaks.get(key)),
+                *verdict(verdicts.get((name, operation), [])),
+            ])  # fmt: skip
+    header = ["", "", "median", "min", "speed ÷ cat", "GB/s", "user", "system", "peak MiB", "wanted", ""]
+    about = f"`cat FILE | … | cat > /dev/null`, {count} rounds. Processor time and memory are those of the program in the middle."
+    return Table(f"{size.name}, through pipes", header, rows, about)
+
+
+def passphrase(results, size, verdicts, count):
+    shown = {"both": f"{size.name} with a passphrase", "passphrase alone": "1 byte with a passphrase", "data alone": f"{size.name} with a key"}
+    rows = []
+    for operation in OPERATIONS:
+        for name, what in shown.items():
+            key = ("passphrase", name, operation)
+            cells = [what, operation, *timed(results, key), seconds(results.median(key, "cpu")), memory(results.peaks.get(key))]
+            rows.append(cells + verdict(verdicts.get((name, operation), [])))
+    header = ["", "", "median", "min", "processor", "peak MiB", "wanted", ""]
+    about = f"{count} rounds. Argon2id needs its memory; the limit of 16 MiB is for files without a passphrase."
+    return Table("Passphrase and data at once", header, rows, about)
+
+
+def ranges(results, size, count):
+    rows = []
+    for name, what in [("large", f"4 KiB out of {size.name}"), ("tiny", "4 KiB out of 4 KiB")]:
+        key = ("range", name, "open")
+        rows.append([what, "open --range", *timed(results, key), memory(results.peaks.get(key))])
+    about = f"{count} rounds, each at another place, as a whole process. Reads inside one process stand under “In one process”."
+    return Table("Ranges", ["", "", "median", "min", "peak MiB"], rows, about)
+
+
+def classical(results, sizes, counts):
+    """The table in the form that such tools print."""
+    rows = []
+    for size in sizes:
+        for mode, name in zip(MODES, OURS):
+            for operation in OPERATIONS:
+                key = (size, name, operation)
+                time, cpu = results.median(key), results.median(key, "cpu")
+                per_second = f"{size.bytes / time:,.0f}".replace(",", " ")
+                row = [size.name, f"{mode.upper() if mode != 'hybrid' else 'Hybrid'} {operation}", seconds(time), seconds(cpu)]
+                rows.append([*row, str(counts[size]), per_second, memory(results.peaks.get(key))])
+    header = ["", "", "time", "CPU", "iterations", "bytes per second", "memory MiB"]
+    return Table("The classical table", header, rows, "Whole processes, medians; a KiB is 1024 bytes, a GB a thousand million.")
+
+
+def verdicts(all_of):
+    rows = [[one.what, one.word, one.wanted, one.measured] for one in all_of]
+    met = sum(one.met for one in all_of)
+    return Table("Wanted and measured", ["", "", "wanted", "measured"], rows, f"{met} of {len(all_of)} met.")

@@ -1,0 +1,119 @@
+"""The figures that are wanted, and whether they were reached.
+
+A verdict is never rounded into being: what is compared is the median itself, not the number of digits that the table shows.
+"""
+
+import re
+from dataclasses import dataclass
+
+from contestants import MODES, YARDSTICK
+
+MIB = 1 << 20
+LARGE = 1 << 30
+OPERATIONS = ["seal", "open"]
+OURS = [f"deadpan {mode}" for mode in MODES]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    what: str
+    wanted: str
+    measured: str
+    met: bool
+
+    @property
+    def word(self):
+        return "met" if self.met else "**missed**"
+
+
+def most(what, value, limit, shown):
+    return Verdict(what, f"at most {shown.format(limit)}", shown.format(value), value <= limit)
+
+
+def least(what, value, limit, shown):
+    return Verdict(what, f"at least {shown.format(limit)}", shown.format(value), value >= limit)
+
+
+def of_files(results, size, names):
+    """For one size: by (contestant, operation) the verdicts that concern it."""
+    verdicts = {}
+    for mine in OURS:
+        for operation in OPERATIONS:
+            key, yardstick = (size, mine, operation), (size, YARDSTICK, operation)
+            verdicts[mine, operation] = [
+                *_beside_cp(results, size, operation, key, yardstick),
+                *_beside_peers(results, size, operation, key, names),
+                *_memory(results, key, f"{mine}, {operation} {size.name}: peak memory"),
+            ]
+    return verdicts
+
+
+def _beside_cp(results, size, operation, key, yardstick):
+    what = f"{key[1]}, {operation} {size.name}"
+    if size.bytes >= LARGE:
+        limit = {"seal": 0.8, "open": 0.85}[operation]
+        return [most(what, results.ratio(key, yardstick), limit, "{:.2f} × cp")]
+    if size.small:
+        return [most(f"{what}, more than cp", results.difference(key, yardstick) * 1e3, 2.0, "{:.2f} ms")]
+    return [most(what, results.ratio(key, yardstick), 2.0, "{:.2f} × cp")] if size.bytes <= 16 * MIB else []
+
+
+def _beside_peers(results, size, operation, key, names):
+    """Small files: not slower than any peer, which is to say than the fastest."""
+    peers = [name for name in names if name != YARDSTICK and name not in OURS and (size, name, operation) in results]
+    if not size.small or not peers:
+        return []
+    fastest = min(peers, key=lambda name: results.median((size, name, operation)))
+    ratio = results.ratio(key, (size, fastest, operation))
+    return [most(f"{key[1]}, {operation} {size.name}", ratio, 1.0, "{:.2f} × " + fastest)]
+
+
+def _memory(results, key, what):
+    peak = results.peaks.get(key)
+    return [] if peak is None else [most(what, peak / 1024, 16, "{:.1f} MiB")]
+
+
+def of_pipes(results, names):
+    verdicts = {}
+    for mine in OURS:
+        for operation in OPERATIONS:
+            key, what = ("pipes", mine, operation), f"{mine}, {operation} through pipes"
+            # Twice as fast is half the time: the ratios of speeds are the inverse of those of times.
+            verdicts[mine, operation] = [least(what, 1 / results.ratio(key, ("pipes", YARDSTICK, operation)), 0.9, "{:.2f} × the speed of cat")]
+            if "age" in names:
+                speed = 1 / results.ratio(key, ("pipes", "age", operation))
+                verdicts[mine, operation].append(least(what, speed, 2.0, "{:.2f} × the speed of age"))
+            verdicts[mine, operation] += _memory(results, key, f"{what}: peak memory")
+    return verdicts
+
+
+def of_passphrase(results):
+    verdicts = {}
+    for operation in OPERATIONS:
+        both = results.times["passphrase", "both", operation]
+        alone = zip(*(results.times["passphrase", name, operation] for name in ("passphrase alone", "data alone")))
+        ratios = sorted(took.wall / max(one.wall, other.wall) for took, (one, other) in zip(both, alone))
+        # Only sealing is promised: to open, the passphrase must be hashed before the first segment can be.
+        if operation == "seal":
+            what = "1.1 times the longer of the two alone"
+            verdicts["both", operation] = [most(what, ratios[len(ratios) // 2], 1.1, "{:.2f} × the longer alone")]
+    return verdicts
+
+
+IN_PROCESS = [
+    (r"seal 1 KiB to X-Wing\s+([\d.]+)", "seal 1 KiB, hybrid", 75, "{:.1f} µs", most),
+    (r"open 1 KiB with the seed of X-Wing\s+([\d.]+)", "open 1 KiB from the seed, hybrid", 90, "{:.1f} µs", most),
+    (r"seal 64 MiB to X-Wing .*?([\d.]+) GB/s", "seal 64 MiB in memory", 10, "{:.2f} GB/s", least),
+    (r"open 64 MiB with the seed of X-Wing .*?([\d.]+) GB/s", "open 64 MiB in memory", 10, "{:.2f} GB/s", least),
+    (r"reads of \d+ bytes: mean ([\d.]+)", "a read of 4 KiB out of a 10 GB file", 150, "{:.1f} µs", most),
+]
+
+
+def of_process(lines):
+    """The benchmark inside the process prints lines; a figure that is not there is a failure of ours, not a pass."""
+    verdicts = []
+    for pattern, what, limit, shown, compare in IN_PROCESS:
+        match = next((found for found in (re.search(pattern, line) for line in lines) if found), None)
+        limit_shown = ("at most " if compare is most else "at least ") + shown.format(limit)
+        verdicts.append(compare(what, float(match[1]), limit, shown) if match else Verdict(what, limit_shown, "not measured", False))
+    return verdicts
