@@ -30,7 +30,8 @@ the median of the differences. The peak memory is that of a run of its own. What
 def main():
     options = asked.parse(sys.argv[1:])
     # Whatever ends us, the files go: an exception runs the `finally` below.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     folder = os.path.abspath(options.dir or os.path.join(os.environ["BENCH_SEAL_TARGET"], "bench-seal"))
     os.makedirs(folder, exist_ok=True)
     check_room(folder, options)
@@ -39,7 +40,7 @@ def main():
     try:
         runner.check_peak()
         run(options, work, gpg_home, runner)
-    except Failed as failure:
+    except (Failed, contestants.Unfit) as failure:
         sys.exit(f"error: {failure}")
     except KeyboardInterrupt:
         sys.exit(130)
@@ -63,13 +64,17 @@ def run(options, work, gpg_home, runner):
     skipped = dict(line.split("\t") for line in os.environ.get("BENCH_SEAL_SKIPPED", "").splitlines())
     ours = contestants.deadpan(os.environ["BENCH_SEAL_BINARY"], work)
     peers, versions, missing = contestants.peers(options.peers, work, gpg_home)
-    notes = [f"skipped: {name}: {skipped.get(name, 'not installed')}" for name in missing]
+    notes = [f"skipped: {name}: {skipped.get(name, why)}" for name, why in missing.items()]
     everyone = [contestants.yardstick(), *ours, *peers]
     about = [*machine.describe(work), ("deadpan", os.environ["BENCH_SEAL_BUILD"]), *versions.items()]
     print(*(f"{name}: {value}" for name, value in about), *notes, sep="\n")
+    load = machine.load()
+    if load > 0.5:
+        print(f"warning: others are at work here (load {load:.1f}): the times will be theirs too")
     bench = measure.Bench(work, runner, progress)
     tables, verdicts, in_process = sections(options, bench, everyone, work)
     progress("")
+    about.insert(5, ("load", f"{load:.2f} at the start, {machine.load():.2f} at the end"))
     tables = [page.verdicts(verdicts), *tables]
     print(*(table.text() for table in tables), sep="\n")
     if in_process:

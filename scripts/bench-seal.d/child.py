@@ -8,6 +8,7 @@ less. For memory alone the program runs behind GNU time, which is a megabyte.
 import os
 import shutil
 import signal
+import subprocess
 import time
 from collections import namedtuple
 
@@ -26,6 +27,7 @@ class Runner:
         self.log = os.path.join(work, "messages")
         self.peak_file = os.path.join(work, "peak")
         self.running = []
+        self.gnu_time = self._gnu_time()
 
     def run(self, command, environment=None):
         return self.pipeline([command], "/dev/null", environment)
@@ -51,7 +53,7 @@ class Runner:
 
     def peak(self, stages, output, environment=None, measured=0):
         """Peak memory of stage `measured`, in KiB; None where there is no GNU time."""
-        if not shutil.which("time"):
+        if not self.gnu_time:
             self.pipeline(stages, output, environment, measured)
             return None
         stages = list(stages)
@@ -66,6 +68,11 @@ class Runner:
         if peak is not None and peak >= SMALL_KIB:
             raise Failed(f"`true` shows a peak of {peak} KiB: peak memory cannot be measured here")
         return peak
+
+    def _gnu_time(self):
+        """BSD's has the same name and other options."""
+        found = shutil.which("time")
+        return bool(found) and "GNU" in subprocess.run([found, "--version"], capture_output=True, text=True).stdout
 
     def stop(self):
         """Nothing that we started outlives us."""

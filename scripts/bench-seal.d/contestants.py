@@ -4,6 +4,7 @@ A command is a list in which IN and OUT stand for the file that is read and the 
 input and writes standard output.
 """
 
+import filecmp
 import os
 import re
 import shutil
@@ -15,6 +16,10 @@ IN, OUT = "{in}", "{out}"
 YARDSTICK = "cp"
 MODES = ["ecc", "pqc", "hybrid"]
 PEERS = ["age", "rage", "gpg", "openssl", "nkCryptoTool"]
+
+
+class Unfit(Exception):
+    """A program that cannot take part, and why."""
 
 
 @dataclass
@@ -65,16 +70,23 @@ def deadpan(binary, work):
 
 
 def peers(names, work, gpg_home):
-    """The contestants of the peers that are here, their versions, and the names of those that are not."""
+    """The contestants of the peers that are here and work, the versions, and why the others are not here."""
     makers = {"age": _age, "rage": _rage, "gpg": lambda work: _gpg(work, gpg_home), "openssl": _openssl, "nkCryptoTool": _nkcryptotool}
-    here, versions, missing = [], {}, []
+    here, versions, missing = [], {}, {}
     for name in names:
-        program = {"nkCryptoTool": "nk-crypto-tool"}.get(name, name)
+        program = {"nkCryptoTool": "nkct"}.get(name, name)
         if not shutil.which(program):
-            missing.append(name)
+            missing[name] = "not installed"
+            continue
+        try:
+            contestants = makers[name](work)
+            for contestant in contestants:
+                _try(contestant, work)
+        except Unfit as reason:
+            missing[name] = str(reason)
             continue
         versions[name] = _version(program)
-        here += makers[name](work)
+        here += contestants
     return here, versions, missing
 
 
@@ -141,7 +153,37 @@ def _openssl(_work):
 
 
 def _nkcryptotool(work):
-    return []
+    """Its own three modes. It takes recipients only as signed bundles; an empty passphrase leaves its keys unprotected, as ours are."""
+    keys = os.path.join(work, "nkcryptotool")
+    os.mkdir(keys)
+    environment = {"NK_PASSPHRASE": ""}
+    private = lambda name: os.path.join(keys, f"private_{name}.key")
+    _quiet(["nkct", "--mode", "pqc", "--gen-sign-key", "--key-dir", keys], environment)
+    contestants = []
+    for mode in MODES:
+        program, bundle = ["nkct", "--mode", mode], os.path.join(keys, f"{mode}.nkkb")
+        _quiet([*program, "--gen-enc-key", "--key-dir", keys], environment)
+        signed = ["--signing-privkey", private("sign_pqc"), "--keybundle-handle", "bench", "--keybundle-output", bundle]
+        said = _quiet([*program, "--gen-keybundle", "--key-dir", keys, *signed], environment)
+        fingerprint = re.search(r"\b[0-9a-f]{64}\b", said)
+        if not fingerprint:
+            raise Unfit("it named no fingerprint of its key bundle")
+        if mode == "hybrid":
+            identity = ["--user-mlkem-privkey", private("enc_hybrid_mlkem"), "--user-ecdh-privkey", private("enc_hybrid_ecdh")]
+        else:
+            identity = ["--user-privkey", private(f"enc_{mode}")]
+        recipient = ["--recipient-keybundle", bundle, "--recipient-fingerprint", fingerprint.group()]
+        contestants.append(
+            Contestant(
+                f"nkCryptoTool {mode}",
+                [*program, "--encrypt", *recipient, "--output-file", OUT, IN],
+                [*program, "--decrypt", *identity, "--output-file", OUT, IN],
+                environment,
+                note="AES-256-GCM; unprotected keys",
+                most=float("inf") if mode == "hybrid" else 16 << 20,
+            )
+        )
+    return contestants
 
 
 def new_gpg_home():
@@ -162,8 +204,26 @@ def _version(program):
     return lines[0].strip() if lines else "unknown"
 
 
+def _try(contestant, work):
+    """A peer that cannot seal and open one line here is skipped; one that fails later on stops everything."""
+    plain, sealed, opened = (os.path.join(work, name) for name in ("try", "try-sealed", "try-opened"))
+    with open(plain, "w") as file:
+        file.write("one line\n")
+    try:
+        _quiet(fill(contestant.seal, plain, sealed), contestant.environment)
+        _quiet(fill(contestant.open, sealed, opened), contestant.environment)
+        if not filecmp.cmp(plain, opened, shallow=False):
+            raise Unfit(f"{contestant.name} does not open what it sealed")
+    finally:
+        for path in (plain, sealed, opened):
+            if os.path.exists(path):
+                os.remove(path)
+
+
 def _quiet(command, environment=None):
-    """Preparations print only when they fail."""
+    """Preparations show what they print only when they fail."""
     result = subprocess.run(command, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    said = (result.stdout + result.stderr).strip()
     if result.returncode != 0:
-        raise SystemExit(f"error: `{' '.join(command)}` failed:\n{result.stdout}{result.stderr}")
+        raise Unfit(f"`{os.path.basename(command[0])}` failed: {said.splitlines()[-1] if said else 'it said nothing'}")
+    return said

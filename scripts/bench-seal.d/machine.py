@@ -10,7 +10,11 @@ def describe(folder):
     yield "system", f"{platform.system()} {platform.release()}"
     yield "file system", _file_system(folder)
     yield "dirty pages", f"written in the background from {_vm('dirty_background_ratio')} % on, writers wait from {_vm('dirty_ratio')} % on"
-    yield "load", "{:.2f} at the start".format(os.getloadavg()[0])
+
+
+def load():
+    """How many processes wanted to run in the last minute."""
+    return os.getloadavg()[0]
 
 
 def available(folder):

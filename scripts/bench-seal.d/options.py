@@ -81,7 +81,7 @@ def rounds(options, of):
     """How often a size is measured."""
     if options.rounds:
         return options.rounds
-    return min(of.rounds, 10 if of.small else 4) if options.quick else of.rounds
+    return min(of.rounds, 8 if of.small else 3) if options.quick else of.rounds
 
 
 def disk(options):

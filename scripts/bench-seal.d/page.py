@@ -65,7 +65,7 @@ def files(results, size, names, verdicts, count):
                 memory(results.peaks.get(key)), *verdict(verdicts.get((name, operation), [])),
             ])  # fmt: skip
     header = ["", "", "median", "min", "more than cp" if size.small else "× cp", "GB/s", "user", "system", "peak MiB", "wanted", ""]
-    return Table(f"{size.name}, from file to file", header, rows, f"{count} rounds.")
+    return Table(f"{size.name}, from file to file", header, rows, f"{count} rounds. The system tells user and system time apart by samples: on small files only their sum means something.")
 
 
 def _operation(name, operation):

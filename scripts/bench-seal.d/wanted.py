@@ -27,11 +27,11 @@ class Verdict:
 
 
 def most(what, value, limit, shown):
-    return Verdict(what, f"at most {shown.format(limit)}", shown.format(value), value <= limit)
+    return Verdict(what, f"≤ {shown.format(limit)}", shown.format(value), value <= limit)
 
 
 def least(what, value, limit, shown):
-    return Verdict(what, f"at least {shown.format(limit)}", shown.format(value), value >= limit)
+    return Verdict(what, f"≥ {shown.format(limit)}", shown.format(value), value >= limit)
 
 
 def of_files(results, size, names):
@@ -54,7 +54,7 @@ def _beside_cp(results, size, operation, key, yardstick):
         limit = {"seal": 0.8, "open": 0.85}[operation]
         return [most(what, results.ratio(key, yardstick), limit, "{:.2f} × cp")]
     if size.small:
-        return [most(f"{what}, more than cp", results.difference(key, yardstick) * 1e3, 2.0, "{:.2f} ms")]
+        return [most(what, results.difference(key, yardstick) * 1e3, 2.0, "{:.2f} ms over cp")]
     return [most(what, results.ratio(key, yardstick), 2.0, "{:.2f} × cp")] if size.bytes <= 16 * MIB else []
 
 
@@ -114,6 +114,6 @@ def of_process(lines):
     verdicts = []
     for pattern, what, limit, shown, compare in IN_PROCESS:
         match = next((found for found in (re.search(pattern, line) for line in lines) if found), None)
-        limit_shown = ("at most " if compare is most else "at least ") + shown.format(limit)
+        limit_shown = ("≤ " if compare is most else "≥ ") + shown.format(limit)
         verdicts.append(compare(what, float(match[1]), limit, shown) if match else Verdict(what, limit_shown, "not measured", False))
     return verdicts
