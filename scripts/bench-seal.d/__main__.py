@@ -112,7 +112,7 @@ def sections(options, bench, everyone, work):
         conclude(page.pipes(results, large, names, found, count), found)
     if "passphrase" in options.only:
         measure.passphrase(bench, binary, hybrid, large, count)
-        found = wanted.of_passphrase(results)
+        found = wanted.of_passphrase(results, large)
         conclude(page.passphrase(results, large, found, count), found)
     if "range" in options.only:
         times = 20 if options.quick else 100

@@ -87,7 +87,7 @@ def of_pipes(results, names):
     return verdicts
 
 
-def of_passphrase(results):
+def of_passphrase(results, size):
     verdicts = {}
     for operation in OPERATIONS:
         both = results.times["passphrase", "both", operation]
@@ -95,7 +95,7 @@ def of_passphrase(results):
         ratios = sorted(took.wall / max(one.wall, other.wall) for took, (one, other) in zip(both, alone))
         # Only sealing is promised: to open, the passphrase must be hashed before the first segment can be.
         if operation == "seal":
-            what = "1.1 times the longer of the two alone"
+            what = f"seal {size.name} with a passphrase"
             verdicts["both", operation] = [most(what, ratios[len(ratios) // 2], 1.1, "{:.2f} × the longer alone")]
     return verdicts
 
