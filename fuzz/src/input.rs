@@ -60,6 +60,11 @@ impl<'a> Input<'a> {
         usize::from(u16::from_le_bytes([self.byte(), self.byte()]))
     }
 
+    /// A place of up to 16 bits, most often a small one.
+    pub fn place(&mut self) -> usize {
+        if self.byte() & 1 == 0 { usize::from(self.byte()) } else { self.word() }
+    }
+
     /// A number of up to 64 bits, all widths alike.
     pub fn number(&mut self) -> u64 {
         let width = self.byte();

@@ -4,11 +4,13 @@
 //! So the cases are made nearly right by themselves ([`Input::text`], [`Input::pem`]), and the jumps that guide the fuzzer are those of the
 //! references.
 
+mod change;
 mod cuts;
 mod input;
 pub mod reference;
 mod rules;
 
+pub use change::change;
 pub use cuts::{Cuts, Pieces};
 pub use input::Input;
 pub use rules::Rules;

@@ -7,3 +7,4 @@ pub mod hex;
 pub mod padding;
 pub mod padme;
 pub mod pem;
+pub mod sealed;

@@ -1,0 +1,173 @@
+//! Keys: read from files, and used.
+
+use super::sample::{BLOCK, ENCRYPTED, FRAME, PADDING, PASSPHRASE};
+use super::{TAG, flaw, traced_only};
+use deadpan_base64::pem;
+use deadpan_lab::{Random, Target};
+use deadpan_seal::key::{self, Found};
+use deadpan_seal::{Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, hpke};
+
+/// An X25519 key in PKCS#8 without its scalar, which comes last.
+pub(super) const PKCS8: &[u8; 16] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x6e\x04\x22\x04\x20";
+
+/// A private key out of a PEM file, with its public key computed.
+pub(super) fn pem_private() -> Target {
+    let text = |scalar: &[u8]| pem::encode("PRIVATE KEY", &[PKCS8, scalar].concat()).expect("a label");
+    let length = text(&[0; 32]).len();
+    let put = move |scalar: &[u8], input: &mut [u8]| input.copy_from_slice(text(scalar).as_bytes());
+    traced_only("seal.pem.private", length, 0, |input| key::read(input).map(|found| found.len()))
+        .class("zeros", move |_, input| put(&[0; 32], input))
+        .class("ones", move |_, input| put(&[0xff; 32], input))
+        .class("random", move |random, input| {
+            let mut scalar = [0; 32];
+            random.fill(&mut scalar);
+            put(&scalar, input);
+        })
+}
+
+/// A protected key that does not open: the passphrase is wrong, or the ciphertext was changed so that the padding, what stands in front of
+/// the key, or both are. There is one answer for all, and there has to be one time. A passphrase, then the key file.
+pub(super) fn pbes2_unpad() -> Target {
+    let text = |der: &[u8]| pem::encode("ENCRYPTED PRIVATE KEY", der).expect("a label").into_bytes();
+    let target = traced_only("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), 0, |input| {
+        let (passphrase, text) = input.split_at(BLOCK);
+        let found = key::read(text);
+        let Ok([Found::Protected(protected)]) = found.as_deref() else { return false };
+        protected.unlock(&Passphrase::new(passphrase)).is_ok()
+    });
+    let changed = |change: fn(&mut Random, &mut [u8; 157])| {
+        move |random: &mut Random, input: &mut [u8]| {
+            let mut der = ENCRYPTED;
+            change(random, &mut der);
+            input[..BLOCK].copy_from_slice(PASSPHRASE);
+            input[BLOCK..].copy_from_slice(&text(&der));
+        }
+    };
+    target
+        .class("another passphrase", move |random, input| {
+            random.fill(&mut input[..BLOCK]);
+            input[BLOCK..].copy_from_slice(&text(&ENCRYPTED));
+        })
+        .class("first byte of the padding wrong", changed(|random, der| der[PADDING] ^= flaw(random)))
+        // Sixteen with its highest bit set is no count, whatever else is.
+        .class("last byte of the padding wrong", changed(|random, der| der[PADDING + BLOCK - 1] ^= 0x80 | flaw(random)))
+        .class("a padding of one byte", changed(|_, der| der[PADDING + BLOCK - 1] ^= 16 ^ 1))
+        .class("no sequence", changed(|random, der| der[FRAME] ^= flaw(random)))
+        .class("a longer sequence", changed(|_, der| der[FRAME + 1] ^= 0x2e ^ 0x3d))
+        .class(
+            "a longer sequence and its padding wrong",
+            changed(|random, der| {
+                der[FRAME + 1] ^= 0x2e ^ 0x3d;
+                der[PADDING] ^= flaw(random);
+            }),
+        )
+}
+
+/// Makes a key of a scalar and tries it on a message that is for another one.
+fn with_scalar(name: &str, kem: Kem) -> Target {
+    let other = PrivateKey::from_seed(kem, &[9; 32]).expect("a scalar");
+    let (enc, sealed) = hpke::seal(other.public(), b"", b"", &[0; TAG]).expect("a recipient");
+    traced_only(name, 32, 1, move |input| {
+        let key = PrivateKey::from_seed(kem, input)?;
+        hpke::open(&key, &enc, b"", b"", &sealed).map(|opened| opened.is_some())
+    })
+    .class("one", |_, input| {
+        input.fill(0);
+        // Little end first for one curve, big end first for the other: few bits for both.
+        (input[0], input[31]) = (1, 1);
+    })
+    .class("many bits", |_, input| {
+        input.fill(0xff);
+        // Below the order of P-256.
+        input[0] = 0x7f;
+    })
+    .class("zeros in front", |random, input| {
+        random.fill(input);
+        input[..16].fill(0);
+    })
+    .class("zeros behind", |random, input| {
+        random.fill(input);
+        input[0] &= 0x7f;
+        input[16..].fill(0);
+    })
+    .class("random", |random, input| {
+        random.fill(input);
+        input[0] &= 0x7f;
+    })
+}
+
+pub(super) fn x25519() -> Target {
+    with_scalar("seal.key.x25519", Kem::X25519)
+}
+
+pub(super) fn p256() -> Target {
+    with_scalar("seal.key.p256", Kem::P256)
+}
+
+/// Messages that do not open with a key: their ciphertext is wrong, or the encapsulated secret is, for which ML-KEM gives another one without
+/// a word. The encapsulated secret, then the ciphertext.
+fn rejecting(name: &str, kem: Kem) -> Target {
+    const LATTICE: usize = 1088;
+    let key = PrivateKey::generate(kem).expect("random bytes");
+    let public = key.public().clone();
+    let (enc_len, length) = (kem.enc_len(), kem.enc_len() + TAG + hpke::TAG);
+    let target = traced_only(name, length, 1, move |input| {
+        let (enc, sealed) = input.split_at(enc_len);
+        hpke::open(&key, enc, b"", b"", sealed).map(|opened| opened.is_some())
+    });
+    let changed = |place: usize| {
+        let public = public.clone();
+        move |random: &mut Random, input: &mut [u8]| {
+            let (enc, sealed) = hpke::seal(&public, b"", b"", &[0; TAG]).expect("a recipient");
+            input.copy_from_slice(&[enc, sealed].concat());
+            input[place] ^= flaw(random);
+        }
+    };
+    target
+        .class("the right secret", changed(length - 1))
+        .class("rejected for its first byte", changed(0))
+        .class("rejected for its last byte", changed(LATTICE - 1))
+        .class("rejected, random", move |random, input| {
+            random.fill(&mut input[..LATTICE]);
+            random.fill(&mut input[enc_len..]);
+            // The lowest point that is not of small order, where there is one.
+            input[LATTICE..enc_len].fill(0);
+            input[LATTICE..enc_len].iter_mut().take(1).for_each(|byte| *byte = 9);
+        })
+}
+
+pub(super) fn xwing() -> Target {
+    rejecting("seal.key.xwing", Kem::XWing)
+}
+
+pub(super) fn ml_kem_768() -> Target {
+    rejecting("seal.key.ml_kem_768", Kem::MlKem768)
+}
+
+/// A header that opens with a key, and of which the code does not fit.
+pub(super) fn header_code() -> Target {
+    let key = PrivateKey::generate(Kem::X25519).expect("random bytes");
+    let sealing = Sealing::to(vec![Recipient::Key(key.public().clone())]).expect("a recipient");
+    let header = move || {
+        let mut sealed = sealing.bytes(b"").expect("sealed");
+        let length = Header::read(&sealed[..]).expect("just written").length() as usize;
+        sealed.truncate(length);
+        sealed
+    };
+    let length = header().len();
+    let identity = [Identity::Key(key)];
+    let target = traced_only("seal.header.code", length, 0, move |input| Header::read(input)?.open(&identity).map(drop));
+    let places = [
+        ("first byte of the code wrong", length - TAG),
+        ("last byte of the code wrong", length - 1),
+        ("first byte of the metadata wrong", length - TAG - 284),
+        ("last byte of the metadata wrong", length - TAG - 1),
+    ];
+    places.into_iter().fold(target, |target, (name, place)| {
+        let header = header.clone();
+        target.class(name, move |random, input| {
+            input.copy_from_slice(&header());
+            input[place] ^= flaw(random);
+        })
+    })
+}

@@ -1,0 +1,169 @@
+//! A whole sealed file: all ways of opening it agree, give what was sealed, and nothing of a file that was changed but whole segments from its
+//! front. Padding is taken off exactly where it is right.
+//!
+//! Input: who writes the file and how, the sizes of the pieces, changes to the file, and the data.
+#![no_main]
+
+use deadpan_fuzz::reference::{padme::padme, sealed};
+use deadpan_fuzz::{Cuts, Input, Pieces, change};
+use deadpan_seal::floe::{self, OVERHEAD, Parameters};
+use deadpan_seal::{Header, Identity, Opened, Recipient, Sealing, Work};
+use libfuzzer_sys::fuzz_target;
+use std::io::{Cursor, Read, Seek, SeekFrom, Write};
+
+/// The shortest segments that a sealed file can have.
+const SEGMENT: usize = 4096;
+
+fuzz_target!(|data: &[u8]| {
+    let mut input = Input(data);
+    let how = input.byte();
+    let cuts = Cuts::new(&mut input);
+    let mut changes = Input(input.0.get(..16).unwrap_or_default());
+    input.0 = input.0.get(16..).unwrap_or_default();
+    let padded = how & 4 != 0;
+    let case = if how & 8 != 0 { Case::written(how, padded, &cuts, &input.bytes()) } else { Case::put_together(&mut input, how, padded) };
+    case.check(&cuts, how);
+
+    let mut changed = case.file.clone();
+    let header = Header::read(&changed[..]).expect("a header").length() as usize;
+    change(&mut changes, &mut changed, header + floe::HEADER, SEGMENT);
+    if changed != case.file {
+        assert_nothing_else(&changed, &case.inside, &cuts);
+    }
+});
+
+fn identity() -> [Identity; 1] {
+    [Identity::Key(sealed::identity().clone())]
+}
+
+/// A file, what its segments hold, and the data in there, if the padding is right.
+struct Case {
+    file: Vec<u8>,
+    inside: Vec<u8>,
+    data: Option<Vec<u8>>,
+}
+
+impl Case {
+    /// A file that the library wrote, in one of four ways.
+    fn written(how: u8, padded: bool, cuts: &Cuts, data: &[u8]) -> Self {
+        let sealing = Sealing::to(vec![Recipient::Key(sealed::identity().public().clone())]).expect("a recipient").hide_length(padded);
+        let mut file = Vec::new();
+        match how >> 4 & 3 {
+            0 => file = sealing.bytes(data).expect("sealed"),
+            1 => {
+                let mut writer = sealing.writer(&mut file).expect("a header");
+                cuts.pieces(data).into_iter().for_each(|piece| writer.write_all(piece).expect("memory"));
+                writer.finish().expect("memory");
+            }
+            threads => {
+                let work = Work { threads: threads.into(), ..Work::default() };
+                let summary = sealing.stream(Pieces::new(cuts, data), &mut file, &work).expect("sealed");
+                assert_eq!((summary.plain, summary.sealed), (data.len() as u64, file.len() as u64));
+            }
+        }
+        let mut inside = data.to_vec();
+        if padded {
+            pad(&mut inside);
+        }
+        Self { file, inside, data: Some(data.to_vec()) }
+    }
+
+    /// A file with short segments, and padding as the fuzzer likes it.
+    fn put_together(input: &mut Input<'_>, how: u8, padded: bool) -> Self {
+        let add = input.place();
+        let mut inside = input.bytes();
+        match how >> 4 & 3 {
+            1 if padded => inside.resize(inside.len() + add, 0),
+            2 if padded => pad(&mut inside),
+            3 if padded => {
+                inside.push(0x80);
+                inside.resize(inside.len() + add, 0);
+            }
+            _ => {}
+        }
+        let mut metadata = vec![0; 256];
+        metadata[1] = padded.into();
+        let (kind, body) = sealed::recipient();
+        let mut file = sealed::header(&[(kind, body.to_vec())], &sealed::metadata_box(&metadata), &[], 0, 0);
+        let parameters = Parameters::with_segment(SEGMENT as u32).expect("room for data");
+        file.extend(floe::seal(parameters, &sealed::floe_key(), &sealed::PREAMBLE, &inside).expect("sealed"));
+        let data = if padded { sealed::unpadded(&inside) } else { Some(&inside[..]) }.map(<[u8]>::to_vec);
+        Self { file, inside, data }
+    }
+
+    /// That it opens to its data in all ways; or, with a wrong padding inside, in none.
+    fn check(&self, cuts: &Cuts, how: u8) {
+        let Self { file, data, .. } = self;
+        let mut payload = &file[..];
+        let opened = Header::read(&mut payload).expect("a header").open(&identity()).expect("the key");
+        for (number, (found, good)) in ways(&opened, file, payload, cuts).into_iter().enumerate() {
+            assert_eq!(good, data.is_some(), "way {number}");
+            if let Some(data) = data {
+                assert!(found == *data, "way {number}: {} bytes instead of {}", found.len(), data.len());
+            }
+        }
+        let Some(data) = data else { return };
+        let mut reader = opened.seekable(Cursor::new(file)).expect("unchanged");
+        for size in cuts.sizes().take(20) {
+            let begin = size * usize::from(how | 1) % (data.len() + 1);
+            let mut piece = vec![0; size.min(data.len() - begin)];
+            reader.seek(SeekFrom::Start(begin as u64)).expect("inside");
+            reader.read_exact(&mut piece).expect("unchanged");
+            assert!(piece == data[begin..begin + piece.len()], "{size} bytes at {begin}");
+        }
+    }
+}
+
+/// A mark and zeros, as many as there have to be.
+fn pad(data: &mut Vec<u8>) {
+    data.push(0x80);
+    data.resize(padme(data.len() as u64).expect("short") as usize, 0);
+}
+
+/// All ways to the data, or to an error: in memory, as a stream on one thread and on some, through a reader, and with seeks.
+fn ways(opened: &Opened, file: &[u8], payload: &[u8], cuts: &Cuts) -> [(Vec<u8>, bool); 5] {
+    let mut bytes = b"before".to_vec();
+    let good = opened.bytes_onto(payload, &mut bytes).is_ok();
+    assert!(bytes.starts_with(b"before") && (good || bytes.len() == 6), "what a failure leaves");
+    let stream = |threads: usize| {
+        let mut found = Vec::new();
+        let summary = opened.stream(Pieces::new(cuts, payload), &mut found, &Work { threads, ..Work::default() });
+        if let Ok(summary) = &summary {
+            assert_eq!((summary.plain, summary.sealed), (found.len() as u64, file.len() as u64), "summary");
+        }
+        (found, summary.is_ok())
+    };
+    let read = opened.reader(Pieces::new(cuts, payload)).map_or((Vec::new(), false), |reader| drain(reader, cuts));
+    let seek = opened.seekable(Cursor::new(file)).map_or((Vec::new(), false), |reader| {
+        let length = reader.length();
+        let (found, ended) = drain(reader, cuts);
+        assert!(!ended || found.len() as u64 == length, "the length of the data");
+        (found, ended)
+    });
+    [(bytes.split_off(6), good), stream(1), stream(3), read, seek]
+}
+
+fn drain(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, bool) {
+    let (mut found, mut piece) = (Vec::new(), [0; 8200]);
+    for size in cuts.sizes() {
+        match reader.read(&mut piece[..size]) {
+            Ok(0) => return (found, true),
+            Ok(count) => found.extend_from_slice(&piece[..count]),
+            Err(_) => return (found, false),
+        }
+    }
+    unreachable!("the sizes go on for ever")
+}
+
+/// That a changed file opens in no way, and that what comes out before that is known are whole segments of `data`, but for padding.
+fn assert_nothing_else(file: &[u8], data: &[u8], cuts: &Cuts) {
+    let mut payload = file;
+    // A header that was changed opens to nobody.
+    let Ok(opened) = Header::read(&mut payload).and_then(|header| header.open(&identity())) else { return };
+    for (number, (found, good)) in ways(&opened, file, payload, cuts).into_iter().enumerate() {
+        assert!(!good, "way {number} opens a file that was changed");
+        assert!(data.starts_with(&found), "way {number} gives out what was not sealed");
+        let whole = found.len().is_multiple_of(SEGMENT - OVERHEAD) || opened.hides_length();
+        assert!(whole || found.is_empty(), "way {number} gives out a part of a segment");
+    }
+}

@@ -1,0 +1,138 @@
+//! The sealed file, written as docs/format-seal.md says, part by part: each can be wrong by itself, and the header's code is right all the
+//! same. One file key serves for all, and one recipient, so that a fuzzer's cases cost little.
+
+use super::padme::padme;
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::{hkdf, hmac};
+use deadpan_seal::{Kem, PrivateKey, hpke};
+use std::sync::OnceLock;
+
+/// Signature, version and flags.
+pub const PREAMBLE: [u8; 10] = *b"\x89DPN\r\n\x1a\n\x01\0";
+/// The bytes of a header but for its recipients and metadata: the preamble, two lengths, a count, the code.
+pub const AROUND: usize = 10 + 4 + 2 + 4 + MAC;
+const MAC: usize = 32;
+const FILE_KEY: [u8; 32] = [7; 32];
+
+/// Who can open what is made here.
+pub fn identity() -> &'static PrivateKey {
+    static KEY: OnceLock<PrivateKey> = OnceLock::new();
+    KEY.get_or_init(|| PrivateKey::from_seed(Kem::X25519, &[9; 32]).expect("a scalar"))
+}
+
+/// The recipient that [`identity`] opens: its type and body.
+pub fn recipient() -> (u16, &'static [u8]) {
+    static BODY: OnceLock<Vec<u8>> = OnceLock::new();
+    let body = BODY.get_or_init(|| {
+        let sealed = hpke::seal(identity().public(), b"deadpan v1 recipient", &PREAMBLE, &FILE_KEY);
+        let (enc, sealed) = sealed.expect("a recipient");
+        [enc, sealed].concat()
+    });
+    (0x20, body)
+}
+
+fn derive(label: &str) -> [u8; 32] {
+    let mut key = [0; 32];
+    let extracted = hkdf::Salt::new(hkdf::HKDF_SHA256, &PREAMBLE).extract(&FILE_KEY);
+    let label = [label.as_bytes()];
+    let expanded = extracted.expand(&label, hkdf::HKDF_SHA256).expect("a short key");
+    expanded.fill(&mut key).expect("as long as the hash");
+    key
+}
+
+/// What the payload is sealed with.
+#[must_use]
+pub fn floe_key() -> [u8; 32] {
+    derive("deadpan v1 payload")
+}
+
+/// A metadata box, of any length.
+#[must_use]
+pub fn metadata_box(plain: &[u8]) -> Vec<u8> {
+    let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &derive("deadpan v1 metadata")).expect("a key"));
+    let nonce = [3; 12];
+    let mut sealed = plain.to_vec();
+    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(PREAMBLE), &mut sealed).expect("sealed");
+    [&nonce[..], &sealed].concat()
+}
+
+/// A header of these parts. What its lengths say is wrong by `lie` for the whole and `miscount` for the recipients; the code is right.
+#[must_use]
+pub fn header(recipients: &[(u16, Vec<u8>)], metadata: &[u8], slack: &[u8], lie: i32, miscount: i16) -> Vec<u8> {
+    let entries: Vec<u8> =
+        recipients.iter().flat_map(|(kind, body)| [&kind.to_be_bytes()[..], &(body.len() as u16).to_be_bytes(), body].concat()).collect();
+    let length = (AROUND + entries.len() + metadata.len() + slack.len()) as i32 + lie;
+    let count = (recipients.len() as u16).wrapping_add_signed(miscount);
+    let mut header = PREAMBLE.to_vec();
+    header.extend_from_slice(&length.to_be_bytes());
+    header.extend_from_slice(&count.to_be_bytes());
+    header.extend_from_slice(&entries);
+    header.extend_from_slice(&(metadata.len() as u32).to_be_bytes());
+    header.extend_from_slice(metadata);
+    header.extend_from_slice(slack);
+    let code = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &derive("deadpan v1 header")), &header);
+    header.extend_from_slice(code.as_ref());
+    header
+}
+
+/// Metadata: kind, whether the data are padded, seconds and nanoseconds, mode, name.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Metadata {
+    /// 0 bytes, 1 file, 2 folder.
+    pub kind: u8,
+    /// Whether the data have padding behind them.
+    pub padded: bool,
+    /// Seconds since 1970 and nanoseconds.
+    pub time: Option<(i64, u32)>,
+    /// Permission bits.
+    pub mode: Option<u16>,
+    /// The last component of a path.
+    pub name: Option<Vec<u8>>,
+}
+
+impl Metadata {
+    /// What a box holds, if it is right.
+    #[must_use]
+    pub fn read(mut plain: &[u8]) -> Option<Self> {
+        let all = plain.len();
+        let mut take = |length: usize| plain.split_off(..length);
+        let [kind, padding, present] = *take(3)? else { return None };
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let time = if present & 1 == 0 { None } else { Some((number(take(8)?) as i64, number(take(4)?) as u32)) };
+        let mode = if present & 2 == 0 { None } else { Some(number(take(2)?) as u16) };
+        let name = if present & 4 == 0 {
+            None
+        } else {
+            let length = number(take(2)?) as usize;
+            Some(take(length)?.to_vec())
+        };
+        // The system's own times hold all seconds, and less than a second behind the last of them.
+        let good = kind <= 2
+            && padding <= 1
+            && present <= 7
+            && time.is_none_or(|(_, nanoseconds)| nanoseconds < 1_000_000_000)
+            && mode.is_none_or(|mode| mode <= 0o7777)
+            && name.as_deref().is_none_or(is_name)
+            && (all - plain.len()).next_multiple_of(256) == all
+            && plain.iter().all(|byte| *byte == 0);
+        good.then_some(Self { kind, padded: padding == 1, time, mode, name })
+    }
+}
+
+fn is_name(name: &[u8]) -> bool {
+    let long = name.is_empty() || name.len() > 4096;
+    !long && name != b"." && name != b".." && !name.iter().any(|byte| [b'/', b'\\', 0].contains(byte))
+}
+
+/// The data in front of their padding, if it is right.
+#[must_use]
+pub fn unpadded(padded: &[u8]) -> Option<&[u8]> {
+    let mut length = padded.len();
+    while length > 0 && padded[length - 1] == 0 {
+        length -= 1;
+    }
+    if length == 0 || padded[length - 1] != 0x80 {
+        return None;
+    }
+    (padme(length as u64) == Some(padded.len() as u64)).then_some(&padded[..length - 1])
+}
