@@ -10,8 +10,8 @@ use std::sync::Arc;
 const RING: usize = 16;
 /// Slots for secrets on a page: more than any call uses.
 const SLOTS: usize = 32;
-/// Blocks of each size that the system's allocator hands out again, the last one first.
-const BLOCKS: usize = 7;
+/// Blocks of each size: more than any call uses. glibc hands out seven from one list and the others from another, the last one first.
+const BLOCKS: usize = 16;
 
 /// Goes once around AWS-LC's ring of errors, of which the call has made `made`.
 pub(super) fn errors(made: usize) -> impl FnMut() {
