@@ -34,13 +34,4 @@ impl Entropy {
             }
         }
     }
-
-    /// IVs of the segments from `first` on, all in one draw.
-    pub(crate) fn nonces<const N: usize>(self, first: u64, nonces: &mut [[u8; N]]) -> Result<(), Error> {
-        match self {
-            Self::System => self.fill("segment IV", first, nonces.as_flattened_mut()),
-            #[cfg(test)]
-            Self::Fixed(_) => (first..).zip(nonces).try_for_each(|(segment, nonce)| self.fill("segment IV", segment, nonce)),
-        }
-    }
 }

@@ -51,8 +51,8 @@ fn example() -> String {
     let mut text = String::new();
     let mut line = |name: &str, bytes: &[u8]| writeln!(text, "{name:14}{}", hex::encode(bytes)).expect("a string takes it");
     line("file key", key.bytes());
-    line("metadata key", &*key.metadata_key().expect("derived"));
-    line("FLOE key", &*key.payload_key().expect("derived"));
+    line("metadata key", &key.metadata_key().expect("derived"));
+    line("FLOE key", &key.payload_key().expect("derived"));
     let mut parts = format!("```\n{text}```\n");
     let mut part = |title: &str, begin: usize, end: usize| {
         write!(parts, "\n{title}:\n\n```\n").expect("a string takes it");

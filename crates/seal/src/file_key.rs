@@ -1,8 +1,8 @@
 //! The key of one file, and what is derived from it.
 
 use crate::header::PREAMBLE;
+use crate::imp::hkdf::{self, Hash};
 use crate::{Error, Secret};
-use aws_lc_rs::hkdf::{self, HKDF_SHA256, KeyType, Salt};
 use aws_lc_rs::hmac;
 use deadpan_ct::Wiped;
 
@@ -13,14 +13,6 @@ pub(crate) const KEY: usize = 32;
 #[derive(Clone)]
 pub(crate) struct FileKey(Secret);
 
-struct Length;
-
-impl KeyType for Length {
-    fn len(&self) -> usize {
-        KEY
-    }
-}
-
 impl FileKey {
     pub(crate) fn from_secret(secret: Secret) -> Option<Self> {
         (secret.len() == KEY).then_some(Self(secret))
@@ -30,16 +22,16 @@ impl FileKey {
         &self.0
     }
 
-    fn derive(&self, label: &str) -> Result<Wiped<[u8; KEY]>, Error> {
-        let extracted = Salt::new(HKDF_SHA256, &PREAMBLE).extract(&self.0);
-        let mut key = Wiped::new([0; KEY]);
-        let label = [label.as_bytes()];
-        let derived = extracted.expand(&label, Length).and_then(|derived: hkdf::Okm<'_, Length>| derived.fill(&mut *key));
-        derived.map(|()| key).map_err(|_| Error::System("key derivation failed"))
+    fn derive(&self, label: &str) -> Result<Secret, Error> {
+        let mut extracted = Wiped::new([0; KEY]);
+        hkdf::extract(&PREAMBLE, &self.0, &mut extracted)?;
+        let mut key = Secret::zeroed(KEY);
+        hkdf::expand(Hash::Sha256, &*extracted, label.as_bytes(), &mut key)?;
+        Ok(key)
     }
 
     fn mac_key(&self) -> Result<hmac::Key, Error> {
-        Ok(hmac::Key::new(hmac::HMAC_SHA256, &*self.derive("deadpan v1 header")?))
+        Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.derive("deadpan v1 header")?))
     }
 
     /// The code over a header.
@@ -53,11 +45,16 @@ impl FileKey {
         Ok(Secret::copy_of(expected.as_ref()).same(mac))
     }
 
-    pub(crate) fn metadata_key(&self) -> Result<Wiped<[u8; KEY]>, Error> {
+    pub(crate) fn metadata_key(&self) -> Result<Secret, Error> {
         self.derive("deadpan v1 metadata")
     }
 
-    pub(crate) fn payload_key(&self) -> Result<Wiped<[u8; KEY]>, Error> {
+    /// A message that is sealed, or opened, under the key of the payload.
+    pub(crate) fn message<T>(&self, make: impl FnOnce(&[u8; KEY]) -> Result<T, Error>) -> Result<T, Error> {
+        make(self.payload_key()?.as_array().ok_or(Error::System("key derivation failed"))?)
+    }
+
+    pub(crate) fn payload_key(&self) -> Result<Secret, Error> {
         self.derive("deadpan v1 payload")
     }
 }

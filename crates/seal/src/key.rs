@@ -33,6 +33,8 @@ use deadpan_ct::Wiped;
 use error::Trouble;
 use std::fmt;
 
+/// Protected keys in one text: each may cost seconds for one passphrase.
+const MOST_PROTECTED: usize = 16;
 /// More than any key file has a use for.
 const MAX_LEN: usize = 1 << 20;
 /// What some editors put before a text.
@@ -98,6 +100,9 @@ pub fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
             error => KeyError::Armour { place, error },
         })?;
         found.push(block(&document, place).map_err(|trouble| trouble.at(place))?);
+        if found.iter().filter(|found| matches!(found, Found::Protected(_))).count() > MOST_PROTECTED {
+            return Err(KeyError::Limit { place, what: "one passphrase for each of so many protected keys" });
+        }
     }
     if found.is_empty() {
         return age::read(text);

@@ -37,7 +37,8 @@ pub enum Kind {
 pub struct Metadata {
     /// What the data are.
     pub kind: Kind,
-    /// The last component of its path, as the system spells it: never with a separator, never `.` or `..`.
+    /// The last component of its path, as the system spells it: never with `/` or `\`, never `.` or `..`. What else a system forbids in names (on
+    /// Windows `C:x` leads elsewhere) and how a terminal takes them is for the reader to look after.
     pub name: Option<Vec<u8>>,
     /// When it was last changed.
     pub modified: Option<SystemTime>,
@@ -154,7 +155,7 @@ impl Contents {
 }
 
 fn cipher(key: &FileKey) -> Result<LessSafeKey, Error> {
-    let key = UnboundKey::new(&AES_256_GCM, &*key.metadata_key()?).map_err(|_| Error::System("no cipher"))?;
+    let key = UnboundKey::new(&AES_256_GCM, &key.metadata_key()?).map_err(|_| Error::System("no cipher"))?;
     Ok(LessSafeKey::new(key))
 }
 

@@ -90,10 +90,14 @@ pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> 
     if recipients.is_empty() {
         return Err(Error::NoRecipients);
     }
-    let passphrases = recipients.iter().filter_map(|it| if let Recipient::Passphrase(_, cost) = it { Some(cost) } else { None });
-    for (number, cost) in passphrases.enumerate() {
+    let passphrases =
+        recipients.iter().filter_map(|it| if let Recipient::Passphrase(passphrase, cost) = it { Some((passphrase, cost)) } else { None });
+    for (number, (passphrase, cost)) in passphrases.enumerate() {
         if number > 0 {
             return Err(Error::TooMany("a file can have one passphrase"));
+        }
+        if passphrase.as_bytes().is_empty() {
+            return Err(Error::Invalid("an empty passphrase protects nothing"));
         }
         cost.check().map_err(|_| Error::Invalid("the passphrase's parameters are out of bounds"))?;
     }

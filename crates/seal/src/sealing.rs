@@ -94,8 +94,7 @@ impl Sealing {
         self.entropy.fill("file key", 0, &mut secret)?;
         let key = FileKey::from_secret(secret).ok_or(Error::System("no random bytes"))?;
         let metadata = self.contents.seal(&key, self.entropy)?;
-        let payload = key.payload_key()?;
-        let (message, floe) = Message::start_with(Parameters::default(), &payload, &PREAMBLE, self.entropy)?;
+        let (message, floe) = key.message(|key| Message::start_with(Parameters::default(), key, &PREAMBLE, self.entropy))?;
         Ok(Start { key, metadata, message, floe })
     }
 
@@ -114,12 +113,18 @@ impl Sealing {
         Ok(header)
     }
 
-    /// One regular file to another, on all cores, at positions. `input` is read from its start to its end; `output` must be empty.
+    /// One regular file to another, on all cores, at positions. `input` is read from its start to its end. `output` is empty, and not open for
+    /// appending, where systems ignore positions.
     ///
     /// # Errors
-    /// If reading, writing or the system fails. The output is then of no use.
+    /// If either is not such a file, if `input` changes its length, if reading, writing or the system fails. The output is then of no use.
     pub fn file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
-        let length = input.metadata().map_err(Error::Read)?.len();
+        let about = input.metadata().map_err(Error::Read)?;
+        if !about.is_file() {
+            return Err(Error::Invalid("the input is not a regular file\nhint: seal it as a stream"));
+        }
+        file::check_empty(output)?;
+        let length = about.len();
         let padded = self.contents.padded;
         let start = self.start()?;
         let segments = start.message.segments_for(if padded { padded_length(length)? } else { length })?;
@@ -135,15 +140,18 @@ impl Sealing {
         if self.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
             // The payload does not depend on the passphrase, so nothing waits for it.
             let (header, payload) = std::thread::scope(|scope| {
-                let header = scope.spawn(put_header);
+                let header = std::thread::Builder::new().spawn_scoped(scope, put_header);
                 let payload = put_payload();
-                (header.join().unwrap_or(Err(Error::System("a thread ended"))), payload)
+                // Where the system has no thread to give, one after the other.
+                let header = header.map_or_else(|_| put_header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))));
+                (header, payload)
             });
             payload.and(header)?;
         } else {
             put_header()?;
             put_payload()?;
         }
+        source.check_end()?;
         Ok(Summary { plain: length, sealed: begin + segments.sealed() })
     }
 
@@ -187,8 +195,9 @@ impl Sealing {
     fn all_bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
         let start = self.start()?;
         let length = self.header_length(&start, plain.len() > stream::data_unit(&start.message));
+        let begin = sealed.len();
         sealed.extend_from_slice(&self.header(&start, length)?);
-        start.message.seal_onto(plain, sealed)
+        start.message.seal_onto(plain, sealed).inspect_err(|_| sealed.truncate(begin))
     }
 
     /// Bytes in memory.

@@ -10,6 +10,7 @@ pub(crate) use seal::{Source, seal};
 
 use crate::floe::Segments;
 use crate::{Error, Work};
+use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +20,15 @@ const LONGEST_STRETCH: u64 = 128;
 /// So many stretches for each worker, so that all finish at about the same time.
 const STRETCHES: u64 = 8;
 /// For less than this a second thread costs more than it brings.
-const WORTH_A_THREAD: u64 = 1 << 20;
+const WORTH_A_THREAD: u64 = 4 << 20;
+
+/// An output with something in it would keep what lies behind the end of what is written.
+pub(crate) fn check_empty(output: &File) -> Result<(), Error> {
+    match output.metadata().map_err(Error::Write)?.len() {
+        0 => Ok(()),
+        _ => Err(Error::Invalid("the output is not empty\nhint: give a new file")),
+    }
+}
 
 /// What the workers share.
 struct Shift<'a> {

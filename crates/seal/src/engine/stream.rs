@@ -10,7 +10,7 @@ use super::on_threads;
 use crate::floe::{Message, OVERHEAD};
 use crate::{Error, Work};
 use input::Unit;
-use output::Output;
+use output::{Fallen, Output};
 use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -100,6 +100,7 @@ fn run<'m, R: Read + Send, W: Write + Send>(
     let room = if units == 1 { input.ready() + OVERHEAD * (1 + per_unit(message)) } else { size };
     let (input, output) = (Mutex::new(input), Output::new(output));
     on_threads(workers, || {
+        let _fallen = Fallen(&output);
         let mut cipher = message.cipher();
         let (mut from, mut to) = (Buffer::new(room + 1), Buffer::new(room));
         loop {

@@ -1,13 +1,11 @@
 //! Segments sealed and opened, one at a time.
 
-use super::{LENGTH, Message, NONCE, OVERHEAD, TAG};
+use super::{LENGTH, MOST_SEGMENTS, Message, NONCE, OVERHEAD, TAG};
 use crate::Error;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use deadpan_ct::Wiped;
 use std::fmt;
 
-/// Random IVs are drawn for so many segments at once: each draw costs as much as a kilobyte of sealing.
-const DRAWN: usize = 16;
 /// What a segment begins with that is not the last.
 const MORE: [u8; LENGTH] = [0xff; LENGTH];
 
@@ -15,10 +13,6 @@ const MORE: [u8; LENGTH] = [0xff; LENGTH];
 pub struct Cipher<M> {
     message: M,
     key: Option<(u64, LessSafeKey)>,
-    nonces: [[u8; NONCE]; DRAWN],
-    used: usize,
-    /// The segment that the next of them is for. Any other, also one that is sealed again, gets new ones.
-    next: u64,
 }
 
 impl<M> fmt::Debug for Cipher<M> {
@@ -38,7 +32,7 @@ fn about(segment: u64, last: bool) -> Aad<[u8; 9]> {
 impl<M: AsRef<Message>> Cipher<M> {
     /// For the segments of `message`.
     pub fn new(message: M) -> Self {
-        Self { message, key: None, nonces: [[0; NONCE]; DRAWN], used: DRAWN, next: 0 }
+        Self { message, key: None }
     }
 
     /// The message.
@@ -57,30 +51,21 @@ impl<M: AsRef<Message>> Cipher<M> {
         Ok(&self.key.as_ref().expect("just made").1)
     }
 
-    fn nonce(&mut self, segment: u64) -> Result<[u8; NONCE], Error> {
-        if self.used == DRAWN || self.next != segment {
-            self.message.as_ref().nonces(segment, &mut self.nonces)?;
-            self.used = 0;
-        }
-        self.used += 1;
-        self.next = segment + 1;
-        Ok(self.nonces[self.used - 1])
-    }
-
     /// Seals `data` into `sealed`, which is longer by [`OVERHEAD`]. Only the last segment may be short.
     ///
     /// # Errors
     /// If the lengths do not fit, or the system has no random bytes.
     pub fn seal(&mut self, segment: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let full = self.message().data_length();
-        if sealed.len() != data.len() + OVERHEAD || data.len() > full || (!last && data.len() != full) {
-            return Err(Error::Invalid("a segment of the wrong length"));
+        if sealed.len() != data.len() + OVERHEAD || data.len() > full || (!last && data.len() != full) || segment >= MOST_SEGMENTS {
+            return Err(Error::Invalid("a segment of the wrong length, or beyond the last that there can be"));
         }
         let (length, rest) = sealed.split_at_mut(LENGTH);
         let (nonce, rest) = rest.split_at_mut(NONCE);
         let (output, tag) = rest.split_at_mut(data.len());
         length.copy_from_slice(&if last { ((data.len() + OVERHEAD) as u32).to_be_bytes() } else { MORE });
-        let fresh = self.nonce(segment)?;
+        // Drawn for this segment and not before: IVs kept ready would be used twice after a fork or a snapshot.
+        let fresh = self.message().nonce(segment)?;
         nonce.copy_from_slice(&fresh);
         self.key(segment)?
             .seal_out_of_place_scatter(Nonce::assume_unique_for_key(fresh), about(segment, last), data, output, &[], tag)
@@ -92,8 +77,8 @@ impl<M: AsRef<Message>> Cipher<M> {
     /// # Errors
     /// If the segment was changed, stands elsewhere, or the message goes on or ends against what `last` says.
     pub fn open(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
-        if sealed.len() != data.len() + OVERHEAD {
-            return Err(Error::Invalid("a segment of the wrong length"));
+        if sealed.len() != data.len() + OVERHEAD || segment >= MOST_SEGMENTS {
+            return Err(Error::Invalid("a segment of the wrong length, or beyond the last that there can be"));
         }
         let (length, rest) = sealed.split_at(LENGTH);
         let (nonce, rest) = rest.split_at(NONCE);

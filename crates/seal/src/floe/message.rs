@@ -3,8 +3,8 @@
 use super::{Cipher, HEADER, HEADER_TAG, IV, NONCE, OVERHEAD, PARAMETERS, Segments};
 use crate::entropy::Entropy;
 use crate::fill::read_full;
+use crate::imp::hkdf::{self, Hash};
 use crate::{Error, Secret};
-use aws_lc_rs::hkdf::{HKDF_SHA384, KeyType, Prk};
 use deadpan_ct::Wipe;
 use std::fmt;
 use std::io::Read;
@@ -106,15 +106,6 @@ impl AsRef<Self> for Message {
     }
 }
 
-/// HKDF's idea of a length.
-struct Bytes(usize);
-
-impl KeyType for Bytes {
-    fn len(&self) -> usize {
-        self.0
-    }
-}
-
 impl Message {
     /// A new message, and its header.
     ///
@@ -165,10 +156,7 @@ impl Message {
 
     /// `FLOE_KDF`, for a purpose in two parts.
     fn expand(&self, key: &[u8], purpose: [&[u8]; 2], output: &mut [u8]) -> Result<(), Error> {
-        let info: [&[u8]; 4] = [&self.prefix, purpose[0], purpose[1], &self.aad];
-        let key = Prk::new_less_safe(HKDF_SHA384, key);
-        let derived = key.expand(&info, Bytes(output.len())).and_then(|derived| derived.fill(output));
-        derived.map_err(|_| Error::System("key derivation failed"))
+        hkdf::expand(Hash::Sha384, key, &[&self.prefix, purpose[0], purpose[1], &self.aad].concat(), output)
     }
 
     /// The key of the segments around `segment`.
@@ -181,8 +169,10 @@ impl Message {
         segment >> self.parameters.rotation
     }
 
-    pub(super) fn nonces(&self, first: u64, nonces: &mut [[u8; NONCE]]) -> Result<(), Error> {
-        self.entropy.nonces(first, nonces)
+    pub(super) fn nonce(&self, segment: u64) -> Result<[u8; NONCE], Error> {
+        let mut nonce = [0; NONCE];
+        self.entropy.fill("segment IV", segment, &mut nonce)?;
+        Ok(nonce)
     }
 
     /// Bytes in a segment, sealed.

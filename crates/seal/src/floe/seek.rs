@@ -35,7 +35,9 @@ impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
         let segments = Segments::of_sealed(message.as_ref().segment_length(), sealed)?;
-        let (data, sealed) = (Wiped::new(Vec::new()), Vec::new());
+        // Of its full size at once: memory that grows leaves copies of what was in it behind.
+        let data = Wiped::new(Vec::with_capacity(segments.data_in(0)));
+        let sealed = Vec::new();
         let mut reader = Self { cipher: Cipher::new(message), input, begin, segments, position: 0, held: None, data, sealed };
         reader.hold(segments.count() - 1)?;
         Ok(reader)

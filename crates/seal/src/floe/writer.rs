@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 /// Seals what is written to it, segment by segment. Without [`Writer::finish`] there is no last segment, and readers refuse the message.
+#[must_use = "without `finish` there is no last segment"]
 pub struct Writer<M, W> {
     cipher: Cipher<M>,
     output: W,

@@ -1,11 +1,18 @@
-//! HKDF-SHA-256 in its two steps, into memory of the caller's choice. `aws-lc-rs` keeps a copy of the secret for each key it derives.
+//! HKDF in its two steps, into memory of the caller's choice. `aws-lc-rs` keeps a copy of the secret for each key it derives.
 
 use crate::Error;
 use aws_lc_sys as ffi;
 
 const FAILED: Error = Error::System("key derivation failed");
 
-/// HKDF-Extract. May leak: the lengths.
+/// The hash in HKDF.
+#[derive(Clone, Copy)]
+pub(crate) enum Hash {
+    Sha256,
+    Sha384,
+}
+
+/// HKDF-Extract with SHA-256. May leak: the lengths.
 pub(crate) fn extract(salt: &[u8], secret: &[u8], key: &mut [u8; 32]) -> Result<(), Error> {
     let mut length = 0;
     // SAFETY: `key` has room for a SHA-256 value, the most that is written; the other pointers come with the lengths of their slices.
@@ -16,10 +23,16 @@ pub(crate) fn extract(salt: &[u8], secret: &[u8], key: &mut [u8; 32]) -> Result<
 }
 
 /// HKDF-Expand. May leak: the lengths.
-pub(crate) fn expand(key: &[u8; 32], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
-    // SAFETY: each pointer comes with the length of its slice, and `out` is written for its own length only.
-    let done =
-        unsafe { ffi::HKDF_expand(out.as_mut_ptr(), out.len(), ffi::EVP_sha256(), key.as_ptr(), key.len(), info.as_ptr(), info.len()) };
+pub(crate) fn expand(hash: Hash, key: &[u8], info: &[u8], out: &mut [u8]) -> Result<(), Error> {
+    // SAFETY: these functions only return the address of a constant.
+    let digest = unsafe {
+        match hash {
+            Hash::Sha256 => ffi::EVP_sha256(),
+            Hash::Sha384 => ffi::EVP_sha384(),
+        }
+    };
+    // SAFETY: each pointer comes with the length of its slice, and `out` is written for its own length only; the digest is a constant.
+    let done = unsafe { ffi::HKDF_expand(out.as_mut_ptr(), out.len(), digest, key.as_ptr(), key.len(), info.as_ptr(), info.len()) };
     if done == 1 { Ok(()) } else { Err(FAILED) }
 }
 
@@ -34,16 +47,16 @@ mod tests {
         let mut out = [0; 42];
         extract(&(0..13).collect::<Vec<u8>>(), &[0x0b; 22], &mut key).unwrap();
         assert_eq!(key[..4], [0x07, 0x77, 0x09, 0x36]);
-        expand(&key, &(0xf0..0xfa).collect::<Vec<u8>>(), &mut out).unwrap();
+        expand(Hash::Sha256, &key, &(0xf0..0xfa).collect::<Vec<u8>>(), &mut out).unwrap();
         assert_eq!((&out[..4], &out[38..]), (&[0x3c, 0xb2, 0x5f, 0x25][..], &[0x87, 0x18, 0x58, 0x65][..]));
         extract(&[], &[0x0b; 22], &mut key).unwrap();
-        expand(&key, &[], &mut out).unwrap();
+        expand(Hash::Sha256, &key, &[], &mut out).unwrap();
         assert_eq!((&out[..4], &out[38..]), (&[0x8d, 0xa4, 0xe7, 0x75][..], &[0xb6, 0x1a, 0x96, 0xc8][..]));
     }
 
     /// More than 255 blocks cannot be had.
     #[test]
     fn too_much() {
-        assert!(matches!(expand(&[1; 32], b"", &mut vec![0; 255 * 32 + 1]), Err(Error::System(_))));
+        assert!(matches!(expand(Hash::Sha256, &[1; 32], b"", &mut vec![0; 255 * 32 + 1]), Err(Error::System(_))));
     }
 }

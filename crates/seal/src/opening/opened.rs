@@ -54,8 +54,8 @@ impl Opened {
     fn message(&self, mut input: impl Read) -> Result<Message, Error> {
         let mut start = [0; floe::HEADER];
         let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
-        let payload = self.key.payload_key()?;
-        let message = Message::resume(&payload, &PREAMBLE, start.get(..length).unwrap_or_default())?;
+        let start = start.get(..length).unwrap_or_default();
+        let message = self.key.message(|key| Message::resume(key, &PREAMBLE, start))?;
         check_segment(message.segment_length())?;
         Ok(message)
     }
@@ -69,11 +69,13 @@ impl Opened {
         Ok((message, segments))
     }
 
-    /// One regular file to another, on all cores, at positions. `input` is the whole sealed file; `output` must be empty.
+    /// One regular file to another, on all cores, at positions. `input` is the whole sealed file. `output` is empty, and not open for appending,
+    /// where systems ignore positions.
     ///
     /// # Errors
-    /// If the data were changed or cut short, or if the system fails. What is in `output` then must not be used.
+    /// If the output is not empty, if the data were changed or cut short, or if the system fails. What is in `output` then must not be used.
     pub fn file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
+        file::check_empty(output)?;
         let (message, segments) = self.message_at(input)?;
         let padded = self.contents.padded;
         let plain = file::open(&message, input, self.begin(), segments, padded, output, work)?;
@@ -141,12 +143,26 @@ impl Opened {
         RangeReader::new(reader, self.contents.padded)
     }
 
-    /// A header for other recipients, as long as the old one if they fit it, so that it can be written over it; the payload stays as it is.
-    /// Whoever could open the file before and kept its key still can.
+    /// A header for other recipients, exactly as long as the old one, to be written over it; the payload stays as it is. Whoever could open the
+    /// file before and kept its key still can.
     ///
     /// # Errors
-    /// As [`crate::Sealing::to`] (or [`crate::Sealing::mixed`], with `mixed`).
+    /// As [`crate::Sealing::to`] (or [`crate::Sealing::mixed`], with `mixed`); [`Error::TooMany`] if they need a longer header: see
+    /// [`Opened::rewrap_longer`].
     pub fn rewrap(&self, recipients: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
+        let header = self.rewrap_longer(recipients, mixed)?;
+        if header.len() > self.header.length() {
+            return Err(Error::TooMany("these recipients need more room than the header has"));
+        }
+        Ok(header)
+    }
+
+    /// A header for other recipients that may be longer than the old one, which it therefore cannot overwrite: it is written to a new file, and
+    /// the payload is copied behind it.
+    ///
+    /// # Errors
+    /// As [`Opened::rewrap`], but for the length.
+    pub fn rewrap_longer(&self, recipients: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
         recipient::check(recipients, mixed)?;
         let entries: Result<Vec<Entry>, Error> = recipients.iter().map(|it| it.wrap(&self.key, Entropy::System)).collect();
         let needed = header::length(recipients.iter().map(Recipient::body), self.header.metadata.len());

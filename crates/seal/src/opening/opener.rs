@@ -53,6 +53,10 @@ impl Stripping {
             let passed = self.stripper.pass(piece);
             self.mark = passed.before.is_some();
             self.zeros = passed.before.unwrap_or_default();
+            if self.piece.capacity() < piece.len() {
+                // Grown at once and while it is empty: memory that grows leaves copies of what was in it behind.
+                self.piece = Wiped::new(Vec::with_capacity(piece.len()));
+            }
             self.piece.clear();
             self.piece.extend_from_slice(&piece[..passed.length]);
             self.taken = 0;

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 /// Seals what is written to it. Call [`Sealer::finish`]: without it the output is cut short, and refused.
+#[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
     writer: Writer<Arc<Message>, W>,
     written: u64,

@@ -3,6 +3,7 @@
 
 mod age;
 mod damage;
+mod many;
 mod openssl;
 mod refused;
 mod round_trip;

@@ -18,6 +18,14 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Whether the file still ends where it did: a part of what somebody goes on writing is of no use.
+    pub(crate) fn check_end(&self) -> Result<(), Error> {
+        match read_at(self.file, &mut [0], self.length).map_err(Error::Read)? {
+            0 => Ok(()),
+            _ => Err(Error::Read(io::Error::other("the file grew while it was read\nhint: wait until nobody writes to it"))),
+        }
+    }
+
     /// Reads at a position; what lies behind the file is padding.
     fn read(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let here = usize::try_from(self.length.saturating_sub(position)).map_or(buffer.len(), |left| left.min(buffer.len()));

@@ -2,6 +2,7 @@
 
 use crate::fill::read_full;
 use crate::{Error, Work};
+use deadpan_ct::Wiped;
 use std::io::Read;
 
 /// An input in units. Whether a unit is the last is known by reading one byte more, which then begins the next.
@@ -9,7 +10,7 @@ pub(crate) struct Input<R> {
     input: R,
     unit: usize,
     /// The byte that was read ahead, or the whole first unit.
-    ahead: Vec<u8>,
+    ahead: Wiped<Vec<u8>>,
     number: u64,
     read: u64,
     ended: bool,
@@ -27,8 +28,10 @@ pub(super) struct Unit {
 impl<R: Read> Input<R> {
     /// Reads the first unit of `unit` bytes.
     pub(crate) fn start(mut input: R, unit: usize) -> Result<Self, Error> {
-        let mut ahead = Vec::new();
-        (&mut input).take(unit as u64 + 1).read_to_end(&mut ahead).map_err(Error::Read)?;
+        // Of its full size at once: memory that grows leaves copies of what was in it behind.
+        let mut ahead = Wiped::new(vec![0; unit + 1]);
+        let length = read_full(&mut input, &mut ahead).map_err(Error::Read)?;
+        ahead.truncate(length);
         let ended = ahead.len() <= unit;
         Ok(Self { input, unit, ahead, number: 0, read: 0, ended, finished: false })
     }
@@ -80,8 +83,7 @@ impl<R: Read> Input<R> {
         buffer[..ready].copy_from_slice(&self.ahead);
         if ready > 1 {
             // The first unit goes, and its memory with it.
-            deadpan_ct::Wipe::wipe(&mut self.ahead);
-            self.ahead = Vec::new();
+            self.ahead = Wiped::new(Vec::with_capacity(1));
         }
         self.ahead.clear();
         if self.ended || ready > self.unit {

@@ -2,11 +2,14 @@
 
 use crate::{Error, Work};
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(super) struct Output<W> {
     state: Mutex<State<W>>,
     turn: Condvar,
+    /// Known without waiting for whoever is writing.
+    failed: AtomicBool,
 }
 
 struct State<W> {
@@ -18,7 +21,11 @@ struct State<W> {
 
 impl<W: Write> Output<W> {
     pub(super) fn new(output: W) -> Self {
-        Self { state: Mutex::new(State { output, next: 0, written: 0, failure: None }), turn: Condvar::new() }
+        Self {
+            state: Mutex::new(State { output, next: 0, written: 0, failure: None }),
+            turn: Condvar::new(),
+            failed: AtomicBool::new(false),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<W>> {
@@ -26,7 +33,13 @@ impl<W: Write> Output<W> {
     }
 
     pub(super) fn failed(&self) -> bool {
-        self.lock().failure.is_some()
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Ends the work, unless it has failed already.
+    fn fail(&self, state: &mut State<W>, error: Error) {
+        state.failure.get_or_insert(error);
+        self.failed.store(true, Ordering::Relaxed);
     }
 
     /// Writes a unit when its turn comes; what failed in it counts after all before it was written.
@@ -38,7 +51,7 @@ impl<W: Write> Output<W> {
             state.written += bytes.len() as u64;
             match written.and(result) {
                 Ok(data) => work.progress.into_iter().for_each(|progress| progress(data as u64)),
-                Err(error) => state.failure = Some(error),
+                Err(error) => self.fail(&mut state, error),
             }
             state.next += 1;
         }
@@ -51,6 +64,18 @@ impl<W: Write> Output<W> {
         match state.failure.take() {
             Some(error) => Err(error),
             None => state.output.flush().map(|()| state.written).map_err(Error::Write),
+        }
+    }
+}
+
+/// Held by a worker while it works: if it panics, in a writer or a callback of the caller's, the others must not wait for its turn for ever.
+pub(super) struct Fallen<'a, W: Write>(pub(super) &'a Output<W>);
+
+impl<W: Write> Drop for Fallen<'_, W> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(&mut self.0.lock(), Error::Stopped);
+            self.0.turn.notify_all();
         }
     }
 }
