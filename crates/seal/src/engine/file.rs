@@ -17,6 +17,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Segments in a stretch at the most. The data of so many full segments of 256 KiB are whole pages, so that no two workers meet in one.
 const LONGEST_STRETCH: u64 = 128;
+/// So much is written at once: a file takes one write at a time, and each time that workers take turns costs.
+const WRITTEN: usize = 1 << 20;
 /// So many stretches for each worker, so that all finish at about the same time.
 const STRETCHES: u64 = 8;
 /// For less than this a second thread costs more than it brings.
@@ -41,6 +43,12 @@ struct Shift<'a> {
     work: Work<'a>,
 }
 
+/// Whether a stretch begins or ends with a segment.
+struct Edge {
+    first: bool,
+    last: bool,
+}
+
 impl<'a> Shift<'a> {
     fn new(segments: Segments, work: &Work<'a>, memory: usize) -> (Self, usize) {
         let workers = super::workers(work, memory, segments.data() / WORTH_A_THREAD + 1);
@@ -58,15 +66,16 @@ impl<'a> Shift<'a> {
     }
 
     /// Does a worker's share: `each` segment of each stretch, until there are no more, or the work has failed before them.
-    fn run(&self, mut each: impl FnMut(u64, bool) -> Result<(), Error>) {
+    fn run(&self, mut each: impl FnMut(u64, Edge) -> Result<(), Error>) {
         while let Some(stretch) = self.take() {
-            let first = stretch.start;
+            let (first, end) = (stretch.start, stretch.end);
             for segment in stretch {
                 if segment >= self.end.load(Ordering::Relaxed) {
                     return;
                 }
                 let stopped = self.work.stop.is_some_and(|stop| stop());
-                let result = if stopped { Err(Error::Stopped) } else { each(segment, segment == first) };
+                let edge = Edge { first: segment == first, last: segment + 1 == end };
+                let result = if stopped { Err(Error::Stopped) } else { each(segment, edge) };
                 if let Err(error) = result {
                     return self.fail(segment, error);
                 }

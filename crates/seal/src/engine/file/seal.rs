@@ -1,7 +1,7 @@
 //! Sealing at positions.
 
 use super::place::read_at;
-use super::{Shift, write_all_at};
+use super::{Shift, WRITTEN, write_all_at};
 use crate::engine::buffer::Buffer;
 use crate::engine::on_threads;
 use crate::floe::{Message, OVERHEAD, Segments};
@@ -51,17 +51,30 @@ pub(crate) fn seal(
     begin: u64,
     work: &Work<'_>,
 ) -> Result<(), Error> {
-    let data = usize::try_from(segments.data()).map_or(message.data_length(), |data| data.min(message.data_length()));
-    let (shift, workers) = Shift::new(segments, work, 2 * (data + OVERHEAD));
+    let full = message.segment_length();
+    let data = segments.data_in(0);
+    let room = segments.sealed().min(WRITTEN.next_multiple_of(full) as u64) as usize;
+    let (shift, workers) = Shift::new(segments, work, data + room);
     on_threads(workers, || {
         let mut cipher = message.cipher();
-        let (mut plain, mut sealed) = (Buffer::new(data), Buffer::new(data + OVERHEAD));
-        shift.run(|segment, _| {
-            let length = segments.data_in(segment);
-            let (plain, sealed) = (&mut plain[..length], &mut sealed[..length + OVERHEAD]);
+        let (mut plain, mut sealed) = (Buffer::new(data), Buffer::new(room));
+        // How much is sealed and not written yet.
+        let mut ready = 0;
+        shift.run(|segment, edge| {
+            if edge.first {
+                ready = 0;
+            }
+            let plain = &mut plain[..segments.data_in(segment)];
             source.read(plain, segments.data_at(segment))?;
-            cipher.seal(segment, segments.is_last(segment), plain, sealed)?;
-            write_all_at(output, sealed, begin + segments.sealed_at(segment)).map_err(Error::Write)
+            let end = ready + plain.len() + OVERHEAD;
+            cipher.seal(segment, segments.is_last(segment), plain, &mut sealed[ready..end])?;
+            if !edge.last && end + full <= room {
+                ready = end;
+                return Ok(());
+            }
+            let position = begin + segments.sealed_at(segment) - ready as u64;
+            ready = 0;
+            write_all_at(output, &sealed[..end], position).map_err(Error::Write)
         });
     });
     shift.finish()
