@@ -18,6 +18,7 @@
 //! - **Argon2id** (`Passphrase` of a file). From the second half of its first pass on, the memory it reads depends on the passphrase. That is
 //!   its bargain for being hard to compute, and scrypt's in key files as well. Nothing is claimed, so there is nothing to hold it to.
 //! - **Sealing.** Keys, IVs and salts are drawn inside, and random bytes make the traces of one input differ. The cipher is the one that opens.
+//! - **age's keys.** Reading them takes and frees so many short blocks of memory that one input is handled at other addresses each time.
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so its time differs from key to key, and may. Held
 //!   against each other are ciphertexts under one key.
 
@@ -54,14 +55,19 @@ pub(super) fn speed() -> Vec<SizedTarget> {
 }
 
 /// A target whose traces are compared, and which is not timed: it has classes, and no pairs of them. Each call fails `failures` times in
-/// AWS-LC.
-fn traced_only<R>(name: &str, length: usize, failures: usize, mut function: impl FnMut(&[u8]) -> R + 'static) -> Target {
+/// AWS-LC. `BLOCKS` is for [`settle::heap`].
+fn traced_only<const BLOCKS: usize, R>(
+    name: &str,
+    length: usize,
+    failures: usize,
+    mut function: impl FnMut(&[u8]) -> R + 'static,
+) -> Target {
     let mut errors = settle::errors(failures);
     let run = move |input: &[u8]| {
         drop(black_box(function(input)));
         errors();
         settle::slots();
-        settle::heap();
+        settle::heap::<BLOCKS>();
     };
     Target::new(name, length, run).against_first()
 }
