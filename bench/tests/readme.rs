@@ -1,11 +1,21 @@
-//! The example in the README stands in a file of its own, word for word, and works.
+//! The examples in the README stand in files of their own, word for word, and work.
 
 include!("readme/example.rs");
 
+mod sealing {
+    include!("readme/seal.rs");
+
+    #[test]
+    fn the_example_goes_there_and_back() {
+        assert_eq!(there_and_back(b"straight face").unwrap(), b"straight face");
+    }
+}
+
 #[test]
-fn the_readme_shows_the_example() {
+fn the_readme_shows_the_examples() {
     let readme = include_str!("../../README.md");
     assert!(readme.contains(include_str!("readme/example.rs")), "copy bench/tests/readme/example.rs into README.md");
+    assert!(readme.contains(include_str!("readme/seal.rs")), "copy bench/tests/readme/seal.rs into README.md");
 }
 
 #[test]
