@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure, help};
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
-use crate::output::{Output, Place};
+use crate::output::{self, Output, Place};
 use crate::partial::{Landing, exists};
 use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
@@ -93,10 +93,7 @@ impl OpenArgs {
 impl Plan for Open {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
-        if let (true, Some(output)) = (self.sources.len() > 1, args.output.as_deref().filter(|output| !output.is_dir())) {
-            let message = format!("{} is not a folder, and several files do not fit into one", shown(output));
-            return Err(Failure::usage(message, "make the folder first, or leave out -o"));
-        }
+        output::check_room(args.output.as_deref(), self.sources.len())?;
         let home = Home::find()?;
         let identities = Identities::collect(&args.identities, &home, Passphrases::new(&args.source))?;
         let mut job = Job { args, identities };

@@ -10,6 +10,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+/// Several files go into a folder only.
+pub fn check_room(output: Option<&Path>, files: usize) -> Result<(), Failure> {
+    match output.filter(|output| files > 1 && !output.is_dir()) {
+        None => Ok(()),
+        Some(output) => Err(Failure::usage(
+            format!("{} is not a folder, and several files do not fit into one", shown(output)),
+            "make the folder first, or leave out -o",
+        )),
+    }
+}
+
 /// Where an output goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {

@@ -6,7 +6,7 @@ use crate::armor::Armor;
 use crate::failure::{Exit, Failure, help};
 use crate::home::Home;
 use crate::input::{Input, Source};
-use crate::output::{Output, Place};
+use crate::output::{self, Output, Place};
 use crate::partial::Landing;
 use crate::passphrase::Passphrases;
 use crate::plan::Plan;
@@ -99,10 +99,7 @@ impl SealArgs {
 impl Plan for Seal {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
-        if let (true, Some(output)) = (self.sources.len() > 1, args.output.as_deref().filter(|output| !output.is_dir())) {
-            let message = format!("{} is not a folder, and several files do not fit into one", crate::shown::shown(output));
-            return Err(Failure::usage(message, "make the folder first, or leave out -o"));
-        }
+        output::check_room(args.output.as_deref(), self.sources.len())?;
         let to_stdout = self.sources.contains(&Source::Stdin) || args.output.as_deref() == Some(Path::new("-"));
         let mut report = Report::new("seal", args.json, self.sources.len()).aside(to_stdout);
         let mut job: Option<Job<'_>> = None;
@@ -187,7 +184,8 @@ impl<'a> Job<'a> {
             None => Metadata::default(),
             Some(path) => Metadata {
                 kind: Kind::File,
-                name: path.file_name().map(|name| name.as_bytes().to_vec()),
+                // A backslash would be a separator where the file may be opened: such a name stays out, and the sealed file's name is all there is.
+                name: path.file_name().map(|name| name.as_bytes().to_vec()).filter(|name| !name.contains(&b'\\')),
                 modified: input.metadata.modified().ok(),
                 mode: Some(input.metadata.permissions().mode() & 0o7777),
             },
