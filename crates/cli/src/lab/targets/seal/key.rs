@@ -1,7 +1,6 @@
 //! Keys: read from files, and used.
 
 use super::sample::{BLOCK, ENCRYPTED, FRAME, PADDING, PASSPHRASE};
-use super::settle::CACHED;
 use super::{TAG, flaw, traced_only};
 use deadpan_base64::pem;
 use deadpan_lab::{Random, Target};
@@ -16,7 +15,7 @@ pub(super) fn pem_private() -> Target {
     let text = |scalar: &[u8]| pem::encode("PRIVATE KEY", &[PKCS8, scalar].concat()).expect("a label");
     let length = text(&[0; 32]).len();
     let put = move |scalar: &[u8], input: &mut [u8]| input.copy_from_slice(text(scalar).as_bytes());
-    traced_only::<CACHED, _>("seal.pem.private", length, 0, |input| key::read(input).map(|found| found.len()))
+    traced_only("seal.pem.private", length, 0, |input| key::read(input).map(|found| found.len()))
         .class("zeros", move |_, input| put(&[0; 32], input))
         .class("ones", move |_, input| put(&[0xff; 32], input))
         .class("random", move |random, input| {
@@ -30,7 +29,7 @@ pub(super) fn pem_private() -> Target {
 /// the key, or both are. There is one answer for all, and there has to be one time. A passphrase, then the key file.
 pub(super) fn pbes2_unpad() -> Target {
     let text = |der: &[u8]| pem::encode("ENCRYPTED PRIVATE KEY", der).expect("a label").into_bytes();
-    let target = traced_only::<CACHED, _>("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), 0, |input| {
+    let target = traced_only("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), 0, |input| {
         let (passphrase, text) = input.split_at(BLOCK);
         let found = key::read(text);
         let Ok([Found::Protected(protected)]) = found.as_deref() else { return false };
@@ -65,44 +64,25 @@ pub(super) fn pbes2_unpad() -> Target {
 }
 
 /// Makes a key of a scalar and tries it on a message that is for another one.
-fn with_scalar<const BLOCKS: usize>(name: &str, kem: Kem) -> Target {
-    let other = PrivateKey::from_seed(kem, &[9; 32]).expect("a scalar");
-    let (enc, sealed) = hpke::seal(other.public(), b"", b"", &[0; TAG]).expect("a recipient");
-    traced_only::<BLOCKS, _>(name, 32, 1, move |input| {
-        let key = PrivateKey::from_seed(kem, input)?;
-        hpke::open(&key, &enc, b"", b"", &sealed).map(|opened| opened.is_some())
-    })
-    .class("one", |_, input| {
-        input.fill(0);
-        // Little end first for one curve, big end first for the other: few bits for both.
-        (input[0], input[31]) = (1, 1);
-    })
-    .class("many bits", |_, input| {
-        input.fill(0xff);
-        // Below the order of P-256.
-        input[0] = 0x7f;
-    })
-    .class("zeros in front", |random, input| {
-        random.fill(input);
-        input[..16].fill(0);
-    })
-    .class("zeros behind", |random, input| {
-        random.fill(input);
-        input[0] &= 0x7f;
-        input[16..].fill(0);
-    })
-    .class("random", |random, input| {
-        random.fill(input);
-        input[0] &= 0x7f;
-    })
-}
-
 pub(super) fn x25519() -> Target {
-    with_scalar::<CACHED>("seal.key.x25519", Kem::X25519)
-}
-
-pub(super) fn p256() -> Target {
-    with_scalar::<24>("seal.key.p256", Kem::P256)
+    let other = PrivateKey::from_seed(Kem::X25519, &[9; 32]).expect("a scalar");
+    let (enc, sealed) = hpke::seal(other.public(), b"", b"", &[0; TAG]).expect("a recipient");
+    let target = traced_only("seal.key.x25519", 32, 1, move |input| {
+        let key = PrivateKey::from_seed(Kem::X25519, input)?;
+        hpke::open(&key, &enc, b"", b"", &sealed).map(|opened| opened.is_some())
+    });
+    target
+        .class("zeros", |_, input| input.fill(0))
+        .class("ones", |_, input| input.fill(0xff))
+        .class("zeros in front", |random, input| {
+            random.fill(input);
+            input[..16].fill(0);
+        })
+        .class("zeros behind", |random, input| {
+            random.fill(input);
+            input[16..].fill(0);
+        })
+        .class("random", |random, input| random.fill(input))
 }
 
 /// Messages that do not open with a key: their ciphertext is wrong, or the encapsulated secret is, for which ML-KEM gives another one without
@@ -112,7 +92,7 @@ fn rejecting(name: &str, kem: Kem) -> Target {
     let key = PrivateKey::generate(kem).expect("random bytes");
     let public = key.public().clone();
     let (enc_len, length) = (kem.enc_len(), kem.enc_len() + TAG + hpke::TAG);
-    let target = traced_only::<CACHED, _>(name, length, 1, move |input| {
+    let target = traced_only(name, length, 1, move |input| {
         let (enc, sealed) = input.split_at(enc_len);
         hpke::open(&key, enc, b"", b"", sealed).map(|opened| opened.is_some())
     });
@@ -157,7 +137,7 @@ pub(super) fn header_code() -> Target {
     };
     let length = header().len();
     let identity = [Identity::Key(key)];
-    let target = traced_only::<CACHED, _>("seal.header.code", length, 0, move |input| Header::read(input)?.open(&identity).map(drop));
+    let target = traced_only("seal.header.code", length, 0, move |input| Header::read(input)?.open(&identity).map(drop));
     let places = [
         ("first byte of the code wrong", length - TAG),
         ("last byte of the code wrong", length - 1),

@@ -10,10 +10,8 @@ use std::sync::Arc;
 const RING: usize = 16;
 /// Slots for secrets on a page: more than any call uses.
 const SLOTS: usize = 32;
-/// Blocks of each size that glibc hands out again first, the last one before the others.
-pub(super) const CACHED: usize = 7;
-/// Behind them it keeps short ones in a second list like that; of longer ones it makes larger blocks again.
-const SHORT: usize = 112;
+/// Blocks of each size that glibc hands out again first, the last one before the others. What a call uses beyond them moves about.
+const BLOCKS: usize = 7;
 
 /// Goes once around AWS-LC's ring of errors, of which the call has made `made`.
 pub(super) fn errors(made: usize) -> impl FnMut() {
@@ -34,14 +32,10 @@ pub(super) fn slots() {
     slots.sort_unstable_by_key(|slot| slot.as_ptr());
 }
 
-/// Sorts the free blocks of memory, size by size: [`CACHED`] ones, and `MORE` of the short ones if a call uses more of them.
-pub(super) fn heap<const MORE: usize>() {
+/// Sorts the free blocks of memory, size by size.
+pub(super) fn heap() {
     for size in (16..=1024).step_by(16) {
-        if size <= SHORT { sort::<MORE>(size) } else { sort::<CACHED>(size) }
+        let mut blocks: [Vec<u8>; BLOCKS] = std::array::from_fn(|_| black_box(Vec::with_capacity(size)));
+        blocks.sort_unstable_by_key(|block| block.as_ptr());
     }
-}
-
-fn sort<const BLOCKS: usize>(size: usize) {
-    let mut blocks: [Vec<u8>; BLOCKS] = std::array::from_fn(|_| black_box(Vec::with_capacity(size)));
-    blocks.sort_unstable_by_key(|block| block.as_ptr());
 }
