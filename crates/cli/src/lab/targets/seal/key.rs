@@ -5,7 +5,7 @@ use super::{TAG, flaw, traced_only};
 use deadpan_base64::pem;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::key::{self, Found};
-use deadpan_seal::{Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, hpke};
+use deadpan_seal::{Kem, Passphrase, PrivateKey, hpke};
 
 /// An X25519 key in PKCS#8 without its scalar, which comes last.
 pub(super) const PKCS8: &[u8; 16] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x6e\x04\x22\x04\x20";
@@ -123,32 +123,4 @@ pub(super) fn xwing() -> Target {
 
 pub(super) fn ml_kem_768() -> Target {
     rejecting("seal.key.ml_kem_768", Kem::MlKem768)
-}
-
-/// A header that opens with a key, and of which the code does not fit.
-pub(super) fn header_code() -> Target {
-    let key = PrivateKey::generate(Kem::X25519).expect("random bytes");
-    let sealing = Sealing::to(vec![Recipient::Key(key.public().clone())]).expect("a recipient");
-    let header = move || {
-        let mut sealed = sealing.bytes(b"").expect("sealed");
-        let length = Header::read(&sealed[..]).expect("just written").length() as usize;
-        sealed.truncate(length);
-        sealed
-    };
-    let length = header().len();
-    let identity = [Identity::Key(key)];
-    let target = traced_only("seal.header.code", length, 0, move |input| Header::read(input)?.open(&identity).map(drop));
-    let places = [
-        ("first byte of the code wrong", length - TAG),
-        ("last byte of the code wrong", length - 1),
-        ("first byte of the metadata wrong", length - TAG - 284),
-        ("last byte of the metadata wrong", length - TAG - 1),
-    ];
-    places.into_iter().fold(target, |target, (name, place)| {
-        let header = header.clone();
-        target.class(name, move |random, input| {
-            input.copy_from_slice(&header());
-            input[place] ^= flaw(random);
-        })
-    })
 }
