@@ -1,0 +1,71 @@
+//! All ways give the same, whatever the lengths.
+
+use super::*;
+use std::io::{Cursor, SeekFrom};
+
+fn lengths() -> Vec<usize> {
+    let around = |n: usize| [n.saturating_sub(1), n, n + 1];
+    let mut lengths: Vec<usize> = [0, 4096, FULL, 2 * FULL, 3 * FULL, 4 * FULL, 9 * FULL].into_iter().flat_map(around).collect();
+    lengths.extend([2, 1 << 20, 5_000_000]);
+    lengths.dedup();
+    lengths
+}
+
+#[test]
+fn all_ways_give_the_same_bytes_and_open_each_others() {
+    let _alone = alone();
+    for padded in [false, true] {
+        for length in lengths() {
+            let data = sample(length);
+            let sealing = sealing(padded);
+            let sealed = sealing.bytes(&data).expect("sealed");
+            for threads in [1, 2, 5] {
+                let output = tempfile::tempfile().expect("a temporary file");
+                let done = sealing.file(&file_with(&data), &output, &work(threads)).expect("sealed");
+                assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64), "{length}, {padded}");
+                assert!(contents(output) == sealed, "{length} bytes from file to file on {threads}, padded: {padded}");
+                let mut output = Vec::new();
+                let done = sealing.stream(Slow(&data[..], 100_000), Slow(&mut output, 70_000), &work(threads)).expect("sealed");
+                assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64), "{length}, {padded}");
+                assert!(output == sealed, "{length} bytes through pipes on {threads}, padded: {padded}");
+                open_in_all_ways(&sealed, &data, threads);
+            }
+            // Its header is the short one, whatever comes.
+            let mut writer = sealing.writer(Vec::new()).expect("a header");
+            data.chunks(77_777).for_each(|piece| writer.write_all(piece).expect("written"));
+            open_in_all_ways(&writer.finish().expect("finished"), &data, 2);
+        }
+    }
+}
+
+fn open_in_all_ways(sealed: &[u8], data: &[u8], threads: usize) {
+    let (opened, payload) = opened(sealed).expect("the passphrase");
+    assert_eq!(opened.metadata().name.as_deref(), Some(&b"a file"[..]));
+
+    let output = tempfile::tempfile().expect("a temporary file");
+    let done = opened.file(&file_with(sealed), &output, &work(threads)).expect("opened");
+    assert_eq!((done.plain, done.sealed), (data.len() as u64, sealed.len() as u64));
+    assert!(contents(output) == data, "{} bytes from file to file", data.len());
+
+    let mut output = Vec::new();
+    let done = opened.stream(Slow(payload, 70_000), Slow(&mut output, 100_000), &work(threads)).expect("opened");
+    assert_eq!((done.plain, done.sealed), (data.len() as u64, sealed.len() as u64));
+    assert!(output == data, "{} bytes through pipes", data.len());
+
+    let mut output = b"before".to_vec();
+    opened.bytes_onto(payload, &mut output).expect("opened");
+    assert!(output.strip_prefix(b"before") == Some(data), "{} bytes in memory", data.len());
+
+    let mut output = Vec::new();
+    opened.reader(payload).expect("a payload").read_to_end(&mut output).expect("opened");
+    assert!(output == data, "{} bytes from a reader", data.len());
+
+    let mut reader = opened.seekable(Cursor::new(sealed)).expect("a payload");
+    assert_eq!(reader.length(), data.len() as u64);
+    for begin in [data.len(), data.len() / 2, 0] {
+        let (mut output, wanted) = (Vec::new(), &data[begin..data.len().min(begin + 300_000)]);
+        reader.seek(SeekFrom::Start(begin as u64)).expect("a place");
+        (&mut reader).take(300_000).read_to_end(&mut output).expect("opened");
+        assert!(output == wanted, "from {begin} of {}", data.len());
+    }
+}
