@@ -8,6 +8,8 @@ mod example;
 mod file_key;
 mod fill;
 pub mod floe;
+#[cfg(test)]
+mod foreign;
 mod header;
 pub mod hpke;
 #[allow(unsafe_code)]

@@ -2,6 +2,8 @@
 
 mod key;
 mod passphrase;
+#[cfg(test)]
+mod tests;
 
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
