@@ -1,6 +1,8 @@
 //! Sealing: to whom, and how.
 
 mod sealer;
+#[cfg(test)]
+mod tests;
 
 pub use sealer::Sealer;
 
