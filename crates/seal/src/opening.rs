@@ -3,6 +3,8 @@
 mod opened;
 mod opener;
 mod range;
+#[cfg(test)]
+mod tests;
 
 pub use opened::Opened;
 pub use opener::Opener;

@@ -2,14 +2,9 @@
 
 use super::*;
 use crate::entropy::Entropy;
-use crate::{Cost, Header, Identity, Passphrase, Recipient, Sealing};
+use crate::foreign::{Foreign, recipient};
+use crate::{Header, Identity, Passphrase, Sealing};
 use std::time::{Duration, Instant};
-
-const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
-
-fn recipient() -> Recipient {
-    Recipient::Passphrase(Passphrase::new(b"straight face"), CHEAP)
-}
 
 fn sealed() -> Vec<u8> {
     Sealing::to(vec![recipient()]).expect("a passphrase is enough").with_entropy(Entropy::Fixed(1)).bytes(b"data").expect("sealed")
@@ -131,22 +126,22 @@ fn a_wrong_passphrase_is_called_that() {
     assert!(nobody.is_err_and(|error| error.to_string().contains("sealed to one passphrase")));
 }
 
-/// A header with other recipients, written over the old one.
 #[test]
-fn recipients_can_be_changed_without_the_payload() {
-    let sealing = Sealing::to(vec![recipient()]).expect("a passphrase is enough");
-    let data = vec![7; 600_000];
-    let mut sealed = sealing.bytes(&data).expect("sealed");
-    let header = Header::read(&sealed[..]).expect("a header");
-    let (length, opened) = (header.length() as usize, header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]));
-    let other = Recipient::Passphrase(Passphrase::new(b"another"), CHEAP);
-    let new = opened.expect("the passphrase").rewrap(&[other], false).expect("a header");
-    assert_eq!(new.len(), length);
-    sealed[..length].copy_from_slice(&new);
-    let mut payload = &sealed[..];
-    let opened = Header::read(&mut payload).expect("a header").open(&[Identity::Passphrase(Passphrase::new(b"another"))]);
-    let mut plain = Vec::new();
-    opened.expect("the new passphrase").bytes_onto(payload, &mut plain).expect("opened");
-    assert!(plain == data);
-    assert!(matches!(error(&sealed), Error::WrongPassphrase));
+fn lengths_of_segments_are_bounded() {
+    for (length, allowed) in [(0, false), (33, false), (4095, false), (4096, true), (16 << 20, true), ((16 << 20) + 1, false)] {
+        assert_eq!(check_segment(length).is_ok(), allowed, "{length}");
+    }
+    assert!(matches!(check_segment(4095), Err(Error::Limit(_))));
+    // Whoever reads the payload's header asks: to open it, and to say how it lies.
+    for (segment, allowed) in [(4095, false), (4096, true), (16 << 20, true), ((16 << 20) + 1, false)] {
+        let sealed = Foreign { segment, ..Foreign::default() }.seal(b"data");
+        let mut payload = &sealed[..];
+        let header = Header::read(&mut payload).expect("a header");
+        let segments = header.segments(payload, sealed.len() as u64);
+        assert_eq!(segments.is_ok(), allowed, "{segment}");
+        assert!(allowed || matches!(segments, Err(Error::Limit(_))));
+        let opened = header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]).expect("the passphrase");
+        let result = opened.bytes_onto(payload, &mut Vec::new());
+        assert!(if allowed { result.is_ok() } else { matches!(result, Err(Error::Limit(_))) }, "{segment}: {result:?}");
+    }
 }
