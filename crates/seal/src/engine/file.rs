@@ -100,3 +100,22 @@ impl<'a> Shift<'a> {
         failure.map_or(Ok(()), |(_, error)| Err(error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::floe::{Message, Parameters};
+
+    #[test]
+    fn of_several_failures_the_first_segment_s_counts() {
+        let parameters = Parameters::with_segment(4096).expect("long enough");
+        let (message, _) = Message::start(parameters, &[7; 32], b"").expect("a message");
+        let segments = message.segments_for(40 * message.data_length() as u64).expect("a few segments");
+        for order in [[25, 11, 30], [30, 25, 11], [11, 30, 25], [11, 25, 11]] {
+            let (shift, _) = Shift::new(segments, &Work { threads: 1, ..Work::default() }, 4096);
+            order.iter().for_each(|&segment| shift.fail(segment, Error::Segment { segment }));
+            assert_eq!(shift.end.load(Ordering::Relaxed), 11, "{order:?}: segments behind the fault are of no use");
+            assert!(matches!(shift.finish(), Err(Error::Segment { segment: 11 })), "{order:?}");
+        }
+    }
+}

@@ -3,16 +3,20 @@
 mod agree;
 mod damage;
 mod failing;
+mod foreign;
+mod panics;
+mod refused;
 mod watched;
 
 use crate::entropy::Entropy;
-use crate::{Cost, Error, Header, Identity, Metadata, Opened, Passphrase, Recipient, Sealing, Work};
+use crate::foreign::recipient;
+use crate::{Error, Header, Identity, Metadata, Opened, Passphrase, Sealing, Work};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
 
 const FULL: usize = (256 << 10) - 32;
-const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
 /// Buffers are counted over the whole program, so tests that make some wait for each other.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -22,9 +26,8 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn sealing(padded: bool) -> Sealing {
-    let recipient = Recipient::Passphrase(Passphrase::new(b"straight face"), CHEAP);
     let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };
-    let sealing = Sealing::to(vec![recipient]).expect("a passphrase is enough").metadata(metadata).expect("a name");
+    let sealing = Sealing::to(vec![recipient()]).expect("a passphrase is enough").metadata(metadata).expect("a name");
     sealing.hide_length(padded).with_entropy(Entropy::Fixed(7))
 }
 
@@ -82,4 +85,11 @@ fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {
     let mut payload = sealed;
     let opened = Header::read(&mut payload)?.open(&[identity()])?;
     Ok((opened, payload))
+}
+
+/// The result of a job that must end by itself: one that hangs fails the test, and is left behind.
+fn within_seconds<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> std::thread::Result<T> {
+    let (done, result) = mpsc::channel();
+    std::thread::spawn(move || done.send(std::panic::catch_unwind(std::panic::AssertUnwindSafe(job))));
+    result.recv_timeout(Duration::from_secs(20)).expect("it ends within 20 seconds")
 }

@@ -38,7 +38,7 @@ fn all_ways_give_the_same_bytes_and_open_each_others() {
     }
 }
 
-fn open_in_all_ways(sealed: &[u8], data: &[u8], threads: usize) {
+pub(super) fn open_in_all_ways(sealed: &[u8], data: &[u8], threads: usize) {
     let (opened, payload) = opened(sealed).expect("the passphrase");
     assert_eq!(opened.metadata().name.as_deref(), Some(&b"a file"[..]));
 

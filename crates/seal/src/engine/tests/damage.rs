@@ -1,6 +1,8 @@
 //! What was changed is refused, and every way says the same of it.
 
 use super::*;
+use crate::floe::{Message, Parameters};
+use crate::foreign::Foreign;
 
 /// What each way says of the payload of `sealed`, in words; all must say the same.
 fn refusal(sealed: &[u8]) -> Option<String> {
@@ -99,4 +101,47 @@ fn what_went_out_before_a_fault_is_authentic() {
     let mut output = Vec::new();
     assert!(opened.reader(payload).expect("a payload").read_to_end(&mut output).is_err());
     assert!(output == data[..7 * FULL]);
+}
+
+#[test]
+fn memory_is_as_before_after_a_refusal() {
+    let good = sample(3 * FULL + 100);
+    let sealed = sealing(false).bytes(&good).expect("sealed");
+    let begin = sealed.len() - (3 * FULL + 100 + 4 * 32);
+    let mut refused: Vec<Vec<u8>> = (0..4)
+        .map(|segment| {
+            let mut changed = sealed.clone();
+            changed[begin + segment * (256 << 10) + 100] ^= 1;
+            changed
+        })
+        .collect();
+    refused.push(sealed[..sealed.len() - 1].to_vec());
+    // Every segment opens, and the padding inside is none.
+    let badly = Foreign { padded: true, ..Foreign::default() };
+    refused.extend([&b""[..], b"abc", &[0; 9000], b"abc\x80\0\0\0\0\0\0\0", &sample(9000)].map(|data| badly.seal(data)));
+    for (number, sealed) in refused.iter().enumerate() {
+        let (opened, payload) = opened(sealed).expect("the passphrase");
+        let mut plain = b"before".to_vec();
+        assert!(opened.bytes_onto(payload, &mut plain).is_err(), "{number}");
+        assert_eq!(plain, b"before", "{number}");
+    }
+    let mut plain = b"before".to_vec();
+    let (opened, payload) = opened(&sealed).expect("the passphrase");
+    opened.bytes_onto(payload, &mut plain).expect("unchanged it opens");
+    assert!(plain.strip_prefix(b"before") == Some(&good));
+}
+
+#[test]
+fn the_same_of_a_message_alone() {
+    let key = [7; 32];
+    let (message, _) = Message::start(Parameters::with_segment(64).expect("long enough"), &key, b"").expect("a message");
+    let mut sealed = Vec::new();
+    message.seal_onto(&sample(100), &mut sealed).expect("sealed");
+    for place in 0..sealed.len() {
+        let mut changed = sealed.clone();
+        changed[place] ^= 1;
+        let mut plain = b"before".to_vec();
+        assert!(message.open_onto(&changed, &mut plain).is_err(), "byte {place} may be changed");
+        assert_eq!(plain, b"before", "byte {place}");
+    }
 }

@@ -54,3 +54,35 @@ fn a_file_that_shrinks_is_noticed() {
     let output = tempfile::tempfile().expect("a temporary file");
     assert!(matches!(sealing(false).file(&input, &output, &work), Err(Error::Read(_))));
 }
+
+#[test]
+fn an_endless_input_ends_with_the_output() {
+    let _alone = alone();
+    for threads in [1, 3] {
+        for limit in [0, 1000, FULL, 3_000_000] {
+            let sealed = within_seconds(move || sealing(false).stream(std::io::repeat(7), Fails(limit), &work(threads)));
+            let sealed = sealed.expect("no panic");
+            assert!(matches!(sealed, Err(Error::Write(_))), "{sealed:?} at {limit} on {threads}");
+        }
+        // A payload that goes on for ever behind its last segment: what is wrong stands in the first unit.
+        let sealed = sealing(false).bytes(&sample(2 * FULL)).expect("sealed");
+        let opened = within_seconds(move || {
+            let (opened, payload) = opened(&sealed).expect("the passphrase");
+            opened.stream(payload.chain(std::io::repeat(0)), std::io::sink(), &work(threads))
+        });
+        assert!(opened.expect("no panic").is_err());
+    }
+}
+
+#[test]
+fn a_file_that_grows_is_noticed() {
+    let _alone = alone();
+    for (length, threads) in [(100, 1), (8 * FULL, 1), (40 * FULL, 3)] {
+        let input = file_with(&sample(length));
+        let grow = |_| (&input).write_all(b"more").expect("written");
+        let work = Work { threads, progress: Some(&grow), stop: None };
+        let output = tempfile::tempfile().expect("a temporary file");
+        let result = sealing(false).file(&input, &output, &work);
+        assert!(matches!(&result, Err(Error::Read(error)) if error.to_string().contains("grew")), "{result:?}");
+    }
+}
