@@ -143,6 +143,19 @@ class Check:
         expect(found.returncode, theirs.returncode, f"{found.stderr!r} {theirs.stderr!r}")
         if found.returncode == 0:
             expect(found.stdout == theirs.stdout, True, "the data differ")
+        # What is a folder's does not become a file.
+        if found.returncode != 0 or json.loads(read("--metadata", "--key", private, sealed).stdout)["kind"] != "folder":
+            self.into_a_file(private, sealed, found)
+
+    def into_a_file(self, private: Path, sealed: Path, wanted: subprocess.CompletedProcess):
+        """Which the program opens in another way than to a pipe: at positions, and on several threads where it is long."""
+        output = self.folder / "opened"
+        output.unlink(missing_ok=True)
+        theirs = self.program.open_to(private, sealed, output)
+        expect(theirs.returncode, wanted.returncode, f"{theirs.stderr!r} {wanted.stderr!r}")
+        expect(output.exists(), wanted.returncode == 0, "whether there is an output")
+        if wanted.returncode == 0:
+            expect(output.read_bytes() == wanted.stdout, True, "the data in the file differ")
 
     # What they are made of
 

@@ -26,6 +26,11 @@ def seal(data: bytes = b"data", recipients=None, about=None, payload=None, **hea
     return writer.header(KEY, recipients or [mine()], about, **header) + (payload or Payload(4096)).seal(KEY, data)
 
 
+def random(length: int) -> bytes:
+    """Data of which no piece stands for another."""
+    return secrets.token_bytes(length)
+
+
 def files() -> Iterator[tuple[str, bytes]]:
     yield from headers()
     yield from passphrases()
@@ -84,10 +89,19 @@ def boxes() -> Iterator[tuple[str, bytes]]:
 
 def payloads() -> Iterator[tuple[str, bytes]]:
     for segment in (4095, 4096, 4097, 1 << 24, (1 << 24) + 1):
-        yield f"segments of {segment}", seal(bytes(9000), payload=Payload(segment))
-    yield "an empty last segment", seal(bytes(2 * STEP), payload=Payload(4096, empty_last=True))
+        for length in (segment - 33, segment - 32, segment - 31, 3 * segment + 5, 9000):
+            if length < 1 << 20 or length == segment - 31:
+                yield f"{length} bytes in segments of {segment}", seal(random(length), payload=Payload(segment))
+    for segment in (4096, 4097, 4128, 5000, 8224, 1 << 20):
+        step = segment - 32
+        for count in (1, 2, 130) if step < 10_000 else (1, 5):
+            yield f"{count} full segments of {segment}", seal(random(count * step), payload=Payload(segment))
+            yield f"{count} full segments of {segment}, an empty one", seal(random(count * step), payload=Payload(segment, empty_last=True))
+        # Enough for several threads, in stretches that begin and end anywhere.
+        hidden = writer.padded(random(9_000_001))
+        yield f"many segments of {segment}, length hidden", seal(hidden, about=metadata(padding=1), payload=Payload(segment))
     yield "another aad", seal(payload=Payload(4096, aad=writer.P[:9] + b"\1"))
-    sealed = seal(bytes(3 * STEP + 7))
+    sealed = seal(random(3 * STEP + 7))
     yield "a segment left out", sealed[: -2 * 4096 - 39] + sealed[-4096 - 39 :]
     for cut in (1, 38, 39, 40, 4096, 4096 + 39):
         yield f"{cut} bytes cut off", sealed[:-cut]
@@ -95,8 +109,9 @@ def payloads() -> Iterator[tuple[str, bytes]]:
         yield f"{more} bytes more", sealed + bytes(more)
 
     hidden = metadata(padding=1)
-    long = writer.padded(bytes(20 * STEP))
+    long = writer.padded(random(20 * STEP))
     datas = {"over many segments": long, "of no bytes": b"", "of zeros": bytes(104), "of 80": b"\x80", "of 80 00": b"\x80\0"}
+    datas["behind zeros"] = writer.padded(random(50) + bytes(3 * STEP))
     datas |= {"one byte too long": long + b"\0", "one byte too short": long[:-1], "segments too long": long + bytes(3 * STEP)}
     for name, data in datas.items():
         yield f"padding {name}", seal(data, about=hidden)

@@ -39,6 +39,9 @@ class Program:
     def open(self, private: Path, sealed: Path, options=()) -> subprocess.CompletedProcess:
         return self.start("open", "-i", private, *options, "-o", "-", sealed)
 
+    def open_to(self, private: Path, sealed: Path, output: Path) -> subprocess.CompletedProcess:
+        return self.start("open", "-i", private, "-o", output, sealed)
+
     def start(self, *arguments, stdin: Path | None = None) -> subprocess.CompletedProcess:
         with open(stdin or "/dev/null", "rb") as file:
             # A real pipe, whose length nobody can ask for.
