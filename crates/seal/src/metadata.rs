@@ -165,8 +165,8 @@ fn since_epoch(time: SystemTime) -> (i64, u32) {
         Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),
         Err(before) => {
             let before = before.duration();
-            let whole = -i64::try_from(before.as_secs()).unwrap_or(i64::MAX);
-            if before.subsec_nanos() == 0 { (whole, 0) } else { (whole - 1, 1_000_000_000 - before.subsec_nanos()) }
+            let whole = i64::try_from(before.as_secs()).map_or(i64::MIN, |seconds| -seconds);
+            if before.subsec_nanos() == 0 { (whole, 0) } else { (whole.saturating_sub(1), 1_000_000_000 - before.subsec_nanos()) }
         }
     }
 }
@@ -188,8 +188,13 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out() {
-        let times =
-            [None, Some(UNIX_EPOCH), Some(UNIX_EPOCH - Duration::new(5, 1)), Some(UNIX_EPOCH + Duration::new(1 << 33, 999_999_999))];
+        let times = [
+            None,
+            Some(UNIX_EPOCH),
+            Some(UNIX_EPOCH - Duration::new(5, 1)),
+            Some(UNIX_EPOCH - Duration::from_secs(1 << 63)),
+            Some(UNIX_EPOCH + Duration::new(1 << 33, 999_999_999)),
+        ];
         for modified in times {
             for mode in [None, Some(0), Some(0o7777)] {
                 for name in [None, Some(b"a".to_vec()), Some(vec![0xff; 239]), Some(vec![b'n'; LONGEST_NAME])] {
