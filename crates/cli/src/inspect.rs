@@ -8,8 +8,8 @@ use crate::plan::Plan;
 use crate::recipient::mode_name;
 use crate::report::{print, say};
 use crate::sealed::Sealed;
+use deadpan_seal::floe::Segments;
 use deadpan_seal::{Mode, Stanza};
-use layout::Layout;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ struct View {
     metadata: u64,
     payload: u64,
     /// How the payload lies in segments, or why that cannot be.
-    layout: Result<Layout, &'static str>,
+    layout: Result<Segments, &'static str>,
 }
 
 impl View {
@@ -87,7 +87,7 @@ impl View {
         let (version, length, slack, metadata) = (header.version(), header.length(), header.slack(), header.metadata_length());
         let (armored, stanzas) = (sealed.armored, sealed.stanzas.clone());
         let whole = input.length().filter(|_| input.positioned && !armored);
-        let (payload, layout) = Layout::read(sealed.payload, whole.map(|whole| (&input.file, length, whole)))
+        let (payload, layout) = layout::read(sealed.payload, whole.map(|whole| (&input.file, length, whole)))
             .map_err(|error| Failure::of(&name, deadpan_seal::Error::Read(error)))?;
         Ok(Self { name, armored, version, stanzas, header: length, slack, metadata, payload, layout })
     }
@@ -121,7 +121,10 @@ impl View {
             Ok(layout) => writeln!(
                 text,
                 "  payload      {} bytes in {} segments of {}\n  data         {} bytes, with padding if there is any\n  size         consistent",
-                self.payload, layout.segments, layout.segment, layout.data
+                self.payload,
+                layout.count(),
+                layout.segment_length(),
+                layout.data()
             ),
             Err(why) => writeln!(text, "  payload      {} bytes\n  size         not consistent: {why}", self.payload),
         };
@@ -142,9 +145,9 @@ impl View {
             "metadata_bytes": self.metadata,
             "slack_bytes": self.slack,
             "payload_bytes": self.payload,
-            "segment_bytes": layout.map(|layout| layout.segment),
-            "segments": layout.map(|layout| layout.segments),
-            "data_bytes": layout.map(|layout| layout.data),
+            "segment_bytes": layout.map(Segments::segment_length),
+            "segments": layout.map(Segments::count),
+            "data_bytes": layout.map(Segments::data),
             "consistent": layout.is_some(),
             "error": self.layout.as_ref().err(),
             "exit": self.exit() as u8,

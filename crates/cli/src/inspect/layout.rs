@@ -1,59 +1,43 @@
 //! How a payload lies in segments: what FLOE's first bytes and the length tell.
 
-use deadpan_seal::floe::{HEADER, OVERHEAD};
+use deadpan_seal::floe::{HEADER, OVERHEAD, Parameters, Segments};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-/// Segments of a payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// Bytes in a segment, but for the last one.
-    pub segment: u64,
-    pub segments: u64,
-    /// Bytes of plain data, padding included.
-    pub data: u64,
-}
-
 /// What the last segment begins with instead of its length, in all others.
 const NOT_LAST: [u8; 4] = [0xff; 4];
 
-impl Layout {
-    /// Reads what is needed: of a file (given with its header's length and its own) two places, of a stream all of it. Says how many bytes
-    /// the payload has, too.
-    pub fn read(mut payload: impl Read, whole: Option<(&File, u64, u64)>) -> io::Result<(u64, Result<Self, &'static str>)> {
-        let mut start = Vec::new();
-        payload.by_ref().take(HEADER as u64).read_to_end(&mut start)?;
-        if start.len() < HEADER {
-            return Ok((start.len() as u64, Err("the payload is cut short")));
-        }
-        let segment = u64::from(u32::from_be_bytes([start[2], start[3], start[4], start[5]]));
-        if segment <= OVERHEAD as u64 {
-            return Ok((start.len() as u64 + drain(payload)?, Err("the segments have no room for data")));
-        }
-        let (length, last) = match whole {
-            Some((file, header, whole)) => {
-                let begin = header + HEADER as u64;
-                let length = whole.saturating_sub(begin);
-                let mut last = [0; 4];
-                // What is too short for its mark is judged by its length below.
-                let read = file.read_at(&mut last, begin + length.saturating_sub(1) / segment * segment)?;
-                (length, if read == 4 { last } else { NOT_LAST })
-            }
-            None => walk(payload, segment)?,
-        };
-        Ok((HEADER as u64 + length, Self::of(segment, length, last)))
+/// Reads what is needed: of a file (given with its header's length and its own) two places, of a stream all of it. Says how many bytes the payload
+/// has, too.
+pub fn read(mut payload: impl Read, whole: Option<(&File, u64, u64)>) -> io::Result<(u64, Result<Segments, &'static str>)> {
+    let mut start = Vec::new();
+    payload.by_ref().take(HEADER as u64).read_to_end(&mut start)?;
+    if start.len() < HEADER {
+        return Ok((start.len() as u64, Err("the payload is cut short")));
     }
+    let Ok(parameters) = Parameters::read(start.as_slice()) else {
+        return Ok((start.len() as u64 + drain(payload)?, Err("the payload does not begin as it should")));
+    };
+    let segment = parameters.segment_length() as u64;
+    let (length, last) = match whole {
+        Some((file, header, whole)) => {
+            let begin = header + HEADER as u64;
+            let length = whole.saturating_sub(begin);
+            let mut last = [0; 4];
+            // What is too short for its mark is judged by its length below.
+            let read = file.read_at(&mut last, begin + length.saturating_sub(1) / segment * segment)?;
+            (length, if read == 4 { last } else { NOT_LAST })
+        }
+        None => walk(payload, segment)?,
+    };
+    Ok((HEADER as u64 + length, segments(parameters, length, last)))
+}
 
-    /// `length` bytes of segments, of which the last begins with `last`.
-    fn of(segment: u64, length: u64, last: [u8; 4]) -> Result<Self, &'static str> {
-        let segments = length.div_ceil(segment);
-        let remainder = length - segments.saturating_sub(1) * segment;
-        if segments == 0 || remainder < OVERHEAD as u64 || u64::from(u32::from_be_bytes(last)) != remainder {
-            return Err("the payload is cut short, or something stands after it");
-        }
-        Ok(Self { segment, segments, data: length - segments * OVERHEAD as u64 })
-    }
+/// `length` bytes of segments, of which the last begins with `last`.
+fn segments(parameters: Parameters, length: u64, last: [u8; 4]) -> Result<Segments, &'static str> {
+    let right = |segments: &Segments| u32::from_be_bytes(last) as usize == segments.data_in(segments.count() - 1) + OVERHEAD;
+    parameters.segments_in(length).ok().filter(right).ok_or("the payload is cut short, or something stands after it")
 }
 
 /// Reads segments to the end: how many bytes, and how the last one begins.
@@ -82,6 +66,7 @@ mod tests {
     fn payload(segment: u64, length: u64) -> Vec<u8> {
         let mut bytes = vec![0; HEADER];
         bytes[2..6].copy_from_slice(&(segment as u32).to_be_bytes());
+        bytes[9] = 32;
         let mut left = length;
         while left > 0 {
             let part = left.min(segment);
@@ -95,10 +80,11 @@ mod tests {
 
     #[test]
     fn lengths_around_a_segment() {
-        for (length, segments) in [(32, 1), (33, 1), (99, 1), (100, 1), (132, 2), (200, 2), (232, 3)] {
-            let (size, layout) = Layout::read(payload(100, length).as_slice(), None).unwrap();
+        for (length, count) in [(32, 1), (33, 1), (99, 1), (100, 1), (132, 2), (200, 2), (232, 3)] {
+            let (size, segments) = read(payload(100, length).as_slice(), None).unwrap();
+            let segments = segments.unwrap();
             assert_eq!(size, HEADER as u64 + length);
-            assert_eq!(layout, Ok(Layout { segment: 100, segments, data: length - 32 * segments }));
+            assert_eq!((segments.segment_length(), segments.count(), segments.data()), (100, count, length - 32 * count));
         }
     }
 
@@ -106,8 +92,8 @@ mod tests {
     fn every_cut_and_every_addition_shows() {
         let whole = payload(100, 250);
         for cut in 0..whole.len() {
-            assert!(Layout::read(&whole[..cut], None).unwrap().1.is_err(), "{cut}");
+            assert!(read(&whole[..cut], None).unwrap().1.is_err(), "{cut}");
         }
-        assert!(Layout::read([&whole[..], &[0]].concat().as_slice(), None).unwrap().1.is_err());
+        assert!(read([&whole[..], &[0]].concat().as_slice(), None).unwrap().1.is_err());
     }
 }
