@@ -4,6 +4,7 @@ import base64
 import contextlib
 import io
 import json
+import re
 import secrets
 import tempfile
 import unittest
@@ -53,6 +54,19 @@ class Case(unittest.TestCase):
         recipients = [self.recipient()] if recipients is None else recipients
         about = writer.metadata() if about is None else about
         return writer.header(self.key, recipients, about, **header) + payload.seal(self.key, data)
+
+
+class TheWorkedExample(Case):
+    def test_the_page_shows_a_file_that_opens(self):
+        page = (Path(__file__).parents[2] / "docs" / "format-seal.md").read_text()
+        example = page.split("<!-- example -->")[1].split("<!-- end of example -->")[0]
+        sealed = b""
+        for offset, text in re.findall(r"^ *(\d+)  ([0-9a-f]+)$", example, re.MULTILINE):
+            self.assertEqual(int(offset), len(sealed))
+            sealed += bytes.fromhex(text)
+        self.assertEqual(self.open(sealed, passphrase=b"correct horse"), b"Nothing about this shows.\n")
+        about = json.loads(self.open(sealed, "--metadata", passphrase=b"correct horse"))
+        self.assertEqual((about["name"], about["padded"]), ("note.txt", True))
 
 
 class Opens(Case):
