@@ -14,7 +14,7 @@ enum Whose {
     Nobody,
 }
 
-/// Counts calls and panics at one of them, without the message that a panic prints.
+/// Counts calls and panics at one of them, without the message that a panic prints, once the other workers had time to wait for this one.
 struct Fuse {
     calls: AtomicUsize,
     at: usize,
@@ -23,6 +23,7 @@ struct Fuse {
 impl Fuse {
     fn burn(&self) {
         if self.calls.fetch_add(1, Ordering::Relaxed) == self.at {
+            std::thread::sleep(Duration::from_millis(30));
             resume_unwind(Box::new("the caller's"));
         }
     }
