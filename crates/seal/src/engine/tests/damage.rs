@@ -104,7 +104,7 @@ fn what_went_out_before_a_fault_is_authentic() {
 }
 
 #[test]
-fn memory_is_as_before_after_a_refusal() {
+fn memory_is_as_before_after_a_refusal_and_readers_stay_failed() {
     let good = sample(3 * FULL + 100);
     let sealed = sealing(false).bytes(&good).expect("sealed");
     let begin = sealed.len() - (3 * FULL + 100 + 4 * 32);
@@ -124,6 +124,9 @@ fn memory_is_as_before_after_a_refusal() {
         let mut plain = b"before".to_vec();
         assert!(opened.bytes_onto(payload, &mut plain).is_err(), "{number}");
         assert_eq!(plain, b"before", "{number}");
+        let mut reader = opened.reader(payload).expect("a payload");
+        assert!(reader.read_to_end(&mut plain).is_err(), "{number}");
+        assert!((0..4).all(|_| reader.read(&mut [0; 64]).is_err()), "{number}: a reader that failed goes on");
     }
     let mut plain = b"before".to_vec();
     let (opened, payload) = opened(&sealed).expect("the passphrase");

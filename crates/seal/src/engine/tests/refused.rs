@@ -1,7 +1,6 @@
 //! Files that the positioned engine must not be given.
 
 use super::*;
-use std::path::Path;
 
 /// Whether the call was the caller's mistake.
 fn is_callers<T>(result: Result<T, Error>) -> bool {
@@ -26,8 +25,8 @@ fn an_output_with_something_in_it_is_refused() {
 #[cfg(unix)]
 fn an_input_without_positions_is_refused() {
     let _alone = alone();
-    for path in [Path::new("/dev/null"), &std::env::temp_dir()] {
-        let input = File::open(path).expect("it is there");
+    for path in ["/dev/null".into(), std::env::temp_dir()] {
+        let input = File::open(&path).expect("it is there");
         let output = tempfile::tempfile().expect("a temporary file");
         assert!(is_callers(sealing(false).file(&input, &output, &work(1))), "{}", path.display());
         assert!(contents(output).is_empty(), "something was written");
