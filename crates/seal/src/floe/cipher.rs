@@ -72,7 +72,7 @@ impl<M: AsRef<Message>> Cipher<M> {
             .map_err(|_| Error::System("sealing failed"))
     }
 
-    /// Opens a segment into `data`, which is shorter by [`OVERHEAD`]. If that fails, `data` holds nothing.
+    /// Opens a segment into `data`, which is shorter by [`OVERHEAD`]. If that fails, `data` holds nothing of the segment.
     ///
     /// # Errors
     /// If the segment was changed, stands elsewhere, or the message goes on or ends against what `last` says.
