@@ -7,10 +7,17 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// A program that signals reach, though whoever runs the tests may have asked for some to be ignored, as `nohup` and shells in the background do.
+fn mortal(sandbox: &Sandbox, program: &str) -> Command {
+    let mut command = Command::new("env");
+    sandbox.settle(&mut command);
+    command.args(["--default-signal", program]);
+    command
+}
+
 /// The program itself, not under `setsid`, so that signals reach it.
 fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
-    sandbox.settle(&mut command);
+    let mut command = mortal(sandbox, PROGRAM);
     command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -94,8 +101,7 @@ fn where_partial_outputs_need_a_name() {
     let sandbox = Sandbox::with_key("hybrid");
     let line = "mount -t tmpfs tmpfs /proc && exec deadpan seal -o out";
     let start = || {
-        let mut command = Command::new("unshare");
-        sandbox.settle(&mut command);
+        let mut command = mortal(&sandbox, "unshare");
         command.args(["--mount", "bash", "-c", line]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     };
     let begun = |child: &mut std::process::Child| {
