@@ -29,9 +29,10 @@ impl Session {
         unlockpt(&terminal).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
         let side = || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap());
-        let mut command = Command::new("setsid");
+        // Signals that whoever runs the tests ignores are not ignored on a terminal.
+        let mut command = Command::new("env");
         // --ctty makes it the terminal of the new session; without --wait, setsid becomes the program.
-        command.arg("--ctty").arg(PROGRAM).args(args);
+        command.args(["--default-signal", "setsid", "--ctty", PROGRAM]).args(args);
         sandbox.settle(&mut command);
         let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
         let terminal = File::from(terminal);
