@@ -74,12 +74,7 @@ pub struct Open {
 impl OpenArgs {
     pub fn plan(self) -> Result<Open, Failure> {
         let sources = Source::all(self.files.clone())?;
-        if sources.contains(&Source::Stdin) && self.source.takes_stdin() {
-            return Err(Failure::usage(
-                "standard input cannot give both the data and the passphrase",
-                "use another descriptor: --passphrase-fd 3",
-            ));
-        }
+        self.source.leave_stdin_to(&sources)?;
         if sources.len() > 1 && (self.output.as_deref() == Some(Path::new("-")) || self.range.is_some() && self.output.is_none()) {
             return Err(Failure::usage(
                 "several files in one stream cannot be told apart",

@@ -1,6 +1,7 @@
 //! Where passphrases come from: a file, a descriptor, the environment, or the terminal. Never an argument, which everybody can see.
 
 use crate::failure::{Exit, Failure};
+use crate::input::Source;
 use crate::prompt::{LONGEST, Terminal};
 use deadpan_seal::{Passphrase, Secret};
 use std::cell::OnceCell;
@@ -24,9 +25,16 @@ pub struct PassphraseArgs {
 }
 
 impl PassphraseArgs {
-    /// Whether standard input is to give the passphrase, so that it cannot give data.
-    pub fn takes_stdin(&self) -> bool {
-        self.passphrase_fd == Some(0) || self.passphrase_file.as_deref().is_some_and(|file| file == Path::new("/dev/stdin"))
+    /// Standard input gives the passphrase or data, not both.
+    pub fn leave_stdin_to(&self, sources: &[Source]) -> Result<(), Failure> {
+        let taken = self.passphrase_fd == Some(0) || self.passphrase_file.as_deref().is_some_and(|file| file == Path::new("/dev/stdin"));
+        if taken && sources.contains(&Source::Stdin) {
+            return Err(Failure::usage(
+                "standard input cannot give both the data and the passphrase",
+                "use another descriptor: --passphrase-fd 3",
+            ));
+        }
+        Ok(())
     }
 
     fn file(&self) -> Option<PathBuf> {

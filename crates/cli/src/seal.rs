@@ -73,12 +73,7 @@ impl SealArgs {
     pub fn plan(self) -> Result<Seal, Failure> {
         self.to.check()?;
         let sources = Source::all(self.files.clone())?;
-        if sources.contains(&Source::Stdin) && self.to.source.takes_stdin() {
-            return Err(Failure::usage(
-                "standard input cannot give both the data and the passphrase",
-                "use another descriptor: --passphrase-fd 3",
-            ));
-        }
+        self.to.source.leave_stdin_to(&sources)?;
         let to_stdout = self.output.as_deref() == Some(Path::new("-"));
         if sources.len() > 1 && to_stdout {
             return Err(Failure::usage(

@@ -58,12 +58,9 @@ pub(crate) fn seal(
     on_threads(workers, || {
         let mut cipher = message.cipher();
         let (mut plain, mut sealed) = (Buffer::new(data), Buffer::new(room));
-        // How much is sealed and not written yet.
+        // How much is sealed and not written yet: nothing between stretches.
         let mut ready = 0;
         shift.run(|segment, edge| {
-            if edge.first {
-                ready = 0;
-            }
             let plain = &mut plain[..segments.data_in(segment)];
             source.read(plain, segments.data_at(segment))?;
             let end = ready + plain.len() + OVERHEAD;
