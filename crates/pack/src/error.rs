@@ -1,0 +1,91 @@
+//! What can go wrong.
+
+use std::io;
+use thiserror::Error;
+
+/// Whose fault it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The archive is damaged, or made to do harm.
+    Data,
+    /// What was asked for cannot be.
+    Caller,
+    /// A disk is full, a permission missing.
+    System,
+}
+
+/// Why packing, unpacking or listing ended. Paths are as people can read them.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The archive is not what it says.
+    #[error("{what}\nhint: {hint}")]
+    Archive {
+        /// What is wrong, and where.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// The archive ends before its end.
+    #[error("the archive ends too early\nhint: it was cut short; get it again")]
+    Truncated,
+    /// What was asked for cannot be.
+    #[error("{what}\nhint: {hint}")]
+    Refused {
+        /// What, and why not.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// A file or folder could not be read or written.
+    #[error("cannot {verb} {path}: {error}")]
+    Entry {
+        /// What could not be done: `read`, `write`, `create`.
+        verb: &'static str,
+        /// To what.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The archive could not be read.
+    #[error("cannot read: {0}")]
+    Read(io::Error),
+    /// The archive could not be written.
+    #[error("cannot write: {0}")]
+    Write(io::Error),
+    /// Somebody asked to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Error {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Archive { .. } | Self::Truncated => Fault::Data,
+            Self::Refused { .. } => Fault::Caller,
+            Self::Entry { .. } | Self::Read(_) | Self::Write(_) | Self::Stopped => Fault::System,
+        }
+    }
+}
+
+/// Bytes of a path, for people: what is not plain text is escaped, so that no name can play tricks with a terminal.
+#[must_use]
+pub fn shown(path: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in path.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let hidden = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+            if character.is_control() || hidden {
+                text.extend(character.escape_default());
+            } else {
+                text.push(character);
+            }
+        }
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
