@@ -52,7 +52,7 @@ impl Tree {
         while body.len() >= CHUNK_LEN && self.chunks() > 1 {
             let level = self.level(position, body.len() as u64);
             let (subtree, rest) = body.split_at((CHUNK << level) as usize);
-            nodes.push(((level, position / CHUNK >> level), subtree_of(subtree, position)));
+            nodes.push(((level, (position / CHUNK) >> level), subtree_of(subtree, position)));
             position += CHUNK << level;
             body = rest;
         }
