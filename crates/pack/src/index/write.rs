@@ -1,0 +1,188 @@
+//! The index as it grows: parts with room for hashes that are not known yet.
+
+use super::varint::{put, put_signed};
+use super::{BLOCK_PREFIX, SIGNATURE};
+use crate::tar::write::comment;
+use crate::{BLOCK, Entry, Kind};
+use std::collections::VecDeque;
+
+/// A part is closed when it is so long.
+const PART: usize = 128 << 10;
+/// When more than this is complete, it goes into the archive.
+const WAITING: usize = 4 << 20;
+const HASH: usize = 32;
+
+/// Where a hash belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    part: u32,
+    at: u32,
+}
+
+#[derive(Debug)]
+struct Part {
+    first: Vec<u8>,
+    count: u32,
+    /// With the eight and four bytes before the records.
+    bytes: Vec<u8>,
+    /// Hashes that are missing.
+    open: usize,
+}
+
+/// The index of a pack that is being written.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// Parts that are not written, the last of them open.
+    parts: VecDeque<Part>,
+    /// How many were written.
+    written: u32,
+    /// Hashes that are missing in all parts.
+    open: usize,
+    /// Bytes in closed parts.
+    waiting: usize,
+    table: Vec<u8>,
+    entries: u64,
+    /// Of the entry before.
+    path: Vec<u8>,
+    seconds: i64,
+    end: u64,
+}
+
+impl Index {
+    /// Adds an entry. A file's hash comes later, by its slot.
+    pub(crate) fn add(&mut self, entry: &Entry) -> Option<Slot> {
+        if self.parts.back().is_none_or(|part| part.bytes.len() >= PART) {
+            self.begin(entry);
+        }
+        let number = self.written + self.parts.len() as u32 - 1;
+        let part = self.parts.back_mut()?;
+        let out = &mut part.bytes;
+        out.push(match entry.kind {
+            Kind::File => 1,
+            Kind::Folder => 2,
+            Kind::SymbolicLink => 3,
+            Kind::HardLink => 4,
+            Kind::Sparse => 5,
+        });
+        let shared = entry.path.iter().zip(&self.path).take_while(|(one, other)| one == other).count();
+        put(out, shared as u64);
+        put(out, (entry.path.len() - shared) as u64);
+        out.extend_from_slice(&entry.path[shared..]);
+        put(out, (entry.begin - self.end) / BLOCK);
+        put(out, (entry.content - entry.begin) / BLOCK);
+        put(out, entry.mode.into());
+        put_signed(out, entry.modified.seconds.wrapping_sub(self.seconds));
+        put(out, entry.modified.nanoseconds.into());
+        let mut slot = None;
+        match entry.kind {
+            Kind::File | Kind::Sparse => {
+                put(out, entry.size);
+                if entry.kind == Kind::Sparse {
+                    put(out, entry.stored);
+                }
+                slot = Some(Slot { part: number, at: out.len() as u32 });
+                out.extend_from_slice(&[0; HASH]);
+                part.open += 1;
+                self.open += 1;
+            }
+            Kind::SymbolicLink | Kind::HardLink => {
+                let target = entry.target.as_deref().unwrap_or_default();
+                put(out, target.len() as u64);
+                out.extend_from_slice(target);
+            }
+            Kind::Folder => {}
+        }
+        part.count += 1;
+        self.entries += 1;
+        self.path.truncate(shared);
+        self.path.extend_from_slice(&entry.path[shared..]);
+        (self.seconds, self.end) = (entry.modified.seconds, entry.end());
+        slot
+    }
+
+    /// A new part, which begins with this entry and can be read alone.
+    fn begin(&mut self, entry: &Entry) {
+        self.waiting += self.parts.back().map_or(0, |part| part.bytes.len());
+        // A part ends with the record that fills it.
+        let mut bytes = Vec::with_capacity(PART + 1024);
+        bytes.extend_from_slice(&entry.begin.to_be_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        self.parts.push_back(Part { first: entry.path.clone(), count: 0, bytes, open: 0 });
+        self.path.clear();
+        (self.seconds, self.end) = (0, entry.begin);
+    }
+
+    pub(crate) fn set(&mut self, slot: Slot, hash: &[u8; HASH]) {
+        if let Some(part) = self.parts.get_mut((slot.part - self.written) as usize) {
+            part.bytes[slot.at as usize..slot.at as usize + HASH].copy_from_slice(hash);
+            part.open -= 1;
+            self.open -= 1;
+        }
+    }
+
+    /// How many hashes are missing.
+    pub(crate) fn open(&self) -> usize {
+        self.open
+    }
+
+    /// A complete part as an index block at `position` of the pack, if too much is waiting.
+    pub(crate) fn block(&mut self, position: u64) -> Option<Vec<u8>> {
+        if self.waiting < WAITING || self.parts.front()?.open > 0 {
+            return None;
+        }
+        let part = self.parts.pop_front()?;
+        self.waiting -= part.bytes.len();
+        let (line, bytes) = self.close(part);
+        let mut block = Vec::with_capacity(bytes.len() + 2048);
+        comment(&mut block, &[BLOCK_PREFIX, &bytes]);
+        // The header, then `LENGTH comment=`, then the prefix.
+        let found = block[BLOCK as usize..].iter().position(|byte| *byte == b'=').unwrap_or_default();
+        let begin = BLOCK + found as u64 + 1 + BLOCK_PREFIX.len() as u64;
+        self.line(position + begin, &bytes, &line);
+        Some(block)
+    }
+
+    /// The next part that follows the archive, at `position` of the pack.
+    pub(crate) fn part(&mut self, position: u64) -> Option<Vec<u8>> {
+        let part = self.parts.pop_front()?;
+        let (line, bytes) = self.close(part);
+        self.line(position, &bytes, &line);
+        Some(bytes)
+    }
+
+    fn close(&mut self, part: Part) -> (Line, Vec<u8>) {
+        self.written += 1;
+        let mut bytes = part.bytes;
+        bytes[8..12].copy_from_slice(&part.count.to_be_bytes());
+        (Line { first: part.first, count: part.count }, bytes)
+    }
+
+    fn line(&mut self, position: u64, bytes: &[u8], line: &Line) {
+        self.table.extend_from_slice(&position.to_be_bytes());
+        self.table.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
+        self.table.extend_from_slice(&line.count.to_be_bytes());
+        self.table.extend_from_slice(blake3::hash(bytes).as_bytes());
+        self.table.extend_from_slice(&(line.first.len() as u16).to_be_bytes());
+        self.table.extend_from_slice(&line.first);
+    }
+
+    /// The table and the trailer, at `position` of the pack, when all parts are written.
+    pub(crate) fn end(&mut self, position: u64) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.table);
+        let (length, hash) = (bytes.len() as u64, blake3::hash(&bytes));
+        bytes.extend_from_slice(&position.to_be_bytes());
+        bytes.extend_from_slice(&length.to_be_bytes());
+        bytes.extend_from_slice(&self.entries.to_be_bytes());
+        bytes.extend_from_slice(&self.written.to_be_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&hash.as_bytes()[..24]);
+        bytes.extend_from_slice(SIGNATURE);
+        bytes
+    }
+}
+
+/// What the table says about a part, beside where it is.
+struct Line {
+    first: Vec<u8>,
+    count: u32,
+}

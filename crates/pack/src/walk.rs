@@ -1,0 +1,194 @@
+//! A folder, walked in order: each folder before what is in it, names in the order of their bytes.
+//!
+//! Everything is opened relative to its folder, and no symbolic link is followed: whoever changes the tree meanwhile leads us nowhere else.
+
+use crate::{Error, shown};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::io::Errno;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+/// Folders in folders, at the most.
+pub(crate) const DEEPEST: usize = 1024;
+/// Bytes of a path, at the most.
+pub(crate) const LONGEST: usize = u16::MAX as usize;
+
+/// What was found, but for its path.
+pub(crate) enum Node {
+    Folder,
+    File(File),
+    SymbolicLink(Vec<u8>),
+}
+
+/// What is not packed, and goes on without.
+#[derive(Debug)]
+pub(crate) enum Missed {
+    /// It was there when its folder was read.
+    Gone,
+    /// A device, a FIFO, a socket.
+    Special,
+    /// It cannot be read.
+    Unreadable(Error),
+}
+
+pub(crate) struct Walk {
+    levels: Vec<Level>,
+    /// Of what was found last, below the root.
+    path: Vec<u8>,
+}
+
+/// A folder whose names are being gone through.
+struct Level {
+    folder: OwnedFd,
+    names: Names,
+    next: usize,
+    /// Bytes of its path.
+    path: usize,
+}
+
+impl Walk {
+    /// Begins with what is in `root`.
+    pub(crate) fn new(root: OwnedFd) -> Result<Self, Error> {
+        let mut walk = Self { levels: Vec::new(), path: Vec::new() };
+        walk.enter(root)?;
+        Ok(walk)
+    }
+
+    /// The path of what was found last.
+    pub(crate) fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// The folder in which it was found.
+    fn enter(&mut self, folder: OwnedFd) -> Result<(), Error> {
+        if self.levels.len() > DEEPEST {
+            return Err(self.refused("is too deep: 1024 folders in one another are the limit"));
+        }
+        let names = Names::read(&folder).map_err(|error| self.failed("read", error))?;
+        self.levels.push(Level { folder, names, next: 0, path: self.path.len() });
+        Ok(())
+    }
+
+    fn failed(&self, verb: &'static str, error: Errno) -> Error {
+        let path = if self.path.is_empty() { "the folder".into() } else { shown(&self.path) };
+        Error::Entry { verb, path, error: error.into() }
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        Error::Refused { what: format!("{} {why}", shown(&self.path)), hint: "leave it out, or rename it" }
+    }
+
+    /// The next node, or what is missed in its place; nothing at the end. The contents of a folder come next.
+    pub(crate) fn next(&mut self) -> Result<Option<Result<(Node, Stat), Missed>>, Error> {
+        let level = loop {
+            let Some(level) = self.levels.last_mut() else { return Ok(None) };
+            self.path.truncate(level.path);
+            if level.next < level.names.len() {
+                break level;
+            }
+            self.levels.pop();
+        };
+        let (name, kind) = level.names.get(level.next);
+        level.next += 1;
+        if !self.path.is_empty() {
+            self.path.push(b'/');
+        }
+        self.path.extend_from_slice(name);
+        if self.path.len() > LONGEST {
+            return Err(self.refused("is too long a path"));
+        }
+        match found(&level.folder, name, kind) {
+            Ok(Found::Folder(folder, stat)) => match self.enter(folder) {
+                Ok(()) => Ok(Some(Ok((Node::Folder, stat)))),
+                Err(error @ Error::Entry { .. }) => Ok(Some(Err(Missed::Unreadable(error)))),
+                Err(error) => Err(error),
+            },
+            Ok(Found::File(file, stat)) => Ok(Some(Ok((Node::File(file), stat)))),
+            Ok(Found::SymbolicLink(target, stat)) => Ok(Some(Ok((Node::SymbolicLink(target), stat)))),
+            Ok(Found::Special) => Ok(Some(Err(Missed::Special))),
+            Err(Errno::NOENT) => Ok(Some(Err(Missed::Gone))),
+            Err(error @ (Errno::MFILE | Errno::NFILE)) => Err(self.failed("open", error)),
+            Err(error) => Ok(Some(Err(Missed::Unreadable(self.failed("read", error))))),
+        }
+    }
+}
+
+enum Found {
+    Folder(OwnedFd, Stat),
+    File(File, Stat),
+    SymbolicLink(Vec<u8>, Stat),
+    Special,
+}
+
+/// Opens what a name stands for. What it is may have changed since its folder was read, and counts as it is now.
+fn found(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno> {
+    let kind = match kind {
+        FileType::RegularFile | FileType::Directory => kind,
+        _ => FileType::from_raw_mode(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode),
+    };
+    match kind {
+        FileType::Directory => {
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = openat(folder, name, flags, Mode::empty())?;
+            let stat = fstat(&opened)?;
+            Ok(Found::Folder(opened, stat))
+        }
+        FileType::RegularFile => {
+            // A FIFO that took the file's place must not keep us waiting.
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let opened = openat(folder, name, flags, Mode::empty())?;
+            let stat = fstat(&opened)?;
+            let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+            Ok(if is_file { Found::File(opened.into(), stat) } else { Found::Special })
+        }
+        FileType::Symlink => {
+            let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            Ok(Found::SymbolicLink(readlinkat(folder, name, Vec::new())?.into_bytes(), stat))
+        }
+        _ => Ok(Found::Special),
+    }
+}
+
+/// The names in a folder, in order. A folder may hold a million of them.
+struct Names {
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// Where a name begins, how long it is, what it stands for.
+struct Place {
+    begin: u32,
+    length: u16,
+    kind: u16,
+}
+
+impl Names {
+    fn read(folder: &OwnedFd) -> Result<Self, Errno> {
+        let (mut bytes, mut places) = (Vec::new(), Vec::new());
+        for entry in Dir::read_from(folder)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            // Four gigabytes of names in one folder: no file system has that.
+            let begin = u32::try_from(bytes.len()).map_err(|_| Errno::OVERFLOW)?;
+            let length = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
+            bytes.extend_from_slice(name);
+            places.push(Place { begin, length, kind: entry.file_type().as_raw_mode() as u16 });
+        }
+        let name = |place: &Place| &bytes[place.begin as usize..][..place.length as usize];
+        places.sort_unstable_by(|one, other| name(one).cmp(name(other)));
+        Ok(Self { bytes, places })
+    }
+
+    fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn get(&self, index: usize) -> (&[u8], FileType) {
+        let place = &self.places[index];
+        let kind = FileType::from_raw_mode(place.kind.into());
+        (&self.bytes[place.begin as usize..][..place.length as usize], kind)
+    }
+}
