@@ -250,7 +250,7 @@ impl Packer {
         }
         let key = (stat.st_dev, stat.st_ino);
         let Some((name, left)) = self.linked.get_mut(&key) else {
-            self.linked.insert(key, (path.to_vec(), stat.st_nlink as u64 - 1));
+            self.linked.insert(key, (path.to_vec(), other_names(stat)));
             return None;
         };
         *left -= 1;
@@ -341,6 +341,12 @@ impl Content {
         self.given += length;
         Some(piece)
     }
+}
+
+/// How many names a file has beside one.
+#[allow(clippy::unnecessary_cast)] // Systems differ in how they count.
+fn other_names(stat: &Stat) -> u64 {
+    (stat.st_nlink as u64).saturating_sub(1)
 }
 
 fn time_of(stat: &Stat) -> Time {

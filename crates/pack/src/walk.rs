@@ -31,6 +31,9 @@ pub(crate) enum Missed {
     Unreadable(Error),
 }
 
+/// What is packed, or what is missed in its place.
+pub(crate) type Step = Result<(Node, Stat), Missed>;
+
 pub(crate) struct Walk {
     levels: Vec<Level>,
     /// Of what was found last, below the root.
@@ -59,7 +62,6 @@ impl Walk {
         &self.path
     }
 
-    /// The folder in which it was found.
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Error> {
         if self.levels.len() > DEEPEST {
             return Err(self.refused("is too deep: 1024 folders in one another are the limit"));
@@ -79,7 +81,7 @@ impl Walk {
     }
 
     /// The next node, or what is missed in its place; nothing at the end. The contents of a folder come next.
-    pub(crate) fn next(&mut self) -> Result<Option<Result<(Node, Stat), Missed>>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<Step>, Error> {
         let level = loop {
             let Some(level) = self.levels.last_mut() else { return Ok(None) };
             self.path.truncate(level.path);

@@ -13,6 +13,7 @@
 mod buffer;
 pub(crate) mod file;
 pub(crate) mod stream;
+pub(crate) mod units;
 
 #[cfg(test)]
 mod tests;

@@ -25,6 +25,7 @@ mod sealing;
 mod secret;
 mod work;
 
+pub use engine::units::{Sink, Source, Taken};
 pub use error::{Error, Fault};
 pub use kem::{Kem, Material, Mode, PrivateKey, PublicKey};
 pub use metadata::{Kind, Metadata};

@@ -6,6 +6,8 @@ mod tests;
 
 pub use sealer::Sealer;
 
+use crate::engine::stream::Passed;
+use crate::engine::units::{Alone, Source, Writing};
 use crate::engine::{file, stream};
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
@@ -170,13 +172,40 @@ impl Sealing {
         self.stream_all(input, output, work)
     }
 
-    fn stream_all(&self, input: impl Read + Send, mut output: impl Write + Send, work: &Work<'_>) -> Result<Summary, Error> {
+    fn stream_all(&self, input: impl Read + Send, output: impl Write + Send, work: &Work<'_>) -> Result<Summary, Error> {
         let start = self.start()?;
-        let input = stream::Input::start(input, stream::data_unit(&start.message))?;
-        let header = self.header(&start, self.header_length(&start, !input.ended()))?;
+        let input = stream::Stream::start(input, stream::data_unit(&start.message))?;
+        self.units(&start, input, output, work).map(|(summary, _)| summary)
+    }
+
+    /// What is put together from many things, to a stream, on all cores.
+    ///
+    /// # Errors
+    /// As for files.
+    pub fn gather<S: Source>(&self, source: S, output: impl Write + Send, work: &Work<'_>) -> Result<(Summary, S), Error> {
+        if self.contents.padded {
+            let mut source = Alone { inner: source, ended: false };
+            let summary = self.stream(&mut source, output, work)?;
+            return Ok((summary, source.inner));
+        }
+        let start = self.start()?;
+        let input = stream::Gathered::start(source, stream::data_unit(&start.message))?;
+        let (summary, input) = self.units(&start, input, output, work)?;
+        Ok((summary, input.into_source()))
+    }
+
+    fn units<I: stream::Input>(
+        &self,
+        start: &Start,
+        input: I,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<(Summary, I), Error> {
+        let header = self.header(start, self.header_length(start, !input.ended()))?;
         output.write_all(&header).map_err(Error::Write)?;
-        let (plain, sealed) = stream::seal(&start.message, input, output, work)?;
-        Ok(Summary { plain, sealed: header.len() as u64 + sealed })
+        let Passed { read, written, input, mut output } = stream::seal(&start.message, input, Writing(output), work)?;
+        output.0.flush().map_err(Error::Write)?;
+        Ok((Summary { plain: read, sealed: header.len() as u64 + written }, input))
     }
 
     /// Bytes in memory, appended to `sealed`, whose memory is used again.

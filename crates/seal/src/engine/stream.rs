@@ -3,15 +3,15 @@
 mod input;
 mod output;
 
-pub(crate) use input::Input;
+pub(crate) use input::{Gathered, Input, Stream};
 
 use super::buffer::Buffer;
 use super::on_threads;
+use super::units::Sink;
 use crate::floe::{Message, OVERHEAD};
 use crate::{Error, Work};
 use input::Unit;
 use output::{Fallen, Output};
-use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
 /// Sealed segments are worked on in units of about so many bytes.
@@ -32,13 +32,18 @@ pub(crate) fn sealed_unit(message: &Message) -> usize {
     per_unit(message) * message.segment_length()
 }
 
-/// Seals all of `input`, whose units are [`data_unit`]s. Returns how many bytes of data there were, and how many of segments.
-pub(crate) fn seal<R: Read + Send, W: Write + Send>(
-    message: &Message,
-    input: Input<R>,
-    output: W,
-    work: &Work<'_>,
-) -> Result<(u64, u64), Error> {
+/// What went through, from where to where.
+pub(crate) struct Passed<I, S> {
+    /// Bytes that were read.
+    pub(crate) read: u64,
+    /// Bytes that were put out.
+    pub(crate) written: u64,
+    pub(crate) input: I,
+    pub(crate) output: S,
+}
+
+/// Seals all of `input`, whose units are [`data_unit`]s.
+pub(crate) fn seal<I: Input, S: Sink>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
     let full = message.data_length();
     let per_unit = per_unit(message) as u64;
     run(message, input, output, work, |cipher, unit, data, sealed, done| {
@@ -54,13 +59,8 @@ pub(crate) fn seal<R: Read + Send, W: Write + Send>(
     })
 }
 
-/// Opens all of `input`, whose units are [`sealed_unit`]s. Returns how many bytes of segments there were, and how many of data.
-pub(crate) fn open<R: Read + Send, W: Write + Send>(
-    message: &Message,
-    input: Input<R>,
-    output: W,
-    work: &Work<'_>,
-) -> Result<(u64, u64), Error> {
+/// Opens all of `input`, whose units are [`sealed_unit`]s.
+pub(crate) fn open<I: Input, S: Sink>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
     let full = message.segment_length();
     let per_unit = per_unit(message) as u64;
     run(message, input, output, work, |cipher, unit, sealed, data, done| {
@@ -81,13 +81,13 @@ type Cipher<'m> = crate::floe::Cipher<&'m Message>;
 
 /// Takes units from the input, has `each` work on them, and puts them out in order. `each` gets a unit and a buffer to write to, says through its
 /// last argument how far that is filled, even if it fails, and returns how many bytes of data there were.
-fn run<'m, R: Read + Send, W: Write + Send>(
+fn run<'m, I: Input, S: Sink>(
     message: &'m Message,
-    input: Input<R>,
-    output: W,
+    input: I,
+    output: S,
     work: &Work<'_>,
     each: impl Fn(&mut Cipher<'m>, &Unit, &[u8], &mut [u8], &mut usize) -> Result<usize, Error> + Sync,
-) -> Result<(u64, u64), Error> {
+) -> Result<Passed<I, S>, Error> {
     let size = sealed_unit(message);
     // One reads, one works, one writes: one more than the cores, so that waiting for the pipes costs nothing. Nothing longer than a unit
     // follows what was read already where the input has ended.
@@ -109,14 +109,16 @@ fn run<'m, R: Read + Send, W: Write + Send>(
                 if output.failed() { None } else { input.next(&mut from, work) }
             };
             let Some(unit) = unit else { return };
-            let number = unit.as_ref().map_or_else(|(number, _)| *number, |unit| unit.number);
+            let number = unit.as_ref().map_or_else(|(number, _)| *number, |(unit, _)| unit.number);
             let mut done = 0;
-            let result =
-                unit.map_err(|(_, error)| error).and_then(|unit| each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done));
+            let result = unit.map_err(|(_, error)| error).and_then(|(unit, rest)| {
+                I::complete(rest, &mut from[..unit.length])?;
+                each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done)
+            });
             // Segments before the one that failed are authentic, and go out.
             output.put(number, &to[..done], result, work);
         }
     });
-    let read = input.into_inner().unwrap_or_else(PoisonError::into_inner).read();
-    output.finish().map(|written| (read, written))
+    let input = input.into_inner().unwrap_or_else(PoisonError::into_inner);
+    output.finish().map(|(written, output)| Passed { read: input.read(), written, input, output })
 }

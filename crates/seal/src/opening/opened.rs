@@ -1,6 +1,8 @@
 //! A file whose header is open.
 
 use super::{Opener, RangeReader};
+use crate::engine::stream::Passed;
+use crate::engine::units::{Alone, Sink, Writing};
 use crate::engine::{file, stream};
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
@@ -89,16 +91,36 @@ impl Opened {
     ///
     /// # Errors
     /// As for files.
-    pub fn stream(&self, mut input: impl Read + Send, output: impl Write + Send, work: &Work<'_>) -> Result<Summary, Error> {
-        let message = self.message(&mut input)?;
-        let input = stream::Input::start(input, stream::sealed_unit(&message))?;
-        let summary = |(sealed, plain)| Summary { plain, sealed: self.begin() + sealed };
+    pub fn stream(&self, input: impl Read + Send, output: impl Write + Send, work: &Work<'_>) -> Result<Summary, Error> {
         if !self.contents.padded {
-            return stream::open(&message, input, output, work).map(summary);
+            let (summary, mut output) = self.units(input, Writing(output), work)?;
+            return output.0.flush().map(|()| summary).map_err(Error::Write);
         }
-        let mut stripped = Stripped { output, stripper: Stripper::default() };
-        let summary = stream::open(&message, input, &mut stripped, work).map(summary)?;
-        Ok(Summary { plain: stripped.stripper.finish()?, ..summary })
+        let stripped = Stripped { output, stripper: Stripper::default() };
+        let (summary, mut stripped) = self.units(input, Writing(stripped), work)?;
+        stripped.0.output.flush().map_err(Error::Write)?;
+        Ok(Summary { plain: stripped.0.stripper.finish()?, ..summary })
+    }
+
+    /// What follows the header, to something that takes it apart, on all cores. What it gets is authentic; after an error more was to come.
+    ///
+    /// # Errors
+    /// As for files.
+    pub fn scatter<S: Sink>(&self, input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
+        if !self.contents.padded {
+            return self.units(input, sink, work);
+        }
+        let stripped = Stripped { output: Alone { inner: sink, ended: false }, stripper: Stripper::default() };
+        let (summary, stripped) = self.units(input, Writing(stripped), work)?;
+        let plain = stripped.0.stripper.finish()?;
+        Ok((Summary { plain, ..summary }, stripped.0.output.inner))
+    }
+
+    fn units<S: Sink>(&self, mut input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
+        let message = self.message(&mut input)?;
+        let input = stream::Stream::start(input, stream::sealed_unit(&message))?;
+        let Passed { read, written, output, .. } = stream::open(&message, input, sink, work)?;
+        Ok((Summary { plain: written, sealed: self.begin() + read }, output))
     }
 
     /// What follows the header, in memory, appended to `plain`.

@@ -1,12 +1,33 @@
 //! The input, which one worker at a time holds.
 
+use crate::engine::units::{Source, Taken};
 use crate::fill::read_full;
 use crate::{Error, Work};
 use deadpan_ct::Wiped;
 use std::io::Read;
 
-/// An input in units. Whether a unit is the last is known by reading one byte more, which then begins the next.
-pub(crate) struct Input<R> {
+/// Where units come from.
+pub(crate) trait Input: Send {
+    /// What is left to do for a unit when the next worker holds the input.
+    type Rest: Send;
+
+    /// Whether all of it is in the first unit.
+    fn ended(&self) -> bool;
+
+    /// How many bytes were read already.
+    fn ready(&self) -> usize;
+
+    /// How many bytes were handed out.
+    fn read(&self) -> u64;
+
+    /// The next unit, or why there is none; nothing at the end.
+    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Result<(Unit, Self::Rest), (u64, Error)>>;
+
+    fn complete(rest: Self::Rest, bytes: &mut [u8]) -> Result<(), Error>;
+}
+
+/// A stream in units. Whether a unit is the last is known by reading one byte more, which then begins the next.
+pub(crate) struct Stream<R> {
     input: R,
     unit: usize,
     /// The byte that was read ahead, or the whole first unit.
@@ -19,13 +40,13 @@ pub(crate) struct Input<R> {
 
 /// Which unit it is, how long, and whether it is the last.
 #[derive(Debug)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     pub(super) number: u64,
     pub(super) length: usize,
     pub(super) last: bool,
 }
 
-impl<R: Read> Input<R> {
+impl<R: Read> Stream<R> {
     /// Reads the first unit of `unit` bytes.
     pub(crate) fn start(mut input: R, unit: usize) -> Result<Self, Error> {
         // Of its full size at once: memory that grows leaves copies of what was in it behind.
@@ -36,23 +57,40 @@ impl<R: Read> Input<R> {
         Ok(Self { input, unit, ahead, number: 0, read: 0, ended, finished: false })
     }
 
-    /// Whether all of it is in the first unit.
-    pub(crate) fn ended(&self) -> bool {
+    fn fill(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        if work.stop.is_some_and(|stop| stop()) {
+            return Err(Error::Stopped);
+        }
+        let ready = self.ahead.len();
+        buffer[..ready].copy_from_slice(&self.ahead);
+        if ready > 1 {
+            // The first unit goes, and its memory with it.
+            self.ahead = Wiped::new(Vec::with_capacity(1));
+        }
+        self.ahead.clear();
+        if self.ended || ready > self.unit {
+            return Ok(ready);
+        }
+        Ok(ready + read_full(&mut self.input, &mut buffer[ready..=self.unit]).map_err(Error::Read)?)
+    }
+}
+
+impl<R: Read + Send> Input for Stream<R> {
+    type Rest = ();
+
+    fn ended(&self) -> bool {
         self.ended
     }
 
-    /// How many bytes were read already.
-    pub(super) fn ready(&self) -> usize {
+    fn ready(&self) -> usize {
         self.ahead.len()
     }
 
-    /// How many bytes were handed out.
-    pub(super) fn read(&self) -> u64 {
+    fn read(&self) -> u64 {
         self.read
     }
 
-    /// The next unit, or why there is none; nothing at the end.
-    pub(super) fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Result<Unit, (u64, Error)>> {
+    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Result<(Unit, ()), (u64, Error)>> {
         if self.finished {
             return None;
         }
@@ -72,23 +110,84 @@ impl<R: Read> Input<R> {
         self.number += 1;
         self.read += length as u64;
         self.finished = last;
-        Some(Ok(Unit { number, length, last }))
+        Some(Ok((Unit { number, length, last }, ())))
     }
 
-    fn fill(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+    fn complete((): (), _bytes: &mut [u8]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A source in units, the first of which was taken already.
+pub(crate) struct Gathered<S> {
+    source: S,
+    unit: usize,
+    ahead: Option<Wiped<Vec<u8>>>,
+    number: u64,
+    read: u64,
+    ended: bool,
+    finished: bool,
+}
+
+impl<S: Source> Gathered<S> {
+    pub(crate) fn start(mut source: S, unit: usize) -> Result<Self, Error> {
+        let mut ahead = Wiped::new(vec![0; unit]);
+        let Taken { length, last, rest } = source.take(&mut ahead).map_err(Error::Read)?;
+        ahead.truncate(length);
+        S::complete(rest, &mut ahead).map_err(Error::Read)?;
+        Ok(Self { source, unit, ahead: Some(ahead), number: 0, read: 0, ended: last, finished: false })
+    }
+
+    pub(crate) fn into_source(self) -> S {
+        self.source
+    }
+
+    fn fill(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Result<Taken<Option<S::Rest>>, Error> {
         if work.stop.is_some_and(|stop| stop()) {
             return Err(Error::Stopped);
         }
-        let ready = self.ahead.len();
-        buffer[..ready].copy_from_slice(&self.ahead);
-        if ready > 1 {
-            // The first unit goes, and its memory with it.
-            self.ahead = Wiped::new(Vec::with_capacity(1));
+        if let Some(ahead) = self.ahead.take() {
+            buffer[..ahead.len()].copy_from_slice(&ahead);
+            return Ok(Taken { length: ahead.len(), last: self.ended, rest: None });
         }
-        self.ahead.clear();
-        if self.ended || ready > self.unit {
-            return Ok(ready);
+        let Taken { length, last, rest } = self.source.take(&mut buffer[..self.unit]).map_err(Error::Read)?;
+        if length < self.unit && !last {
+            return Err(Error::Invalid("a source gave less than there was room for"));
         }
-        Ok(ready + read_full(&mut self.input, &mut buffer[ready..=self.unit]).map_err(Error::Read)?)
+        Ok(Taken { length, last, rest: Some(rest) })
+    }
+}
+
+impl<S: Source> Input for Gathered<S> {
+    type Rest = Option<S::Rest>;
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn ready(&self) -> usize {
+        self.ahead.as_ref().map_or(0, |ahead| ahead.len())
+    }
+
+    fn read(&self) -> u64 {
+        self.read
+    }
+
+    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Result<(Unit, Self::Rest), (u64, Error)>> {
+        if self.finished {
+            return None;
+        }
+        let number = self.number;
+        let taken = self.fill(buffer, work);
+        self.number += 1;
+        self.finished = taken.as_ref().map_or(true, |taken| taken.last);
+        Some(taken.map_err(|error| (number, error)).map(|Taken { length, last, rest }| {
+            self.read += length as u64;
+            (Unit { number, length, last }, rest)
+        }))
+    }
+
+    fn complete(rest: Self::Rest, bytes: &mut [u8]) -> Result<(), Error> {
+        rest.map_or(Ok(()), |rest| S::complete(rest, bytes)).map_err(Error::Read)
     }
 }
