@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::plan::Task;
-use crate::{completions, inspect, keygen, keys, lab, man, open, seal};
+use crate::{completions, inspect, keygen, keys, lab, man, open, pack, seal};
 use clap::{Parser, Subcommand};
 
 /// Keeps a straight face: seals files, and nothing about the secret shows, neither in the bytes nor in the time
@@ -20,6 +20,7 @@ enum Command {
     Seal(seal::SealArgs),
     Open(open::OpenArgs),
     Inspect(inspect::InspectArgs),
+    Pack(pack::PackCommand),
     /// Measures: does time depend on a secret, and how fast is it?
     #[command(subcommand)]
     Lab(lab::Command),
@@ -36,6 +37,7 @@ impl Cli {
             Command::Seal(args) => Box::new(args.plan()?),
             Command::Open(args) => Box::new(args.plan()?),
             Command::Inspect(args) => Box::new(args.plan()?),
+            Command::Pack(args) => Box::new(args.plan()?),
             Command::Completions(plan) => Box::new(plan),
             Command::Man(plan) => Box::new(plan),
             Command::Lab(command) => return Ok(Task::Lab(command)),

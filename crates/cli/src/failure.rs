@@ -81,7 +81,8 @@ impl Failure {
         Self::io(verb, &shown(path), error)
     }
 
-    fn split(exit: Exit, name: &str, text: &str) -> Self {
+    /// The text of a library's error, with its hint, about a file.
+    pub fn split(exit: Exit, name: &str, text: &str) -> Self {
         let (message, hint) = text.split_once("\nhint: ").map_or((text, None), |(message, hint)| (message, Some(hint.to_owned())));
         let message = if name.is_empty() { message.to_owned() } else { format!("{name}: {message}") };
         Self { exit, message, hint, quiet: false }

@@ -70,10 +70,6 @@ impl Input {
             Source::File(path) => File::open(path).map_err(failed)?,
         };
         let metadata = file.metadata().map_err(failed)?;
-        if metadata.is_dir() {
-            let hint = "folders are not supported by this version; pack it first: tar c FOLDER | deadpan seal -o FOLDER.tar.dpn";
-            return Err(Failure::usage(format!("{name} is a folder"), hint));
-        }
         if metadata.file_type().is_fifo() {
             widen(&file);
         }
@@ -81,6 +77,18 @@ impl Input {
         // be one of the system's files whose contents are made when they are read.
         let positioned = metadata.is_file() && metadata.len() > 0 && *source != Source::Stdin;
         Ok(Self { source: source.clone(), file, metadata, positioned })
+    }
+
+    /// Refuses a folder where only a file will do.
+    pub fn file_only(self, hint: &str) -> Result<Self, Failure> {
+        match self.is_folder() {
+            true => Err(Failure::usage(format!("{} is a folder", self.shown()), hint)),
+            false => Ok(self),
+        }
+    }
+
+    pub fn is_folder(&self) -> bool {
+        self.metadata.is_dir()
     }
 
     pub fn shown(&self) -> String {

@@ -80,7 +80,7 @@ struct View {
 
 impl View {
     fn of(source: &Source) -> Result<Self, Failure> {
-        let input = Input::open(source)?;
+        let input = Input::open(source)?.file_only("name a sealed file")?;
         let name = input.shown();
         let sealed = Sealed::read(&name, &input.file)?;
         let header = &sealed.header;

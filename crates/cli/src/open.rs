@@ -130,7 +130,7 @@ impl Job<'_> {
     }
 
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
-        let input = Input::open(source)?;
+        let input = Input::open(source)?.file_only("name a sealed file; folders are sealed as one: deadpan seal FOLDER")?;
         let name = input.shown();
         let sealed = Sealed::read(&name, &input.file)?;
         self.refuse_existing(source)?;
@@ -161,7 +161,7 @@ impl Job<'_> {
         }
         let place = output.shown();
         output.land(Landing { replace: self.args.force, sync: self.args.sync })?;
-        Ok(Done { output: Some(place), bytes, remark: None })
+        Ok(Done { output: Some(place), bytes, ..Done::default() })
     }
 }
 

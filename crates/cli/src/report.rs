@@ -25,6 +25,8 @@ pub struct Done {
     pub bytes: u64,
     /// What else a person should know: `good`, `removed the source`.
     pub remark: Option<String>,
+    /// It was done, but not for all.
+    pub incomplete: bool,
 }
 
 /// The results so far.
@@ -58,6 +60,9 @@ impl Report {
 
     /// Counts and tells what became of `file`.
     pub fn add(&mut self, file: &str, start: Instant, result: &Result<Done, Failure>) {
+        if result.as_ref().is_ok_and(|done| done.incomplete) {
+            self.worst = self.worst.max(Exit::System);
+        }
         match result {
             Ok(done) if !self.json && self.talks => say(&line(self.command, file, done)),
             Ok(_) => {}
@@ -104,6 +109,10 @@ fn object(command: &str, file: &str, start: Instant, result: &Result<Done, Failu
         "seconds": start.elapsed().as_secs_f64(),
         "error": failure.map(|failure| failure.message.as_str()),
         "hint": failure.and_then(|failure| failure.hint.as_deref()),
-        "exit": failure.map_or(Exit::Done, |failure| failure.exit) as u8,
+        "exit": match result {
+            Ok(done) if done.incomplete => Exit::System,
+            Ok(_) => Exit::Done,
+            Err(failure) => failure.exit,
+        } as u8,
     })
 }

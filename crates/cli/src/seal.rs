@@ -4,6 +4,7 @@ mod verify;
 
 use crate::armor::Armor;
 use crate::failure::{Exit, Failure, help};
+use crate::folder::{self, Gathered, PackArgs};
 use crate::home::Home;
 use crate::input::{Input, Source};
 use crate::output::{self, Output, Place};
@@ -16,8 +17,7 @@ use crate::recipient::{RecipientArgs, Recipients};
 use crate::report::{Done, Report};
 use deadpan_seal::{Error, Kind, Metadata, Sealing, Summary, Work};
 use std::fs::Permissions;
-use std::io::{BufWriter, Read, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -26,12 +26,13 @@ use verify::Removal;
 /// What is added to the name of a sealed file.
 pub const ENDING: &str = ".dpn";
 
-/// Seals files: FILE becomes FILE.dpn, and only the recipients can open it
+/// Seals files and folders: FILE becomes FILE.dpn, and only the recipients can open it
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan seal report.pdf                   to yourself: report.pdf.dpn (makes a key if you have none)",
     "deadpan seal -r alice -r bob.pub *.pdf    to Alice, a contact, and to the key in bob.pub",
     "deadpan seal -p -o notes.dpn notes.txt    with a passphrase",
+    "deadpan seal photos                       a folder with all that is in it: photos.dpn",
     "tar c folder | deadpan seal > folder.dpn  through pipes"
 ))]
 pub struct SealArgs {
@@ -55,10 +56,12 @@ pub struct SealArgs {
     /// Replace an output that exists
     #[arg(short, long)]
     force: bool,
+    #[command(flatten)]
+    pack: PackArgs,
     /// Print the results as JSON, an object a line
     #[arg(long)]
     json: bool,
-    /// What to seal; - or nothing is standard input
+    /// What to seal: files and folders; - or nothing is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
@@ -116,11 +119,13 @@ impl Seal {
     /// Opens both sides, and refuses what cannot work.
     fn prepare(&self, source: &Source) -> Result<(Input, Output), Failure> {
         let args = &self.args;
-        let input = Input::open(source)?;
+        let mut input = Input::open(source)?;
         if args.remove_source {
+            input = input
+                .file_only("--remove-source takes files only: remove the folder yourself when the sealed file is where it should be")?;
             verify::check(&input)?;
         }
-        let place = Place::resolve(args.output.as_deref(), || Ok(usual_place(source)))?;
+        let place = Place::resolve(args.output.as_deref(), || usual_place(&input))?;
         let output = Output::open(&place, args.force, &input)?;
         if output.is_terminal() && !args.armor {
             let hint = "name a file with -o, send it to another program, or ask for text with --armor";
@@ -152,7 +157,7 @@ impl<'a> Job<'a> {
 
     fn seal(&mut self, input: &Input, output: Output) -> Result<Done, Failure> {
         let sealing = self.sealing(input)?;
-        let summary = self.transform(&sealing, input, &output)?;
+        let (summary, incomplete) = self.transform(&sealing, input, &output)?;
         let remark = match (&mut self.removal, &output) {
             (Some(removal), Output::Partial(partial, _)) => {
                 partial.sync()?;
@@ -170,17 +175,17 @@ impl<'a> Job<'a> {
         if self.removal.is_some() {
             verify::remove(input)?;
         }
-        Ok(Done { output: Some(name), bytes: summary.plain, remark })
+        Ok(Done { output: Some(name), bytes: summary.plain, remark, incomplete })
     }
 
     /// To the recipients, with what is to be sealed beside this input's data.
     fn sealing(&self, input: &Input) -> Result<Sealing, Failure> {
-        let metadata = match input.source.path().filter(|_| input.metadata.is_file()) {
+        let metadata = match input.source.path().filter(|_| input.metadata.is_file() || input.is_folder()) {
             None => Metadata::default(),
             Some(path) => Metadata {
-                kind: Kind::File,
+                kind: if input.is_folder() { Kind::Folder } else { Kind::File },
                 // A backslash would be a separator where the file may be opened: such a name stays out, and the sealed file's name is all there is.
-                name: path.file_name().map(|name| name.as_bytes().to_vec()).filter(|name| !name.contains(&b'\\')),
+                name: Some(folder::name_of(path)?.into_encoded_bytes()).filter(|name| !name.contains(&b'\\')),
                 modified: input.metadata.modified().ok(),
                 mode: Some(input.metadata.permissions().mode() & 0o7777),
             },
@@ -189,26 +194,45 @@ impl<'a> Job<'a> {
         sealing.map_err(|error| Failure::of(&input.shown(), error))
     }
 
-    fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<Summary, Failure> {
+    /// Seals; whether something had to be left out.
+    fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<(Summary, bool), Failure> {
         let progress = Progress::new(&input.shown(), input.length());
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
+        if input.is_folder() {
+            return self.folder(sealing, input, output, &work);
+        }
         let summary = if self.args.armor {
-            armored(sealing, &input.file, output, &work)
+            armored(output, |armor| sealing.stream(&input.file, armor, &work))
         } else if input.positioned && output.is_positioned() {
             sealing.file(&input.file, output.file(), &work)
         } else {
             sealing.stream(&input.file, output.file(), &work)
         };
-        summary.map_err(|error| blame(error, &input.shown(), &output.shown()))
+        summary.map(|summary| (summary, false)).map_err(|error| blame(error, &input.shown(), &output.shown()))
+    }
+
+    fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<(Summary, bool), Failure> {
+        let source = Gathered(self.args.pack.packer(input, output)?);
+        let sealed = if self.args.armor {
+            armored(output, |armor| sealing.gather(source, armor, work))
+        } else {
+            sealing.gather(source, output.file(), work)
+        };
+        let (summary, Gathered(packer)) = sealed.map_err(|error| match folder::unwrapped(error) {
+            Ok(error) => folder::failure(&input.shown(), error),
+            Err(error) => blame(error, &input.shown(), &output.shown()),
+        })?;
+        let incomplete = folder::tell(&packer.notes()) != Exit::Done;
+        Ok((Summary { plain: packer.size(), ..summary }, incomplete))
     }
 }
 
-fn armored(sealing: &Sealing, input: impl Read + Send, output: &Output, work: &Work<'_>) -> Result<Summary, Error> {
+fn armored<T>(output: &Output, seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>) -> Result<T, Error> {
     let mut armor = Armor::new(BufWriter::with_capacity(1 << 18, output.file())).map_err(Error::Write)?;
-    let summary = sealing.stream(input, &mut armor as &mut (dyn Write + Send), work)?;
+    let done = seal(&mut armor)?;
     armor.finish().map_err(Error::Write)?;
-    Ok(summary)
+    Ok(done)
 }
 
 /// An error about the file that it is about.
@@ -217,10 +241,14 @@ pub fn blame(error: Error, input: &str, output: &str) -> Failure {
 }
 
 /// Beside a file, with the ending; standard input goes to standard output.
-fn usual_place(source: &Source) -> Place {
-    source.path().map_or(Place::Stdout, |path| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ENDING);
-        Place::File(name.into())
-    })
+fn usual_place(input: &Input) -> Result<Place, Failure> {
+    match input.source.path() {
+        None => Ok(Place::Stdout),
+        Some(path) if input.is_folder() => folder::beside(path, ENDING).map(Place::File),
+        Some(path) => {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ENDING);
+            Ok(Place::File(name.into()))
+        }
+    }
 }

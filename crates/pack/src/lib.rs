@@ -12,7 +12,7 @@ mod tree;
 mod walk;
 mod work;
 
-pub use engine::{pack, pack_file};
+pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
 pub use error::{Error, Fault, shown};
 pub use note::{Note, Notes, What};

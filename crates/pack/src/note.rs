@@ -46,6 +46,7 @@ impl fmt::Display for Note {
 pub struct Notes {
     list: Vec<Note>,
     more: u64,
+    incomplete: bool,
 }
 
 /// More than these nobody reads.
@@ -53,11 +54,18 @@ const LONGEST: usize = 1000;
 
 impl Notes {
     pub(crate) fn add(&mut self, path: &[u8], what: What) {
+        self.incomplete |= matches!(what, What::Unreadable(_));
         if self.list.len() < LONGEST {
             self.list.push(Note { path: path.to_vec(), what });
         } else {
             self.more += 1;
         }
+    }
+
+    /// Whether something that should be in the pack is not.
+    #[must_use]
+    pub fn incomplete(&self) -> bool {
+        self.incomplete
     }
 
     /// The first of them.

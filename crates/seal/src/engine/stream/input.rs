@@ -6,6 +6,9 @@ use crate::{Error, Work};
 use deadpan_ct::Wiped;
 use std::io::Read;
 
+/// A unit and what is left to do for it, or which unit it would have been and why there is none.
+pub(crate) type Next<R> = Result<(Unit, R), (u64, Error)>;
+
 /// Where units come from.
 pub(crate) trait Input: Send {
     /// What is left to do for a unit when the next worker holds the input.
@@ -21,7 +24,7 @@ pub(crate) trait Input: Send {
     fn read(&self) -> u64;
 
     /// The next unit, or why there is none; nothing at the end.
-    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Result<(Unit, Self::Rest), (u64, Error)>>;
+    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Next<Self::Rest>>;
 
     fn complete(rest: Self::Rest, bytes: &mut [u8]) -> Result<(), Error>;
 }
@@ -90,7 +93,7 @@ impl<R: Read + Send> Input for Stream<R> {
         self.read
     }
 
-    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Result<(Unit, ()), (u64, Error)>> {
+    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Next<()>> {
         if self.finished {
             return None;
         }
@@ -173,7 +176,7 @@ impl<S: Source> Input for Gathered<S> {
         self.read
     }
 
-    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Result<(Unit, Self::Rest), (u64, Error)>> {
+    fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Next<Self::Rest>> {
         if self.finished {
             return None;
         }
