@@ -86,8 +86,11 @@ pub fn pack(packer: Packer, output: impl Write + Send, work: &Work<'_>) -> Resul
                 Ok(())
             });
             if let Err(error) = result {
-                // What others meet because of it comes later.
-                lock(&state).failure.get_or_insert(error);
+                let mut state = lock(&state);
+                // What others meet because of a failure is no news.
+                if state.failure.is_none() || matches!(state.failure, Some(Error::Stopped)) {
+                    state.failure = Some(error);
+                }
                 return;
             }
             stretch.done = true;
