@@ -1,0 +1,247 @@
+//! Folders become archives: read by GNU tar, the same whoever does the work, and honest about what changed meanwhile.
+
+use deadpan_pack::{Options, Packer, What, Work, pack};
+use std::ffi::OsStr;
+use std::fs::{self, File, FileTimes};
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a folder")
+}
+
+/// Bytes that do not repeat soon.
+fn sample(length: usize, seed: u32) -> Vec<u8> {
+    (0..length as u32).map(|i| ((i ^ seed).wrapping_mul(2_654_435_761) >> 21) as u8).collect()
+}
+
+/// All that a tree can have.
+fn odd_tree(root: &Path) {
+    let write = |name: &[u8], bytes: &[u8]| {
+        let path = root.join(OsStr::from_bytes(name));
+        fs::create_dir_all(path.parent().expect("below the root")).expect("folders");
+        fs::write(path, bytes).expect("written");
+    };
+    for length in [0, 1, 511, 512, 513, 1023, 1024, 1025, 70_000, 1 << 20, (5 << 20) + 77] {
+        write(format!("lengths/{length}").as_bytes(), &sample(length, 7));
+    }
+    write("ä/ö ü\n\"'\\.txt".as_bytes(), b"signs");
+    write(b"bad\xff\xfename", b"not text");
+    write(&[b"long/".as_slice(), &[0xfe; 200]].concat(), b"not text and long");
+    write(&[&[b'p'; 90][..], b"/", &[b'q'; 60]].concat(), b"a prefix");
+    write(&[&[b'l'; 250][..], b"/", &[b'm'; 250], b"/", &[b'n'; 250]].concat(), b"no prefix will do");
+    fs::create_dir_all(root.join("empty/deep")).expect("folders");
+    symlink("../../outside", root.join("link")).expect("a link");
+    symlink("t".repeat(300), root.join("long link")).expect("a link");
+    write(b"hard/first", b"one file");
+    fs::hard_link(root.join("hard/first"), root.join("hard/second")).expect("a link");
+    fs::hard_link(root.join("hard/first"), root.join("third")).expect("a link");
+    let mut holes = File::create(root.join("holes")).expect("a file");
+    holes.set_len(40 << 20).expect("longer");
+    for (place, length) in [(3 << 20, 5000), (20 << 20, 2 << 20)] {
+        holes.seek(SeekFrom::Start(place)).expect("a place");
+        holes.write_all(&sample(length, 3)).expect("written");
+    }
+    File::create(root.join("hole")).expect("a file").set_len(1 << 20).expect("longer");
+    for (name, mode) in [("lengths/1", 0o400), ("lengths/511", 0o755), ("empty", 0o700), ("third", 0o4711)] {
+        fs::set_permissions(root.join(name), fs::Permissions::from_mode(mode)).expect("a mode");
+    }
+    let times = [
+        ("lengths/0", UNIX_EPOCH - Duration::from_millis(1500)),
+        ("lengths/1", UNIX_EPOCH + Duration::new(1, 123_456_789)),
+        ("lengths/511", UNIX_EPOCH + Duration::from_secs(1 << 33)),
+        ("empty/deep", UNIX_EPOCH + Duration::new(1_000_000_000, 1)),
+    ];
+    for (name, time) in times {
+        let file = File::open(root.join(name)).expect("it is there");
+        file.set_times(FileTimes::new().set_modified(time)).expect("a time");
+    }
+}
+
+fn packed(root: &Path, options: Options, threads: usize) -> Vec<u8> {
+    let packer = Packer::new(root, b"root", options).expect("a folder");
+    let mut bytes = Vec::new();
+    let packer = pack(packer, &mut bytes, &Work { threads, ..Work::default() }).expect("packed");
+    assert!(packer.notes().list().is_empty(), "{:?}", packer.notes());
+    bytes
+}
+
+/// Everything below a folder: path, kind and mode, time, length, contents.
+type Listing = Vec<(Vec<u8>, u32, (i64, i64), u64, Vec<u8>)>;
+
+fn listing(root: &Path) -> Listing {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let about = fs::symlink_metadata(&path).expect("it is there");
+            let contents = if about.is_file() {
+                fs::read(&path).expect("a file")
+            } else if about.is_symlink() {
+                fs::read_link(&path).expect("a link").as_os_str().as_bytes().to_vec()
+            } else {
+                folders.push(path.clone());
+                Vec::new()
+            };
+            let length = if about.is_file() { about.len() } else { 0 };
+            let name = path.strip_prefix(root).expect("below").as_os_str().as_bytes().to_vec();
+            found.push((name, about.mode(), (about.mtime(), about.mtime_nsec()), length, contents));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn gnu_tar_makes_the_same_tree_of_it() {
+    if Command::new("tar").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no tar here");
+        return;
+    }
+    let (tree, other) = (folder(), folder());
+    odd_tree(tree.path());
+    let archive = other.path().join("archive.tar");
+    fs::write(&archive, packed(tree.path(), Options::default(), 0)).expect("written");
+    let status = Command::new("tar").arg("xpf").arg(&archive).arg("-C").arg(other.path()).status().expect("tar runs");
+    assert!(status.success());
+    let (ours, theirs) = (listing(tree.path()), listing(&other.path().join("root")));
+    assert_eq!(ours.len(), theirs.len());
+    for (ours, theirs) in ours.iter().zip(&theirs) {
+        let name = ours.0.escape_ascii();
+        assert_eq!((&ours.0, ours.1, ours.2, ours.3), (&theirs.0, theirs.1, theirs.2, theirs.3), "{name}");
+        assert!(ours.4 == theirs.4, "{name}: contents");
+    }
+    let links = |name: &str| fs::metadata(other.path().join("root").join(name)).expect("it is there").ino();
+    assert_eq!((links("hard/first"), links("hard/first")), (links("hard/second"), links("third")));
+    let blocks = fs::metadata(other.path().join("root/holes")).expect("it is there").blocks();
+    assert!(blocks * 512 < 4 << 20, "holes stay holes");
+}
+
+#[test]
+fn the_bytes_are_the_same_however_they_are_taken() {
+    let tree = folder();
+    odd_tree(tree.path());
+    let whole = packed(tree.path(), Options::default(), 1);
+    for threads in [2, 5, 0] {
+        assert!(packed(tree.path(), Options::default(), threads) == whole, "{threads} threads");
+    }
+    for step in [777, 511, 512, 513, 300_001] {
+        let mut packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+        let (mut bytes, mut buffer) = (Vec::new(), vec![0xaa; step]);
+        while !packer.ended() {
+            let (length, job) = packer.take(&mut buffer).expect("taken");
+            assert!(length == step || packer.ended());
+            job.complete(&mut buffer[..length]).expect("completed");
+            bytes.extend_from_slice(&buffer[..length]);
+        }
+        assert!(bytes == whole, "{step} bytes at a time");
+    }
+}
+
+#[test]
+fn deterministic_packs_know_no_times() {
+    let (one, other) = (folder(), folder());
+    for tree in [&one, &other] {
+        odd_tree(tree.path());
+    }
+    let late = UNIX_EPOCH + Duration::from_secs(1_000_000);
+    File::open(one.path().join("lengths")).expect("a folder").set_times(FileTimes::new().set_modified(late)).expect("a time");
+    let options = Options { deterministic: true, ..Options::default() };
+    assert!(packed(one.path(), Options::default(), 0) != packed(other.path(), Options::default(), 0));
+    assert!(packed(one.path(), options.clone(), 0) == packed(other.path(), options, 0));
+}
+
+#[test]
+fn what_changes_meanwhile_is_said() {
+    let tree = folder();
+    for name in ["a", "b", "c"] {
+        fs::write(tree.path().join(name), sample(300_000, 1)).expect("written");
+    }
+    let mut packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+    fs::remove_file(tree.path().join("b")).expect("removed");
+    let (mut bytes, mut buffer) = (Vec::new(), vec![0xaa; 100_000]);
+    let mut first = true;
+    while !packer.ended() {
+        let (length, job) = packer.take(&mut buffer).expect("taken");
+        if std::mem::take(&mut first) {
+            File::options().write(true).open(tree.path().join("a")).expect("a file").set_len(50_000).expect("shorter");
+        }
+        job.complete(&mut buffer[..length]).expect("completed");
+        bytes.extend_from_slice(&buffer[..length]);
+    }
+    let notes: Vec<_> = packer.notes().list().iter().map(|note| (note.path.clone(), note.what.clone())).collect();
+    assert!(notes.contains(&(b"b".to_vec(), What::Gone)), "{notes:?}");
+    assert!(notes.contains(&(b"a".to_vec(), What::Changed)), "{notes:?}");
+    assert!(!notes.iter().any(|(path, _)| path == b"c"));
+    assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "what is missing is zeros");
+}
+
+#[test]
+fn what_is_no_file_is_left_out_and_so_is_the_output() {
+    let tree = folder();
+    fs::write(tree.path().join("file"), b"x").expect("written");
+    let output = File::create(tree.path().join("output")).expect("a file").metadata().expect("a file");
+    rustix::fs::mknodat(rustix::fs::CWD, tree.path().join("fifo"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).expect("a FIFO");
+    let options = Options { except: Some((output.dev(), output.ino())), ..Options::default() };
+    let packer = Packer::new(tree.path(), b"root", options).expect("a folder");
+    let packer = pack(packer, std::io::sink(), &Work::default()).expect("packed");
+    assert_eq!(packer.entries(), 2, "the root and the file");
+    let notes = packer.notes();
+    assert_eq!((notes.list().len(), &notes.list()[0].what, notes.incomplete()), (1, &What::Special, false));
+}
+
+#[test]
+fn depth_has_a_limit() {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let more = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
+    rustix::process::setrlimit(rustix::process::Resource::Nofile, more).expect("more files");
+    for (depth, allowed) in [(1024, true), (1025, false)] {
+        let tree = folder();
+        let mut at = File::open(tree.path()).expect("a folder");
+        for _ in 0..depth {
+            rustix::fs::mkdirat(&at, "d", rustix::fs::Mode::RWXU).expect("made");
+            let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY;
+            at = rustix::fs::openat(&at, "d", flags, rustix::fs::Mode::empty()).expect("opened").into();
+        }
+        let packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+        assert_eq!(pack(packer, std::io::sink(), &Work::default()).is_ok(), allowed, "{depth} deep");
+    }
+}
+
+#[test]
+fn a_writer_that_fails_ends_it() {
+    struct Full(usize);
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let tree = folder();
+    odd_tree(tree.path());
+    for room in [0, 1 << 20, 6 << 20] {
+        for threads in [1, 2, 4] {
+            let packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+            let failed = pack(packer, Full(room), &Work { threads, ..Work::default() });
+            assert!(matches!(failed, Err(deadpan_pack::Error::Write(_))), "{failed:?}");
+        }
+    }
+}
+
+#[test]
+fn names_that_are_none_are_refused() {
+    let tree = folder();
+    for name in [&b""[..], b".", b"..", b"a/b", b"a\0b", &[b'x'; 256]] {
+        assert!(Packer::new(tree.path(), name, Options::default()).is_err(), "{}", name.escape_ascii());
+    }
+    assert!(Packer::new(&tree.path().join("none"), b"x", Options::default()).is_err());
+}
