@@ -3,6 +3,10 @@
 //! Where the file system can (`O_TMPFILE`), it has no name at all, and a run that is killed leaves nothing, not even garbage. Elsewhere it is
 //! called `.NAME.XXXXXXXX.deadpan-part`, is taken away on failures and signals, and what a killed run left is swept by the next one.
 
+mod folder;
+
+pub use folder::PartialFolder;
+
 use crate::failure::Failure;
 use crate::shown::shown;
 use crate::signals::{self, Guard};
@@ -146,10 +150,7 @@ pub fn exists(target: &Path) -> Failure {
 impl Named {
     /// A name of our own, taken away on signals and drop.
     fn new(folder: &Arc<File>, name: &OsStr) -> Self {
-        let random = RandomState::new().build_hasher().finish();
-        let mut temporary = prefix(name);
-        temporary.extend_from_slice(format!("{random:016x}{SUFFIX}").as_bytes());
-        let temporary = OsString::from_vec(temporary);
+        let temporary = temporary(name);
         let (at, own) = (Arc::clone(folder), temporary.clone());
         let guard = signals::guard(move || {
             let _ = unlinkat(&*at, &own, AtFlags::empty());
@@ -159,9 +160,17 @@ impl Named {
 }
 
 /// `.NAME.`: how all names for outputs called `name` begin.
-fn prefix(name: &OsStr) -> Vec<u8> {
+fn prefix(name: &OsStr) -> OsString {
     let stem = name.as_bytes();
-    [b".", &stem[..stem.len().min(LONGEST_STEM)], b"."].concat()
+    OsString::from_vec([b".", &stem[..stem.len().min(LONGEST_STEM)], b"."].concat())
+}
+
+/// A name for the time being, which nobody has.
+fn temporary(name: &OsStr) -> OsString {
+    let random = RandomState::new().build_hasher().finish();
+    let mut temporary = prefix(name);
+    temporary.push(format!("{random:016x}{SUFFIX}"));
+    temporary
 }
 
 /// A file without a name, where the system has such.
@@ -218,8 +227,11 @@ fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
         Err(Errno::INVAL | Errno::NOSYS) => {}
         result => return result,
     }
-    linkat(folder, from, folder, to, AtFlags::empty())?;
-    unlinkat(folder, from, AtFlags::empty())
+    match linkat(folder, from, folder, to, AtFlags::empty()) {
+        // Folders cannot be linked; one that has the name already is replaced only if it is empty.
+        Err(Errno::PERM | Errno::ISDIR) => renameat(folder, from, folder, to),
+        result => result.and_then(|()| unlinkat(folder, from, AtFlags::empty())),
+    }
 }
 
 /// Removes what killed runs left of an output called `name`. A run that lives holds a lock.
@@ -227,14 +239,20 @@ fn sweep(folder: &File, parent: &Path, name: &OsStr) {
     let prefix = prefix(name);
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let found = entry.file_name();
-        if !(found.as_bytes().starts_with(&prefix) && found.as_bytes().ends_with(SUFFIX.as_bytes())) {
+        if !(found.as_bytes().starts_with(prefix.as_bytes()) && found.as_bytes().ends_with(SUFFIX.as_bytes())) {
             continue;
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(file) = openat(folder, &found, flags, Mode::empty()).map(File::from) else { continue };
-        let dead =
-            file.metadata().is_ok_and(|metadata| metadata.is_file()) && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if dead && unlinkat(folder, &found, AtFlags::empty()).is_ok() {
+        let Ok(kind) = file.metadata().map(|metadata| metadata.file_type()) else { continue };
+        if !(kind.is_file() || kind.is_dir()) || flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        let removed = match kind.is_dir() {
+            true => std::fs::remove_dir_all(entry.path()).is_ok(),
+            false => unlinkat(folder, &found, AtFlags::empty()).is_ok(),
+        };
+        if removed {
             crate::report::say(&format!("note: removed {}, which an earlier run left", shown(entry.path())));
         }
     }

@@ -1,6 +1,7 @@
 //! Both ways through, against each other and against what must not work.
 
 mod agree;
+mod apart;
 mod damage;
 mod failing;
 mod foreign;
