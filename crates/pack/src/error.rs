@@ -59,6 +59,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// An archive that got damaged on its way, as far as one can tell.
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self::Archive { what: what.into(), hint: "the archive is damaged, or it is none; get it again" }
+    }
+
     /// Whose fault it is.
     #[must_use]
     pub fn fault(&self) -> Fault {

@@ -1,0 +1,91 @@
+//! One header.
+
+use super::{BLOCK, number};
+use crate::Error;
+
+/// A block that is a header. Its fields as they stand there; what they mean depends on who made it.
+pub(super) struct Header<'a>(&'a [u8; BLOCK]);
+
+/// Whose header it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// POSIX: `ustar` and pax.
+    Posix,
+    /// GNU, before it wrote pax; it has other things where POSIX has the prefix.
+    Gnu,
+    /// Before both.
+    Old,
+}
+
+impl<'a> Header<'a> {
+    /// Checks the sum that says that it is a header.
+    pub(super) fn new(block: &'a [u8; BLOCK], offset: u64) -> Result<Self, Error> {
+        let header = Self(block);
+        let damaged = || Error::damaged(format!("at byte {offset} there is no header of a tar archive"));
+        let sum = number::field(&block[148..156]).ok_or_else(damaged)?;
+        // The field itself counts as spaces. Some took bytes for signed.
+        let (mut unsigned, mut signed) = (0_i64, 0_i64);
+        for (place, byte) in block.iter().enumerate() {
+            let byte = if (148..156).contains(&place) { b' ' } else { *byte };
+            unsigned += i64::from(byte);
+            signed += i64::from(byte.cast_signed());
+        }
+        if sum == unsigned || sum == signed { Ok(header) } else { Err(damaged()) }
+    }
+
+    pub(super) fn maker(&self) -> Maker {
+        match &self.0[257..263] {
+            b"ustar\0" => Maker::Posix,
+            b"ustar " => Maker::Gnu,
+            _ => Maker::Old,
+        }
+    }
+
+    pub(super) fn kind(&self) -> u8 {
+        self.0[156]
+    }
+
+    /// The path, from both fields it may be split into.
+    pub(super) fn path(&self) -> Vec<u8> {
+        let (name, prefix) = (text(&self.0[..100]), text(&self.0[345..500]));
+        if self.maker() == Maker::Posix && !prefix.is_empty() { [prefix, b"/", name].concat() } else { name.to_vec() }
+    }
+
+    pub(super) fn target(&self) -> Vec<u8> {
+        text(&self.0[157..257]).to_vec()
+    }
+
+    pub(super) fn mode(&self) -> Option<i64> {
+        number::field(&self.0[100..108])
+    }
+
+    pub(super) fn uid(&self) -> Option<i64> {
+        number::field(&self.0[108..116])
+    }
+
+    pub(super) fn gid(&self) -> Option<i64> {
+        number::field(&self.0[116..124])
+    }
+
+    pub(super) fn size(&self) -> Option<i64> {
+        number::field(&self.0[124..136])
+    }
+
+    pub(super) fn modified(&self) -> Option<i64> {
+        number::field(&self.0[136..148])
+    }
+
+    /// Old GNU: the size with holes.
+    pub(super) fn real_size(&self) -> Option<i64> {
+        number::field(&self.0[483..495])
+    }
+
+    /// Old GNU: the first lines of the map, and whether blocks with more follow.
+    pub(super) fn map(&self) -> (&'a [u8], bool) {
+        (&self.0[386..482], self.0[482] != 0)
+    }
+}
+
+fn text(field: &[u8]) -> &[u8] {
+    &field[..field.iter().position(|byte| *byte == 0).unwrap_or(field.len())]
+}

@@ -1,0 +1,165 @@
+//! Files with holes: where their pieces belong.
+
+use super::number::{decimal, field};
+use super::{BLOCK, MOST_PIECES};
+use crate::Error;
+
+/// Pieces as they are read: each at or after the end of the one before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces {
+    /// For each piece with data, where its data ends among those of all pieces, and where it begins in the file.
+    list: Vec<(u64, u64)>,
+    /// Data so far.
+    data: u64,
+    /// Where the last one ends in the file.
+    end: u64,
+}
+
+impl Pieces {
+    pub(super) fn add(&mut self, offset: u64, length: u64) -> Result<(), Error> {
+        let end = offset.checked_add(length).filter(|_| offset >= self.end).ok_or_else(damaged)?;
+        (self.end, self.data) = (end, self.data + length);
+        // Without data it only says how long the file is, and that stands elsewhere too.
+        if length > 0 {
+            if self.list.len() == MOST_PIECES {
+                return Err(Error::damaged(format!("a file with holes has more than {MOST_PIECES} pieces")));
+            }
+            self.list.push((self.data, offset));
+        }
+        Ok(())
+    }
+
+    /// Adds what old GNU headers say: offsets and lengths in 24 bytes each, up to the first that is empty.
+    pub(super) fn add_old(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        for line in bytes.chunks_exact(24) {
+            if line[0] == 0 || line[12] == 0 {
+                break;
+            }
+            let number = |bytes| field(bytes).and_then(|number| u64::try_from(number).ok()).ok_or_else(damaged);
+            self.add(number(&line[..12])?, number(&line[12..])?)?;
+        }
+        Ok(())
+    }
+
+    /// The map, if it agrees with the sizes; the pieces begin at byte `begin` of the content, which has `stored` bytes.
+    pub(super) fn map(self, begin: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
+        let agrees = begin.checked_add(self.data) == Some(stored) && self.end <= real_size;
+        if agrees { Ok(Map { begin, list: self.list }) } else { Err(damaged()) }
+    }
+}
+
+/// Where the pieces of a file with holes belong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Map {
+    /// Bytes of the content before the first piece's: the map itself.
+    begin: u64,
+    list: Vec<(u64, u64)>,
+}
+
+impl Map {
+    /// So many bytes of the content, from byte `stored` of it on, as pieces of the file: offsets and lengths. What belongs to the map itself is
+    /// not among them.
+    pub(crate) fn pieces(&self, stored: u64, length: u64) -> impl Iterator<Item = (u64, u64)> {
+        let mut from = stored.saturating_sub(self.begin);
+        let end = (stored + length).saturating_sub(self.begin);
+        let mut number = self.list.partition_point(|(until, _)| *until <= from);
+        std::iter::from_fn(move || {
+            let (until, offset) = *self.list.get(number).filter(|_| from < end)?;
+            let start = number.checked_sub(1).map_or(0, |before| self.list[before].0);
+            let piece = (offset + (from - start), until.min(end) - from);
+            (from, number) = (until.min(end), number + 1);
+            Some(piece)
+        })
+    }
+}
+
+/// A map in GNU's format 1.0 as it comes: decimal numbers, each on a line, in whole blocks before the pieces.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    digits: Vec<u8>,
+    /// How many pieces are to come, once that was read.
+    left: Option<u64>,
+    offset: Option<u64>,
+    pieces: Pieces,
+}
+
+impl Reading {
+    /// Takes a byte, and says whether it was the map's last.
+    pub(super) fn put(&mut self, byte: u8) -> Result<bool, Error> {
+        if byte != b'\n' {
+            // Twenty digits are all that 64 bits need.
+            if self.digits.len() == 20 {
+                return Err(damaged());
+            }
+            self.digits.push(byte);
+            return Ok(false);
+        }
+        let number = decimal(&self.digits).ok_or_else(damaged)?;
+        self.digits.clear();
+        match (self.left, self.offset.take()) {
+            (None, _) => self.left = Some(number),
+            (Some(_), None) => self.offset = Some(number),
+            (Some(left), Some(offset)) => {
+                self.pieces.add(offset, number)?;
+                self.left = Some(left - 1);
+            }
+        }
+        Ok(self.left == Some(0) && self.offset.is_none())
+    }
+
+    /// With how many bytes the map had, without what fills its last block.
+    pub(super) fn finish(self, length: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
+        self.pieces.map(length.next_multiple_of(BLOCK as u64), stored, real_size)
+    }
+}
+
+fn damaged() -> Error {
+    Error::damaged("the map of a file with holes does not fit the file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, stored: u64, real_size: u64) -> Result<Map, Error> {
+        let mut reading = Reading::default();
+        for (place, byte) in text.bytes().enumerate() {
+            if reading.put(byte)? {
+                return reading.finish(place as u64 + 1, stored, real_size);
+            }
+        }
+        Err(Error::Truncated)
+    }
+
+    #[test]
+    fn bytes_of_the_content_belong_to_places_of_the_file() {
+        let map = read("3\n0\n10\n100\n20\n200\n0\n", 512 + 30, 200).unwrap();
+        let pieces = |stored, length| map.pieces(stored, length).collect::<Vec<_>>();
+        assert_eq!(pieces(0, 542), [(0, 10), (100, 20)]);
+        assert_eq!(pieces(0, 512), []);
+        assert_eq!(pieces(500, 13), [(0, 1)]);
+        assert_eq!(pieces(517, 7), [(5, 5), (100, 2)]);
+        assert_eq!(pieces(522, 20), [(100, 20)]);
+        assert_eq!(pieces(541, 1), [(119, 1)]);
+    }
+
+    #[test]
+    fn maps_that_attack() {
+        for (text, stored, real_size, why) in [
+            ("2\n0\n10\n5\n10\n", 532, 100, "overlaps"),
+            ("2\n50\n10\n0\n10\n", 532, 100, "goes back"),
+            ("1\n95\n10\n", 522, 100, "is longer than the file"),
+            ("1\n0\n10\n", 523, 100, "has less than is stored"),
+            ("1\n0\n10\n", 521, 100, "has more than is stored"),
+            ("1\n0\n10\n", 10, 100, "forgets itself"),
+            ("1\n18446744073709551615\n1\n", 513, 100, "overflows"),
+            ("1\n0\n18446744073709551615\n", 511, u64::MAX, "overflows with its own length"),
+            ("1\n0\n-1\n", 512, 100, "is negative"),
+            ("\n", 512, 100, "is empty"),
+            ("000000000000000000001\n", 512, 100, "has long numbers"),
+        ] {
+            assert!(read(text, stored, real_size).is_err(), "{why}");
+        }
+        assert!(read("0\n", 512, 100).is_ok(), "a file that is one hole");
+    }
+}
