@@ -4,7 +4,7 @@ use crate::failure::{Exit, Failure};
 use crate::input::Input;
 use crate::output::Output;
 use crate::report::say;
-use deadpan_pack::{Error, Fault, Job, Notes, Options, Packer};
+use deadpan_pack::{Error, Fault, Job, Notes, Packer, Packing};
 use deadpan_seal::{Source, Taken};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::OsString;

@@ -5,10 +5,13 @@ mod engine;
 mod entry;
 mod error;
 mod index;
+mod names;
 mod note;
 mod pack;
+#[allow(dead_code)] // Until listing uses all of it.
 mod tar;
 mod tree;
+mod unpack;
 mod walk;
 mod work;
 
@@ -16,7 +19,8 @@ pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
 pub use error::{Error, Fault, shown};
 pub use note::{Note, Notes, What};
-pub use pack::{Job, Options, Packer};
+pub use pack::{Job, Options as Packing, Packer};
+pub use unpack::{Failure, Options as Unpacking, Outcome, Progress, Rest, Unpacker, unpack};
 pub use work::Work;
 
 /// Archives consist of blocks of so many bytes.

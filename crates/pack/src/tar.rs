@@ -3,16 +3,12 @@
 mod header;
 mod number;
 mod parse;
-mod path;
+pub(crate) mod path;
 mod pax;
 mod sparse;
 pub(crate) mod write;
 
-#[allow(unused_imports)] // Until unpacking and listing use them.
 pub(crate) use parse::{Event, Member, Parser};
-#[allow(unused_imports)]
-pub(crate) use path::check_path;
-#[allow(unused_imports)]
 pub(crate) use sparse::Map;
 
 /// A block's length, for slices.

@@ -1,6 +1,6 @@
 //! Folders become archives: read by GNU tar, the same whoever does the work, and honest about what changed meanwhile.
 
-use deadpan_pack::{Options, Packer, What, Work, pack};
+use deadpan_pack::{Packing, Packer, What, Work, pack};
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
 use std::io::{Seek, SeekFrom, Write};
@@ -63,7 +63,7 @@ fn odd_tree(root: &Path) {
     }
 }
 
-fn packed(root: &Path, options: Options, threads: usize) -> Vec<u8> {
+fn packed(root: &Path, options: Packing, threads: usize) -> Vec<u8> {
     let packer = Packer::new(root, b"root", options).expect("a folder");
     let mut bytes = Vec::new();
     let packer = pack(packer, &mut bytes, &Work { threads, ..Work::default() }).expect("packed");
@@ -107,7 +107,7 @@ fn gnu_tar_makes_the_same_tree_of_it() {
     let (tree, other) = (folder(), folder());
     odd_tree(tree.path());
     let archive = other.path().join("archive.tar");
-    fs::write(&archive, packed(tree.path(), Options::default(), 0)).expect("written");
+    fs::write(&archive, packed(tree.path(), Packing::default(), 0)).expect("written");
     let status = Command::new("tar").arg("xpf").arg(&archive).arg("-C").arg(other.path()).status().expect("tar runs");
     assert!(status.success());
     let (ours, theirs) = (listing(tree.path()), listing(&other.path().join("root")));
@@ -127,12 +127,12 @@ fn gnu_tar_makes_the_same_tree_of_it() {
 fn the_bytes_are_the_same_however_they_are_taken() {
     let tree = folder();
     odd_tree(tree.path());
-    let whole = packed(tree.path(), Options::default(), 1);
+    let whole = packed(tree.path(), Packing::default(), 1);
     for threads in [2, 5, 0] {
-        assert!(packed(tree.path(), Options::default(), threads) == whole, "{threads} threads");
+        assert!(packed(tree.path(), Packing::default(), threads) == whole, "{threads} threads");
     }
     for step in [777, 511, 512, 513, 300_001] {
-        let mut packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+        let mut packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
         let (mut bytes, mut buffer) = (Vec::new(), vec![0xaa; step]);
         while !packer.ended() {
             let (length, job) = packer.take(&mut buffer).expect("taken");
@@ -152,8 +152,8 @@ fn deterministic_packs_know_no_times() {
     }
     let late = UNIX_EPOCH + Duration::from_secs(1_000_000);
     File::open(one.path().join("lengths")).expect("a folder").set_times(FileTimes::new().set_modified(late)).expect("a time");
-    let options = Options { deterministic: true, ..Options::default() };
-    assert!(packed(one.path(), Options::default(), 0) != packed(other.path(), Options::default(), 0));
+    let options = Packing { deterministic: true, ..Packing::default() };
+    assert!(packed(one.path(), Packing::default(), 0) != packed(other.path(), Packing::default(), 0));
     assert!(packed(one.path(), options.clone(), 0) == packed(other.path(), options, 0));
 }
 
@@ -163,7 +163,7 @@ fn what_changes_meanwhile_is_said() {
     for name in ["a", "b", "c"] {
         fs::write(tree.path().join(name), sample(300_000, 1)).expect("written");
     }
-    let mut packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+    let mut packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
     fs::remove_file(tree.path().join("b")).expect("removed");
     let (mut bytes, mut buffer) = (Vec::new(), vec![0xaa; 100_000]);
     let mut first = true;
@@ -188,7 +188,7 @@ fn what_is_no_file_is_left_out_and_so_is_the_output() {
     fs::write(tree.path().join("file"), b"x").expect("written");
     let output = File::create(tree.path().join("output")).expect("a file").metadata().expect("a file");
     rustix::fs::mknodat(rustix::fs::CWD, tree.path().join("fifo"), rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).expect("a FIFO");
-    let options = Options { except: Some((output.dev(), output.ino())), ..Options::default() };
+    let options = Packing { except: Some((output.dev(), output.ino())), ..Packing::default() };
     let packer = Packer::new(tree.path(), b"root", options).expect("a folder");
     let packer = pack(packer, std::io::sink(), &Work::default()).expect("packed");
     assert_eq!(packer.entries(), 2, "the root and the file");
@@ -209,7 +209,7 @@ fn depth_has_a_limit() {
             let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::DIRECTORY;
             at = rustix::fs::openat(&at, "d", flags, rustix::fs::Mode::empty()).expect("opened").into();
         }
-        let packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+        let packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
         assert_eq!(pack(packer, std::io::sink(), &Work::default()).is_ok(), allowed, "{depth} deep");
     }
 }
@@ -230,7 +230,7 @@ fn a_writer_that_fails_ends_it() {
     odd_tree(tree.path());
     for room in [0, 1 << 20, 6 << 20] {
         for threads in [1, 2, 4] {
-            let packer = Packer::new(tree.path(), b"root", Options::default()).expect("a folder");
+            let packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
             let failed = pack(packer, Full(room), &Work { threads, ..Work::default() });
             assert!(matches!(failed, Err(deadpan_pack::Error::Write(_))), "{failed:?}");
         }
@@ -241,7 +241,7 @@ fn a_writer_that_fails_ends_it() {
 fn names_that_are_none_are_refused() {
     let tree = folder();
     for name in [&b""[..], b".", b"..", b"a/b", b"a\0b", &[b'x'; 256]] {
-        assert!(Packer::new(tree.path(), name, Options::default()).is_err(), "{}", name.escape_ascii());
+        assert!(Packer::new(tree.path(), name, Packing::default()).is_err(), "{}", name.escape_ascii());
     }
-    assert!(Packer::new(&tree.path().join("none"), b"x", Options::default()).is_err());
+    assert!(Packer::new(&tree.path().join("none"), b"x", Packing::default()).is_err());
 }

@@ -1,0 +1,117 @@
+//! Names that some systems take for the same: they differ in case, or in how Unicode puts an accent.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+use unicode_normalization::UnicodeNormalization;
+
+/// Feeds a name to `hasher` such that names that are alike feed the same.
+pub(crate) fn fold(name: &[u8], hasher: &mut impl Hasher) {
+    match str::from_utf8(name) {
+        Ok(text) if !text.is_ascii() => text.nfd().flat_map(char::to_lowercase).nfd().for_each(|character| character.hash(hasher)),
+        // Bytes that are no text have no case beyond ASCII's.
+        _ => name.iter().for_each(|byte| char::from(byte.to_ascii_lowercase()).hash(hasher)),
+    }
+}
+
+/// Paths that came, 64 bits of each: with a random key, nobody can make two that collide, and a million is unlikely to.
+#[derive(Debug, Default)]
+pub(crate) struct Paths {
+    keys: RandomState,
+    seen: HashSet<u64, BuildHasherDefault<Itself>>,
+}
+
+impl Paths {
+    /// Adds a path as it is; false if it was there.
+    pub(crate) fn add(&mut self, path: &[u8]) -> bool {
+        let hash = self.exactly(path);
+        self.seen.insert(hash)
+    }
+
+    pub(crate) fn has(&self, path: &[u8]) -> bool {
+        self.seen.contains(&self.exactly(path))
+    }
+
+    /// Adds a path such that one with a name alike in the same folder is the same; false if it was there.
+    pub(crate) fn add_folded(&mut self, folder: &[u8], name: &[u8]) -> bool {
+        let mut hasher = self.keys.build_hasher();
+        hasher.write(folder);
+        hasher.write_u8(b'/');
+        fold(name, &mut hasher);
+        self.seen.insert(hasher.finish())
+    }
+
+    fn exactly(&self, path: &[u8]) -> u64 {
+        let mut hasher = self.keys.build_hasher();
+        hasher.write(path);
+        hasher.finish()
+    }
+}
+
+/// For what is a hash already.
+#[derive(Debug, Default)]
+pub(crate) struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0 << 8 | u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
+
+/// Whether some system would take these names for the same.
+pub(crate) fn alike(one: &[u8], other: &[u8]) -> bool {
+    let folded = |name| {
+        let mut text = Spelled::default();
+        fold(name, &mut text);
+        text.0
+    };
+    folded(one) == folded(other)
+}
+
+#[derive(Default)]
+struct Spelled(Vec<u8>);
+
+impl Hasher for Spelled {
+    fn finish(&self) -> u64 {
+        0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_alike() {
+        for (one, other) in [("README", "readme"), ("\u{e9}", "e\u{301}"), ("\u{c9}T\u{c9}", "e\u{301}te\u{301}"), ("\u{212b}", "\u{e5}")] {
+            assert!(alike(one.as_bytes(), other.as_bytes()), "{one} {other}");
+        }
+        for (one, other) in [("a", "b"), ("e", "\u{e9}"), ("a", "a ")] {
+            assert!(!alike(one.as_bytes(), other.as_bytes()), "{one} {other}");
+        }
+        assert!(alike(b"\xffA", b"\xffa"));
+        assert!(!alike(b"\xff", b"\xfe"));
+    }
+
+    #[test]
+    fn folders_count_as_they_are() {
+        let mut paths = Paths::default();
+        assert!(paths.add_folded(b"a", b"Name"));
+        assert!(!paths.add_folded(b"a", b"nAME"));
+        assert!(paths.add_folded(b"A", b"name"));
+        assert!(paths.add(b"x") && !paths.add(b"x") && paths.has(b"x") && !paths.has(b"y"));
+    }
+}

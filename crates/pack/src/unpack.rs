@@ -1,0 +1,462 @@
+//! Archives become folders again.
+//!
+//! Reading an archive is one thing after the other, making its files is not. So [`Unpacker::put`] reads the headers in the bytes it is given, makes
+//! folders and links, and hands back what is left, a [`Rest`]; any thread completes that while another puts the bytes that follow.
+
+mod file;
+mod folder;
+mod index;
+mod ledger;
+mod rest;
+mod run;
+mod way;
+
+pub use rest::Rest;
+pub use run::{Work, unpack};
+
+use crate::names::{Paths, alike};
+use crate::tar::{Event, INDEX_BLOCK, Member, Parser};
+use crate::{Entry, Error, Fault, Kind, shown};
+use file::{Growing, NO_FILE, Place, Plan};
+use folder::{Dress, Folder};
+use index::{Index, facts};
+use ledger::{Ledger, Trouble};
+use rest::Job;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use way::Way;
+
+/// For so many names that are alike, their fellows are searched for.
+const SEARCHED: u32 = 16;
+
+/// How an archive is unpacked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Files may take the place of others that are there.
+    pub replace: bool,
+    /// An entry that fails is noted, and the others are unpacked. A full disk ends everything all the same.
+    pub keep_going: bool,
+    /// Owners are restored, and the bits that lend an owner's rights; only root can do that, for others it means nothing.
+    pub owner: bool,
+    /// Extended attributes are restored: those of users, whose names begin with `user.`.
+    pub attributes: bool,
+    /// The target folder is new, and nobody else's before all is done: files are made under their own names at once.
+    pub fresh: bool,
+}
+
+/// An entry that is not there.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Its path.
+    pub path: Vec<u8>,
+    /// Why, and what to do.
+    pub message: String,
+    /// Whose fault it is.
+    pub fault: Fault,
+}
+
+/// How far unpacking is.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Entries that are there, whole.
+    pub complete: u64,
+    /// The last entry of which it can be said that all before it, and it, are there or have failed.
+    pub until: Option<Vec<u8>>,
+    /// Entries that failed.
+    pub failed: u64,
+    /// The first thousand of them.
+    pub failures: Vec<Failure>,
+}
+
+/// What was unpacked.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// Entries of the archive.
+    pub entries: u64,
+    /// Bytes of their contents, as they stand there.
+    pub bytes: u64,
+    /// Whether it was a pack, and agreed with its index.
+    pub pack: bool,
+    /// The name of a pack's root.
+    pub root: Option<Vec<u8>>,
+    /// Entries that failed.
+    pub failed: u64,
+    /// The first thousand of them.
+    pub failures: Vec<Failure>,
+    /// What should be known, though nothing failed.
+    pub remarks: Vec<String>,
+}
+
+/// Unpacks an archive into a folder.
+#[derive(Debug)]
+pub struct Unpacker {
+    options: Options,
+    parser: Parser,
+    ledger: Arc<Ledger>,
+    way: Way,
+    index: Index,
+    /// Paths as they were made, where others may have made some too.
+    made: Paths,
+    /// Names, to find those that are alike.
+    names: Paths,
+    searches: u32,
+    /// The entry before, in a pack.
+    before: Option<Vec<u8>>,
+    current: Current,
+    jobs: Vec<Job>,
+    attributes: u64,
+    entries: u64,
+    bytes: u64,
+}
+
+/// Whose content comes.
+#[derive(Debug, Default)]
+enum Current {
+    #[default]
+    Nobody,
+    /// All of it with the next event.
+    Whole {
+        number: u64,
+        place: Place,
+        dress: Dress,
+    },
+    Growing(Arc<Growing>),
+}
+
+impl Unpacker {
+    /// Unpacks into the folder `target`. In an archive that is a pack, the root has its contents go there, and its mode and time, but not its name.
+    #[must_use]
+    pub fn new(target: OwnedFd, options: Options) -> Self {
+        let ledger = Arc::new(Ledger::new(options.keep_going));
+        let owner = options.owner && rustix::process::geteuid().is_root();
+        Self {
+            options: Options { owner, ..options },
+            parser: Parser::new(),
+            way: Way::new(Folder::target(target, Arc::clone(&ledger))),
+            ledger,
+            index: Index::default(),
+            made: Paths::default(),
+            names: Paths::default(),
+            searches: 0,
+            before: None,
+            current: Current::Nobody,
+            jobs: Vec::new(),
+            attributes: 0,
+            entries: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Takes the next bytes, in order, cut anywhere. What is left to do with them is handed back, and may be done by any thread at the same time as the
+    /// next call.
+    ///
+    /// This call may wait for what earlier ones handed back: nobody should hold that and call this before he has completed or dropped it.
+    ///
+    /// An error in the archive, or of an entry when nothing may fail, comes with the next call, so that what was there before it is not lost.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<Rest, Error> {
+        self.check()?;
+        if let Err(error) = self.read(bytes) {
+            self.ledger.stop(self.entries, error);
+        }
+        Ok(Rest::new(std::mem::take(&mut self.jobs), Arc::clone(&self.ledger)))
+    }
+
+    /// Ends the work, once all that was handed back is completed: folders get their times, and it is checked that the archive was whole.
+    pub fn finish(&mut self) -> Result<Outcome, Error> {
+        // A file whose end did not come goes.
+        self.current = Current::Nobody;
+        self.ledger.wait();
+        self.check()?;
+        let pack = self.parser.is_pack();
+        if !self.parser.ended() || pack && !self.index.done() {
+            return Err(Error::Truncated);
+        }
+        self.way.end();
+        self.check()?;
+        if self.attributes > 0 {
+            self.ledger.remark(format!("{} extended attributes are not restored: their names do not begin with user.", self.attributes));
+        }
+        let (failures, failed) = self.ledger.failures();
+        Ok(Outcome {
+            entries: self.entries,
+            bytes: self.bytes,
+            pack,
+            root: self.parser.root().map(<[u8]>::to_vec),
+            failed,
+            failures,
+            remarks: self.ledger.remarks(),
+        })
+    }
+
+    /// How far it is, also after an error.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.ledger.progress()
+    }
+
+    /// Removes what has to go, and says what ended the work.
+    fn check(&mut self) -> Result<(), Error> {
+        let wrong = self.ledger.wrong();
+        if !wrong.is_empty() {
+            self.ledger.wait();
+        }
+        for path in wrong {
+            // Its failure is noted already.
+            let _ = self.way.remove(&path, self.options.fresh || self.made.has(parent(&path)));
+        }
+        self.ledger.check()
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut at = 0;
+        while let Some(event) = self.parser.next(bytes, &mut at)? {
+            match event {
+                Event::Member(member) => self.member(*member, bytes, bytes.len() - at)?,
+                Event::Content { offset, range } => self.content(offset, range),
+                Event::Map(map) => {
+                    if let Current::Growing(file) = &self.current {
+                        let _ = file.map.set(map);
+                        // All of it may be one hole.
+                        self.jobs.push(Job::Piece { file: Arc::clone(file), offset: 0, range: 0..0 });
+                    }
+                }
+                Event::Refused { path, error } => {
+                    let number = self.number(&path, [0; 16]);
+                    self.ledger.fail(number, Trouble::Known(error));
+                }
+                Event::Comment { offset, bytes } if self.parser.is_pack() => {
+                    if let Some(part) = bytes.strip_prefix(INDEX_BLOCK) {
+                        self.index.block(part, offset + INDEX_BLOCK.len() as u64, &self.ledger)?;
+                    }
+                }
+                Event::Comment { .. } => {}
+                Event::End(offset) => self.index.end(offset),
+                Event::Tail(range) if self.parser.is_pack() => self.index.tail(&bytes[range], &self.ledger)?,
+                Event::Tail(_) => {}
+            }
+            if self.ledger.stopped() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// An entry, of which `ready` bytes of content are there.
+    fn member(&mut self, member: Member, bytes: &[u8], ready: usize) -> Result<(), Error> {
+        let entry = &member.entry;
+        self.in_order(entry)?;
+        self.bytes += entry.stored;
+        let number = self.number(&entry.path, if self.parser.is_pack() { facts(entry) } else { [0; 16] });
+        if let Err(trouble) = self.make(member, number, bytes, ready) {
+            self.ledger.fail(number, trouble);
+        }
+        Ok(())
+    }
+
+    /// A new entry's number.
+    fn number(&mut self, path: &[u8], facts: [u8; 16]) -> u64 {
+        self.current = Current::Nobody;
+        if self.entries == 0 && !self.parser.is_pack() {
+            self.ledger.no_index();
+        }
+        self.entries += 1;
+        self.ledger.begin(path, facts)
+    }
+
+    /// In a pack, paths grow; so none comes twice, and none is under a file.
+    fn in_order(&mut self, entry: &Entry) -> Result<(), Error> {
+        if !self.parser.is_pack() {
+            return Ok(());
+        }
+        if let Some(before) = &self.before {
+            let grows = before.split(|byte| *byte == b'/').lt(entry.path.split(|byte| *byte == b'/'));
+            if !grows {
+                let what = format!("{} comes after {} in the pack, which is not their order", shown(&entry.path), shown(before));
+                return Err(Error::damaged(what));
+            }
+        }
+        self.before = Some(entry.path.clone());
+        Ok(())
+    }
+
+    fn make(&mut self, member: Member, number: u64, bytes: &[u8], ready: usize) -> Result<(), Trouble> {
+        let dress = self.dress(&member);
+        let entry = member.entry;
+        if entry.path.is_empty() {
+            self.way.target().at_last(Some(number), dress);
+            self.ledger.complete(number, None);
+            return Ok(());
+        }
+        let twice = self.note_name(&entry.path, bytes)?;
+        let folder = self.folder_of(&entry.path, bytes)?;
+        let name = name(&entry.path).to_vec();
+        let fresh = self.options.fresh;
+        match entry.kind {
+            Kind::Folder => {
+                let folder = self.folder(&folder, &name, &entry.path, true, bytes)?;
+                folder.at_last(Some(number), dress);
+                self.way.push(folder);
+            }
+            Kind::SymbolicLink | Kind::HardLink => {
+                let place = Place { folder, name, fresh, replace: self.options.replace || twice };
+                let target = entry.target.unwrap_or_default();
+                if entry.kind == Kind::SymbolicLink {
+                    place.symbolic(&target, entry.modified, dress.owner)?;
+                } else {
+                    self.hard(&place, &target, bytes)?;
+                }
+                self.is_made(&entry.path);
+            }
+            Kind::File | Kind::Sparse => {
+                let place = Place { folder, name, fresh, replace: self.options.replace || twice };
+                let sparse = entry.kind == Kind::Sparse;
+                self.is_made(&entry.path);
+                if sparse || entry.stored > ready as u64 {
+                    let hashed = self.parser.is_pack();
+                    let plan = Plan { number, dress, sparse, size: entry.size, stored: entry.stored, hashed };
+                    self.current = Current::Growing(Arc::new(Growing::begin(place, plan, Arc::clone(&self.ledger))?));
+                } else if entry.stored == 0 {
+                    self.jobs.push(Job::Whole { number, place, dress, range: 0..0, hashed: self.parser.is_pack() });
+                } else {
+                    self.current = Current::Whole { number, place, dress };
+                }
+                return Ok(());
+            }
+        }
+        self.ledger.complete(number, None);
+        Ok(())
+    }
+
+    fn content(&mut self, offset: u64, range: std::ops::Range<usize>) {
+        match &self.current {
+            Current::Nobody => {}
+            Current::Growing(file) => self.jobs.push(Job::Piece { file: Arc::clone(file), offset, range }),
+            Current::Whole { .. } => {
+                if let Current::Whole { number, place, dress } = std::mem::take(&mut self.current) {
+                    self.jobs.push(Job::Whole { number, place, dress, range, hashed: self.parser.is_pack() });
+                }
+            }
+        }
+    }
+
+    fn dress(&mut self, member: &Member) -> Dress {
+        let owner = self.options.owner.then_some((member.uid as u32, member.gid as u32));
+        // The bits above lend an owner's rights to others, whoever the owner is now.
+        let mode = member.entry.mode & if owner.is_some() { 0o7777 } else { 0o777 };
+        let mut attributes = Vec::new();
+        if self.options.attributes {
+            attributes.clone_from(&member.attributes);
+            attributes.retain(|(name, _)| name.starts_with(b"user."));
+            self.attributes += (member.attributes.len() - attributes.len()) as u64;
+        }
+        Dress { mode, modified: member.entry.modified, owner, attributes }
+    }
+
+    fn is_made(&mut self, path: &[u8]) {
+        if !self.options.fresh {
+            self.made.add(path);
+        }
+    }
+
+    /// Does all that is left to do, so that what was read before is there.
+    fn settle(&mut self, bytes: &[u8]) {
+        for job in self.jobs.drain(..) {
+            job.run(bytes, &self.ledger);
+        }
+        self.ledger.wait();
+    }
+
+    /// Remarks on names that are alike, and says whether this very path may be ours to replace.
+    fn note_name(&mut self, path: &[u8], bytes: &[u8]) -> Result<bool, Trouble> {
+        let (folder, name) = (parent(path), name(path));
+        if self.names.add_folded(folder, name) {
+            return Ok(false);
+        }
+        // On some systems, it is the same file; on all, it may be.
+        self.settle(bytes);
+        let there = match self.way.reach(folder, self.options.fresh || self.made.has(folder)) {
+            Ok(folder) => folder.handle().ok(),
+            Err(_) => None,
+        };
+        let same = there.as_ref().and_then(|there| folder::look(there, name).ok().flatten()).is_some();
+        if !same || self.parser.is_pack() {
+            let fellow = there.as_ref().filter(|_| self.searches < SEARCHED).and_then(|there| fellow(there, name));
+            self.searches += 1;
+            let fellow = fellow.map_or_else(|| "another name".into(), |fellow| shown(&fellow));
+            self.ledger.remark(format!("{} differs from {fellow} in case or accents only: not every system can have both", shown(path)));
+        }
+        // What somebody else had there is not ours, however often the archive comes to it.
+        let ours = if self.options.fresh { same } else { self.made.has(path) && !self.ledger.has_failed(path) };
+        Ok(ours && !self.parser.is_pack())
+    }
+
+    /// The folder that an entry goes into. In a pack it came before; elsewhere it is made.
+    fn folder_of(&mut self, path: &[u8], bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
+        let path = parent(path);
+        let mut known = self.way.back_to(path);
+        while known < path.len() {
+            if self.parser.is_pack() {
+                return Err(Trouble::Other("has no folder to be in: it failed, or is missing", "see what failed before"));
+            }
+            let rest = &path[known..];
+            let begin = known + usize::from(rest.starts_with(b"/"));
+            let end = path[begin..].iter().position(|byte| *byte == b'/').map_or(path.len(), |length| begin + length);
+            let so_far = &path[..end];
+            if !self.names.add_folded(parent(so_far), name(so_far)) {
+                // A file with this name may wait to be made.
+                self.settle(bytes);
+            }
+            let folder = self.folder(&self.way.last(), name(so_far), so_far, false, bytes)?;
+            self.way.push(folder);
+            known = end;
+        }
+        Ok(self.way.last())
+    }
+
+    /// A folder, made or entered.
+    fn folder(&mut self, parent: &Arc<Folder>, name: &[u8], path: &[u8], named: bool, bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
+        // Nobody looks in before it has its mode; folders that nobody described are as all are.
+        let mode = if named { 0o700 } else { 0o777 };
+        if let Some(folder) = Folder::make(parent, name, mode)? {
+            self.is_made(path);
+            return Ok(folder);
+        }
+        // Somebody may still be at work in it, and would set its time after us.
+        self.settle(bytes);
+        let ours = self.options.fresh || self.made.has(path);
+        let folder = Folder::enter(parent, name, ours || named)?;
+        if named {
+            self.is_made(path);
+        }
+        Ok(folder)
+    }
+
+    fn hard(&mut self, place: &Place, target: &[u8], bytes: &[u8]) -> Result<(), Trouble> {
+        self.settle(bytes);
+        let made = self.options.fresh || self.made.has(target);
+        if !made || self.ledger.has_failed(target) {
+            return Err(NO_FILE);
+        }
+        let folder = self.way.reach(parent(target), self.options.fresh || self.made.has(parent(target))).map_err(|_| NO_FILE)?;
+        place.hard(&folder, name(target))
+    }
+}
+
+/// A path without its last component.
+fn parent(path: &[u8]) -> &[u8] {
+    &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)]
+}
+
+/// A path's last component.
+fn name(path: &[u8]) -> &[u8] {
+    &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..]
+}
+
+/// What is in a folder under a name that is like `name`.
+fn fellow(folder: &OwnedFd, name: &[u8]) -> Option<Vec<u8>> {
+    let entries = rustix::fs::Dir::read_from(folder).ok()?.flatten();
+    entries.map(|entry| entry.file_name().to_bytes().to_vec()).find(|other| other != name && alike(other, name))
+}

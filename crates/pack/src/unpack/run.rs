@@ -1,0 +1,108 @@
+//! An archive from a stream, on several threads.
+
+use super::{Outcome, Unpacker};
+use crate::Error;
+use std::io::{self, Read};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// The archive is read in units of so many bytes.
+const UNIT: usize = 1 << 20;
+
+/// More threads than this do not make a file system faster.
+const MOST_THREADS: usize = 16;
+
+/// How many threads, who watches, and who may stop it.
+#[derive(Clone, Copy, Default)]
+pub struct Work<'a> {
+    /// Threads; 0 for one on each core.
+    pub threads: usize,
+    /// Called by any thread with the number of bytes that were read since its last call.
+    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
+    /// Asked between units; when it says yes, the work ends with [`Error::Stopped`].
+    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
+}
+
+impl std::fmt::Debug for Work<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Work").field("threads", &self.threads).finish_non_exhaustive()
+    }
+}
+
+/// Unpacks all of `input`. After an error, [`Unpacker::progress`] says what is there.
+pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>) -> Result<Outcome, Error> {
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = if work.threads == 0 { cores() } else { work.threads }.min(MOST_THREADS);
+    let turn = Mutex::new(Turn { input, unpacker: &mut *unpacker, error: None, ended: false });
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| take_turns(&turn, work));
+        }
+        take_turns(&turn, work);
+    });
+    match turn.into_inner().unwrap_or_else(PoisonError::into_inner).error {
+        Some(error) => Err(error),
+        None => unpacker.finish(),
+    }
+}
+
+/// What one thread has at a time.
+struct Turn<'u, R> {
+    input: R,
+    unpacker: &'u mut Unpacker,
+    error: Option<Error>,
+    ended: bool,
+}
+
+fn take_turns<R: Read>(turn: &Mutex<Turn<'_, R>>, work: &Work<'_>) {
+    let mut unit = vec![0; UNIT];
+    loop {
+        let (rest, length) = {
+            let mut turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+            match turn.next(&mut unit, work) {
+                Ok(Some(next)) => next,
+                Ok(None) => return,
+                Err(error) => {
+                    turn.ended = true;
+                    turn.error = Some(error);
+                    return;
+                }
+            }
+        };
+        rest.complete(&unit[..length]);
+        if let Some(progress) = work.progress {
+            progress(length as u64);
+        }
+    }
+}
+
+impl<R: Read> Turn<'_, R> {
+    fn next(&mut self, unit: &mut [u8], work: &Work<'_>) -> Result<Option<(super::Rest, usize)>, Error> {
+        if self.ended {
+            return Ok(None);
+        }
+        if work.stop.is_some_and(|stop| stop()) {
+            return Err(Error::Stopped);
+        }
+        let length = fill(&mut self.input, unit).map_err(Error::Read)?;
+        self.ended = length < unit.len();
+        if length == 0 {
+            return Ok(None);
+        }
+        self.unpacker.put(&unit[..length]).map(|rest| Some((rest, length)))
+    }
+}
+
+/// Reads until the buffer is full or the input ends.
+fn fill(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
