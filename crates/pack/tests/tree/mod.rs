@@ -1,0 +1,64 @@
+//! Folders, as one can compare them, and archives unpacked into them.
+#![allow(dead_code)] // Each file of tests uses some of it.
+
+use deadpan_pack::{Error, Options, Outcome, Unpacker, Work, unpack};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+pub fn fresh() -> Options {
+    Options { fresh: true, ..Options::default() }
+}
+
+pub fn unpacker(target: &Path, options: Options) -> Unpacker {
+    Unpacker::new(File::open(target).unwrap().into(), options)
+}
+
+/// On two threads.
+pub fn into(target: &Path, archive: &[u8], options: Options) -> Result<Outcome, Error> {
+    unpack(archive, &mut unpacker(target, options), &Work { threads: 2, ..Work::default() })
+}
+
+/// In steps of so many bytes, each completed before the next.
+pub fn in_steps(target: &Path, archive: &[u8], step: usize, options: Options) -> Result<Outcome, Error> {
+    let mut unpacker = unpacker(target, options);
+    for piece in archive.chunks(step) {
+        unpacker.put(piece)?.complete(piece);
+    }
+    unpacker.finish()
+}
+
+/// All there is under a folder, by its path: what it is, its mode, its time, its content.
+pub fn tree(folder: &Path, nanoseconds: bool) -> BTreeMap<Vec<u8>, String> {
+    let mut found = BTreeMap::new();
+    add(folder, Path::new(""), nanoseconds, &mut found);
+    found
+}
+
+fn add(folder: &Path, inner: &Path, nanoseconds: bool, found: &mut BTreeMap<Vec<u8>, String>) {
+    let path = folder.join(inner);
+    let metadata = path.symlink_metadata().unwrap();
+    let content = if metadata.is_symlink() {
+        format!("-> {}", fs::read_link(&path).unwrap().display())
+    } else if metadata.is_file() {
+        blake3::hash(&fs::read(&path).unwrap()).to_string()
+    } else {
+        String::new()
+    };
+    let nanoseconds_there = if nanoseconds { metadata.mtime_nsec() } else { 0 };
+    // The number of a folder's links counts its subfolders on some file systems only.
+    let links = if metadata.is_dir() { 0 } else { metadata.nlink() };
+    let facts = format!("{:o} {}.{nanoseconds_there:09} {links} {content}", metadata.mode(), metadata.mtime());
+    found.insert(inner.as_os_str().as_bytes().to_vec(), facts);
+    if metadata.is_dir() {
+        for entry in fs::read_dir(&path).unwrap() {
+            add(folder, &inner.join(entry.unwrap().file_name()), nanoseconds, found);
+        }
+    }
+}
+
+pub fn names(folder: &Path) -> Vec<String> {
+    tree(folder, false).keys().filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+}
