@@ -12,7 +12,7 @@ mod run;
 mod way;
 
 pub use rest::Rest;
-pub use run::{Work, unpack};
+pub use run::unpack;
 
 use crate::names::{Paths, alike};
 use crate::tar::{Event, INDEX_BLOCK, Member, Parser};

@@ -1,6 +1,6 @@
 //! Folders become archives: read by GNU tar, the same whoever does the work, and honest about what changed meanwhile.
 
-use deadpan_pack::{Packing, Packer, What, Work, pack};
+use deadpan_pack::{Packer, Packing, What, Work, pack};
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
 use std::io::{Seek, SeekFrom, Write};

@@ -78,7 +78,7 @@ fn every_cut() {
         for fresh in [true, false] {
             let to = to.path().join(format!("{step}{fresh}"));
             fs::create_dir(&to).unwrap();
-            let options = deadpan_pack::Options { fresh, ..tree::fresh() };
+            let options = deadpan_pack::Unpacking { fresh, ..tree::fresh() };
             in_steps(&to, &archive, step, options).unwrap();
             assert_eq!(tree(&to, true), tree(from.path(), true), "in steps of {step}");
         }
@@ -170,7 +170,7 @@ fn attributes_of_users() {
     for (name, attributes) in [("with", true), ("without", false)] {
         let to = to.path().join(name);
         fs::create_dir(&to).unwrap();
-        into(&to, &archive, deadpan_pack::Options { attributes, ..fresh() }).unwrap();
+        into(&to, &archive, deadpan_pack::Unpacking { attributes, ..fresh() }).unwrap();
         let mut value = [0; 10];
         let there = rustix::fs::getxattr(to.join("file"), "user.colour", &mut value);
         assert_eq!(there.is_ok(), attributes);

@@ -1,7 +1,7 @@
 //! An archive from a stream, on several threads.
 
 use super::{Outcome, Unpacker};
-use crate::Error;
+use crate::{Error, Work};
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -11,23 +11,6 @@ const UNIT: usize = 1 << 20;
 
 /// More threads than this do not make a file system faster.
 const MOST_THREADS: usize = 16;
-
-/// How many threads, who watches, and who may stop it.
-#[derive(Clone, Copy, Default)]
-pub struct Work<'a> {
-    /// Threads; 0 for one on each core.
-    pub threads: usize,
-    /// Called by any thread with the number of bytes that were read since its last call.
-    pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Asked between units; when it says yes, the work ends with [`Error::Stopped`].
-    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
-}
-
-impl std::fmt::Debug for Work<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Work").field("threads", &self.threads).finish_non_exhaustive()
-    }
-}
 
 /// Unpacks all of `input`. After an error, [`Unpacker::progress`] says what is there.
 pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>) -> Result<Outcome, Error> {

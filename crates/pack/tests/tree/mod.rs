@@ -1,28 +1,28 @@
 //! Folders, as one can compare them, and archives unpacked into them.
 #![allow(dead_code)] // Each file of tests uses some of it.
 
-use deadpan_pack::{Error, Options, Outcome, Unpacker, Work, unpack};
+use deadpan_pack::{Error, Outcome, Unpacker, Unpacking, Work, unpack};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-pub fn fresh() -> Options {
-    Options { fresh: true, ..Options::default() }
+pub fn fresh() -> Unpacking {
+    Unpacking { fresh: true, ..Unpacking::default() }
 }
 
-pub fn unpacker(target: &Path, options: Options) -> Unpacker {
+pub fn unpacker(target: &Path, options: Unpacking) -> Unpacker {
     Unpacker::new(File::open(target).unwrap().into(), options)
 }
 
 /// On two threads.
-pub fn into(target: &Path, archive: &[u8], options: Options) -> Result<Outcome, Error> {
+pub fn into(target: &Path, archive: &[u8], options: Unpacking) -> Result<Outcome, Error> {
     unpack(archive, &mut unpacker(target, options), &Work { threads: 2, ..Work::default() })
 }
 
 /// In steps of so many bytes, each completed before the next.
-pub fn in_steps(target: &Path, archive: &[u8], step: usize, options: Options) -> Result<Outcome, Error> {
+pub fn in_steps(target: &Path, archive: &[u8], step: usize, options: Unpacking) -> Result<Outcome, Error> {
     let mut unpacker = unpacker(target, options);
     for piece in archive.chunks(step) {
         unpacker.put(piece)?.complete(piece);
