@@ -1,11 +1,17 @@
-//! The index behind the archive.
+//! The index behind a pack: its parts, their table, the trailer.
 
-pub(crate) mod varint;
+mod part;
+mod table;
+mod varint;
 pub(crate) mod write;
 
-/// What the marker at the beginning says.
-pub(crate) const MARKER: &[u8] = b"deadpan pack 1";
-/// What stands before a part of the index within the archive.
-pub(crate) const BLOCK_PREFIX: &[u8] = b"deadpan index ";
-/// The last bytes of a pack.
-pub(crate) const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
+pub(crate) use part::Records;
+pub(crate) use table::{MARKER, Table, fill};
+
+/// How the index is damaged, for people.
+pub(crate) fn damaged(what: &str) -> crate::Error {
+    crate::Error::Archive {
+        what: format!("the index of the archive is damaged: {what}"),
+        hint: "the archive was changed or cut short; get it again",
+    }
+}

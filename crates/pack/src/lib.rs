@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod contents;
 mod engine;
 mod entry;
 mod error;
@@ -8,6 +9,7 @@ mod index;
 mod names;
 mod note;
 mod pack;
+mod path;
 #[allow(dead_code)] // Until listing uses all of it.
 mod tar;
 mod tree;
@@ -15,6 +17,7 @@ mod unpack;
 mod walk;
 mod work;
 
+pub use contents::{Contents, Entries};
 pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
 pub use error::{Error, Fault, shown};

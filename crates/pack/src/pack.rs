@@ -5,8 +5,9 @@ mod source;
 
 pub use job::Job;
 
-use crate::index::{MARKER, write::Slot};
+use crate::index::write::Slot;
 use crate::note::{Notes, What};
+use crate::tar::MARKER;
 use crate::tar::write::{About, comment, headers, pad};
 use crate::walk::{Missed, Node, Walk};
 use crate::{BLOCK, Entry, Error, Kind, Time};

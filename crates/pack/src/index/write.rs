@@ -1,7 +1,7 @@
 //! The index as it grows: parts with room for hashes that are not known yet.
 
 use super::varint::{put, put_signed};
-use super::{BLOCK_PREFIX, SIGNATURE};
+use crate::tar::INDEX_BLOCK;
 use crate::tar::write::comment;
 use crate::{BLOCK, Entry, Kind};
 use std::collections::VecDeque;
@@ -11,6 +11,8 @@ const PART: usize = 128 << 10;
 /// When more than this is complete, it goes into the archive.
 const WAITING: usize = 4 << 20;
 const HASH: usize = 32;
+/// The last bytes of a pack.
+const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
 
 /// Where a hash belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,10 +136,10 @@ impl Index {
         self.waiting -= part.bytes.len();
         let (line, bytes) = self.close(part);
         let mut block = Vec::with_capacity(bytes.len() + 2048);
-        comment(&mut block, &[BLOCK_PREFIX, &bytes]);
+        comment(&mut block, &[INDEX_BLOCK, &bytes]);
         // The header, then `LENGTH comment=`, then the prefix.
         let found = block[BLOCK as usize..].iter().position(|byte| *byte == b'=').unwrap_or_default();
-        let begin = BLOCK + found as u64 + 1 + BLOCK_PREFIX.len() as u64;
+        let begin = BLOCK + found as u64 + 1 + INDEX_BLOCK.len() as u64;
         self.line(position + begin, &bytes, &line);
         Some(block)
     }

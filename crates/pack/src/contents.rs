@@ -1,0 +1,140 @@
+//! What is in a pack, told by its index.
+
+use crate::index::{MARKER, Records, Table, damaged, fill};
+use crate::path::{is_under, order};
+use crate::{BLOCK, Entry, Error};
+use std::cmp::Ordering;
+use std::io::{Read, Seek};
+
+/// The one record of the marker.
+const RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
+
+/// The contents of a pack, of which only those parts of the index are read that an answer needs, one at a time.
+///
+/// What the index says is checked against itself, not against the archive: whoever takes files out compares each with its header.
+#[derive(Debug)]
+pub struct Contents<R> {
+    input: R,
+    table: Table,
+}
+
+impl<R: Read + Seek> Contents<R> {
+    /// Reads the index's table; `None` if the input does not begin with the marker of a pack: an archive of another maker, or none at all.
+    ///
+    /// # Errors
+    /// If there is a marker but no index, or it is damaged; or if reading fails.
+    pub fn read(mut input: R) -> Result<Option<Self>, Error> {
+        let mut start = [0; MARKER as usize];
+        match fill(&mut input, 0, &mut start) {
+            Ok(()) if is_marker(&start) => {}
+            Ok(()) | Err(Error::Truncated) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let table = Table::read(&mut input)?;
+        Ok(Some(Self { input, table }))
+    }
+
+    /// How many entries there are, the root among them.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.table.entries()
+    }
+
+    /// All entries, in order: the root, whose path is empty, and what lies under it.
+    pub fn entries(&mut self) -> Entries<'_, R> {
+        self.under(b"")
+    }
+
+    /// What has exactly this path (without the root's name). Reads one part of the index.
+    ///
+    /// # Errors
+    /// If that part is damaged, or reading fails.
+    pub fn find(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
+        let part = self.table.part_of(path);
+        let mut records = Records::read(&mut self.input, &self.table, part)?;
+        while let Some(entry) = records.next(&self.table)? {
+            match order(&entry.path, path) {
+                Ordering::Less => {}
+                Ordering::Equal => return Ok(Some(entry)),
+                Ordering::Greater => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// A folder and all that lies in it, however deep, in order; or a single entry. Nothing if there is none of this path.
+    pub fn under(&mut self, folder: &[u8]) -> Entries<'_, R> {
+        let part = self.table.part_of(folder);
+        Entries { contents: self, folder: folder.to_vec(), part, records: None, end: None, done: false }
+    }
+
+    /// The input, wherever it stands now.
+    pub fn into_inner(self) -> R {
+        self.input
+    }
+}
+
+/// Whether these blocks are the marker.
+fn is_marker(start: &[u8; MARKER as usize]) -> bool {
+    let (header, record) = start.split_at(BLOCK as usize);
+    header[156] == b'g'
+        && &header[257..263] == b"ustar\0"
+        && record.starts_with(RECORD)
+        && record[RECORD.len()..].iter().all(|byte| *byte == 0)
+}
+
+/// Entries of a pack in order, from [`Contents::entries`] or [`Contents::under`]. Ends after an error.
+#[derive(Debug)]
+pub struct Entries<'a, R> {
+    contents: &'a mut Contents<R>,
+    folder: Vec<u8>,
+    /// The part that is read next.
+    part: usize,
+    records: Option<Records>,
+    /// Where the part before ends in the archive, if it was told.
+    end: Option<u64>,
+    done: bool,
+}
+
+impl<R: Read + Seek> Entries<'_, R> {
+    fn advance(&mut self) -> Result<Option<Entry>, Error> {
+        loop {
+            let table = &self.contents.table;
+            if let Some(records) = &mut self.records {
+                while let Some(entry) = records.next(table)? {
+                    if is_under(&entry.path, &self.folder) {
+                        return Ok(Some(entry));
+                    }
+                    if order(&entry.path, &self.folder) == Ordering::Greater {
+                        return Ok(None);
+                    }
+                }
+                self.end = Some(table.after(records.end()));
+                self.records = None;
+            }
+            let begins = |path: &[u8]| is_under(path, &self.folder) || order(path, &self.folder) == Ordering::Less;
+            if !table.first_path(self.part).is_some_and(begins) {
+                return Ok(None);
+            }
+            let records = Records::read(&mut self.contents.input, table, self.part)?;
+            if self.end.is_some_and(|end| end != records.end()) {
+                return Err(damaged("a part does not begin where the one before ends"));
+            }
+            self.records = Some(records);
+            self.part += 1;
+        }
+    }
+}
+
+impl<R: Read + Seek> Iterator for Entries<'_, R> {
+    type Item = Result<Entry, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let next = self.advance().transpose();
+        self.done = !matches!(next, Some(Ok(_)));
+        next
+    }
+}

@@ -1,0 +1,74 @@
+//! Paths: their order, and which of them can be taken.
+
+use std::cmp::Ordering;
+
+/// The longest path, in bytes.
+pub(crate) const LONGEST: usize = 65_535;
+/// The deepest, in components.
+pub(crate) const DEEPEST: usize = 1024;
+
+/// Compares component by component: what is in a folder comes right after it, and before all that its name merely begins.
+pub(crate) fn order(one: &[u8], other: &[u8]) -> Ordering {
+    // No component has a byte 0, so a `/` that counts as one ends a component before any that goes on.
+    let rank = |byte: u8| if byte == b'/' { 0 } else { byte };
+    match one.iter().zip(other).position(|(one, other)| one != other) {
+        Some(at) => rank(one[at]).cmp(&rank(other[at])),
+        None => one.len().cmp(&other.len()),
+    }
+}
+
+/// Whether `path` is `folder` or lies in it, however deep. All lies in the root, whose path is empty.
+pub(crate) fn is_under(path: &[u8], folder: &[u8]) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
+}
+
+/// What is wrong with a path below the root, of which the first `known` bytes stood in another one that was right.
+pub(crate) fn fault(path: &[u8], known: usize) -> Option<&'static str> {
+    if path.len() > LONGEST {
+        return Some("a path longer than 65 535 bytes");
+    }
+    let begin = path[..known].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    let bad = |component: &[u8]| matches!(component, b"" | b"." | b"..") || component.contains(&0);
+    if path[begin..].split(|byte| *byte == b'/').any(bad) {
+        return Some("a path that leads elsewhere");
+    }
+    (path.iter().filter(|byte| **byte == b'/').count() >= DEEPEST).then_some("a path deeper than 1024 components")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_is_that_of_the_components() {
+        let paths = [&b""[..], b"\x01", b"a", b"a/b", b"a/b/c", b"a/b.c", b"a\x01", b"a!", b"a.b", b"a0", b"b", b"\xff"];
+        for (number, one) in paths.iter().enumerate() {
+            for (place, other) in paths.iter().enumerate() {
+                assert_eq!(order(one, other), number.cmp(&place), "{} {}", one.escape_ascii(), other.escape_ascii());
+                let components = |path: &[u8]| path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>();
+                assert_eq!(order(one, other), components(one).cmp(&components(other)), "the long way round");
+            }
+        }
+    }
+
+    #[test]
+    fn under_is_more_than_a_common_beginning() {
+        assert!(is_under(b"a/b", b"a") && is_under(b"a", b"a") && is_under(b"a", b"") && is_under(b"", b""));
+        assert!(!is_under(b"ab", b"a") && !is_under(b"a", b"a/b") && !is_under(b"", b"a"));
+    }
+
+    #[test]
+    fn paths_that_lead_elsewhere() {
+        for good in [&b"a"[..], b"a/b", b"...", b".a/..b", b"\xff\n"] {
+            assert_eq!(fault(good, 0), None, "{}", good.escape_ascii());
+        }
+        for bad in [&b""[..], b"/", b"/a", b"a/", b"a//b", b".", b"..", b"a/..", b"../a", b"a/./b", b"a\0b"] {
+            assert!(fault(bad, 0).is_some(), "{}", bad.escape_ascii());
+        }
+        assert!(fault(b"abc/..", 4).is_some() && fault(b"abc/..", 5).is_some(), "a component that was cut");
+        assert_eq!(fault(&[b'a'; LONGEST], 0), None);
+        assert!(fault(&[b'a'; LONGEST + 1], 0).is_some());
+        assert_eq!(fault(&b"a/".repeat(DEEPEST)[..2 * DEEPEST - 1], 0), None);
+        assert!(fault(&b"a/".repeat(DEEPEST + 1)[..2 * DEEPEST + 1], 0).is_some());
+    }
+}
