@@ -2,7 +2,7 @@
 
 use crate::index::{MARKER, Records, Table, damaged, fill};
 use crate::path::{is_under, order};
-use crate::{BLOCK, Entry, Error};
+use crate::{BLOCK, Entry, Error, Listed, Scan};
 use std::cmp::Ordering;
 use std::io::{Read, Seek};
 
@@ -15,6 +15,7 @@ const RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
 #[derive(Debug)]
 pub struct Contents<R> {
     input: R,
+    root: Vec<u8>,
     table: Table,
 }
 
@@ -30,8 +31,19 @@ impl<R: Read + Seek> Contents<R> {
             Ok(()) | Err(Error::Truncated) => return Ok(None),
             Err(error) => return Err(error),
         }
+        let mut scan = Scan::seekable(&mut input)?;
+        let root = match scan.next().transpose()? {
+            Some(Listed::Entry(_)) => scan.root_name().unwrap_or_default().to_vec(),
+            _ => return Err(damaged("the root is missing")),
+        };
         let table = Table::read(&mut input)?;
-        Ok(Some(Self { input, table }))
+        Ok(Some(Self { input, root, table }))
+    }
+
+    /// The name of the root, the folder that was packed.
+    #[must_use]
+    pub fn root_name(&self) -> &[u8] {
+        &self.root
     }
 
     /// How many entries there are, the root among them.
@@ -64,8 +76,8 @@ impl<R: Read + Seek> Contents<R> {
 
     /// A folder and all that lies in it, however deep, in order; or a single entry. Nothing if there is none of this path.
     pub fn under(&mut self, folder: &[u8]) -> Entries<'_, R> {
-        let part = self.table.part_of(folder);
-        Entries { contents: self, folder: folder.to_vec(), part, records: None, end: None, done: false }
+        let walk = Walk::new(self, folder);
+        Entries { contents: self, walk, done: false }
     }
 
     /// The input, wherever it stands now.
@@ -83,23 +95,26 @@ fn is_marker(start: &[u8; MARKER as usize]) -> bool {
         && record[RECORD.len()..].iter().all(|byte| *byte == 0)
 }
 
-/// Entries of a pack in order, from [`Contents::entries`] or [`Contents::under`]. Ends after an error.
+/// A way through what lies in one folder.
 #[derive(Debug)]
-pub struct Entries<'a, R> {
-    contents: &'a mut Contents<R>,
+pub(crate) struct Walk {
     folder: Vec<u8>,
     /// The part that is read next.
     part: usize,
     records: Option<Records>,
     /// Where the part before ends in the archive, if it was told.
     end: Option<u64>,
-    done: bool,
 }
 
-impl<R: Read + Seek> Entries<'_, R> {
-    fn advance(&mut self) -> Result<Option<Entry>, Error> {
+impl Walk {
+    pub(crate) fn new<R>(contents: &Contents<R>, folder: &[u8]) -> Self {
+        Self { folder: folder.to_vec(), part: contents.table.part_of(folder), records: None, end: None }
+    }
+
+    /// The next entry. After an error there is no more.
+    pub(crate) fn next<R: Read + Seek>(&mut self, contents: &mut Contents<R>) -> Result<Option<Entry>, Error> {
+        let Contents { input, table, .. } = contents;
         loop {
-            let table = &self.contents.table;
             if let Some(records) = &mut self.records {
                 while let Some(entry) = records.next(table)? {
                     if is_under(&entry.path, &self.folder) {
@@ -116,7 +131,7 @@ impl<R: Read + Seek> Entries<'_, R> {
             if !table.first_path(self.part).is_some_and(begins) {
                 return Ok(None);
             }
-            let records = Records::read(&mut self.contents.input, table, self.part)?;
+            let records = Records::read(input, table, self.part)?;
             if self.end.is_some_and(|end| end != records.end()) {
                 return Err(damaged("a part does not begin where the one before ends"));
             }
@@ -126,6 +141,14 @@ impl<R: Read + Seek> Entries<'_, R> {
     }
 }
 
+/// Entries of a pack in order, from [`Contents::entries`] or [`Contents::under`]. Ends after an error.
+#[derive(Debug)]
+pub struct Entries<'a, R> {
+    contents: &'a mut Contents<R>,
+    walk: Walk,
+    done: bool,
+}
+
 impl<R: Read + Seek> Iterator for Entries<'_, R> {
     type Item = Result<Entry, Error>;
 
@@ -133,7 +156,7 @@ impl<R: Read + Seek> Iterator for Entries<'_, R> {
         if self.done {
             return None;
         }
-        let next = self.advance().transpose();
+        let next = self.walk.next(self.contents).transpose();
         self.done = !matches!(next, Some(Ok(_)));
         next
     }

@@ -5,12 +5,14 @@ mod contents;
 mod engine;
 mod entry;
 mod error;
+mod glob;
 mod index;
 mod names;
 mod note;
 mod pack;
 mod path;
-#[allow(dead_code)] // Until listing uses all of it.
+mod scan;
+mod select;
 mod tar;
 mod tree;
 mod unpack;
@@ -23,6 +25,8 @@ pub use entry::{Entry, Kind, Time};
 pub use error::{Error, Fault, shown};
 pub use note::{Note, Notes, What};
 pub use pack::{Job, Options as Packing, Packer};
+pub use scan::{Listed, Scan, is_archive};
+pub use select::{Chosen, Filter, Pick, Picks, Selection};
 pub use unpack::{Failure, Options as Unpacking, Outcome, Progress, Rest, Unpacker, unpack};
 pub use work::Work;
 

@@ -1,0 +1,209 @@
+//! Patterns for paths. Usual crates take `?` for a byte, or paths for text; names here are bytes that mostly are text.
+
+/// A pattern, by components: `*` stands for anything within one, `?` for a character, `[a-z]` and `[!a-z]` for one of some, and `**`, as a component,
+/// for any number of components.
+#[derive(Clone, Debug)]
+pub(crate) struct Glob(Vec<Vec<u8>>);
+
+impl Glob {
+    pub(crate) fn new(pattern: &[u8]) -> Self {
+        Self(pattern.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect())
+    }
+
+    /// Whether there is anything in it that does not stand for itself.
+    pub(crate) fn is_one(pattern: &[u8]) -> bool {
+        pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['))
+    }
+
+    /// The folder that all of what it matches lies in, as far as that stands in the pattern.
+    pub(crate) fn base(&self) -> Vec<u8> {
+        let plain: Vec<_> = self.0.iter().take_while(|component| !Self::is_one(component)).map(Vec::as_slice).collect();
+        plain.join(&b'/')
+    }
+
+    /// Whether it matches the path, or a folder that the path lies in.
+    pub(crate) fn takes(&self, path: &[u8]) -> bool {
+        let path: Vec<_> = if path.is_empty() { Vec::new() } else { path.split(|byte| *byte == b'/').collect() };
+        let (mut at, mut place) = (0, 0);
+        let mut retry = None;
+        loop {
+            match self.0.get(at).map(Vec::as_slice) {
+                // What lies in a folder that matches comes with it.
+                None => return true,
+                Some(b"**") if at + 1 < self.0.len() => {
+                    retry = Some((at + 1, place));
+                    at += 1;
+                    continue;
+                }
+                Some(pattern) if place < path.len() && (pattern == b"**" || component(pattern, path[place])) => {
+                    (at, place) = (at + 1, place + 1);
+                    continue;
+                }
+                Some(_) => {}
+            }
+            let Some((from, begin)) = retry.filter(|(_, begin)| begin + 1 < path.len()) else { return false };
+            retry = Some((from, begin + 1));
+            (at, place) = (from, begin + 1);
+        }
+    }
+}
+
+/// Whether a pattern matches a whole component.
+fn component(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut rest, mut left) = (pattern, name);
+    let mut retry = None;
+    loop {
+        if let Some(behind) = rest.strip_prefix(b"*") {
+            retry = Some((behind, left));
+            rest = behind;
+            continue;
+        }
+        if rest.is_empty() && left.is_empty() {
+            return true;
+        }
+        if let Some((used, length)) = one(rest, left) {
+            (rest, left) = (&rest[used..], &left[length..]);
+            continue;
+        }
+        // A star takes one character more than the last time.
+        let Some((behind, from)) = retry else { return false };
+        let Some((_, length)) = character(from) else { return false };
+        retry = Some((behind, &from[length..]));
+        (rest, left) = (behind, &from[length..]);
+    }
+}
+
+/// Matches what stands for one character against the first: how long both are.
+fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
+    let (found, length) = character(name)?;
+    match pattern.first()? {
+        b'?' => Some((1, length)),
+        b'[' if let Some((used, inside)) = class(pattern, found) => inside.then_some((used, length)),
+        byte => (*byte == name[0]).then_some((1, 1)),
+    }
+}
+
+/// Whether a character is in the set at the pattern's beginning, and how long that is. Without its end it is no set.
+fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
+    let mut at = 1;
+    let negated = matches!(pattern.get(at), Some(b'!' | b'^'));
+    at += usize::from(negated);
+    let (mut inside, first) = (false, at);
+    loop {
+        if at > first && pattern.get(at) == Some(&b']') {
+            return Some((at + 1, inside != negated));
+        }
+        let (low, length) = character(&pattern[at..])?;
+        at += length;
+        let mut high = low;
+        if pattern.get(at) == Some(&b'-') && pattern.get(at + 1).is_some_and(|byte| *byte != b']') {
+            let (end, length) = character(&pattern[at + 1..])?;
+            (high, at) = (end, at + 1 + length);
+        }
+        inside |= (low..=high).contains(&found);
+    }
+}
+
+/// The first character and its length; a byte that is no text counts as one that no text has.
+fn character(bytes: &[u8]) -> Option<(u32, usize)> {
+    let start = &bytes[..bytes.len().min(4)];
+    let chunk = start.utf8_chunks().next()?;
+    Some(match chunk.valid().chars().next() {
+        Some(character) => (character.into(), character.len_utf8()),
+        None => (0x11_0000 + u32::from(bytes[0]), 1),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matches_and_what_does_not() {
+        let good = [
+            ("a", "a"),
+            ("a", "a/b"),
+            ("*", "a/b"),
+            ("*.jpg", "x.jpg"),
+            ("*.jpg", ".jpg"),
+            ("a/*/c", "a/b/c"),
+            ("a/**/c", "a/c"),
+            ("a/**/c", "a/x/y/c/d"),
+            ("**/c", "c"),
+            ("**/c", "a/b/c"),
+            ("a/**", "a/b/c"),
+            ("**", "a"),
+            ("**/*.rs", "src/x/y.rs"),
+            ("**/a/**/b", "x/a/y/a/z/b"),
+            ("?", "\u{e4}"),
+            ("??", "ab"),
+            ("[a-c]x", "bx"),
+            ("[!a-c]x", "dx"),
+            ("[\u{e0}-\u{ff}]", "\u{e4}"),
+            ("[]]", "]"),
+            ("[a", "[a"),
+            ("[a-]", "-"),
+            ("*a*b*", "xxaxxbxx"),
+            ("*ab", "aab"),
+        ];
+        for (pattern, path) in good {
+            assert!(Glob::new(pattern.as_bytes()).takes(path.as_bytes()), "{pattern} {path}");
+        }
+        let bad = [
+            ("a", "ab"),
+            ("a/b", "a"),
+            ("*.jpg", "a/x.jpg"),
+            ("a/**", "a"),
+            ("a/**/c", "a/b"),
+            ("?", "ab"),
+            ("?", ""),
+            ("*", ""),
+            ("**", ""),
+            ("[a-c]", "d"),
+            ("[!a]", "a"),
+            ("*a*b", "ba"),
+            ("**/c", "a/b"),
+            ("*??", "\u{20ac}"),
+        ];
+        for (pattern, path) in bad {
+            assert!(!Glob::new(pattern.as_bytes()).takes(path.as_bytes()), "{pattern} {path}");
+        }
+        assert!(Glob::new(b"?\xfe*").takes(b"\xff\xfe\xfd"), "bytes that are no text");
+    }
+
+    #[test]
+    fn the_base_is_what_stands_before_the_first_pattern() {
+        for (pattern, base) in [("a/b/*.c", "a/b"), ("*", ""), ("a?/b", ""), ("a/b", "a/b"), ("a/**/b", "a")] {
+            assert_eq!(Glob::new(pattern.as_bytes()).base(), base.as_bytes(), "{pattern}");
+        }
+    }
+
+    /// All ways, one after the other.
+    fn slowly(pattern: &[u8], name: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => name.is_empty(),
+            Some((b'*', rest)) => (0..=name.len()).any(|length| slowly(rest, &name[length..])),
+            Some((b'?', rest)) => !name.is_empty() && slowly(rest, &name[1..]),
+            Some((byte, rest)) => name.first() == Some(byte) && slowly(rest, &name[1..]),
+        }
+    }
+
+    #[test]
+    fn all_short_patterns_match_as_if_all_ways_were_tried() {
+        let words = |alphabet: &[u8], longest: u32| {
+            let mut all = vec![Vec::new()];
+            for length in 1..=longest {
+                for number in 0..alphabet.len().pow(length) {
+                    all.push((0..length).map(|place| alphabet[number / alphabet.len().pow(place) % alphabet.len()]).collect::<Vec<_>>());
+                }
+            }
+            all
+        };
+        let names = words(b"ab", 5);
+        for pattern in words(b"ab*?", 4) {
+            for name in &names {
+                assert_eq!(component(&pattern, name), slowly(&pattern, name), "{} {}", pattern.escape_ascii(), name.escape_ascii());
+            }
+        }
+    }
+}
