@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::plan::Task;
-use crate::{completions, inspect, keygen, keys, lab, man, open, pack, seal};
+use crate::{completions, inspect, keygen, keys, lab, list, man, open, pack, seal};
 use clap::{Parser, Subcommand};
 
 /// Keeps a straight face: seals files, and nothing about the secret shows, neither in the bytes nor in the time
@@ -19,6 +19,7 @@ enum Command {
     Keys(keys::KeysArgs),
     Seal(seal::SealArgs),
     Open(open::OpenArgs),
+    List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Pack(pack::PackCommand),
     /// Measures: does time depend on a secret, and how fast is it?
@@ -36,6 +37,7 @@ impl Cli {
             Command::Keys(args) => Box::new(args.plan()?),
             Command::Seal(args) => Box::new(args.plan()?),
             Command::Open(args) => Box::new(args.plan()?),
+            Command::List(args) => Box::new(args.plan()?),
             Command::Inspect(args) => Box::new(args.plan()?),
             Command::Pack(args) => Box::new(args.plan()?),
             Command::Completions(plan) => Box::new(plan),

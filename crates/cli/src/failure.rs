@@ -66,6 +66,15 @@ impl Failure {
         Self::split(Exit::from(error.fault()), name, &error.to_string())
     }
 
+    /// The error of packing, unpacking or listing `name`. What a sealed input is read through may have an error of its own inside.
+    pub fn pack(name: &str, error: deadpan_pack::Error) -> Self {
+        match error {
+            deadpan_pack::Error::Read(error) => Self::of(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
+            deadpan_pack::Error::Write(error) => Self::io("write", name, &error),
+            error => Self::split(Exit::from(error.fault()), name, &error.to_string()),
+        }
+    }
+
     /// The system's error: what could not be done (`read`, `write`, `create` …) to what.
     pub fn io(verb: &str, name: &str, error: &io::Error) -> Self {
         let (exit, reason, hint) = reason(error);
@@ -140,6 +149,16 @@ impl From<Fault> for Exit {
             Fault::Caller => Self::Usage,
             Fault::Key => Self::Key,
             Fault::System => Self::System,
+        }
+    }
+}
+
+impl From<deadpan_pack::Fault> for Exit {
+    fn from(fault: deadpan_pack::Fault) -> Self {
+        match fault {
+            deadpan_pack::Fault::Data => Self::Data,
+            deadpan_pack::Fault::Caller => Self::Usage,
+            deadpan_pack::Fault::System => Self::System,
         }
     }
 }

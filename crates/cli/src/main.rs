@@ -13,6 +13,7 @@ mod inspect;
 mod keygen;
 mod keys;
 mod lab;
+mod list;
 mod man;
 mod open;
 mod output;

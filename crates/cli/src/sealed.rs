@@ -18,9 +18,14 @@ pub struct Sealed<'a> {
 impl<'a> Sealed<'a> {
     /// Reads the header. `file` stands at its start.
     pub fn read(name: &str, file: &'a File) -> Result<Self, Failure> {
+        Self::begun(name, Vec::new(), file)
+    }
+
+    /// Reads the header of a file whose first bytes were read already.
+    pub fn begun(name: &str, mut start: Vec<u8>, file: &'a File) -> Result<Self, Failure> {
         let failed = |error| Failure::io("read", name, &error);
-        let mut start = Vec::with_capacity(armor::BEGINNING);
-        file.take(armor::BEGINNING as u64).read_to_end(&mut start).map_err(failed)?;
+        let missing = armor::BEGINNING.saturating_sub(start.len());
+        file.take(missing as u64).read_to_end(&mut start).map_err(failed)?;
         let armored = armor::begins(&start);
         let whole = Cursor::new(start).chain(file);
         let mut payload: Box<dyn Read + Send + 'a> = if armored { Box::new(Unarmored::new(whole)) } else { Box::new(whole) };

@@ -1,6 +1,6 @@
 //! What is in an archive, told by its headers: for those without an index, and for what comes through a pipe.
 
-use crate::tar::{Event, Parser};
+use crate::tar::{self, Event, Parser};
 use crate::{Entry, Error};
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -35,6 +35,12 @@ pub enum Listed {
         /// Why.
         why: Error,
     },
+}
+
+/// Whether an archive may begin with these bytes: its first block is a header of `tar`.
+#[must_use]
+pub fn is_archive(start: &[u8]) -> bool {
+    start.first_chunk().is_some_and(tar::is_header)
 }
 
 impl<R: Read> Scan<R> {

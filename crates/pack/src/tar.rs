@@ -25,3 +25,8 @@ pub(crate) const LONGEST_PAX: u64 = 1 << 20;
 
 /// The most pieces a file with holes may have: their map is held in memory.
 pub(crate) const MOST_PIECES: usize = 1 << 20;
+
+/// Whether a block is a header: its sum is right.
+pub(crate) fn is_header(block: &[u8; BLOCK]) -> bool {
+    header::Header::new(block, 0).is_ok()
+}
