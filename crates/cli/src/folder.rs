@@ -39,7 +39,7 @@ impl PackArgs {
         let path = input.source.path().unwrap_or(Path::new("."));
         let except = output.file().metadata().ok().filter(fs::Metadata::is_file).map(|it| (it.dev(), it.ino()));
         let options =
-            Options { owner: self.owner, xattrs: self.xattrs, deterministic: self.deterministic, keep_going: self.keep_going, except };
+            Packing { owner: self.owner, xattrs: self.xattrs, deterministic: self.deterministic, keep_going: self.keep_going, except };
         let name = name_of(path)?;
         Packer::new(path, name.as_bytes(), options).map_err(|error| failure(&input.shown(), error))
     }

@@ -14,7 +14,7 @@ const RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
 /// What the index says is checked against itself, not against the archive: whoever takes files out compares each with its header.
 #[derive(Debug)]
 pub struct Contents<R> {
-    input: R,
+    pub(crate) input: R,
     root: Vec<u8>,
     table: Table,
 }

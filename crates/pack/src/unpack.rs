@@ -15,6 +15,7 @@ pub use rest::Rest;
 pub use run::unpack;
 
 use crate::names::{Paths, alike};
+use crate::path::parent;
 use crate::tar::{Event, INDEX_BLOCK, Member, Parser};
 use crate::{Entry, Error, Fault, Kind, shown};
 use file::{Growing, NO_FILE, Place, Plan};
@@ -443,11 +444,6 @@ impl Unpacker {
         let folder = self.way.reach(parent(target), self.options.fresh || self.made.has(parent(target))).map_err(|_| NO_FILE)?;
         place.hard(&folder, name(target))
     }
-}
-
-/// A path without its last component.
-fn parent(path: &[u8]) -> &[u8] {
-    &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)]
 }
 
 /// A path's last component.
