@@ -177,6 +177,10 @@ impl Unpacker {
         }
         self.way.end();
         self.check()?;
+        if !self.ledger.all_done() {
+            // Somebody dropped what he should have completed.
+            return Err(Error::Stopped);
+        }
         if self.attributes > 0 {
             self.ledger.remark(format!("{} extended attributes are not restored: their names do not begin with user.", self.attributes));
         }

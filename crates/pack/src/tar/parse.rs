@@ -537,4 +537,5 @@ fn filling(length: u64) -> u64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::print_stderr)] // Tests that are skipped say so.
 mod tests;

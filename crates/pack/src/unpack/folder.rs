@@ -223,6 +223,7 @@ fn open(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
     openat(parent, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
+#[allow(clippy::unnecessary_cast)] // It is narrower on other systems.
 fn mode_of(found: &Stat) -> u32 {
     found.st_mode as u32 & 0o7777
 }

@@ -240,6 +240,13 @@ impl Ledger {
         state.advance();
     }
 
+    /// Whether each entry is there or has failed.
+    pub(super) fn all_done(&self) -> bool {
+        let state = self.state();
+        state.not_done == state.first + state.queue.len() as u64
+    }
+
+    /// Files that have to go, each once.
     pub(super) fn wrong(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.state().wrong)
     }

@@ -1,6 +1,8 @@
 //! Archives made by hand, also such as nobody should make.
 #![allow(dead_code)] // Each file of tests uses some of it.
 
+pub mod pack;
+
 /// A header with the right sum.
 pub fn header(path: &[u8], kind: u8, size: u64, target: &[u8]) -> [u8; 512] {
     let mut block = [0; 512];

@@ -1,0 +1,195 @@
+//! Packs made by hand, as docs/format-pack.md says.
+
+use super::{file, folder, hard_link, header, pax, symlink};
+
+/// What is said of an entry, in the archive and in the index.
+#[derive(Clone)]
+pub struct Entry {
+    /// Its blocks in the archive.
+    pub blocks: Vec<u8>,
+    pub kind: u8,
+    pub path: String,
+    pub headers: u64,
+    pub mode: u64,
+    pub seconds: i64,
+    pub nanoseconds: u64,
+    /// Its content, or its target.
+    pub content: Vec<u8>,
+    /// With holes: its size.
+    pub size: Option<u64>,
+}
+
+fn entry(kind: u8, path: &str, blocks: Vec<u8>, content: &[u8]) -> Entry {
+    let mode = if kind == 2 { 0o755 } else { 0o644 };
+    let (path, content) = (path.to_string(), content.to_vec());
+    Entry { blocks, kind, path, headers: 1, mode, seconds: 1_000_000_000, nanoseconds: 0, content, size: None }
+}
+
+fn rooted(path: &str) -> String {
+    format!("root/{path}")
+}
+
+pub fn root() -> Entry {
+    entry(2, "", folder("root/"), b"")
+}
+
+pub fn a_folder(path: &str) -> Entry {
+    entry(2, path, folder(&format!("root/{path}/")), b"")
+}
+
+pub fn a_file(path: &str, content: &[u8]) -> Entry {
+    entry(1, path, file(&rooted(path), content), content)
+}
+
+pub fn a_link(path: &str, target: &str) -> Entry {
+    entry(3, path, symlink(&rooted(path), target), target.as_bytes())
+}
+
+pub fn a_hard_link(path: &str, target: &str) -> Entry {
+    entry(4, path, hard_link(&rooted(path), &rooted(target)), target.as_bytes())
+}
+
+/// With a time that needs a pax header.
+pub fn a_fine_file(path: &str, content: &[u8]) -> Entry {
+    let blocks = [pax(b'x', &[("mtime", b"-5.25")]), file(&rooted(path), content)].concat();
+    Entry { blocks, headers: 3, seconds: -6, nanoseconds: 750_000_000, ..a_file(path, content) }
+}
+
+/// One piece at the end of many zeros.
+pub fn a_file_with_holes(path: &str, size: u64, piece: &[u8]) -> Entry {
+    let mut content = format!("1\n{}\n{}\n", size - piece.len() as u64, piece.len()).into_bytes();
+    content.resize(512, 0);
+    content.extend_from_slice(piece);
+    let (name, real_size) = (rooted(path), size.to_string());
+    let records: &[(&str, &[u8])] = &[
+        ("GNU.sparse.major", b"1"),
+        ("GNU.sparse.minor", b"0"),
+        ("GNU.sparse.name", name.as_bytes()),
+        ("GNU.sparse.realsize", real_size.as_bytes()),
+    ];
+    let blocks = [pax(b'x', records), file("GNUSparseFile.0/x", &content)].concat();
+    Entry { headers: 3, size: Some(size), ..entry(5, path, blocks, &content) }
+}
+
+pub fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number > 0x7f {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A pack as it grows.
+pub struct Pack {
+    pub bytes: Vec<u8>,
+    /// Records of the part that is not written yet, and where its first entry begins.
+    part: Vec<u8>,
+    begin: u64,
+    count: u32,
+    first: String,
+    before: (String, i64, u64),
+    table: Vec<u8>,
+    parts: u32,
+    entries: u64,
+}
+
+impl Pack {
+    pub fn new() -> Self {
+        let bytes = pax(b'g', &[("comment", b"deadpan pack 1")]);
+        let (part, table, first, before) = (Vec::new(), Vec::new(), String::new(), (String::new(), 0, 0));
+        Self { bytes, part, begin: 0, count: 0, first, before, table, parts: 0, entries: 0 }
+    }
+
+    /// Adds an entry, and to the index what `indexed` says of it.
+    pub fn add_as(&mut self, entry: &Entry, indexed: &Entry) {
+        let begin = self.bytes.len() as u64;
+        if self.count == 0 {
+            (self.begin, self.first, self.before) = (begin, indexed.path.clone(), (String::new(), 0, begin));
+        }
+        let (path, seconds, end) = &self.before;
+        let shared = path.bytes().zip(indexed.path.bytes()).take_while(|(one, other)| one == other).count();
+        let more = &indexed.path.as_bytes()[shared..];
+        let difference = indexed.seconds - seconds;
+        let mut record = vec![indexed.kind];
+        let zigzag = (difference << 1 ^ difference >> 63) as u64;
+        for number in [shared as u64, more.len() as u64] {
+            record.extend(varint(number));
+        }
+        record.extend(more);
+        for number in [(begin - end) / 512, indexed.headers, indexed.mode, zigzag, indexed.nanoseconds] {
+            record.extend(varint(number));
+        }
+        let length = varint(indexed.content.len() as u64);
+        match indexed.kind {
+            1 | 5 => {
+                record.extend(indexed.size.map(varint).unwrap_or_default());
+                record.extend(length);
+                record.extend(blake3::hash(&indexed.content).as_bytes());
+            }
+            3 | 4 => {
+                record.extend(length);
+                record.extend(&indexed.content);
+            }
+            _ => {}
+        }
+        self.part.extend(record);
+        self.bytes.extend(&entry.blocks);
+        self.before = (indexed.path.clone(), indexed.seconds, self.bytes.len() as u64);
+        (self.count, self.entries) = (self.count + 1, self.entries + 1);
+    }
+
+    pub fn add(mut self, entry: &Entry) -> Self {
+        self.add_as(entry, entry);
+        self
+    }
+
+    fn take_part(&mut self, place: u64) -> Vec<u8> {
+        let part = [&self.begin.to_be_bytes()[..], &self.count.to_be_bytes(), &std::mem::take(&mut self.part)].concat();
+        self.table.extend(place.to_be_bytes());
+        self.table.extend((part.len() as u32).to_be_bytes());
+        self.table.extend(self.count.to_be_bytes());
+        self.table.extend(blake3::hash(&part).as_bytes());
+        self.table.extend((self.first.len() as u16).to_be_bytes());
+        self.table.extend(self.first.as_bytes());
+        (self.count, self.parts) = (0, self.parts + 1);
+        part
+    }
+
+    /// Puts the index of what came into the archive.
+    pub fn block(mut self) -> Self {
+        let digits = |part: &[u8]| (part.len() + "comment=deadpan index ".len() + 5).to_string().len();
+        let at = self.bytes.len() as u64 + 512;
+        let length = self.part.len() + 12;
+        let place = at + digits(&vec![0; length]) as u64 + " comment=deadpan index ".len() as u64;
+        let part = self.take_part(place);
+        let comment = [b"deadpan index ", &part[..]].concat();
+        self.bytes.extend(pax(b'g', &[("comment", &comment)]));
+        assert!(self.bytes[place as usize..].starts_with(&part));
+        self
+    }
+
+    pub fn end(mut self) -> Vec<u8> {
+        self.bytes.extend([0; 1024]);
+        if self.count > 0 {
+            let part = self.take_part(self.bytes.len() as u64);
+            self.bytes.extend(part);
+        }
+        let offset = self.bytes.len() as u64;
+        self.bytes.extend(&self.table);
+        self.bytes.extend(offset.to_be_bytes());
+        self.bytes.extend((self.table.len() as u64).to_be_bytes());
+        self.bytes.extend(self.entries.to_be_bytes());
+        self.bytes.extend(self.parts.to_be_bytes());
+        self.bytes.extend([0; 4]);
+        self.bytes.extend(&blake3::hash(&self.table).as_bytes()[..24]);
+        self.bytes.extend(b"DPNPACK\x01");
+        self.bytes
+    }
+}
+
+/// Something that is no pack's business.
+pub fn a_device(path: &str) -> Entry {
+    entry(1, path, header(rooted(path).as_bytes(), b'3', 0, b"").to_vec(), b"")
+}

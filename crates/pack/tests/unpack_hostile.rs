@@ -1,0 +1,278 @@
+//! Archives that are damaged, or meant to do harm.
+
+#![allow(clippy::print_stderr)] // Tests that are skipped say so.
+
+mod archive;
+mod tree;
+
+use archive::{end, ended, file, folder, hard_link, header, pax, sum, symlink};
+use deadpan_pack::{Error, Options};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use tempfile::tempdir;
+use tree::{fresh, in_steps, into, names, unpacker};
+
+fn going() -> Options {
+    Options { keep_going: true, ..fresh() }
+}
+
+/// Nothing of this gets out of the target, in any way of unpacking; a file beside it is still made.
+#[test]
+fn nothing_gets_out() {
+    let attacks: &[(&str, Vec<Vec<u8>>)] = &[
+        ("parent", vec![file("../out", b"x")]),
+        ("parent, later", vec![folder("a/"), file("a/../../out", b"x")]),
+        ("absolute", vec![file("/tmp/deadpan-out", b"x")]),
+        ("absolute after a dot", vec![file(".//tmp/deadpan-out", b"x")]),
+        ("through a link", vec![symlink("a", ".."), file("a/out", b"x")]),
+        ("through a link to a folder", vec![symlink("a", ".."), folder("a/"), file("a/out", b"x")]),
+        ("folder through a link", vec![symlink("a", ".."), folder("a/out")]),
+        ("through two links", vec![folder("b/"), symlink("b/a", "../.."), file("b/a/out", b"x")]),
+        ("link through a link", vec![symlink("a", ".."), symlink("a/out", "x")]),
+        ("hard link through a link", vec![symlink("a", ".."), hard_link("out", "a/beside")]),
+        ("hard link outside", vec![hard_link("out", "../beside")]),
+        ("hard link, absolute", vec![hard_link("out", "/etc/passwd")]),
+        ("hard link to a link", vec![symlink("a", "../beside"), hard_link("out", "a")]),
+        ("hard link to a folder", vec![folder("a/"), hard_link("out", "a")]),
+        ("hard link to nothing", vec![hard_link("out", "none")]),
+        ("hard link to what comes later", vec![hard_link("out", "z"), file("z", b"")]),
+        ("file instead of the link", vec![symlink("fine/../a", ".."), file("a/../../out", b"x")]),
+        ("device", vec![header(b"out", b'3', 0, b"").to_vec()]),
+        ("device", vec![header(b"out", b'4', 0, b"").to_vec()]),
+        ("FIFO", vec![header(b"out", b'6', 0, b"").to_vec()]),
+        ("a long name", vec![pax(b'x', &[("path", b"../out")]), file("fine", b"x")]),
+        ("zero byte", vec![pax(b'x', &[("path", b"out\0side")]), file("fine", b"x")]),
+        ("a link of a long name", vec![pax(b'x', &[("linkpath", b"../beside")]), hard_link("out", "fine")]),
+    ];
+    for (what, parts) in attacks {
+        for options in [going(), Options { fresh: false, ..going() }, Options { fresh: false, replace: true, ..going() }] {
+            let around = tempdir().unwrap();
+            fs::write(around.path().join("beside"), "beside").unwrap();
+            let target = around.path().join("target");
+            fs::create_dir(&target).unwrap();
+            let archive = ended(&[parts.clone(), vec![file("zzz", b"fine")]].concat());
+            for step in [512, archive.len()] {
+                let outcome = in_steps(&target, &archive, step, options).unwrap();
+                assert!(outcome.failed > 0, "{what}");
+                assert_eq!(fs::read(target.join("zzz")).unwrap(), b"fine", "{what}");
+                assert!(fs::symlink_metadata(target.join("out")).is_err(), "{what}");
+                assert_eq!(fs::read(around.path().join("beside")).unwrap(), b"beside", "{what}");
+                assert_eq!(fs::metadata(around.path().join("beside")).unwrap().nlink(), 1, "{what}");
+                assert_eq!(fs::read_dir(around.path()).unwrap().count(), 2, "{what}: {:?}", names(around.path()));
+                fs::remove_dir_all(&target).unwrap();
+                fs::create_dir(&target).unwrap();
+            }
+            // Without going on, the first failure ends it.
+            assert!(in_steps(&target, &archive, 512, Options { keep_going: false, ..options }).is_err(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn cut_anywhere_it_is_noticed() {
+    let archive = ended(&[folder("a/"), file("a/one", &[1; 700]), symlink("a/two", "one"), hard_link("b", "a/one")]);
+    let target = tempdir().unwrap();
+    for (number, length) in (0..archive.len()).step_by(512).chain((1..archive.len()).step_by(97)).enumerate() {
+        let target = target.path().join(number.to_string());
+        fs::create_dir(&target).unwrap();
+        let error = into(&target, &archive[..length], fresh()).unwrap_err();
+        assert!(matches!(error, Error::Truncated), "{length}: {error}");
+        // What is there is whole.
+        if let Ok(bytes) = fs::read(target.join("a/one")) {
+            assert_eq!(bytes, [1; 700], "{length}");
+        }
+    }
+}
+
+#[test]
+fn a_file_without_its_end_goes() {
+    let archive = ended(&[file("whole", &[1; 5000]), file("cut", &[2; 50_000])]);
+    for options in [fresh(), Options::default()] {
+        let target = tempdir().unwrap();
+        let mut unpacker = unpacker(target.path(), options);
+        for piece in archive[..20_000].chunks(1000) {
+            unpacker.put(piece).unwrap().complete(piece);
+        }
+        assert!(matches!(unpacker.finish(), Err(Error::Truncated)));
+        let progress = unpacker.progress();
+        assert_eq!((progress.complete, progress.until.as_deref()), (1, Some(&b"whole"[..])));
+        assert_eq!(names(target.path()), ["whole"]);
+    }
+}
+
+#[test]
+fn what_stood_before_damage_is_kept() {
+    let mut archive = ended(&[file("one", b"1"), file("two", b"2")]);
+    archive[1024 + 3] ^= 1;
+    let target = tempdir().unwrap();
+    let mut unpacker = unpacker(target.path(), going());
+    unpacker.put(&archive).unwrap().complete(&archive);
+    let error = unpacker.finish().unwrap_err();
+    assert!(error.to_string().contains("byte 1024"), "{error}");
+    assert_eq!(unpacker.progress().until.as_deref(), Some(&b"one"[..]));
+    assert_eq!(names(target.path()), ["one"]);
+}
+
+#[test]
+fn maps_of_holes_that_lie() {
+    let sparse = |map: &str, stored: usize, real_size: &str| {
+        let mut content = map.as_bytes().to_vec();
+        content.resize(512, 0);
+        content.resize(stored, b'x');
+        let records: &[(&str, &[u8])] = &[
+            ("GNU.sparse.major", b"1"),
+            ("GNU.sparse.minor", b"0"),
+            ("GNU.sparse.name", b"holes"),
+            ("GNU.sparse.realsize", real_size.as_bytes()),
+        ];
+        ended(&[pax(b'x', records), file("GNUSparseFile.0/holes", &content)])
+    };
+    for (map, stored, real_size) in [
+        ("2\n0\n10\n5\n10\n", 532, "100"),
+        ("2\n50\n10\n0\n10\n", 532, "100"),
+        ("1\n95\n10\n", 522, "100"),
+        ("1\n0\n10\n", 600, "100"),
+        ("9999999999\n0\n10\n", 522, "100"),
+        ("1\n18446744073709551615\n10\n", 522, "100"),
+        ("x\n", 512, "100"),
+        ("1\n0\n10\n", 522, "99999999999999999999999"),
+        ("1\n0\n10\n", 522, "9223372036854775808"),
+    ] {
+        let target = tempdir().unwrap();
+        let result = in_steps(target.path(), &sparse(map, stored, real_size), 100, going());
+        assert!(matches!(result, Err(Error::Archive { .. })), "{map:?} {real_size}: {result:?}");
+        assert!(names(target.path()).is_empty(), "{map:?}");
+    }
+    let target = tempdir().unwrap();
+    in_steps(target.path(), &sparse("1\n90\n10\n", 522, "100"), 100, going()).unwrap();
+    assert_eq!(fs::read(target.path().join("holes")).unwrap(), [&[0; 90][..], b"xxxxxxxxxx"].concat());
+}
+
+#[test]
+fn sizes_nobody_has() {
+    let target = tempdir().unwrap();
+    let mut huge = header(b"huge", b'0', 0, b"");
+    huge[124..136].copy_from_slice(&[0x80, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]);
+    let mut negative = header(b"negative", b'0', 0, b"");
+    negative[124..136].fill(0xff);
+    for block in [huge, negative] {
+        let archive = ended(&[sum(block).to_vec()]);
+        assert!(matches!(into(target.path(), &archive, going()), Err(Error::Archive { .. })));
+    }
+    let archive = ended(&[pax(b'x', &[("size", b"18446744073709551615")]), file("a", b"")]);
+    assert!(matches!(into(target.path(), &archive, going()), Err(Error::Archive { .. })));
+    assert!(names(target.path()).is_empty());
+}
+
+#[test]
+fn bits_that_lend_rights_are_dropped() {
+    let mut block = header(b"tool", b'0', 0, b"");
+    block[100..108].copy_from_slice(b"0007755\0");
+    let target = tempdir().unwrap();
+    into(target.path(), &ended(&[sum(block).to_vec()]), fresh()).unwrap();
+    assert_eq!(target.path().join("tool").metadata().unwrap().permissions().mode() & 0o7777, 0o755);
+}
+
+#[test]
+fn the_last_of_two_counts() {
+    let target = tempdir().unwrap();
+    let archive = ended(&[
+        file("a", b"first"),
+        file("b", &[1; 3000]),
+        symlink("c", "nowhere"),
+        file("a", b"second"),
+        symlink("b", "a"),
+        file("c", b"file"),
+        hard_link("d", "a"),
+        file("a", b"third"),
+        file("f/x", b"x"),
+        folder("f"),
+    ]);
+    for (name, options) in [("fresh", fresh()), ("merged", Options::default())] {
+        for step in [512, archive.len()] {
+            let target = target.path().join(format!("{name}{step}"));
+            fs::create_dir(&target).unwrap();
+            in_steps(&target, &archive, step, options).unwrap();
+            let read = |name: &str| fs::read(target.join(name)).unwrap();
+            assert_eq!((read("a"), read("c"), read("d")), (b"third".to_vec(), b"file".to_vec(), b"second".to_vec()));
+            assert_eq!(fs::read_link(target.join("b")).unwrap(), *"a");
+            assert_eq!(names(&target), ["a", "b", "c", "d", "f", "f/x"]);
+            assert_eq!(target.join("f").metadata().unwrap().mtime(), 1_000_000_000);
+        }
+    }
+}
+
+#[test]
+fn a_thousand_folders_deep() {
+    let target = tempdir().unwrap();
+    let mut parts = Vec::new();
+    let mut path = String::new();
+    for depth in 0..1023 {
+        path.push_str(if depth == 0 { "d" } else { "/d" });
+        parts.push([pax(b'x', &[("path", format!("{path}/").as_bytes())]), folder("d/")].concat());
+        if depth % 100 == 99 || depth == 1022 {
+            parts.push([pax(b'x', &[("path", format!("{path}/f").as_bytes())]), file("f", b"deep")].concat());
+        }
+    }
+    let archive = ended(&parts);
+    let before = open_files();
+    into(target.path(), &archive, fresh()).unwrap();
+    assert!(open_files() <= before + 10, "all folders were closed");
+    let deepest = ended(&[pax(b'x', &[("path", format!("{path}/d/f").as_bytes())]), file("f", b"deep")]);
+    assert!(into(target.path(), &deepest, fresh()).unwrap_err().to_string().contains("deeper than 1024"));
+    let mut folder = rustix::fs::open(target.path(), rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
+    for _ in 0..1023 {
+        folder = rustix::fs::openat(&folder, "d", rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty()).unwrap();
+        assert_eq!(rustix::fs::fstat(&folder).unwrap().st_mtime, 1_000_000_000);
+    }
+    assert!(rustix::fs::statat(&folder, "f", rustix::fs::AtFlags::empty()).is_ok());
+    remove_deep(target.path());
+}
+
+fn open_files() -> usize {
+    fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+/// Path by path, it is too long for the system.
+fn remove_deep(folder: &std::path::Path) {
+    fs::remove_dir_all(folder.join("d")).unwrap();
+}
+
+#[test]
+fn many_folders_in_a_unit_do_not_use_up_files() {
+    let target = tempdir().unwrap();
+    let parts: Vec<_> =
+        (0..3000).map(|n| [folder(&format!("{n}/")), folder(&format!("{n}/x/")), file(&format!("{n}/x/f"), b"x")].concat()).collect();
+    let archive = ended(&parts);
+    let mut unpacker = unpacker(target.path(), fresh());
+    let mut most = 0;
+    // Nobody completes anything before all is read.
+    let rest = unpacker.put(&archive).unwrap();
+    most = most.max(open_files());
+    rest.complete(&archive);
+    unpacker.finish().unwrap();
+    assert!(most < 500, "{most} files were open");
+    assert_eq!(names(target.path()).len(), 9000);
+}
+
+#[test]
+fn names_alike_are_remarked() {
+    let target = tempdir().unwrap();
+    let archive = ended(&[folder("Readme/"), file("README", b"1"), file("caf\u{e9}", b"2"), file("cafe\u{301}", b"3"), file("x", b"")]);
+    let outcome = into(target.path(), &archive, going()).unwrap();
+    if names(target.path()).len() < 5 {
+        eprintln!("skipped: this file system cannot have both");
+        return;
+    }
+    assert_eq!(outcome.remarks.len(), 2, "{:?}", outcome.remarks);
+    assert!(outcome.remarks[0].contains("README") && outcome.remarks[0].contains("Readme"), "{:?}", outcome.remarks);
+}
+
+#[test]
+fn nothing_is_no_archive() {
+    let target = tempdir().unwrap();
+    assert!(matches!(into(target.path(), b"", fresh()), Err(Error::Truncated)));
+    assert!(matches!(into(target.path(), &[b'x'; 2000], fresh()), Err(Error::Archive { .. })));
+    assert!(into(target.path(), &end(), fresh()).is_ok());
+    assert!(into(target.path(), &vec![0; 10_240], fresh()).is_ok());
+}

@@ -1,0 +1,177 @@
+//! Unpacking into a folder that has something in it already, and in an order that others choose.
+
+mod archive;
+mod tree;
+
+use archive::{ended, file, folder, hard_link, header, sum, symlink};
+use deadpan_pack::Options;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use tempfile::tempdir;
+use tree::{fresh, in_steps, into, names, unpacker};
+
+fn going() -> Options {
+    Options { keep_going: true, ..Options::default() }
+}
+
+fn forced() -> Options {
+    Options { replace: true, ..Options::default() }
+}
+
+#[test]
+fn what_exists_stays_unless_forced() {
+    let target = tempdir().unwrap();
+    let path = |name: &str| target.path().join(name);
+    fs::create_dir(path("sub")).unwrap();
+    fs::write(path("sub/a"), "old").unwrap();
+    fs::write(path("sub/kept"), "kept").unwrap();
+    let archive = ended(&[folder("sub/"), file("sub/a", b"new"), file("sub/b", b"new"), symlink("sub/kept", "x")]);
+    let error = into(target.path(), &archive, Options::default()).unwrap_err().to_string();
+    assert!(error.contains("sub/a exists already\nhint: replace it with --force"), "{error}");
+    let outcome = into(target.path(), &archive, going());
+    let outcome = outcome.unwrap();
+    // Those of the first run are in the way too.
+    assert!(outcome.failed >= 2, "{:?}", outcome.failures);
+    assert_eq!(fs::read(path("sub/a")).unwrap(), b"old");
+    assert_eq!(fs::read(path("sub/kept")).unwrap(), b"kept");
+    into(target.path(), &archive, forced()).unwrap();
+    assert_eq!(fs::read(path("sub/a")).unwrap(), b"new");
+    assert_eq!(fs::read_link(path("sub/kept")).unwrap(), *"x");
+    assert_eq!(names(target.path()), ["sub", "sub/a", "sub/b", "sub/kept"]);
+}
+
+#[test]
+fn large_files_too() {
+    let target = tempdir().unwrap();
+    fs::write(target.path().join("a"), "old").unwrap();
+    let archive = ended(&[file("a", &[7; 100_000])]);
+    assert!(in_steps(target.path(), &archive, 4096, Options::default()).is_err());
+    assert_eq!(fs::read(target.path().join("a")).unwrap(), b"old");
+    in_steps(target.path(), &archive, 4096, forced()).unwrap();
+    assert_eq!(fs::read(target.path().join("a")).unwrap(), [7; 100_000]);
+    assert_eq!(names(target.path()), ["a"]);
+}
+
+#[test]
+fn links_in_the_way_are_not_followed() {
+    let around = tempdir().unwrap();
+    let target = around.path().join("target");
+    fs::create_dir(&target).unwrap();
+    fs::create_dir(around.path().join("elsewhere")).unwrap();
+    fs::write(around.path().join("precious"), "precious").unwrap();
+    std::os::unix::fs::symlink("../elsewhere", target.join("sub")).unwrap();
+    std::os::unix::fs::symlink("../precious", target.join("a")).unwrap();
+    let archive = ended(&[folder("sub/"), file("sub/x", b"x"), file("a", b"new")]);
+    let outcome = into(&target, &archive, Options { replace: true, ..going() }).unwrap();
+    assert_eq!(outcome.failed, 2, "{:?}", outcome.failures);
+    assert_eq!(fs::read_dir(around.path().join("elsewhere")).unwrap().count(), 0);
+    assert_eq!(fs::read(around.path().join("precious")).unwrap(), b"precious");
+    assert_eq!(fs::read(target.join("a")).unwrap(), b"new");
+    assert!(target.join("a").symlink_metadata().unwrap().is_file());
+}
+
+#[test]
+fn folders_are_not_replaced() {
+    let target = tempdir().unwrap();
+    fs::create_dir(target.path().join("a")).unwrap();
+    fs::write(target.path().join("b"), "file").unwrap();
+    let archive = ended(&[file("a", b"x"), folder("b/"), symlink("a", "x")]);
+    let outcome = into(target.path(), &archive, Options { replace: true, ..going() }).unwrap();
+    assert_eq!(outcome.failed, 3, "{:?}", outcome.failures);
+    assert!(target.path().join("a").is_dir() && target.path().join("b").is_file());
+}
+
+#[test]
+fn what_was_there_before_is_not_linked_to() {
+    let target = tempdir().unwrap();
+    fs::write(target.path().join("theirs"), "theirs").unwrap();
+    for archive in [ended(&[hard_link("link", "theirs")]), ended(&[file("theirs", b"x"), hard_link("link", "theirs")])] {
+        let outcome = into(target.path(), &archive, going()).unwrap();
+        assert!(outcome.failed > 0);
+        assert_eq!(names(target.path()), ["theirs"]);
+    }
+    // That the archive comes twice to a file makes it no more its own.
+    let archive = ended(&[file("theirs", b"x"), file("theirs", b"y")]);
+    assert_eq!(into(target.path(), &archive, going()).unwrap().failed, 2);
+    assert_eq!(fs::read(target.path().join("theirs")).unwrap(), b"theirs");
+}
+
+#[test]
+fn folders_come_in_any_order() {
+    let target = tempdir().unwrap();
+    let mut closed = header(b"b/", b'5', 0, b"");
+    closed[100..108].copy_from_slice(b"0000555\0");
+    let mut shut = header(b"c/", b'5', 0, b"");
+    shut[100..108].copy_from_slice(b"0000000\0");
+    let archive = ended(&[
+        folder("a/"),
+        sum(closed).to_vec(),
+        sum(shut).to_vec(),
+        file("a/1", b"1"),
+        file("b/1", b"1"),
+        file("c/1", b"1"),
+        file("a/2", &[2; 3000]),
+        file("b/2", b"2"),
+        file("late/x/y", b""),
+        hard_link("b/3", "c/1"),
+        folder("late/x/"),
+        folder("late/"),
+    ]);
+    for (name, options) in [("fresh", fresh()), ("merged", Options::default())] {
+        for step in [512, 1536, archive.len()] {
+            let target = target.path().join(format!("{name}{step}"));
+            fs::create_dir(&target).unwrap();
+            in_steps(&target, &archive, step, options).unwrap();
+            for (folder, mode) in [("a", 0o755), ("b", 0o555), ("c", 0), ("late", 0o755), ("late/x", 0o755)] {
+                let metadata = target.join(folder).metadata().unwrap();
+                assert_eq!((metadata.mtime(), metadata.mode() & 0o777), (1_000_000_000, mode), "{folder} {name} {step}");
+            }
+            fs::set_permissions(target.join("c"), Permissions::from_mode(0o755)).unwrap();
+            fs::set_permissions(target.join("b"), Permissions::from_mode(0o755)).unwrap();
+            assert_eq!(names(&target).len(), 12);
+        }
+    }
+}
+
+#[test]
+fn a_folder_nobody_described_keeps_its_time() {
+    let target = tempdir().unwrap();
+    fs::create_dir(target.path().join("theirs")).unwrap();
+    fs::set_permissions(target.path().join("theirs"), Permissions::from_mode(0o750)).unwrap();
+    into(target.path(), &ended(&[file("theirs/x", b"x")]), Options::default()).unwrap();
+    assert_eq!(target.path().join("theirs").metadata().unwrap().mode() & 0o777, 0o750);
+}
+
+#[test]
+fn pieces_may_be_completed_in_any_order() {
+    let content: Vec<u8> = (0..200_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let archive = ended(&[folder("f/"), file("f/a", &content), file("f/b", b"b"), file("f/c", &content[..70_000])]);
+    for options in [fresh(), Options::default()] {
+        let target = tempdir().unwrap();
+        let mut unpacker = unpacker(target.path(), options);
+        let rests: Vec<_> = archive.chunks(10_000).map(|piece| (unpacker.put(piece).unwrap(), piece)).collect();
+        for (rest, piece) in rests.into_iter().rev() {
+            rest.complete(piece);
+        }
+        unpacker.finish().unwrap();
+        assert_eq!(fs::read(target.path().join("f/a")).unwrap(), content);
+        assert_eq!(fs::read(target.path().join("f/c")).unwrap(), content[..70_000]);
+        assert_eq!(target.path().join("f").metadata().unwrap().mtime(), 1_000_000_000);
+        assert_eq!(names(target.path()), ["f", "f/a", "f/b", "f/c"]);
+    }
+}
+
+#[test]
+fn what_nobody_completes_is_not_there() {
+    let archive = ended(&[file("a", &[1; 20_000]), file("b", b"b")]);
+    let target = tempdir().unwrap();
+    let mut unpacker = unpacker(target.path(), Options::default());
+    for (number, piece) in archive.chunks(5000).enumerate() {
+        let rest = unpacker.put(piece).unwrap();
+        if number != 2 {
+            rest.complete(piece);
+        }
+    }
+    assert!(unpacker.finish().is_err());
+    assert_eq!(names(target.path()), ["b"]);
+}
