@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::plan::Task;
-use crate::{completions, inspect, keygen, keys, lab, list, man, open, pack, seal};
+use crate::{completions, inspect, keygen, keys, lab, list, man, open, pack, seal, unpack};
 use clap::{Parser, Subcommand};
 
 /// Keeps a straight face: seals files, and nothing about the secret shows, neither in the bytes nor in the time
@@ -22,6 +22,7 @@ enum Command {
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
     Pack(pack::PackCommand),
+    Unpack(unpack::UnpackCommand),
     /// Measures: does time depend on a secret, and how fast is it?
     #[command(subcommand)]
     Lab(lab::Command),
@@ -40,6 +41,7 @@ impl Cli {
             Command::List(args) => Box::new(args.plan()?),
             Command::Inspect(args) => Box::new(args.plan()?),
             Command::Pack(args) => Box::new(args.plan()?),
+            Command::Unpack(args) => Box::new(args.plan()?),
             Command::Completions(plan) => Box::new(plan),
             Command::Man(plan) => Box::new(plan),
             Command::Lab(command) => return Ok(Task::Lab(command)),

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// What the exit code says. With several files the worst counts, which is the highest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
+    #[default]
     Done = 0,
     Data = 1,
     Usage = 2,

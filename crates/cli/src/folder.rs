@@ -1,11 +1,15 @@
-//! Folders on their way into a pack.
+//! Folders on their way into a pack, and out of it.
+
+mod target;
+
+pub use target::{Scattered, Target, UnpackArgs};
 
 use crate::failure::{Exit, Failure};
 use crate::input::Input;
 use crate::output::Output;
 use crate::report::say;
-use deadpan_pack::{Error, Fault, Job, Notes, Packer, Packing};
-use deadpan_seal::{Source, Taken};
+use deadpan_pack::{Job, Notes, Packer, Packing};
+use deadpan_seal::{Error, Source, Taken};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::OsString;
 use std::fs;
@@ -41,7 +45,7 @@ impl PackArgs {
         let options =
             Packing { owner: self.owner, xattrs: self.xattrs, deterministic: self.deterministic, keep_going: self.keep_going, except };
         let name = name_of(path)?;
-        Packer::new(path, name.as_bytes(), options).map_err(|error| failure(&input.shown(), error))
+        Packer::new(path, name.as_bytes(), options).map_err(|error| Failure::pack(&input.shown(), error))
     }
 }
 
@@ -93,30 +97,17 @@ pub fn tell(notes: &Notes) -> Exit {
     if notes.incomplete() { Exit::System } else { Exit::Done }
 }
 
-/// The error of a pack, of which `name` is the file or the folder.
-pub fn failure(name: &str, error: Error) -> Failure {
-    match error {
-        Error::Entry { verb, path, error } => Failure::io(verb, &path, &error),
-        Error::Read(error) => Failure::io("read", name, &error),
-        Error::Write(error) => Failure::io("write", name, &error),
-        error => {
-            let exit = match error.fault() {
-                Fault::Data => Exit::Data,
-                Fault::Caller => Exit::Usage,
-                Fault::System => Exit::System,
-            };
-            Failure::split(exit, name, &error.to_string())
-        }
-    }
-}
-
-/// The engine's error, in which that of a pack may be hidden.
-pub fn unwrapped(error: deadpan_seal::Error) -> Result<Error, deadpan_seal::Error> {
-    use deadpan_seal::Error::{Read, Write};
-    match error {
-        Read(error) => error.downcast::<Error>().map_err(Read),
-        Write(error) => error.downcast::<Error>().map_err(Write),
+/// The engine's error about a pack: that of the pack, if it came from there; of `input` or `output` otherwise.
+pub fn blame(error: Error, input: &str, output: &str) -> Failure {
+    use deadpan_pack::Error as Packs;
+    let of_pack = match error {
+        Error::Read(error) => error.downcast::<Packs>().map_err(Error::Read),
+        Error::Write(error) => error.downcast::<Packs>().map_err(Error::Write),
         error => Err(error),
+    };
+    match of_pack {
+        Ok(error) => Failure::pack(input, error),
+        Err(error) => crate::seal::blame(error, input, output),
     }
 }
 

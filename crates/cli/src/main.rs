@@ -30,6 +30,7 @@ mod seal;
 mod sealed;
 mod shown;
 mod signals;
+mod unpack;
 mod window;
 
 use clap::Parser;

@@ -1,8 +1,10 @@
 //! `deadpan open`: sealed files become files again.
 
+mod folder;
 mod range;
 
 use crate::failure::{Exit, Failure, help};
+use crate::folder::UnpackArgs;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
@@ -27,14 +29,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Opens sealed files: FILE.dpn becomes FILE, with its time and mode
+/// Opens sealed files and folders: FILE.dpn becomes FILE, with its time and mode
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan open report.pdf.dpn               with your own keys: report.pdf",
     "deadpan open -i work.key -o - notes.dpn   with this key, to standard output",
     "deadpan open --verify *.dpn               are they whole? nothing is written",
     "deadpan open --range 4096:100 data.dpn    100 bytes out of the middle, to standard output",
-    "curl … | deadpan open | tar x             through pipes"
+    "deadpan open --only 'photos/*.jpg' photos.dpn  a part of a folder; `deadpan list` shows what there is",
+    "deadpan open -o - photos.dpn | tar x      a folder is a tar archive"
 ))]
 pub struct OpenArgs {
     /// Open with this private key: a file, or the name of one of your own keys; several are possible. Otherwise all of your own are tried
@@ -49,8 +52,13 @@ pub struct OpenArgs {
     /// Open everything, write nothing
     #[arg(long)]
     verify: bool,
+    /// Of a folder, only this file, this folder and all that is in it, or what this pattern matches; several are possible
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["range", "verify"])]
+    only: Vec<PathBuf>,
     #[command(flatten)]
     source: PassphraseArgs,
+    #[command(flatten)]
+    unpack: UnpackArgs,
     /// Have the opened file on the disk before saying that it is done
     #[arg(long)]
     sync: bool,
@@ -123,7 +131,7 @@ impl Job<'_> {
             None if args.range.is_some() => None,
             None => bare(source),
         };
-        match path.filter(|path| !args.force && !args.verify && path.is_file()) {
+        match path.filter(|path| !args.force && !args.verify && (path.is_file() || args.only.is_empty() && path.is_dir())) {
             Some(path) => Err(exists(&path)),
             None => Ok(()),
         }
@@ -132,18 +140,15 @@ impl Job<'_> {
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
         let input = Input::open(source)?.file_only("name a sealed file; folders are sealed as one: deadpan seal FOLDER")?;
         let name = input.shown();
-        let sealed = Sealed::read(&name, &input.file)?;
+        let mut sealed = Sealed::read(&name, &input.file)?;
         self.refuse_existing(source)?;
         let opened = self.identities.open(&name, &sealed)?;
-        if opened.metadata().kind == Kind::Folder {
-            let hint = "a newer deadpan may open it; its bytes are a tar archive: deadpan open -o - … | tar x";
-            if self.args.output.as_deref() != Some(Path::new("-")) && !self.args.verify {
-                return Err(Failure::usage(format!("{name} holds a folder, which this version does not unpack"), hint));
-            }
-        }
         if self.args.verify {
             let bytes = pass(&opened, &input, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
             return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
+        }
+        if let Some(done) = self.folder(&opened, &input, &mut sealed)? {
+            return Ok(done);
         }
         let usual = || match self.args.range {
             Some(_) if self.args.output.is_none() => Ok(Place::Stdout),
@@ -162,6 +167,28 @@ impl Job<'_> {
         let place = output.shown();
         output.land(Landing { replace: self.args.force, sync: self.args.sync })?;
         Ok(Done { output: Some(place), bytes, ..Done::default() })
+    }
+}
+
+impl Job<'_> {
+    /// Unpacks, if that is what this is about.
+    fn folder(&self, opened: &Opened, input: &Input, sealed: &mut Sealed<'_>) -> Result<Option<Done>, Failure> {
+        let args = self.args;
+        let name = input.shown();
+        if opened.metadata().kind != Kind::Folder {
+            return match args.only.is_empty() {
+                true => Ok(None),
+                false => Err(Failure::usage(
+                    format!("{name} holds a file, so there is no part of it to open"),
+                    "leave out --only, or name a range with --range",
+                )),
+            };
+        }
+        // Whoever wants its bytes gets them: an archive.
+        if args.range.is_some() || args.only.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
+            return Ok(None);
+        }
+        folder::open(opened, input, sealed, args).map(Some)
     }
 }
 

@@ -77,7 +77,7 @@ impl PackCommand {
         let packed = deadpan_pack::pack(packer, output.file(), &work);
         let packer = packed.map_err(|error| match error {
             Error::Write(error) => Failure::io("write", &output.shown(), &error),
-            error => folder::failure(&input.shown(), error),
+            error => Failure::pack(&input.shown(), error),
         })?;
         drop(progress);
         if let Output::Partial(partial, path) = &output {
@@ -86,8 +86,7 @@ impl PackCommand {
         }
         let name = output.shown();
         output.land(Landing { replace: self.force, sync: self.sync })?;
-        let incomplete = folder::tell(&packer.notes()) != Exit::Done;
-        Ok(Done { output: Some(name), bytes: packer.size(), remark: None, incomplete })
+        Ok(Done { output: Some(name), bytes: packer.size(), remark: None, exit: folder::tell(&packer.notes()) })
     }
 }
 

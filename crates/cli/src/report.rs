@@ -25,8 +25,8 @@ pub struct Done {
     pub bytes: u64,
     /// What else a person should know: `good`, `removed the source`.
     pub remark: Option<String>,
-    /// It was done, but not for all.
-    pub incomplete: bool,
+    /// It was done, but not for all of it.
+    pub exit: Exit,
 }
 
 /// The results so far.
@@ -60,9 +60,7 @@ impl Report {
 
     /// Counts and tells what became of `file`.
     pub fn add(&mut self, file: &str, start: Instant, result: &Result<Done, Failure>) {
-        if result.as_ref().is_ok_and(|done| done.incomplete) {
-            self.worst = self.worst.max(Exit::System);
-        }
+        self.worst = self.worst.max(result.as_ref().map_or(Exit::Done, |done| done.exit));
         match result {
             Ok(done) if !self.json && self.talks => say(&line(self.command, file, done)),
             Ok(_) => {}
@@ -110,8 +108,7 @@ fn object(command: &str, file: &str, start: Instant, result: &Result<Done, Failu
         "error": failure.map(|failure| failure.message.as_str()),
         "hint": failure.and_then(|failure| failure.hint.as_deref()),
         "exit": match result {
-            Ok(done) if done.incomplete => Exit::System,
-            Ok(_) => Exit::Done,
+            Ok(done) => done.exit,
             Err(failure) => failure.exit,
         } as u8,
     })

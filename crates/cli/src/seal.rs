@@ -157,7 +157,7 @@ impl<'a> Job<'a> {
 
     fn seal(&mut self, input: &Input, output: Output) -> Result<Done, Failure> {
         let sealing = self.sealing(input)?;
-        let (summary, incomplete) = self.transform(&sealing, input, &output)?;
+        let (summary, exit) = self.transform(&sealing, input, &output)?;
         let remark = match (&mut self.removal, &output) {
             (Some(removal), Output::Partial(partial, _)) => {
                 partial.sync()?;
@@ -175,7 +175,7 @@ impl<'a> Job<'a> {
         if self.removal.is_some() {
             verify::remove(input)?;
         }
-        Ok(Done { output: Some(name), bytes: summary.plain, remark, incomplete })
+        Ok(Done { output: Some(name), bytes: summary.plain, remark, exit })
     }
 
     /// To the recipients, with what is to be sealed beside this input's data.
@@ -194,8 +194,8 @@ impl<'a> Job<'a> {
         sealing.map_err(|error| Failure::of(&input.shown(), error))
     }
 
-    /// Seals; whether something had to be left out.
-    fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<(Summary, bool), Failure> {
+    /// Seals; whether all of it.
+    fn transform(&self, sealing: &Sealing, input: &Input, output: &Output) -> Result<(Summary, Exit), Failure> {
         let progress = Progress::new(&input.shown(), input.length());
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
@@ -209,22 +209,18 @@ impl<'a> Job<'a> {
         } else {
             sealing.stream(&input.file, output.file(), &work)
         };
-        summary.map(|summary| (summary, false)).map_err(|error| blame(error, &input.shown(), &output.shown()))
+        summary.map(|summary| (summary, Exit::Done)).map_err(|error| blame(error, &input.shown(), &output.shown()))
     }
 
-    fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<(Summary, bool), Failure> {
+    fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<(Summary, Exit), Failure> {
         let source = Gathered(self.args.pack.packer(input, output)?);
         let sealed = if self.args.armor {
             armored(output, |armor| sealing.gather(source, armor, work))
         } else {
             sealing.gather(source, output.file(), work)
         };
-        let (summary, Gathered(packer)) = sealed.map_err(|error| match folder::unwrapped(error) {
-            Ok(error) => folder::failure(&input.shown(), error),
-            Err(error) => blame(error, &input.shown(), &output.shown()),
-        })?;
-        let incomplete = folder::tell(&packer.notes()) != Exit::Done;
-        Ok((Summary { plain: packer.size(), ..summary }, incomplete))
+        let (summary, Gathered(packer)) = sealed.map_err(|error| folder::blame(error, &input.shown(), &output.shown()))?;
+        Ok((Summary { plain: packer.size(), ..summary }, folder::tell(&packer.notes())))
     }
 }
 

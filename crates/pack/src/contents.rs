@@ -4,8 +4,10 @@ use crate::index::{MARKER, Records, Table, damaged, fill};
 use crate::path::{is_under, order};
 use crate::{BLOCK, Entry, Error, Listed, Scan};
 use std::cmp::Ordering;
-use std::io::{Read, Seek};
+use std::io::{Read, Seek, SeekFrom, Write};
 
+/// So much is copied at once.
+const COPIED: usize = 256 << 10;
 /// The one record of the marker.
 const RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
 
@@ -78,6 +80,31 @@ impl<R: Read + Seek> Contents<R> {
     pub fn under(&mut self, folder: &[u8]) -> Entries<'_, R> {
         let walk = Walk::new(self, folder);
         Entries { contents: self, walk, done: false }
+    }
+
+    /// Writes a file's content to `output`, in order. That it was right is only known at the end.
+    ///
+    /// # Errors
+    /// If the content is not what the index says; if reading or writing fails.
+    pub fn copy(&mut self, file: &Entry, mut output: impl Write) -> Result<u64, Error> {
+        self.input.seek(SeekFrom::Start(file.content)).map_err(Error::Read)?;
+        let (mut hasher, mut left) = (blake3::Hasher::new(), file.stored);
+        let mut buffer = vec![0; COPIED];
+        while left > 0 {
+            let length = usize::try_from(left).map_or(COPIED, |left| left.min(COPIED));
+            let read = self.input.read(&mut buffer[..length]).map_err(Error::Read)?;
+            if read == 0 {
+                return Err(Error::Truncated);
+            }
+            hasher.update(&buffer[..read]);
+            output.write_all(&buffer[..read]).map_err(Error::Write)?;
+            left -= read as u64;
+        }
+        output.flush().map_err(Error::Write)?;
+        match file.hash.is_none_or(|hash| hasher.finalize() == hash) {
+            true => Ok(file.stored),
+            false => Err(Error::damaged(format!("{} is not what the index says: its contents were changed", crate::shown(&file.path)))),
+        }
     }
 
     /// The input, wherever it stands now.
