@@ -6,14 +6,14 @@ mod archive;
 mod tree;
 
 use archive::{end, ended, file, folder, hard_link, header, pax, sum, symlink};
-use deadpan_pack::{Error, Options};
+use deadpan_pack::{Error, Unpacking};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use tempfile::tempdir;
 use tree::{fresh, in_steps, into, names, unpacker};
 
-fn going() -> Options {
-    Options { keep_going: true, ..fresh() }
+fn going() -> Unpacking {
+    Unpacking { keep_going: true, ..fresh() }
 }
 
 /// Nothing of this gets out of the target, in any way of unpacking; a file beside it is still made.
@@ -45,7 +45,7 @@ fn nothing_gets_out() {
         ("a link of a long name", vec![pax(b'x', &[("linkpath", b"../beside")]), hard_link("out", "fine")]),
     ];
     for (what, parts) in attacks {
-        for options in [going(), Options { fresh: false, ..going() }, Options { fresh: false, replace: true, ..going() }] {
+        for options in [going(), Unpacking { fresh: false, ..going() }, Unpacking { fresh: false, replace: true, ..going() }] {
             let around = tempdir().unwrap();
             fs::write(around.path().join("beside"), "beside").unwrap();
             let target = around.path().join("target");
@@ -63,7 +63,7 @@ fn nothing_gets_out() {
                 fs::create_dir(&target).unwrap();
             }
             // Without going on, the first failure ends it.
-            assert!(in_steps(&target, &archive, 512, Options { keep_going: false, ..options }).is_err(), "{what}");
+            assert!(in_steps(&target, &archive, 512, Unpacking { keep_going: false, ..options }).is_err(), "{what}");
         }
     }
 }
@@ -87,7 +87,7 @@ fn cut_anywhere_it_is_noticed() {
 #[test]
 fn a_file_without_its_end_goes() {
     let archive = ended(&[file("whole", &[1; 5000]), file("cut", &[2; 50_000])]);
-    for options in [fresh(), Options::default()] {
+    for options in [fresh(), Unpacking::default()] {
         let target = tempdir().unwrap();
         let mut unpacker = unpacker(target.path(), options);
         for piece in archive[..20_000].chunks(1000) {
@@ -188,7 +188,7 @@ fn the_last_of_two_counts() {
         file("f/x", b"x"),
         folder("f"),
     ]);
-    for (name, options) in [("fresh", fresh()), ("merged", Options::default())] {
+    for (name, options) in [("fresh", fresh()), ("merged", Unpacking::default())] {
         for step in [512, archive.len()] {
             let target = target.path().join(format!("{name}{step}"));
             fs::create_dir(&target).unwrap();

@@ -4,18 +4,18 @@ mod archive;
 mod tree;
 
 use archive::{ended, file, folder, hard_link, header, sum, symlink};
-use deadpan_pack::Options;
+use deadpan_pack::Unpacking;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use tempfile::tempdir;
 use tree::{fresh, in_steps, into, names, unpacker};
 
-fn going() -> Options {
-    Options { keep_going: true, ..Options::default() }
+fn going() -> Unpacking {
+    Unpacking { keep_going: true, ..Unpacking::default() }
 }
 
-fn forced() -> Options {
-    Options { replace: true, ..Options::default() }
+fn forced() -> Unpacking {
+    Unpacking { replace: true, ..Unpacking::default() }
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn what_exists_stays_unless_forced() {
     fs::write(path("sub/a"), "old").unwrap();
     fs::write(path("sub/kept"), "kept").unwrap();
     let archive = ended(&[folder("sub/"), file("sub/a", b"new"), file("sub/b", b"new"), symlink("sub/kept", "x")]);
-    let error = into(target.path(), &archive, Options::default()).unwrap_err().to_string();
+    let error = into(target.path(), &archive, Unpacking::default()).unwrap_err().to_string();
     assert!(error.contains("sub/a exists already\nhint: replace it with --force"), "{error}");
     let outcome = into(target.path(), &archive, going());
     let outcome = outcome.unwrap();
@@ -45,7 +45,7 @@ fn large_files_too() {
     let target = tempdir().unwrap();
     fs::write(target.path().join("a"), "old").unwrap();
     let archive = ended(&[file("a", &[7; 100_000])]);
-    assert!(in_steps(target.path(), &archive, 4096, Options::default()).is_err());
+    assert!(in_steps(target.path(), &archive, 4096, Unpacking::default()).is_err());
     assert_eq!(fs::read(target.path().join("a")).unwrap(), b"old");
     in_steps(target.path(), &archive, 4096, forced()).unwrap();
     assert_eq!(fs::read(target.path().join("a")).unwrap(), [7; 100_000]);
@@ -62,7 +62,7 @@ fn links_in_the_way_are_not_followed() {
     std::os::unix::fs::symlink("../elsewhere", target.join("sub")).unwrap();
     std::os::unix::fs::symlink("../precious", target.join("a")).unwrap();
     let archive = ended(&[folder("sub/"), file("sub/x", b"x"), file("a", b"new")]);
-    let outcome = into(&target, &archive, Options { replace: true, ..going() }).unwrap();
+    let outcome = into(&target, &archive, Unpacking { replace: true, ..going() }).unwrap();
     assert_eq!(outcome.failed, 2, "{:?}", outcome.failures);
     assert_eq!(fs::read_dir(around.path().join("elsewhere")).unwrap().count(), 0);
     assert_eq!(fs::read(around.path().join("precious")).unwrap(), b"precious");
@@ -76,7 +76,7 @@ fn folders_are_not_replaced() {
     fs::create_dir(target.path().join("a")).unwrap();
     fs::write(target.path().join("b"), "file").unwrap();
     let archive = ended(&[file("a", b"x"), folder("b/"), symlink("a", "x")]);
-    let outcome = into(target.path(), &archive, Options { replace: true, ..going() }).unwrap();
+    let outcome = into(target.path(), &archive, Unpacking { replace: true, ..going() }).unwrap();
     assert_eq!(outcome.failed, 3, "{:?}", outcome.failures);
     assert!(target.path().join("a").is_dir() && target.path().join("b").is_file());
 }
@@ -117,7 +117,7 @@ fn folders_come_in_any_order() {
         folder("late/x/"),
         folder("late/"),
     ]);
-    for (name, options) in [("fresh", fresh()), ("merged", Options::default())] {
+    for (name, options) in [("fresh", fresh()), ("merged", Unpacking::default())] {
         for step in [512, 1536, archive.len()] {
             let target = target.path().join(format!("{name}{step}"));
             fs::create_dir(&target).unwrap();
@@ -138,7 +138,7 @@ fn a_folder_nobody_described_keeps_its_time() {
     let target = tempdir().unwrap();
     fs::create_dir(target.path().join("theirs")).unwrap();
     fs::set_permissions(target.path().join("theirs"), Permissions::from_mode(0o750)).unwrap();
-    into(target.path(), &ended(&[file("theirs/x", b"x")]), Options::default()).unwrap();
+    into(target.path(), &ended(&[file("theirs/x", b"x")]), Unpacking::default()).unwrap();
     assert_eq!(target.path().join("theirs").metadata().unwrap().mode() & 0o777, 0o750);
 }
 
@@ -146,7 +146,7 @@ fn a_folder_nobody_described_keeps_its_time() {
 fn pieces_may_be_completed_in_any_order() {
     let content: Vec<u8> = (0..200_000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     let archive = ended(&[folder("f/"), file("f/a", &content), file("f/b", b"b"), file("f/c", &content[..70_000])]);
-    for options in [fresh(), Options::default()] {
+    for options in [fresh(), Unpacking::default()] {
         let target = tempdir().unwrap();
         let mut unpacker = unpacker(target.path(), options);
         let rests: Vec<_> = archive.chunks(10_000).map(|piece| (unpacker.put(piece).unwrap(), piece)).collect();
@@ -165,7 +165,7 @@ fn pieces_may_be_completed_in_any_order() {
 fn what_nobody_completes_is_not_there() {
     let archive = ended(&[file("a", &[1; 20_000]), file("b", b"b")]);
     let target = tempdir().unwrap();
-    let mut unpacker = unpacker(target.path(), Options::default());
+    let mut unpacker = unpacker(target.path(), Unpacking::default());
     for (number, piece) in archive.chunks(5000).enumerate() {
         let rest = unpacker.put(piece).unwrap();
         if number != 2 {

@@ -7,14 +7,14 @@ mod tree;
 
 use archive::pack::{Entry, Pack, a_device, a_file, a_file_with_holes, a_fine_file, a_folder, a_hard_link, a_link, root};
 use archive::{ended, file, folder, pax};
-use deadpan_pack::{Error, Options};
+use deadpan_pack::{Error, Unpacking};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use tempfile::tempdir;
 use tree::{fresh, in_steps, into, names, tree, unpacker};
 
-fn going() -> Options {
-    Options { keep_going: true, ..fresh() }
+fn going() -> Unpacking {
+    Unpacking { keep_going: true, ..fresh() }
 }
 
 fn sample() -> Vec<Entry> {
@@ -61,7 +61,7 @@ fn cut_anywhere_it_is_the_same() {
     let fine = String::from_utf8_lossy(b"b/fine").into_owned().into_bytes();
     assert!(trees[0][&fine].contains(" -6.750000000 "), "{}", trees[0][&fine]);
     let target = tempdir().unwrap();
-    into(target.path(), &pack(&entries), Options::default()).unwrap();
+    into(target.path(), &pack(&entries), Unpacking::default()).unwrap();
     assert_eq!(&tree(target.path(), true), &trees[0]);
 }
 
@@ -126,7 +126,7 @@ fn what_differs_from_the_index_goes() {
             pack.add_as(&good, &indexed);
             let archive = if in_block { pack.block().end() } else { pack.end() };
             for step in [512, archive.len()] {
-                for options in [going(), Options { fresh: false, ..going() }] {
+                for options in [going(), Unpacking { fresh: false, ..going() }] {
                     let target = tempdir().unwrap();
                     let result = in_steps(target.path(), &archive, step, options);
                     if let Ok(outcome) = &result {
