@@ -20,6 +20,9 @@ pub(super) struct Index {
     /// What the table must be.
     table: Hasher,
     table_length: u64,
+    /// What came of it.
+    seen: Hasher,
+    seen_length: u64,
     parts: u32,
     entries: u64,
     stage: Stage,
@@ -83,16 +86,20 @@ impl Index {
         Ok(())
     }
 
-    /// The table and the trailer, which say nothing new. They are short, and read once they are whole.
-    fn close(&mut self, rest: Vec<u8>) -> Result<Vec<u8>, Error> {
-        let length = usize::try_from(self.table_length).map_err(|_| damaged())?.saturating_add(TRAILER);
-        if self.stage == Stage::Done || rest.len() > length {
+    /// The table and the trailer, which say nothing new.
+    fn close(&mut self, mut rest: Vec<u8>) -> Result<Vec<u8>, Error> {
+        // However long the table is, it is not kept.
+        let missing = self.table_length - self.seen_length;
+        let lines = usize::try_from(missing).unwrap_or(usize::MAX).min(rest.len());
+        self.seen.update(&rest[..lines]);
+        self.seen_length += lines as u64;
+        rest.drain(..lines);
+        if self.stage == Stage::Done && !rest.is_empty() || rest.len() > TRAILER {
             return Err(Error::damaged("something follows the end of the pack"));
         }
-        if rest.len() < length {
+        if rest.len() < TRAILER {
             return Ok(rest);
         }
-        let (table, trailer) = rest.split_at(length - TRAILER);
         let hash = self.table.finalize();
         let expected = [
             &self.offset.to_be_bytes()[..],
@@ -104,7 +111,7 @@ impl Index {
             b"DPNPACK\x01",
         ]
         .concat();
-        if blake3::hash(table) != hash || trailer != expected {
+        if self.seen.finalize() != hash || rest != expected {
             return Err(damaged());
         }
         self.stage = Stage::Done;
