@@ -151,11 +151,6 @@ impl Parser {
         matches!(self.state, State::Ended)
     }
 
-    /// Where the next byte lies in the archive.
-    pub(crate) fn offset(&self) -> u64 {
-        self.offset
-    }
-
     /// How many bytes from here on are content, or what fills its last block: who does not need them may [`Self::skip`] them.
     pub(crate) fn skippable(&self) -> u64 {
         match &self.state {

@@ -1,6 +1,8 @@
 //! Folders, as one can compare them, and archives unpacked into them.
 #![allow(dead_code)] // Each file of tests uses some of it.
 
+pub mod odd;
+
 use deadpan_pack::{Error, Outcome, Unpacker, Unpacking, Work, unpack};
 use std::collections::BTreeMap;
 use std::fs::{self, File};

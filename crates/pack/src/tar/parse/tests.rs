@@ -106,7 +106,7 @@ fn contents_can_be_skipped() {
     let mut names = Vec::new();
     let mut ended = false;
     while !ended {
-        let begin = parser.offset() as usize;
+        let begin = parser.offset as usize;
         let mut at = 0;
         match parser.next(&archive[begin..begin + BLOCK], &mut at).unwrap() {
             Some(Event::Member(member)) => names.push(member.entry.path),
