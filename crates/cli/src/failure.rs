@@ -37,13 +37,15 @@ pub struct Failure {
     pub exit: Exit,
     pub message: String,
     pub hint: Option<String>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
     /// The reader of our output went away; that is no news to anybody.
     pub quiet: bool,
 }
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: Some(hint.into()), quiet: false }
+        Self { exit, message: message.into(), hint: Some(hint.into()), notes: Vec::new(), quiet: false }
     }
 
     pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -83,7 +85,7 @@ impl Failure {
             "" => format!("cannot {verb} it: {reason}"),
             name => format!("cannot {verb} {name}: {reason}"),
         };
-        Self { exit, message, hint: Some(hint.into()), quiet: error.kind() == ErrorKind::BrokenPipe }
+        Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet: error.kind() == ErrorKind::BrokenPipe }
     }
 
     /// As [`Failure::io`], of a path.
@@ -95,7 +97,7 @@ impl Failure {
     pub fn split(exit: Exit, name: &str, text: &str) -> Self {
         let (message, hint) = text.split_once("\nhint: ").map_or((text, None), |(message, hint)| (message, Some(hint.to_owned())));
         let message = if name.is_empty() { message.to_owned() } else { format!("{name}: {message}") };
-        Self { exit, message, hint, quiet: false }
+        Self { exit, message, hint, notes: Vec::new(), quiet: false }
     }
 
     /// Says it on standard error.
@@ -106,6 +108,9 @@ impl Failure {
         crate::report::say(&format!("error: {}", self.message));
         if let Some(hint) = &self.hint {
             crate::report::say(&format!("hint: {hint}"));
+        }
+        for note in &self.notes {
+            crate::report::say(&format!("note: {note}"));
         }
     }
 

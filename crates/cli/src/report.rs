@@ -107,6 +107,7 @@ fn object(command: &str, file: &str, start: Instant, result: &Result<Done, Failu
         "seconds": start.elapsed().as_secs_f64(),
         "error": failure.map(|failure| failure.message.as_str()),
         "hint": failure.and_then(|failure| failure.hint.as_deref()),
+        "notes": failure.map_or(&[][..], |failure| &failure.notes),
         "exit": match result {
             Ok(done) => done.exit,
             Err(failure) => failure.exit,

@@ -81,10 +81,7 @@ impl Target {
     pub fn end(self, outcome: Result<Outcome, Failure>, landing: Landing) -> Result<Done, Failure> {
         match outcome {
             Ok(outcome) => self.land(&outcome, landing),
-            Err(failure) => {
-                self.keep();
-                Err(failure)
-            }
+            Err(failure) => Err(self.keep(failure)),
         }
     }
 
@@ -110,24 +107,29 @@ impl Target {
     }
 
     /// After a failure: what is complete stays, where nobody takes it for the whole.
-    fn keep(self) {
+    fn keep(self, mut failure: Failure) -> Failure {
         let progress = self.unpacker.progress();
-        for failure in &progress.failures {
-            say(&format!("note: not complete: {}", failure.message.lines().next().unwrap_or_default()));
-        }
-        let until =
-            progress.until.filter(|path| !path.is_empty()).map_or(String::new(), |path| format!(", the last of them {}", bytes(&path)));
-        let complete =
-            |place: &str| say(&format!("note: {} entries are complete in {place}{until}; nothing else is there", progress.complete));
-        match self.place {
+        // Folders get their times and modes.
+        drop(self.unpacker);
+        let place = match self.place {
             // The root alone is nothing to keep.
-            Place::New(_) if progress.complete < 2 => {}
+            Place::New(_) if progress.complete < 2 => return failure,
             Place::New(partial) => match partial.keep_incomplete() {
-                Ok(path) => complete(&shown(path)),
-                Err(failure) => failure.say(),
+                Ok(path) => path,
+                Err(other) => {
+                    failure.notes.push(other.message);
+                    return failure;
+                }
             },
-            Place::There(_) => complete(&shown(&self.path)),
-        }
+            Place::There(_) => self.path,
+        };
+        let count = if progress.complete == 1 { "1 entry is".to_owned() } else { format!("{} entries are", progress.complete) };
+        let until = progress.until.filter(|path| !path.is_empty()).map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
+        let but = if progress.failed > 0 && !until.is_empty() { ", but for what failed" } else { "" };
+        failure.notes.push(format!("{count} complete in {}{until}{but}", shown(&place)));
+        let others = progress.failures.iter().filter_map(|other| other.message.lines().next());
+        failure.notes.extend(others.filter(|other| !failure.message.ends_with(other)).map(|other| format!("failed too: {other}")));
+        failure
     }
 }
 

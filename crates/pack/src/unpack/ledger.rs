@@ -217,10 +217,13 @@ impl Ledger {
         // Once is enough.
         item.expected = None;
         item.hash = None;
-        let path = item.path.clone();
+        let (path, done) = (item.path.clone(), item.done);
         // What somebody else had there stays.
-        if item.done != Some(false) {
+        if done != Some(false) {
             state.wrong.push(path.clone());
+        }
+        if done == Some(true) {
+            state.complete -= 1;
         }
         let what = format!("{} is not what the index says: {how}", shown(&path));
         let hint = "the archive was changed after it was made; get it again";
