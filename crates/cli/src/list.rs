@@ -29,7 +29,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
     "deadpan list --only 'photos/2024' photos.dpn  a folder in it and all that is in that",
     "deadpan list --only '**/*.jpg' photos.dpn     what a pattern matches: * ? [a-z] and **",
     "deadpan list --tree photos.dpn                drawn as a tree",
-    "deadpan list --json photos.dpn                an object an entry, with BLAKE3 and time to the nanosecond",
+    "deadpan list --json photos.dpn                an object an entry, with BLAKE3 and exact time",
     "tar c photos | deadpan list                   an archive that is not sealed takes no key"
 ))]
 pub struct ListArgs {

@@ -1,0 +1,68 @@
+//! A pack read through its index: nothing panics, entries come in order and within the pack, and each is found again by its path, whatever the index
+//! says.
+//!
+//! Input: whether the hashes are to be made right first, without which hardly anything gets past them, and a pack.
+#![no_main]
+
+use deadpan_fuzz::Input;
+use deadpan_pack::{Contents, Entry, Selection};
+use libfuzzer_sys::fuzz_target;
+use std::io::Cursor;
+
+fuzz_target!(|data: &[u8]| {
+    let mut input = Input(data);
+    let repaired = input.byte() & 1 == 0;
+    let mut pack = input.0.to_vec();
+    if repaired {
+        let _ = repair(&mut pack);
+    }
+    let length = pack.len() as u64;
+    let Ok(Some(mut contents)) = Contents::read(Cursor::new(pack)) else { return };
+    let count = contents.count();
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut whole = true;
+    for entry in contents.entries() {
+        match entry {
+            Ok(entry) => entries.push(entry),
+            Err(_) => whole = false,
+        }
+    }
+    assert!(!whole || entries.len() as u64 == count, "the count");
+    for (number, entry) in entries.iter().enumerate() {
+        assert!(entry.begin >= 1024 && entry.begin < entry.content && entry.end() <= length, "outside of the pack");
+        if let Some(before) = number.checked_sub(1).map(|before| &entries[before]) {
+            let components = |entry: &Entry| entry.path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>();
+            assert!(components(before) < components(entry), "out of order");
+            assert!(before.end() <= entry.begin, "one over the other");
+        }
+        match contents.find(&entry.path) {
+            Ok(found) => assert_eq!(found.as_ref(), Some(entry), "found again"),
+            Err(_) => assert!(!whole, "a part that was right"),
+        }
+    }
+    if let (true, Some(last)) = (whole, entries.last()) {
+        let chosen = Selection::new([last.path.clone()]).within(&mut contents).expect("it is there");
+        for pick in chosen.entries(&mut contents) {
+            assert!(pick.is_err() || pick.is_ok_and(|pick| chosen.takes(&pick.entry.path)));
+        }
+    }
+});
+
+/// Sets the hashes that the table and the trailer have, as far as these can be found.
+fn repair(pack: &mut [u8]) -> Option<()> {
+    let number = |bytes: &[u8]| usize::try_from(bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))).ok();
+    let trailer = pack.len().checked_sub(64)?;
+    let table = number(&pack[trailer..trailer + 8])?;
+    let mut at = table;
+    while at < trailer {
+        let begin = number(pack.get(at..at + 8)?)?;
+        let end = begin.checked_add(number(pack.get(at + 8..at + 12)?)?)?;
+        let hash = blake3::hash(pack.get(begin..end)?);
+        let path = number(pack.get(at + 48..at + 50)?)?;
+        pack[at + 16..at + 48].copy_from_slice(hash.as_bytes());
+        at = at + 50 + path;
+    }
+    let hash = blake3::hash(pack.get(table..trailer)?);
+    pack[trailer + 32..trailer + 56].copy_from_slice(&hash.as_bytes()[..24]);
+    Some(())
+}
