@@ -169,7 +169,8 @@ fn gnu_tar_in_all_its_formats() {
         let tar =
             Command::new("tar").arg(format!("--format={format}")).args(["-cC"]).arg(folder.path()).arg(".").stderr(Stdio::null()).output();
         let Ok(tar) = tar else {
-            eprintln!("skipped: there is no tar");
+            // Past the harness, which would keep it to itself.
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), b"skipped: there is no tar\n");
             return;
         };
         let found = parse(&tar.stdout, 1000).unwrap();
