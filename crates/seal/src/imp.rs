@@ -3,9 +3,11 @@
 pub(crate) mod blocks;
 pub(crate) mod hkdf;
 pub(crate) mod keccak;
+pub(crate) mod keystream;
 pub(crate) mod locked;
 pub(crate) mod ml_kem;
 mod owned;
 pub(crate) mod p256;
 pub(crate) mod scrypt;
+pub(crate) mod transient;
 pub(crate) mod x25519;

@@ -20,6 +20,7 @@ mod metadata;
 mod opening;
 mod padding;
 mod passphrase;
+pub mod random;
 mod recipient;
 mod sealing;
 mod secret;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Bytes in a slot: the longest of the secrets that come and go with each file.
 const SLOT: usize = 128;
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// Zeroed bytes of its own, wiped on drop.
 pub(crate) struct Locked {
@@ -39,7 +39,7 @@ static SLOTS: Mutex<Slots> = Mutex::new(Slots { pages: Vec::new(), free: Vec::ne
 
 /// A mapping, locked and kept out of core dumps where the system allows it: limits on locked memory are low on many machines, and a secret
 /// that may be swapped out is better than none.
-fn map(length: usize) -> MmapMut {
+pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]
     let _ = memory.lock();

@@ -1,0 +1,75 @@
+//! A page for state that must not be in two processes: locked as secrets are, and empty in the child of a fork where the system can do that.
+
+use super::locked::{PAGE, map};
+use deadpan_ct::Wipe;
+use memmap2::MmapMut;
+
+/// A page of zeros, wiped on drop.
+pub(crate) struct Transient(MmapMut);
+
+impl Transient {
+    pub(crate) fn new() -> Self {
+        let mut page = map(PAGE);
+        #[cfg(target_os = "linux")]
+        // SAFETY: the range is one mapping of our own, private and anonymous as the advice asks for; it changes nothing in this process. Where the
+        // system is too old to know it, whoever holds the page has to notice forks in another way.
+        unsafe {
+            libc::madvise(page.as_mut_ptr().cast(), page.len(), libc::MADV_WIPEONFORK);
+        }
+        Self(page)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; PAGE] {
+        self.0.first_chunk().expect("a page")
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8; PAGE] {
+        self.0.first_chunk_mut().expect("a page")
+    }
+}
+
+impl Drop for Transient {
+    fn drop(&mut self) {
+        self.0.wipe();
+    }
+}
+
+/// What a child of a fork sees: `look` runs there, and what it returns comes back.
+#[cfg(all(test, target_os = "linux"))]
+pub(crate) fn in_child<const N: usize>(look: impl FnOnce() -> [u8; N]) -> [u8; N] {
+    use std::io::Read;
+    use std::os::fd::AsRawFd;
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    // SAFETY: the child runs `look`, writes to the pipe and leaves without running anything of the parent's. glibc makes its allocator usable in
+    // the child, whatever other threads were at.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0, "the system gives a process");
+    if child == 0 {
+        let seen = look();
+        // SAFETY: `seen` is as long as N says; `_exit` ends the child here, so nothing is dropped twice.
+        unsafe {
+            libc::write(writer.as_raw_fd(), seen.as_ptr().cast(), N);
+            libc::_exit(0);
+        }
+    }
+    drop(writer);
+    let mut seen = [0; N];
+    reader.read_exact(&mut seen).expect("the child's answer");
+    // SAFETY: the child is ours, and nobody else waits for it; no status is asked for.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_child_finds_it_empty() {
+        let mut page = Transient::new();
+        page.bytes_mut().fill(7);
+        assert_eq!(in_child(|| [page.bytes()[0], page.bytes()[PAGE - 1]]), [0, 0]);
+        assert!(page.bytes().iter().all(|byte| *byte == 7), "the parent keeps it");
+    }
+}

@@ -1,0 +1,138 @@
+//! The generator.
+
+use super::health;
+use crate::Error;
+use crate::entropy::Entropy;
+use crate::imp::hkdf;
+use crate::imp::keystream::{self, BLOCK, Counter};
+use crate::imp::transient::Transient;
+use deadpan_ct::{Wipe, Wiped};
+use std::fmt;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+const KEY: usize = 32;
+/// The page: the key, whether there is one, and while there is a new one, the seed.
+const SEEDED: usize = KEY;
+const SEED: std::ops::Range<usize> = 512..512 + health::SAMPLE;
+/// A key serves for this much at the most: a mebibyte, which caches hold.
+pub(super) const PIECE: usize = 1 << 20;
+/// What the keystream begins with: the next key, then output. The fastest back end makes as much at once.
+pub(super) const FIRST: usize = 512;
+/// Bytes between two seeds.
+pub(super) const BETWEEN: u64 = 64 << 20;
+/// Time between two seeds.
+const AGE: Duration = Duration::from_secs(60);
+
+/// Makes as many random bytes as one wants; see [the module](super). Each thread should have its own.
+pub struct Generator {
+    /// Empty in the child of a fork.
+    page: Transient,
+    entropy: Entropy,
+    process: u32,
+    /// Bytes until the next seed.
+    left: u64,
+    seeded: Instant,
+    seeds: u64,
+}
+
+impl fmt::Debug for Generator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Generator(..)")
+    }
+}
+
+impl Generator {
+    /// A new one with a fresh seed, and tested: a few microseconds.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the system has no random bytes, or if a test fails.
+    pub fn new() -> Result<Self, Error> {
+        Self::with_entropy(Entropy::System)
+    }
+
+    pub(super) fn with_entropy(entropy: Entropy) -> Result<Self, Error> {
+        health::known_answer()?;
+        let mut generator =
+            Self { page: Transient::new(), entropy, process: std::process::id(), left: 0, seeded: Instant::now(), seeds: 0 };
+        generator.seed()?;
+        Ok(generator)
+    }
+
+    /// Fills `bytes`. Not one of them is ever given out again.
+    ///
+    /// # Errors
+    /// [`Error::System`] if the system has no random bytes when it is time for a new seed; what is in `bytes` then must not be used.
+    pub fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        bytes.chunks_mut(PIECE).try_for_each(|piece| self.fill_piece(piece))
+    }
+
+    /// Takes a fresh seed now.
+    ///
+    /// # Errors
+    /// As [`Generator::new`].
+    pub fn reseed(&mut self) -> Result<(), Error> {
+        self.seed()
+    }
+
+    /// How many seeds it has had. (For tests of the rules above.)
+    #[cfg(test)]
+    pub(super) fn seeds(&self) -> u64 {
+        self.seeds
+    }
+
+    fn fill_piece(&mut self, piece: &mut [u8]) -> Result<(), Error> {
+        if self.is_stale(piece.len()) {
+            self.seed()?;
+        }
+        let (begin, rest) = piece.split_at_mut(piece.len().min(FIRST - KEY));
+        let mut first = Wiped::new([0; FIRST]);
+        let key = key_in(self.page.bytes_mut());
+        let counter = |block: usize| -> Counter { (block as u128).to_be_bytes() };
+        if !rest.is_empty() {
+            keystream::fill(key, &counter(FIRST / BLOCK), rest);
+        }
+        keystream::fill(key, &counter(0), &mut *first);
+        let (next, output) = first.split_at(KEY);
+        key.copy_from_slice(next);
+        begin.copy_from_slice(&output[..begin.len()]);
+        self.left = self.left.saturating_sub(begin.len() as u64 + rest.len() as u64);
+        Ok(())
+    }
+
+    /// Whether so many bytes should not come from the key that there is.
+    fn is_stale(&self, bytes: usize) -> bool {
+        // The page is empty in a child; the number of the process is for systems without such pages.
+        self.page.bytes()[SEEDED] == 0 || self.process != std::process::id() || self.left < bytes as u64 || self.seeded.elapsed() >= AGE
+    }
+
+    fn seed(&mut self) -> Result<(), Error> {
+        let page = self.page.bytes_mut();
+        page[SEEDED] = 0;
+        let seed = self.entropy.fill("generator's seed", self.seeds, &mut page[SEED]).and_then(|()| health::check(&page[SEED]));
+        let mixed = seed.and_then(|()| {
+            let mut key = Wiped::new([0; KEY]);
+            hkdf::extract(&page[..KEY], &page[SEED], &mut key)?;
+            page[..KEY].copy_from_slice(&*key);
+            Ok(())
+        });
+        page[SEED].wipe();
+        mixed?;
+        page[SEEDED] = 1;
+        (self.left, self.process, self.seeded) = (BETWEEN, std::process::id(), Instant::now());
+        self.seeds += 1;
+        Ok(())
+    }
+}
+
+fn key_in(page: &mut [u8; 4096]) -> &mut [u8; KEY] {
+    page.first_chunk_mut().expect("a page is longer")
+}
+
+/// Without an end.
+impl Read for Generator {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill(buffer).map_err(Error::into_io)?;
+        Ok(buffer.len())
+    }
+}
