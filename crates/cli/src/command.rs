@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::plan::Task;
-use crate::{completions, inspect, keygen, keys, lab, list, man, open, pack, seal, unpack};
+use crate::{completions, inspect, keygen, keys, lab, list, man, open, pack, random, seal, unpack};
 use clap::{Parser, Subcommand};
 
 /// Keeps a straight face: seals files, and nothing about the secret shows, neither in the bytes nor in the time
@@ -23,6 +23,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Pack(pack::PackCommand),
     Unpack(unpack::UnpackCommand),
+    Random(random::RandomArgs),
     /// Measures: does time depend on a secret, and how fast is it?
     #[command(subcommand)]
     Lab(lab::Command),
@@ -42,6 +43,7 @@ impl Cli {
             Command::Inspect(args) => Box::new(args.plan()?),
             Command::Pack(args) => Box::new(args.plan()?),
             Command::Unpack(args) => Box::new(args.plan()?),
+            Command::Random(args) => Box::new(args.plan()?),
             Command::Completions(plan) => Box::new(plan),
             Command::Man(plan) => Box::new(plan),
             Command::Lab(command) => return Ok(Task::Lab(command)),

@@ -24,6 +24,7 @@ mod plan;
 mod process;
 mod progress;
 mod prompt;
+mod random;
 mod recipient;
 mod report;
 mod seal;

@@ -154,7 +154,7 @@ impl Job<'_> {
             Some(_) if self.args.output.is_none() => Ok(Place::Stdout),
             _ => usual_place(source, opened.metadata(), self.args.output.is_some()),
         };
-        let output = Output::open(&Place::resolve(self.args.output.as_deref(), usual)?, self.args.force, &input)?;
+        let output = Output::open(&Place::resolve(self.args.output.as_deref(), usual)?, self.args.force, Some(&input))?;
         let written = match self.args.range {
             Some(range) => range.write(&opened, &input, sealed, &output),
             None => whole(&opened, &input, sealed, &output),

@@ -61,8 +61,8 @@ pub enum Output {
 }
 
 impl Output {
-    /// Opens it, if nothing stands against that: nothing is replaced unless `force` says so, and never the input.
-    pub fn open(place: &Place, force: bool, input: &Input) -> Result<Self, Failure> {
+    /// Opens it, if nothing stands against that: nothing is replaced unless `force` says so, and never the input, if there is one.
+    pub fn open(place: &Place, force: bool, input: Option<&Input>) -> Result<Self, Failure> {
         let output = match place {
             Place::Stdout => Self::stream(rustix::stdio::stdout().try_clone_to_owned().map(File::from), "standard output"),
             Place::File(path) => match fs::metadata(path) {
@@ -139,7 +139,8 @@ impl Output {
 }
 
 /// Sealing a file onto itself would leave neither.
-fn refuse_input(output: Identity, input: &Input, name: &str) -> Result<(), Failure> {
+fn refuse_input(output: Identity, input: Option<&Input>, name: &str) -> Result<(), Failure> {
+    let Some(input) = input else { return Ok(()) };
     let kind = input.metadata.file_type();
     if (kind.is_file() || kind.is_fifo()) && output == Identity::of(&input.metadata) {
         let message = format!("{} and {name} are the same file", input.shown());

@@ -66,7 +66,7 @@ impl PackCommand {
             return Err(Failure::usage(format!("{} is not a folder", input.shown()), "a single file needs no packing; seal it as it is"));
         }
         let place = Place::resolve(self.output.as_deref(), || folder::beside(path, ENDING).map(Place::File))?;
-        let output = Output::open(&place, self.force, &input)?;
+        let output = Output::open(&place, self.force, Some(&input))?;
         if output.is_terminal() {
             return Err(Failure::usage("a pack is bytes, and a terminal shows text", "name a file with -o, or send it to another program"));
         }

@@ -126,7 +126,7 @@ impl Seal {
             verify::check(&input)?;
         }
         let place = Place::resolve(args.output.as_deref(), || usual_place(&input))?;
-        let output = Output::open(&place, args.force, &input)?;
+        let output = Output::open(&place, args.force, Some(&input))?;
         if output.is_terminal() && !args.armor {
             let hint = "name a file with -o, send it to another program, or ask for text with --armor";
             return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));

@@ -50,7 +50,7 @@ pub fn open(opened: &Opened, input: &Input, sealed: &mut Sealed<'_>, args: &Open
             Error::Write(error) => Failure::io("write", "standard output", &error),
             error => failed(error),
         };
-        let output = Output::open(&place, args.force, input)?;
+        let output = Output::open(&place, args.force, Some(input))?;
         let mut output: Box<dyn Write> = match output.is_terminal() {
             true => Box::new(TextOnly::new(output.file())),
             false => Box::new(output.file()),

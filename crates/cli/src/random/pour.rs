@@ -1,0 +1,103 @@
+//! From generators to the output: raw bytes by one worker for each core, text by one.
+
+use crate::output::Output;
+use deadpan_base64::{STANDARD, hex};
+use deadpan_ct::Wiped;
+use deadpan_seal::Error;
+use deadpan_seal::random::Generator;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What the output looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Bytes,
+    Hex,
+    Base64,
+}
+
+/// Made and written at once: little enough for the nearer caches, and a multiple of three, so that base64 is padded at the end only.
+const PIECE: usize = 384 << 10;
+/// Below this a second thread costs more than it brings.
+const WORTH_A_THREAD: u64 = 4 << 20;
+
+/// Writes `size` random bytes, or for ever; returns how many. `add` hears of the progress.
+pub fn pour(form: Form, size: Option<u64>, output: &Output, add: &(dyn Fn(u64) + Sync)) -> Result<u64, Error> {
+    let supply = Supply { size: size.unwrap_or(u64::MAX), next: AtomicU64::new(0), failed: AtomicBool::new(false) };
+    if form != Form::Bytes {
+        let mut file = output.file();
+        text(form, &supply, file, add)?;
+        if size.is_some() {
+            file.write_all(b"\n").map_err(Error::Write)?;
+        }
+    } else if output.is_positioned() {
+        let write = |bytes: &[u8], at| output.file().write_all_at(bytes, at);
+        on_all_cores(&supply, &|| raw(&supply, write, add))?;
+    } else {
+        // In which order random bytes come out, and where a write is cut, makes no difference.
+        let write = |bytes: &[u8], _| output.file().write_all(bytes);
+        on_all_cores(&supply, &|| raw(&supply, write, add))?;
+    }
+    Ok(supply.size)
+}
+
+/// What is left to be made.
+struct Supply {
+    size: u64,
+    next: AtomicU64,
+    /// A worker could not go on; the others need not.
+    failed: AtomicBool,
+}
+
+impl Supply {
+    /// The next piece: where it lies, and its length.
+    fn take(&self) -> Option<(u64, usize)> {
+        let at = self.next.fetch_add(PIECE as u64, Ordering::Relaxed);
+        let length = self.size.saturating_sub(at).min(PIECE as u64) as usize;
+        (length > 0 && !self.failed.load(Ordering::Relaxed)).then_some((at, length))
+    }
+}
+
+fn on_all_cores(supply: &Supply, job: &(dyn Fn() -> Result<(), Error> + Sync)) -> Result<(), Error> {
+    let job = || job().inspect_err(|_| supply.failed.store(true, Ordering::Relaxed));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let wanted = cores.min(usize::try_from(supply.size / WORTH_A_THREAD).unwrap_or(usize::MAX));
+    std::thread::scope(|scope| {
+        // Where the system has no thread to give, the others do its work.
+        let helpers: Vec<_> = (1..wanted).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, job).ok()).collect();
+        let own = job();
+        helpers.into_iter().map(|helper| helper.join().unwrap_or(Err(Error::System("a thread ended")))).fold(own, Result::and)
+    })
+}
+
+fn raw(supply: &Supply, write: impl Fn(&[u8], u64) -> std::io::Result<()>, add: &dyn Fn(u64)) -> Result<(), Error> {
+    let mut generator = Generator::new()?;
+    let mut buffer = Wiped::new(vec![0; PIECE.min(usize::try_from(supply.size).unwrap_or(PIECE))]);
+    while let Some((at, length)) = supply.take() {
+        let piece = &mut buffer[..length];
+        generator.fill(piece)?;
+        write(piece, at).map_err(Error::Write)?;
+        add(length as u64);
+    }
+    Ok(())
+}
+
+fn text(form: Form, supply: &Supply, mut output: &File, add: &dyn Fn(u64)) -> Result<(), Error> {
+    let mut generator = Generator::new()?;
+    let room = PIECE.min(usize::try_from(supply.size).unwrap_or(PIECE));
+    let (mut buffer, mut symbols) = (Wiped::new(vec![0; room]), Wiped::new(vec![0; 2 * room + 4]));
+    while let Some((_, length)) = supply.take() {
+        let piece = &mut buffer[..length];
+        generator.fill(piece)?;
+        let text = match form {
+            Form::Base64 => STANDARD.encode_into(piece, &mut symbols),
+            _ => hex::encode_into(hex::Case::Lower, piece, &mut symbols),
+        };
+        let text = text.map_err(|_| Error::Invalid("there is room for the symbols"))?;
+        output.write_all(text.as_bytes()).map_err(Error::Write)?;
+        add(length as u64);
+    }
+    Ok(())
+}
