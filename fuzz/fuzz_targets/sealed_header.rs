@@ -34,7 +34,7 @@ fn read_twice(bytes: &[u8]) -> Option<Header> {
     let again = Header::read(&bytes[..length]).expect("read before");
     assert_eq!((again.stanzas(), again.slack(), again.metadata_length()), (header.stanzas(), header.slack(), header.metadata_length()));
     assert!(matches!(Header::read(&bytes[..length - 1]), Err(Error::Truncated)), "a header without its last byte");
-    let passphrases = header.stanzas().iter().filter(|it| matches!(it, Stanza::Passphrase(_))).count();
+    let passphrases = header.stanzas().iter().filter(|it| it.is_passphrase()).count();
     assert!(!header.stanzas().is_empty() && passphrases <= 1);
     Some(header)
 }
@@ -92,10 +92,11 @@ fn stranger(input: &mut Input<'_>) -> (u16, Vec<u8>) {
     let choice = input.byte();
     let (kind, length) = match Kem::ALL.get(usize::from(choice % 8)) {
         Some(kem) => (kem.id(), kem.enc_len() + 48),
-        None => (0xff01, 108),
+        None if choice & 8 == 0 => (0xff01, 108),
+        None => (0xff02, 140),
     };
     let mut body = vec![choice; length];
-    if kind == 0xff01 {
+    if kind >= 0xff01 {
         // Its cost, of the numbers that decide.
         body[..12].fill(0);
         for place in [2, 3, 6, 7, 11] {
@@ -164,7 +165,7 @@ fn sealed_and_changed(mut input: Input<'_>) {
     if !changed.starts_with(&sealed[..length]) {
         let Some(header) = read_twice(&changed) else { return };
         // A cost that somebody wrote into it may be anything that the format allows, and is not tried here.
-        if header.stanzas().iter().all(|it| !matches!(it, Stanza::Passphrase(cost) if *cost != CHEAP)) {
+        if header.stanzas().iter().all(|it| !matches!(it, Stanza::Passphrase(cost) | Stanza::Session(cost) if *cost != CHEAP)) {
             assert!(header.open(&identities).is_err(), "a header that was changed");
         }
     }

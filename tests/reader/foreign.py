@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import writer
 from sealed.hpke import X25519
-from writer import Payload, metadata, number, recipient, to_key, to_passphrase
+from writer import Payload, metadata, number, recipient, to_key, to_passphrase, to_session
 
 SEED = bytes([7]) * 32
 PEM = b"-----BEGIN PRIVATE KEY-----\n%s-----END PRIVATE KEY-----\n" % base64.encodebytes(bytes.fromhex("302e020100300506032b656e04220420") + SEED)
@@ -61,6 +61,10 @@ def passphrases() -> Iterator[tuple[str, bytes]]:
     good = to_passphrase(b"p", KEY, 16, 1, 2)
     yield "a passphrase beside a key", seal(recipients=[good, mine()])
     yield "two passphrases", seal(recipients=[good, good, mine()])
+    item = to_session(b"p", bytes(16), KEY, 16, 1, 2)
+    yield "a session's passphrase beside a key", seal(recipients=[item, mine()])
+    yield "a passphrase and a session's", seal(recipients=[good, item, mine()])
+    yield "a session's passphrase at too many passes", seal(recipients=[mine(), item[:8] + number(65, 4) + item[12:]])
     edges = [(16, 1, 2), (15, 1, 2), (16, 0, 2), (16, 64, 2), (16, 65, 2), (512, 1, 64), (520, 1, 65), (16, 1, 0)]
     edges += [(1 << 22, 1, 1), (1 << 22, 4, 1), (1 << 22, 5, 1), ((1 << 22) + 1, 1, 1), (1 << 18, 64, 1), ((1 << 18) + 1, 64, 1)]
     for m, t, p in edges:

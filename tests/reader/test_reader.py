@@ -12,10 +12,10 @@ from pathlib import Path
 
 import open as opener
 import writer
-from sealed import hpke
+from sealed import hpke, recipients
 from sealed.refusal import NoKey, Refused
 from sealed.source import Disk, Memory
-from writer import Payload, number, recipient, to_key, to_passphrase
+from writer import Payload, number, recipient, to_key, to_passphrase, to_session
 
 KINDS = {0x0010: hpke.P256Key, 0x0020: hpke.X25519, 0x0041: hpke.MlKem768, 0x0042: hpke.MlKem1024, 0x0050: hpke.MlKem768P256, 0x647A: hpke.XWing}
 SEEDS = {kind: bytes([7]) * (64 if kind in (0x0041, 0x0042) else 32) for kind in KINDS}
@@ -68,8 +68,26 @@ class TheWorkedExample(Case):
         about = json.loads(self.open(sealed, "--metadata", passphrase=b"correct horse"))
         self.assertEqual((about["name"], about["padded"]), ("note.txt", True))
 
+    def test_the_page_shows_a_recipient_of_a_session(self):
+        page = (Path(__file__).parents[2] / "docs" / "format-seal.md").read_text()
+        key = bytes.fromhex(re.search(r"^file key +([0-9a-f]{64})$", page, re.MULTILINE)[1])
+        example = page.split("<!-- session example -->")[1].split("<!-- end of session example -->")[0]
+        entry = bytes.fromhex("".join(re.findall(r"^ *\d+  ([0-9a-f]+)$", example, re.MULTILINE)))
+        self.assertEqual(entry[:4], b"\xff\x02\0\x8c")
+        self.assertEqual(recipients.with_passphrase(0xFF02, entry[4:], b"correct horse"), key)
+        self.assertIsNone(recipients.with_passphrase(0xFF02, entry[4:], b"wrong horse"))
+
 
 class Opens(Case):
+    def test_the_items_of_a_session(self):
+        for data in (b"one", b"another"):
+            item = to_session(b"a b", bytes(16), self.key)
+            sealed = self.seal(data, recipients=[self.recipient(), item])
+            self.assertEqual(self.open(sealed, passphrase=b"a b\n"), data)
+            self.refused(self.seal(recipients=[item, to_passphrase(b"a b", self.key)]), "more than one passphrase")
+            changed = item[:-1] + bytes([item[-1] ^ 1])
+            self.refused(self.seal(recipients=[changed]), "its recipient was changed", passphrase=b"a b")
+
     def test_every_kind_of_key(self):
         for kind in KINDS:
             with self.subTest(kind=hex(kind)):

@@ -79,6 +79,14 @@ def to_passphrase(passphrase: bytes, file_key: bytes, m: int = 64, t: int = 1, p
     return recipient(0xFF01, number(m, 4) + number(t, 4) + number(p, 4) + salt + derived[32:] + wrapped)
 
 
+def to_session(passphrase: bytes, salt: bytes, file_key: bytes, m: int = 64, t: int = 1, p: int = 1) -> bytes:
+    item = secrets.token_bytes(32)
+    session_key = Argon2id(salt=salt, length=32, iterations=t, lanes=p, memory_cost=m).derive(passphrase)
+    derived = HKDF(hashes.SHA256(), 64, salt=P, info=b"deadpan v1 session" + item).derive(session_key)
+    wrapped = AESGCM(derived[:32]).encrypt(bytes(12), file_key, P)
+    return recipient(0xFF02, number(m, 4) + number(t, 4) + number(p, 4) + salt + item + derived[32:] + wrapped)
+
+
 def metadata(kind: int = 0, padding: int = 0, time=None, mode=None, name=None, size: int | None = None) -> bytes:
     follows = (time is not None) | (mode is not None) << 1 | (name is not None) << 2
     fields = bytes([kind, padding, follows])

@@ -90,7 +90,7 @@ impl Identities {
                 Err(failure) => return Err(failure),
             }
         }
-        if sealed.stanzas.iter().any(|stanza| matches!(stanza, Stanza::Passphrase(_))) {
+        if sealed.stanzas.iter().any(Stanza::is_passphrase) {
             match self.open_by_passphrase(name, sealed) {
                 Ok(Some(opened)) => return Ok(opened),
                 Ok(None) => {}
@@ -130,7 +130,7 @@ impl Candidate {
     fn ready_for(&self, stanzas: &[Stanza]) -> Option<Identity> {
         match &self.state {
             State::Ready(identity @ Identity::Key(key)) => fits(Some(key.kem()), stanzas).then(|| identity.clone()),
-            State::Ready(identity) => stanzas.iter().any(|stanza| matches!(stanza, Stanza::Passphrase(_))).then(|| identity.clone()),
+            State::Ready(identity) => stanzas.iter().any(Stanza::is_passphrase).then(|| identity.clone()),
             State::Locked(..) => None,
         }
     }

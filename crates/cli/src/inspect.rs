@@ -110,9 +110,10 @@ impl View {
         for stanza in &self.stanzas {
             let _ = match stanza {
                 Stanza::Key(kem) => writeln!(text, "  recipient    {} key ({})", kem.name(), mode_name(kem.mode())),
-                Stanza::Passphrase(cost) => {
+                Stanza::Passphrase(cost) | Stanza::Session(cost) => {
                     let memory = cost.memory / 1024;
-                    writeln!(text, "  recipient    passphrase (Argon2id: {memory} MiB, {} passes, {} lanes)", cost.passes, cost.lanes)
+                    let what = if matches!(stanza, Stanza::Session(_)) { "passphrase of a session" } else { "passphrase" };
+                    writeln!(text, "  recipient    {what} (Argon2id: {memory} MiB, {} passes, {} lanes)", cost.passes, cost.lanes)
                 }
             };
         }
@@ -158,8 +159,9 @@ impl View {
 fn stanza(stanza: &Stanza) -> Value {
     match stanza {
         Stanza::Key(kem) => json!({ "type": "key", "kem": kem.name(), "id": kem.id(), "mode": mode_name(kem.mode()) }),
-        Stanza::Passphrase(cost) => {
-            json!({ "type": "passphrase", "memory_kib": cost.memory, "passes": cost.passes, "lanes": cost.lanes })
+        Stanza::Passphrase(cost) | Stanza::Session(cost) => {
+            let session = matches!(stanza, Stanza::Session(_));
+            json!({ "type": "passphrase", "session": session, "memory_kib": cost.memory, "passes": cost.passes, "lanes": cost.lanes })
         }
     }
 }

@@ -104,6 +104,6 @@ impl Random {
         let bytes = pour::pour(self.form, size, &output, &add).map_err(|error| Failure::of(&name, error))?;
         drop(progress);
         output.land(Landing { replace: self.args.force, sync: self.args.sync })?;
-        Ok(Done { output: Some(name), bytes, remark: None })
+        Ok(Done { output: Some(name), bytes, ..Done::default() })
     }
 }

@@ -6,14 +6,14 @@ use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::floe;
 use crate::header::{FIXED, MAC};
-use crate::{Cost, Header, Identity, Kind, Metadata, Passphrase, Recipient, Sealing, Secret};
+use crate::{Cost, Header, Identity, Kind, Metadata, Passphrase, Recipient, Sealing, Secret, Session};
 use deadpan_base64::hex;
 use std::fmt::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format-seal.md");
-const BEGIN: &str = "<!-- example -->\n";
-const END: &str = "<!-- end of example -->\n";
+const FILE: [&str; 2] = ["<!-- example -->\n", "<!-- end of example -->\n"];
+const ITEM: [&str; 2] = ["<!-- session example -->\n", "<!-- end of session example -->\n"];
 
 const PASSPHRASE: &[u8] = b"correct horse";
 const DATA: &[u8] = b"Nothing about this shows.\n";
@@ -69,15 +69,30 @@ fn example() -> String {
     parts
 }
 
+/// The recipient of the same file in a session.
+fn in_a_session() -> String {
+    let cost = Cost { memory: 64, passes: 1, lanes: 1 };
+    let session = Session::with_entropy(&Passphrase::new(PASSPHRASE), cost, ENTROPY).expect("a session");
+    let mut secret = Secret::zeroed(KEY);
+    ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
+    let key = FileKey::from_secret(secret).expect("32 bytes");
+    let entry = session.recipient().wrap(&key, ENTROPY).expect("wrapped");
+    let bytes = [&entry.kind.to_be_bytes()[..], &(entry.body.len() as u16).to_be_bytes(), &entry.body].concat();
+    let mut text = "```\n".to_owned();
+    dump(&mut text, FIXED, &bytes);
+    text + "```\n"
+}
+
 #[test]
 fn the_page_shows_what_the_program_writes() {
-    let page = std::fs::read_to_string(PAGE).expect("the page is there");
-    let (before, rest) = page.split_once(BEGIN).expect("the example has a place");
-    let (shown, after) = rest.split_once(END).expect("the example has an end");
-    let example = example();
-    if std::env::var_os("DEADPAN_BLESS").is_some() {
-        std::fs::write(PAGE, [before, BEGIN, &example, END, after].concat()).expect("the page can be written");
-    } else {
-        assert!(shown == example, "docs/format-seal.md shows another example; it would be:\n{example}");
+    for ([begin, end], example) in [(FILE, example()), (ITEM, in_a_session())] {
+        let page = std::fs::read_to_string(PAGE).expect("the page is there");
+        let (before, rest) = page.split_once(begin).expect("the example has a place");
+        let (shown, after) = rest.split_once(end).expect("the example has an end");
+        if std::env::var_os("DEADPAN_BLESS").is_some() {
+            std::fs::write(PAGE, [before, begin, &example, end, after].concat()).expect("the page can be written");
+        } else {
+            assert!(shown == example, "docs/format-seal.md shows another example; it would be:\n{example}");
+        }
     }
 }

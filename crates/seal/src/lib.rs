@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod bytes;
 mod engine;
 mod entropy;
 mod error;
@@ -24,8 +25,10 @@ pub mod random;
 mod recipient;
 mod sealing;
 mod secret;
+mod session;
 mod work;
 
+pub use bytes::{open, seal};
 pub use engine::units::{Sink, Source, Taken};
 pub use error::{Error, Fault};
 pub use kem::{Kem, Material, Mode, PrivateKey, PublicKey};
@@ -35,4 +38,5 @@ pub use passphrase::{Cost, Passphrase};
 pub use recipient::{Recipient, Stanza};
 pub use sealing::{Sealer, Sealing};
 pub use secret::Secret;
+pub use session::Session;
 pub use work::{Summary, Work};

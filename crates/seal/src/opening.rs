@@ -14,8 +14,8 @@ use crate::file_key::FileKey;
 use crate::floe::{self, Parameters, Segments};
 use crate::header::{Entry, Parsed, VERSION, check_segment};
 use crate::metadata::Contents;
-use crate::recipient::{unwrap_with_key, unwrap_with_passphrase};
-use crate::{Error, Passphrase, PrivateKey, Stanza};
+use crate::recipient::{unwrap_of_session, unwrap_with_key, unwrap_with_passphrase};
+use crate::{Error, Passphrase, PrivateKey, Session, Stanza};
 use std::fmt;
 use std::io::Read;
 
@@ -26,14 +26,42 @@ pub enum Identity {
     Key(PrivateKey),
     /// A passphrase.
     Passphrase(Passphrase),
+    /// The passphrase of a session, which remembers what it was hashed to.
+    Session(Session),
+}
+
+impl From<&PrivateKey> for Identity {
+    fn from(key: &PrivateKey) -> Self {
+        Self::Key(key.clone())
+    }
+}
+
+impl From<&Passphrase> for Identity {
+    fn from(passphrase: &Passphrase) -> Self {
+        Self::Passphrase(passphrase.clone())
+    }
+}
+
+impl From<&Session> for Identity {
+    fn from(session: &Session) -> Self {
+        Self::Session(session.clone())
+    }
 }
 
 impl Identity {
+    /// Whether it is a passphrase, and so may fit any entry of one.
+    fn is_passphrase(&self) -> bool {
+        !matches!(self, Self::Key(_))
+    }
+
     /// The file key, if this identity and the entry belong together.
     fn unwrap(&self, stanza: Stanza, entry: &Entry) -> Result<Option<FileKey>, Error> {
         match (self, stanza) {
             (Self::Key(key), Stanza::Key(kem)) if key.kem() == kem => unwrap_with_key(key, entry),
             (Self::Passphrase(passphrase), Stanza::Passphrase(_)) => unwrap_with_passphrase(passphrase, entry),
+            (Self::Passphrase(passphrase), Stanza::Session(_)) => unwrap_of_session(passphrase, entry),
+            (Self::Session(session), Stanza::Passphrase(_)) => unwrap_with_passphrase(session, entry),
+            (Self::Session(session), Stanza::Session(_)) => unwrap_of_session(session, entry),
             _ => Ok(None),
         }
     }
@@ -108,7 +136,7 @@ impl Header {
         let mut tried = false;
         for identity in identities {
             for (stanza, entry) in &self.0.entries {
-                tried |= matches!((identity, stanza), (Identity::Passphrase(_), Stanza::Passphrase(_)));
+                tried |= identity.is_passphrase() && stanza.is_passphrase();
                 if let Some(key) = identity.unwrap(*stanza, entry)? {
                     return self.unlock(key);
                 }

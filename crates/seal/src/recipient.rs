@@ -2,16 +2,18 @@
 
 mod key;
 mod passphrase;
+mod session;
 #[cfg(test)]
 mod tests;
 
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
 use crate::header::Entry;
-use crate::{Cost, Error, Kem, Mode, Passphrase, PublicKey};
+use crate::{Cost, Error, Kem, Mode, Passphrase, PublicKey, Session};
 
-/// The type of the passphrase's entry; those of keys are the numbers of their KEMs.
+/// The types of a passphrase's entry, for one file and for the items of a session; those of keys are the numbers of their KEMs.
 const PASSPHRASE: u16 = 0xff01;
+const SESSION: u16 = 0xff02;
 
 /// Who can open a file.
 #[derive(Clone, Debug)]
@@ -20,6 +22,27 @@ pub enum Recipient {
     Key(PublicKey),
     /// Who knows a passphrase.
     Passphrase(Passphrase, Cost),
+    /// Who knows the passphrase of a session, which is hashed once for many files.
+    Session(Session),
+}
+
+impl From<&PublicKey> for Recipient {
+    fn from(key: &PublicKey) -> Self {
+        Self::Key(key.clone())
+    }
+}
+
+/// At the usual cost.
+impl From<&Passphrase> for Recipient {
+    fn from(passphrase: &Passphrase) -> Self {
+        Self::Passphrase(passphrase.clone(), Cost::default())
+    }
+}
+
+impl From<&Session> for Recipient {
+    fn from(session: &Session) -> Self {
+        session.recipient()
+    }
 }
 
 /// What a header shows of a recipient without any key.
@@ -29,6 +52,8 @@ pub enum Stanza {
     Key(Kem),
     /// A passphrase, at this cost.
     Passphrase(Cost),
+    /// The passphrase of a session, at this cost.
+    Session(Cost),
 }
 
 impl Stanza {
@@ -37,17 +62,25 @@ impl Stanza {
     pub fn mode(&self) -> Option<Mode> {
         match self {
             Self::Key(kem) => Some(kem.mode()),
-            Self::Passphrase(_) => None,
+            Self::Passphrase(_) | Self::Session(_) => None,
         }
+    }
+
+    /// Whether a passphrase opens it.
+    #[must_use]
+    pub fn is_passphrase(&self) -> bool {
+        !matches!(self, Self::Key(_))
     }
 
     /// What an entry is, if it is well formed.
     pub(crate) fn read(entry: &Entry) -> Result<Self, Error> {
-        let (stanza, length) = if entry.kind == PASSPHRASE {
-            (Self::Passphrase(passphrase::cost(&entry.body)?), passphrase::BODY)
-        } else {
-            let kem = Kem::from_id(entry.kind).ok_or(Error::Newer("a kind of recipient"))?;
-            (Self::Key(kem), key::body(kem))
+        let (stanza, length) = match entry.kind {
+            PASSPHRASE => (Self::Passphrase(passphrase::cost(&entry.body)?), passphrase::BODY),
+            SESSION => (Self::Session(passphrase::cost(&entry.body)?), session::BODY),
+            kind => {
+                let kem = Kem::from_id(kind).ok_or(Error::Newer("a kind of recipient"))?;
+                (Self::Key(kem), key::body(kem))
+            }
         };
         if entry.body.len() == length { Ok(stanza) } else { Err(Error::Header("the length of a recipient")) }
     }
@@ -57,7 +90,7 @@ impl std::fmt::Display for Stanza {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Key(kem) => write!(f, "{} key", kem.name()),
-            Self::Passphrase(_) => f.write_str("passphrase"),
+            Self::Passphrase(_) | Self::Session(_) => f.write_str("passphrase"),
         }
     }
 }
@@ -66,7 +99,7 @@ impl Recipient {
     fn mode(&self) -> Option<Mode> {
         match self {
             Self::Key(key) => Some(key.kem().mode()),
-            Self::Passphrase(..) => None,
+            Self::Passphrase(..) | Self::Session(_) => None,
         }
     }
 
@@ -75,6 +108,7 @@ impl Recipient {
         match self {
             Self::Key(key) => key::body(key.kem()),
             Self::Passphrase(..) => passphrase::BODY,
+            Self::Session(_) => session::BODY,
         }
     }
 
@@ -83,6 +117,7 @@ impl Recipient {
         match self {
             Self::Key(key) => key::wrap(key, file),
             Self::Passphrase(passphrase, cost) => passphrase::wrap(passphrase, *cost, file, entropy),
+            Self::Session(session) => session::wrap(session, file, entropy),
         }
     }
 }
@@ -92,16 +127,13 @@ pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> 
     if recipients.is_empty() {
         return Err(Error::NoRecipients);
     }
-    let passphrases =
-        recipients.iter().filter_map(|it| if let Recipient::Passphrase(passphrase, cost) = it { Some((passphrase, cost)) } else { None });
-    for (number, (passphrase, cost)) in passphrases.enumerate() {
+    for (number, recipient) in recipients.iter().filter(|it| !matches!(it, Recipient::Key(_))).enumerate() {
         if number > 0 {
             return Err(Error::TooMany("a file can have one passphrase"));
         }
-        if passphrase.as_bytes().is_empty() {
-            return Err(Error::Invalid("an empty passphrase protects nothing"));
+        if let Recipient::Passphrase(passphrase, cost) = recipient {
+            check_passphrase(passphrase, *cost)?;
         }
-        cost.check().map_err(|_| Error::Invalid("the passphrase's parameters are out of bounds"))?;
     }
     let classical = |it: &&Recipient| it.mode() == Some(Mode::Ecc);
     let weakest =
@@ -112,5 +144,14 @@ pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> 
     }
 }
 
+/// What makes a passphrase and its cost nothing to seal with.
+pub(crate) fn check_passphrase(passphrase: &Passphrase, cost: Cost) -> Result<(), Error> {
+    if passphrase.as_bytes().is_empty() {
+        return Err(Error::Invalid("an empty passphrase protects nothing"));
+    }
+    cost.check().map_err(|_| Error::Invalid("the passphrase's parameters are out of bounds"))
+}
+
 pub(crate) use key::unwrap as unwrap_with_key;
 pub(crate) use passphrase::unwrap as unwrap_with_passphrase;
+pub(crate) use session::unwrap as unwrap_of_session;

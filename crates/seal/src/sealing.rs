@@ -141,7 +141,7 @@ impl Sealing {
             file::write_all_at(output, &header, 0).map_err(Error::Write)
         };
         let put_payload = || file::seal(&start.message, source, segments, output, begin, work);
-        if self.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
+        if self.recipients.iter().any(|it| !matches!(it, Recipient::Key(_))) {
             // The payload does not depend on the passphrase, so nothing waits for it.
             let (header, payload) = std::thread::scope(|scope| {
                 let header = std::thread::Builder::new().spawn_scoped(scope, put_header);

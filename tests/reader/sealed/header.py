@@ -16,10 +16,10 @@ FIXED = 16  # preamble, header length, count
 MAC = 32
 SMALLEST_BOX = 4 + 28 + 256
 LARGEST_HEADER = 1 << 20
-PASSPHRASE = 0xFF01
+PASSPHRASE, SESSION = 0xFF01, 0xFF02
 
 # The length of the body of each type of recipient.
-BODIES = {0x0010: 113, 0x0020: 80, 0x0041: 1136, 0x0042: 1616, 0x0050: 1201, 0x647A: 1168, PASSPHRASE: 108}
+BODIES = {0x0010: 113, 0x0020: 80, 0x0041: 1136, 0x0042: 1616, 0x0050: 1201, 0x647A: 1168, PASSPHRASE: 108, SESSION: 140}
 
 
 @dataclass
@@ -50,7 +50,7 @@ def read(source: Disk | Memory) -> Header:
     raw = source.take(0, length)
     fields = Fields(raw[FIXED:-MAC])
     recipients = [read_recipient(fields) for _ in range(count)]
-    require([kind for kind, _ in recipients].count(PASSPHRASE) <= 1, "more than one passphrase")
+    require(sum(kind in (PASSPHRASE, SESSION) for kind, _ in recipients) <= 1, "more than one passphrase")
     box = fields.number(4)
     require(256 <= box - 28 <= 8192 and (box - 28) % 256 == 0, "a metadata box of a length that is not written")
     box = fields.take(box)
@@ -63,7 +63,7 @@ def read_recipient(fields: Fields) -> tuple[int, bytes]:
     require(kind in BODIES, "a recipient of a type that this reader does not know")
     require(length == BODIES[kind], "a recipient of another length than its type asks for")
     body = fields.take(length)
-    if kind == PASSPHRASE:
+    if kind in (PASSPHRASE, SESSION):
         check_cost(Fields(body))
     return kind, body
 

@@ -3,24 +3,27 @@
 import hmac
 
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from . import hpke
 from .fields import Fields
-from .header import PASSPHRASE, PREAMBLE, Header
+from .header import PASSPHRASE, PREAMBLE, SESSION, Header
 from .refusal import NoKey, Refused
 
 INFO = b"deadpan v1 recipient"
+SESSION_INFO = b"deadpan v1 session"
 
 
 def file_key(header: Header, keys: list, passphrase: bytes | None) -> bytes:
     """The first that opens is the one: whether it is the file's own key, the MAC says."""
     for kind, body in header.recipients:
-        if kind != PASSPHRASE:
+        if kind not in (PASSPHRASE, SESSION):
             found = with_keys(kind, body, keys)
         elif passphrase is not None:
-            found = with_passphrase(body, passphrase)
+            found = with_passphrase(kind, body, passphrase)
         else:
             continue
         if found is not None:
@@ -37,11 +40,16 @@ def with_keys(kind: int, body: bytes, keys: list) -> bytes | None:
     return None
 
 
-def with_passphrase(body: bytes, passphrase: bytes) -> bytes | None:
+def with_passphrase(kind: int, body: bytes, passphrase: bytes) -> bytes | None:
     fields = Fields(body)
     memory, passes, lanes = (fields.number(4) for _ in range(3))
-    salt, commitment, wrapped = fields.take(16), fields.take(32), fields.take(48)
-    derived = Argon2id(salt=salt, length=64, iterations=passes, lanes=lanes, memory_cost=memory).derive(passphrase)
+    salt = fields.take(16)
+    item = fields.take(32) if kind == SESSION else b""
+    commitment, wrapped = fields.take(32), fields.take(48)
+    length = 32 if kind == SESSION else 64
+    derived = Argon2id(salt=salt, length=length, iterations=passes, lanes=lanes, memory_cost=memory).derive(passphrase)
+    if kind == SESSION:
+        derived = HKDF(hashes.SHA256(), 64, salt=PREAMBLE, info=SESSION_INFO + item).derive(derived)
     if not hmac.compare_digest(derived[32:], commitment):
         return None
     try:

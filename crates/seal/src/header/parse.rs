@@ -123,7 +123,7 @@ impl<'a> Rest<'a> {
             let length = self.number(2)?;
             let entry = Entry { kind, body: self.take(length)?.to_vec() };
             let stanza = Stanza::read(&entry)?;
-            passphrases += usize::from(matches!(stanza, Stanza::Passphrase(_)));
+            passphrases += usize::from(stanza.is_passphrase());
             if passphrases > 1 {
                 return Err(Error::Limit("more than one passphrase"));
             }

@@ -4,14 +4,15 @@ use super::PASSPHRASE;
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::header::{Entry, PREAMBLE};
+use crate::session::{SALT, Session};
 use crate::{Cost, Error, Passphrase, Secret};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-const SALT: usize = 16;
-const COMMITMENT: usize = 32;
-const TAG: usize = 16;
+pub(super) const COST: usize = 12;
+pub(super) const COMMITMENT: usize = 32;
+pub(super) const TAG: usize = 16;
 /// Bytes in the body: the cost, salt, commitment, the sealed file key.
-pub(crate) const BODY: usize = 12 + SALT + COMMITMENT + KEY + TAG;
+pub(crate) const BODY: usize = COST + SALT + COMMITMENT + KEY + TAG;
 
 /// The cost that an entry asks for, bounded.
 pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
@@ -23,24 +24,43 @@ pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
     Ok(cost)
 }
 
+/// What hashes a passphrase: the passphrase itself, or a session that may have done it before.
+pub(crate) trait Stretch {
+    /// `length` bytes of Argon2id.
+    fn stretched(&self, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error>;
+}
+
+impl Stretch for Passphrase {
+    fn stretched(&self, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
+        let mut output = Secret::zeroed(length);
+        self.stretch(cost, salt, &mut output)?;
+        Ok(output)
+    }
+}
+
+impl Stretch for Session {
+    fn stretched(&self, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
+        self.stretch(cost, salt, length)
+    }
+}
+
 /// The wrapping key and the commitment.
-fn stretch(passphrase: &Passphrase, cost: Cost, salt: &[u8; SALT]) -> Result<(LessSafeKey, Secret), Error> {
-    let mut output = Secret::zeroed(KEY + COMMITMENT);
-    passphrase.stretch(cost, salt, &mut output)?;
+fn derive(passphrase: &impl Stretch, cost: Cost, salt: &[u8; SALT]) -> Result<(LessSafeKey, Secret), Error> {
+    let output = passphrase.stretched(cost, salt, KEY + COMMITMENT)?;
     let (key, commitment) = output.split_at(KEY);
     let key = UnboundKey::new(&AES_256_GCM, key).map_err(|_| Error::System("no cipher"))?;
     Ok((LessSafeKey::new(key), Secret::copy_of(commitment)))
 }
 
-/// Constant, because the salt is fresh each time: the key seals one thing once.
-fn nonce() -> Nonce {
+/// Constant, because the salt (in a session, the item's number) is fresh each time: the key seals one thing once.
+pub(super) fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
 pub(crate) fn wrap(passphrase: &Passphrase, cost: Cost, file: &FileKey, entropy: Entropy) -> Result<Entry, Error> {
     let mut salt = [0; SALT];
     entropy.fill("salt", 0, &mut salt)?;
-    let (key, commitment) = stretch(passphrase, cost, &salt)?;
+    let (key, commitment) = derive(passphrase, cost, &salt)?;
     let mut body = Vec::with_capacity(BODY);
     for number in [cost.memory, cost.passes, cost.lanes] {
         body.extend_from_slice(&number.to_be_bytes());
@@ -56,12 +76,17 @@ pub(crate) fn wrap(passphrase: &Passphrase, cost: Cost, file: &FileKey, entropy:
 }
 
 /// The file key, if the passphrase is right. May leak: whether it was.
-pub(crate) fn unwrap(passphrase: &Passphrase, entry: &Entry) -> Result<Option<FileKey>, Error> {
-    let (head, rest) = entry.body.split_at(12);
+pub(crate) fn unwrap(passphrase: &impl Stretch, entry: &Entry) -> Result<Option<FileKey>, Error> {
+    let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;
     let (salt, rest) = rest.split_first_chunk().expect("the header was checked");
     let (promised, sealed) = rest.split_at(COMMITMENT);
-    let (key, commitment) = stretch(passphrase, cost, salt)?;
+    let (key, commitment) = derive(passphrase, cost, salt)?;
+    open(&key, &commitment, promised, sealed)
+}
+
+/// The file key under this wrapping key, if the commitment is the promised one.
+pub(super) fn open(key: &LessSafeKey, commitment: &Secret, promised: &[u8], sealed: &[u8]) -> Result<Option<FileKey>, Error> {
     if !commitment.same(promised) {
         return Ok(None);
     }
