@@ -1,4 +1,4 @@
-//! The engine: two ways through a message, one format, the same errors.
+//! The engine: three ways through a message, one format, the same errors.
 //!
 //! **Positioned** ([`file`]), where input and output are regular files: workers take stretches of segments from a counter; each reads, works
 //! and writes at positions that it computes itself. No queue, no order, no hand-over: waking a sleeping thread on another core costs more
@@ -8,10 +8,13 @@
 //! works on it alone, and holds the output when its unit's turn comes. Whoever is slower makes the others wait: memory is a pair of
 //! buffers for each worker again.
 //!
-//! Both report the error of the first segment that fails, whichever worker met it first.
+//! **In memory** ([`memory`]), where both are bytes: segments are taken from one iterator and worked on where they lie.
+//!
+//! All report the error of the first segment that fails, whichever worker met it first.
 
 mod buffer;
 pub(crate) mod file;
+pub(crate) mod memory;
 pub(crate) mod stream;
 pub(crate) mod units;
 

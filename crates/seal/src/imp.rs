@@ -9,5 +9,6 @@ pub(crate) mod ml_kem;
 mod owned;
 pub(crate) mod p256;
 pub(crate) mod scrypt;
+pub(crate) mod spare;
 pub(crate) mod transient;
 pub(crate) mod x25519;

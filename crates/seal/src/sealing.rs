@@ -8,7 +8,7 @@ pub use sealer::Sealer;
 
 use crate::engine::stream::Passed;
 use crate::engine::units::{Alone, Source, Writing};
-use crate::engine::{file, stream};
+use crate::engine::{file, memory, stream};
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::floe::{self, Message, Parameters};
@@ -208,7 +208,7 @@ impl Sealing {
         Ok((Summary { plain: read, sealed: header.len() as u64 + written }, input))
     }
 
-    /// Bytes in memory, appended to `sealed`, whose memory is used again.
+    /// Bytes in memory, appended to `sealed`, whose memory is used again; more than a few mebibytes on all cores.
     ///
     /// # Errors
     /// If the system has no random bytes.
@@ -228,7 +228,7 @@ impl Sealing {
         let length = self.header_length(&start, plain.len() > stream::data_unit(&start.message));
         let begin = sealed.len();
         sealed.extend_from_slice(&self.header(&start, length)?);
-        start.message.seal_onto(plain, sealed).inspect_err(|_| sealed.truncate(begin))
+        memory::seal(&start.message, plain, sealed).inspect_err(|_| sealed.truncate(begin))
     }
 
     /// Bytes in memory.

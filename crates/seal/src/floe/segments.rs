@@ -84,12 +84,12 @@ impl Segments {
         (if self.is_last(segment) { self.data - self.data_at(segment) } else { full }) as usize
     }
 
-    pub(super) fn data_range(&self, segment: u64) -> Range<usize> {
+    pub(crate) fn data_range(&self, segment: u64) -> Range<usize> {
         let begin = self.data_at(segment) as usize;
         begin..begin + self.data_in(segment)
     }
 
-    pub(super) fn sealed_range(&self, segment: u64) -> Range<usize> {
+    pub(crate) fn sealed_range(&self, segment: u64) -> Range<usize> {
         let begin = self.sealed_at(segment) as usize;
         begin..begin + self.data_in(segment) + OVERHEAD
     }

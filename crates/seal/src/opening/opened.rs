@@ -3,7 +3,7 @@
 use super::{Opener, RangeReader};
 use crate::engine::stream::Passed;
 use crate::engine::units::{Alone, Sink, Writing};
-use crate::engine::{file, stream};
+use crate::engine::{file, memory, stream};
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
 use crate::fill::read_full;
@@ -123,14 +123,14 @@ impl Opened {
         Ok((Summary { plain: written, sealed: self.begin() + read }, output))
     }
 
-    /// What follows the header, in memory, appended to `plain`.
+    /// What follows the header, in memory, appended to `plain`; more than a few mebibytes on all cores.
     ///
     /// # Errors
     /// If the data were changed or cut short; `plain` is then as before.
     pub fn bytes_onto(&self, mut payload: &[u8], plain: &mut Vec<u8>) -> Result<(), Error> {
         let message = self.message(&mut payload)?;
         let begin = plain.len();
-        message.open_onto(payload, plain)?;
+        memory::open(&message, payload, plain)?;
         if self.contents.padded {
             let mut stripper = Stripper::default();
             stripper.pass(&plain[begin..]);

@@ -1,0 +1,154 @@
+//! Bytes in memory to bytes in memory: nothing has to be read or written, so workers take segments as they come, and the room for the result is
+//! cleared by whoever fills it, in the nearest cache.
+
+use super::on_threads;
+use crate::floe::{Cipher, Message, Segments};
+use crate::imp::spare::{Piece, Spare};
+use crate::{Error, Work};
+use deadpan_ct::Wipe;
+use std::sync::{Mutex, PoisonError};
+
+/// Up to here one thread does it, into memory cleared at once.
+const SHORT: usize = 1 << 20;
+/// For less than this a second thread costs more than it brings.
+const WORTH_A_THREAD: u64 = 2 << 20;
+
+/// Seals all of `data`, its segments appended to `sealed`, which is as before if that fails.
+pub(crate) fn seal(message: &Message, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
+    if data.len() <= SHORT {
+        let begin = sealed.len();
+        return message.seal_onto(data, sealed).inspect_err(|_| sealed.truncate(begin));
+    }
+    let segments = message.segments_for(data.len() as u64)?;
+    let mut spare = Spare::new(sealed, segments.sealed() as usize);
+    run(message, segments, spare.pieces(message.segment_length()), |cipher, segment, piece| {
+        cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece.clear())
+    })?;
+    spare.keep();
+    Ok(())
+}
+
+/// Opens all segments, the data appended to `data`, which is as before if that fails.
+pub(crate) fn open(message: &Message, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
+    if sealed.len() <= SHORT {
+        return message.open_onto(sealed, data);
+    }
+    let segments = message.segments_in(sealed.len() as u64)?;
+    let mut spare = Spare::new(data, segments.data() as usize);
+    let open = |cipher: &mut Cipher<&Message>, segment, data: &mut [u8]| {
+        cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
+    };
+    let result = run(message, segments, spare.pieces(message.data_length()), |cipher, segment, piece| open(cipher, segment, piece.clear()));
+    let last = segments.count() - 1;
+    // An empty segment at the end has no piece of the room.
+    let result = result.and_then(|()| if segments.data_in(last) == 0 { open(&mut message.cipher(), last, &mut []) } else { Ok(()) });
+    match result {
+        Ok(()) => spare.keep(),
+        // What was authentic before the failure is nobody's to find.
+        Err(_) => spare.pieces(message.data_length()).for_each(|piece| piece.clear().wipe()),
+    }
+    result
+}
+
+/// Has workers do `each` of the pieces. Of several failures, that of the first segment counts: pieces are taken in order, so that all before one that
+/// fails are done or being done.
+fn run<'m, 'p>(
+    message: &'m Message,
+    segments: Segments,
+    pieces: impl Iterator<Item = Piece<'p>> + Send,
+    each: impl Fn(&mut Cipher<&'m Message>, u64, Piece<'p>) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let pieces = Mutex::new((0..).zip(pieces));
+    let failure: Mutex<Option<(u64, Error)>> = Mutex::new(None);
+    on_threads(super::workers(&Work::default(), 0, segments.data() / WORTH_A_THREAD), || {
+        let mut cipher = message.cipher();
+        loop {
+            let taken = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((segment, piece)) = taken else { return };
+            if let Err(error) = each(&mut cipher, segment, piece) {
+                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if failure.as_ref().is_none_or(|(earlier, _)| segment < *earlier) {
+                    *failure = Some((segment, error));
+                }
+                return;
+            }
+            if failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+                return;
+            }
+        }
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::floe::{OVERHEAD, Parameters};
+
+    fn message() -> Message {
+        Message::start(Parameters::default(), &[7; 32], b"").expect("a message").0
+    }
+
+    fn sample(length: usize) -> Vec<u8> {
+        (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+    }
+
+    #[test]
+    fn lengths_around_everything_come_back_behind_what_was_there() {
+        let message = message();
+        let full = message.data_length();
+        for around in [SHORT, 4 * full, 5 * full, 16 * full, 33 * full] {
+            for length in [around - 1, around, around + 1] {
+                let data = sample(length);
+                let mut sealed = b"before".to_vec();
+                seal(&message, &data, &mut sealed).expect("sealed");
+                let mut again = b"before too".to_vec();
+                open(&message, &sealed[6..], &mut again).expect("opened");
+                assert!(&sealed[..6] == b"before" && &again[..10] == b"before too" && again[10..] == data, "{length}");
+                let mut alone = Vec::new();
+                message.open_onto(&sealed[6..], &mut alone).expect("opened on one thread");
+                assert!(alone == data, "{length}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_last_segment_is_looked_at() {
+        let message = message();
+        let data = sample(8 * message.data_length());
+        let mut sealed = vec![0; 8 * message.segment_length() + OVERHEAD];
+        let mut cipher = message.cipher();
+        for (i, output) in sealed.chunks_mut(message.segment_length()).enumerate() {
+            let from = data.len().min(i * message.data_length());
+            let to = data.len().min(from + message.data_length());
+            cipher.seal(i as u64, i == 8, &data[from..to], output).expect("sealed");
+        }
+        let mut opened = Vec::new();
+        open(&message, &sealed, &mut opened).expect("opened");
+        assert!(opened == data);
+        *sealed.last_mut().expect("it is long") ^= 1;
+        let mut opened = vec![1, 2];
+        assert!(matches!(open(&message, &sealed, &mut opened), Err(Error::Segment { segment: 8 })));
+        assert_eq!(opened, [1, 2]);
+    }
+
+    #[test]
+    fn the_first_damage_is_named_and_nothing_comes_out() {
+        let message = message();
+        let mut sealed = Vec::new();
+        seal(&message, &sample(40 * message.data_length() + 5), &mut sealed).expect("sealed");
+        for (damaged, first) in [(vec![0], 0), (vec![40], 40), (vec![17, 3, 39], 3), (vec![20, 21], 20)] {
+            let mut changed = sealed.clone();
+            damaged.iter().for_each(|segment| changed[segment * message.segment_length() + 20] ^= 1);
+            let mut data = vec![9; 3];
+            let result = open(&message, &changed, &mut data);
+            assert!(matches!(result, Err(Error::Segment { segment }) if segment == first), "{damaged:?}: {result:?}");
+            assert_eq!(data, [9; 3]);
+        }
+        for cut in [1, 37, message.segment_length()] {
+            let mut data = Vec::new();
+            let result = open(&message, &sealed[..sealed.len() - cut], &mut data);
+            assert!(matches!(result, Err(Error::Truncated)) && data.is_empty(), "{cut}: {result:?}");
+        }
+    }
+}

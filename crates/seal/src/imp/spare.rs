@@ -1,0 +1,115 @@
+//! The room behind what a vector holds, given out in pieces to several threads before it is initialised: clearing all of it first, on one
+//! thread and through the whole of the memory, takes as long as sealing it.
+
+use std::mem::MaybeUninit;
+use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Memory of this size is asked for in huge pages: to have it cleared in small ones takes longer than to fill it.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 8 << 20;
+
+/// Room behind a vector's bytes.
+pub(crate) struct Spare<'a> {
+    vector: &'a mut Vec<u8>,
+    length: usize,
+    /// Bytes that were cleared.
+    cleared: AtomicUsize,
+}
+
+/// A part of the room, which nobody else has.
+pub(crate) struct Piece<'a> {
+    memory: &'a mut [MaybeUninit<u8>],
+    cleared: &'a AtomicUsize,
+}
+
+impl<'a> Spare<'a> {
+    /// Room for `length` bytes more.
+    pub(crate) fn new(vector: &'a mut Vec<u8>, length: usize) -> Self {
+        vector.reserve(length);
+        let mut spare = Self { vector, length, cleared: AtomicUsize::new(0) };
+        spare.advise();
+        spare
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise(&mut self) {
+        const PAGE: usize = 4096;
+        let room = &mut self.vector.spare_capacity_mut()[..self.length];
+        let begin = room.as_ptr().align_offset(PAGE);
+        if room.len() >= HUGE && begin < PAGE {
+            let pages = &mut room[begin..];
+            // SAFETY: the range lies within the vector's own memory and begins on a page; the advice changes nothing that a program can see, and where
+            // the system does not know it, that is only slower.
+            unsafe {
+                libc::madvise(pages.as_mut_ptr().cast(), pages.len() / PAGE * PAGE, libc::MADV_HUGEPAGE);
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise(&mut self) {}
+
+    /// The room in pieces of `size` bytes, the last one shorter.
+    pub(crate) fn pieces(&mut self, size: usize) -> impl Iterator<Item = Piece<'_>> + Send {
+        let Self { vector, length, cleared } = self;
+        *cleared.get_mut() = 0;
+        let cleared = &*cleared;
+        vector.spare_capacity_mut()[..*length].chunks_mut(size).map(move |memory| Piece { memory, cleared })
+    }
+
+    /// Makes the room a part of the vector.
+    ///
+    /// # Panics
+    /// If a piece was not cleared.
+    pub(crate) fn keep(self) {
+        assert_eq!(self.cleared.into_inner(), self.length, "every piece was cleared");
+        // SAFETY: `new` reserved the room. Each piece counts once, when all its bytes have been written, and the pieces of one division do not overlap;
+        // since the count is that of all bytes, all are initialised. Threads that did it have handed back their borrows before `self` could be
+        // moved.
+        unsafe { self.vector.set_len(self.vector.len() + self.length) };
+    }
+}
+
+impl<'a> Piece<'a> {
+    /// Its bytes, all zero.
+    pub(crate) fn clear(self) -> &'a mut [u8] {
+        self.memory.fill(MaybeUninit::new(0));
+        self.cleared.fetch_add(self.memory.len(), Ordering::Relaxed);
+        // SAFETY: all of them were just written, they are borrowed for as long as the slice, and bytes have the same layout.
+        unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_there_stays_and_the_rest_is_what_the_pieces_were_given() {
+        for length in [0, 1, 99, 100, 101, 9 << 20] {
+            let mut vector = vec![7; 5];
+            let mut spare = Spare::new(&mut vector, length);
+            spare.pieces(100).enumerate().for_each(|(i, piece)| piece.clear().fill(i as u8));
+            spare.keep();
+            assert_eq!((vector.len(), &vector[..5]), (length + 5, &[7; 5][..]));
+            assert!(vector[5..].chunks(100).enumerate().all(|(i, piece)| piece.iter().all(|byte| *byte == i as u8)), "{length}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_that_was_not_cleared() {
+        let mut vector = vec![7; 5];
+        drop(Spare::new(&mut vector, 100));
+        assert_eq!(vector, [7; 5]);
+        let kept = std::panic::catch_unwind(|| {
+            let mut vector = Vec::new();
+            let mut spare = Spare::new(&mut vector, 300);
+            spare.pieces(100).skip(1).for_each(|piece| {
+                piece.clear();
+            });
+            spare.keep();
+        });
+        assert!(kept.is_err());
+    }
+}
