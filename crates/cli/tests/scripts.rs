@@ -1,4 +1,4 @@
-//! The scripts in `tests/scripts`, and the user's guide, line by line.
+//! The scripts in `tests/scripts`, and the user's guides, line by line.
 //!
 //! A line `$ COMMAND` runs in a shell, in a folder of the script's own, without a terminal. The lines under it are what it prints, standard
 //! error after standard output; `[..]` stands for anything within a line, `...` alone for any lines. `? N` is its exit code, 0 if it is missing. All
@@ -95,7 +95,7 @@ fn play(path: &Path) -> String {
 fn every_script_does_what_it_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = scripts.chain([folder.join("../../docs/sealing.md")]).collect();
+    let mut paths: Vec<_> = scripts.chain(["sealing.md", "random.md"].map(|page| folder.join("../../docs").join(page))).collect();
     paths.sort();
     let complaints: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = paths.iter().map(|path| scope.spawn(|| play(path))).collect();

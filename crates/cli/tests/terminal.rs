@@ -160,6 +160,15 @@ fn a_terminal_gets_text_only() {
 }
 
 #[test]
+fn random_bytes_reach_a_terminal_as_text_only() {
+    let sandbox = Sandbox::new();
+    let shown = Session::start(&sandbox, &["random", "32"]).end(2);
+    assert!(shown.contains("random data are bytes, and a terminal shows text") && shown.contains("--hex"), "{shown}");
+    let shown = Session::start(&sandbox, &["random", "32", "--hex"]).end(0);
+    assert_eq!(shown.trim().len(), 64, "the digits and nothing else: {shown}");
+}
+
+#[test]
 fn names_from_inside_cannot_talk_to_the_terminal() {
     let sandbox = Sandbox::with_key("hybrid");
     sandbox.write("evil\x1b[2J\n", "x");
