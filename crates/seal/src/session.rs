@@ -86,7 +86,7 @@ impl Session {
     /// Sealing to whoever knows the passphrase.
     ///
     /// # Errors
-    /// None; it is that of [`Sealing::to`].
+    /// As [`Sealing::to`], which has nothing against a single recipient.
     pub fn sealing(&self) -> Result<Sealing, Error> {
         Sealing::to(vec![self.recipient()])
     }

@@ -2,7 +2,7 @@
 //! pay for that.
 #![cfg(target_os = "linux")]
 
-use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, key};
+use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, Session, key, random, seal};
 use rustix::time::{ClockId, clock_gettime};
 
 /// All that needs randomness.
@@ -16,6 +16,10 @@ fn everything() {
         Header::read(&sealed[..]).and_then(|header| header.open(&[Identity::Key(key)])).expect("the key");
     }
     let cheap = Cost { memory: 8, passes: 1, lanes: 1 };
+    let session = Session::new(&passphrase, cheap).expect("a session");
+    seal(&session, b"data").expect("sealed");
+    let mut bytes = vec![0; 10_000];
+    random::fill(&mut bytes[..32]).and_then(|()| random::fill(&mut bytes)).expect("random bytes");
     Sealing::to(vec![Recipient::Passphrase(passphrase, cheap)]).and_then(|it| it.bytes(b"data")).expect("sealed");
 }
 

@@ -82,12 +82,10 @@ mod tests {
 
     /// Block by block, each under a counter of its own: slow and plain.
     fn reference(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
-        let mut number = u128::from_be_bytes(*counter);
-        for block in output.chunks_mut(BLOCK) {
+        for (number, block) in (u128::from_be_bytes(*counter)..).zip(output.chunks_mut(BLOCK)) {
             let mut whole = [0; BLOCK];
             fill_anywhere(key, &number.to_be_bytes(), &mut whole);
             block.copy_from_slice(&whole[..block.len()]);
-            number += 1;
         }
     }
 

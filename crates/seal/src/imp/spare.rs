@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn nothing_is_kept_that_was_not_cleared() {
         let mut vector = vec![7; 5];
-        drop(Spare::new(&mut vector, 100));
+        let _ = Spare::new(&mut vector, 100);
         assert_eq!(vector, [7; 5]);
         let kept = std::panic::catch_unwind(|| {
             let mut vector = Vec::new();
