@@ -9,6 +9,14 @@ mod sealing {
     fn the_example_goes_there_and_back() {
         assert_eq!(there_and_back(b"straight face").unwrap(), b"straight face");
     }
+
+    #[test]
+    fn a_passphrase_opens_every_item() {
+        let items = with_a_passphrase(b"correct horse", &[b"one", b"another"]).unwrap();
+        let reader = Session::new(&Passphrase::new(b"correct horse"), Cost::default()).unwrap();
+        let opened: Vec<_> = items.iter().map(|item| open(&reader, item).unwrap()).collect();
+        assert_eq!(opened, [&b"one"[..], b"another"]);
+    }
 }
 
 #[test]

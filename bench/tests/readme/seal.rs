@@ -1,12 +1,13 @@
-use deadpan_seal::{Error, Header, Identity, Kem, PrivateKey, Recipient, Sealing};
+use deadpan_seal::{Cost, Error, Kem, Passphrase, PrivateKey, Session, open, seal};
 
 fn there_and_back(data: &[u8]) -> Result<Vec<u8>, Error> {
     let key = PrivateKey::generate(Kem::XWing)?;
-    let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())])?.bytes(data)?;
+    let sealed = seal(key.public(), data)?;
+    open(&key, &sealed)
+}
 
-    let mut input = sealed.as_slice();
-    let opened = Header::read(&mut input)?.open(&[Identity::Key(key)])?;
-    let mut plain = Vec::new();
-    opened.bytes_onto(input, &mut plain)?;
-    Ok(plain)
+/// The passphrase is hashed once, not once for each item.
+fn with_a_passphrase(passphrase: &[u8], items: &[&[u8]]) -> Result<Vec<Vec<u8>>, Error> {
+    let session = Session::new(&Passphrase::new(passphrase), Cost::default())?;
+    items.iter().map(|item| seal(&session, item)).collect()
 }
