@@ -1,5 +1,6 @@
 //! `deadpan lab`: Deadpan under its own instrument.
 
+mod generations;
 pub mod targets;
 
 use deadpan_lab::harness::{self, Suite};
@@ -17,6 +18,7 @@ pub fn run(command: &Command) -> ExitCode {
             command: "deadpan lab",
             timing: targets::timing,
             speed: targets::speed,
+            generations: generations::offer,
         },
     )
 }

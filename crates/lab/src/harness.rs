@@ -27,6 +27,7 @@
 mod args;
 mod calibrate;
 mod compare;
+mod generations;
 mod output;
 mod progress;
 #[cfg(feature = "report")]
@@ -43,12 +44,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::generations::Offer;
 use crate::target::Target;
 #[cfg(feature = "report")]
 pub use args::ReportArgs;
 #[cfg(feature = "trace")]
 pub use args::TraceArgs;
-pub use args::{CalibrateArgs, Command, CompareArgs, SelftestArgs, SpeedArgs, TimingArgs};
+pub use args::{CalibrateArgs, Command, CompareArgs, SelftestArgs, SpeedArgs, TableArgs, TimingArgs};
 
 /// What a command line offers to measure.
 #[derive(Clone, Copy)]
@@ -63,6 +65,8 @@ pub struct Suite {
     pub timing: fn() -> Vec<Target>,
     /// Makes the targets for speeds.
     pub speed: fn() -> Vec<SizedTarget>,
+    /// Whole workloads for `speed --table generations`, beside those that this crate brings.
+    pub generations: fn() -> Offer,
 }
 
 /// A function at one size, for speeds. The first class of the target is its input.
@@ -101,7 +105,13 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
 #[must_use]
 pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
     let args = args::BenchArgs::parse();
-    let suite =
-        Suite { name: "deadpan-lab", version: env!("CARGO_PKG_VERSION"), command: "cargo bench --", timing: targets, speed: Vec::new };
+    let suite = Suite {
+        name: "deadpan-lab",
+        version: env!("CARGO_PKG_VERSION"),
+        command: "cargo bench --",
+        timing: targets,
+        speed: Vec::new,
+        generations: Offer::default,
+    };
     run(&Command::Timing(args.into_timing()), &suite)
 }

@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod clock;
 mod disk;
 mod distribution;
+pub mod generations;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod imp;

@@ -2,9 +2,13 @@
 //!
 //! Times are in nanoseconds per call unless a name says otherwise.
 
+mod generations;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use generations::{BesideLimit, GenerationRow, Generations, Role, SetFacts, TargetOutcome, TargetVerdict};
 
 /// The form of these documents; a change that readers must know about raises it.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -39,6 +43,9 @@ pub struct Record {
     /// What the machine can do at most.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
+    /// Whole workloads on sets of given sizes.
+    #[serde(default)]
+    pub generations: Option<Generations>,
     /// The error rates that the verdicts rest on.
     #[serde(default)]
     pub calibration: Option<Calibration>,

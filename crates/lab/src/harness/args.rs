@@ -35,6 +35,8 @@ Exit codes: 0 all traces are the same; 10 some differ, or divide by a secret; 20
     #[command(after_help = "Examples:
   deadpan lab speed
   deadpan lab speed --target base64 --quick --html speed.html
+  deadpan lab speed --table generations --scale 0.01          whole workloads, a quick try
+  deadpan lab speed --table generations --markdown docs/results/generations.md
 
 Exit codes: 0 measured; 2 wrong use, or a file that cannot be read or written; 130 interrupted")]
     Speed(SpeedArgs),
@@ -84,7 +86,7 @@ pub struct OutputArgs {
     #[cfg(feature = "report")]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write a Markdown page, report.md, with pictures beside it
+    /// Write a Markdown page, report.md, with pictures beside it; a name that ends in .md is that of the page
     #[cfg(feature = "report")]
     #[arg(long, value_name = "FOLDER")]
     pub markdown: Option<PathBuf>,
@@ -164,9 +166,43 @@ pub struct SpeedArgs {
     /// List the targets, measure nothing
     #[arg(long)]
     pub list: bool,
+    /// Whole workloads instead of functions
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// Run one kernel; its job is JSON
+    #[arg(long, value_name = "JOB", hide = true)]
+    pub kernel: Option<String>,
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Options of `speed --table`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Tables of whole workloads")]
+pub struct TableArgs {
+    /// One table of whole workloads (--target and --list then mean these, --quick is one round): files, folders, bytes in memory, on one core
+    /// (the process is held there) and on all, beside what a user would run instead
+    #[arg(long = "table", value_name = "NAME", value_parser = ["generations"])]
+    pub name: Option<String>,
+    /// Only these sets: A a file of 300 MiB, B 1 GiB, C 3 GiB, D 10 GiB, E a folder of 10 GiB
+    #[arg(long, requires = "name", value_name = "LETTERS", value_delimiter = ',', value_parser = set)]
+    pub sets: Vec<String>,
+    /// Multiply all sizes by this: 0.01 for a quick try
+    #[arg(long, requires = "name", value_name = "FACTOR", value_parser = scale)]
+    pub scale: Option<f64>,
+    /// Only files of these contents
+    #[arg(long, requires = "name", value_name = "KINDS", value_delimiter = ',', value_parser = ["zero", "random"])]
+    pub contents: Vec<String>,
+    /// Rounds, in each of which all variants run once [default: 3 for sets of more than 2 GiB, 5, and 7 for those of up to 512 MiB]
+    #[arg(long, requires = "name", value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    pub rounds: Option<u64>,
+    /// Only these programs beside ours, cp and plain writing; --peers= for none
+    #[arg(long, requires = "name", value_name = "NAMES", value_delimiter = ',')]
+    pub peers: Option<Vec<String>>,
+    /// The folder to work in; a new one is made there, and removed [default: target if there is one, or the current folder]
+    #[arg(long, requires = "name", value_name = "FOLDER")]
+    pub dir: Option<PathBuf>,
 }
 
 /// Options of `calibrate`.
@@ -285,9 +321,60 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+fn set(text: &str) -> Result<String, String> {
+    let known = crate::generations::SETS.iter().any(|set| set.name.to_string().eq_ignore_ascii_case(text));
+    if known { Ok(text.to_uppercase()) } else { Err("sets are A, B, C, D and E".to_owned()) }
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if (1e-6..=100.0).contains(&factor) => Ok(factor),
+        _ => Err("not a factor between 0.000001 and 100: 0.01, say".to_owned()),
+    }
+}
+
 fn not_negative(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number >= 0.0 && number.is_finite() => Ok(number),
         _ => Err("not a number of nanoseconds: 0.5, say".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn speed(words: &[&str]) -> Result<SpeedArgs, clap::Error> {
+        #[derive(Parser)]
+        struct Line {
+            #[command(flatten)]
+            speed: SpeedArgs,
+        }
+        Line::try_parse_from(["speed"].iter().chain(words)).map(|line| line.speed)
+    }
+
+    #[test]
+    fn a_table_takes_sets_contents_and_peers_as_lists() {
+        let words = ["--table", "generations", "--sets", "a,E", "--contents", "random", "--peers", "tar,age", "--scale", "0.02"];
+        let args = speed(&words).unwrap().table;
+        assert_eq!((args.sets, args.contents, args.scale), (vec!["A".to_owned(), "E".to_owned()], vec!["random".to_owned()], Some(0.02)));
+        assert_eq!(args.peers, Some(vec!["tar".to_owned(), "age".to_owned()]));
+        let none = speed(&["--table", "generations", "--peers="]).unwrap().table;
+        assert!(none.peers.is_some() && none.rounds.is_none() && none.dir.is_none());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for words in [
+            &["--table", "generation"][..],
+            &["--sets", "A"],
+            &["--table", "generations", "--sets", "F"],
+            &["--table", "generations", "--contents", "ones"],
+            &["--table", "generations", "--scale", "0"],
+            &["--table", "generations", "--scale", "NaN"],
+            &["--table", "generations", "--rounds", "0"],
+        ] {
+            assert!(speed(words).is_err(), "{words:?}");
+        }
     }
 }

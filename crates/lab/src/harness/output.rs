@@ -43,8 +43,9 @@ impl Run {
             if let Some(path) = &output.html {
                 write(path, crate::report::html(&self.record).as_bytes())?;
             }
-            if let Some(folder) = &output.markdown {
-                crate::report::markdown_as(&self.record, &[], folder, "report.md", crate::report::Detail::Full)?;
+            if let Some(path) = &output.markdown {
+                let (folder, file) = page(path);
+                crate::report::markdown_as(&self.record, &[], folder, file, crate::report::Detail::Full)?;
             }
         }
         Ok(())
@@ -66,7 +67,8 @@ impl OutputArgs {
             }
         }
         #[cfg(feature = "report")]
-        if let Some(folder) = &self.markdown {
+        if let Some(path) = &self.markdown {
+            let (folder, _) = page(path);
             std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         }
         Ok(())
@@ -80,6 +82,16 @@ impl OutputArgs {
             return true;
         }
         dash(&self.json)
+    }
+}
+
+/// The folder and the name of a Markdown page.
+#[cfg(feature = "report")]
+fn page(path: &Path) -> (&Path, &str) {
+    let name = path.file_name().and_then(std::ffi::OsStr::to_str).filter(|_| path.extension().is_some_and(|ending| ending == "md"));
+    match (path.parent(), name) {
+        (Some(folder), Some(name)) => (if folder.as_os_str().is_empty() { Path::new(".") } else { folder }, name),
+        _ => (path, "report.md"),
     }
 }
 
@@ -110,4 +122,16 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
     format!("cannot write {}: {error}\nhint: choose a folder that exists and may be written to", path.display()).into()
+}
+
+#[cfg(all(test, feature = "report"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_the_name_that_is_given_or_lies_in_a_folder() {
+        assert_eq!(page(Path::new("docs/results/x.md")), (Path::new("docs/results"), "x.md"));
+        assert_eq!(page(Path::new("x.md")), (Path::new("."), "x.md"));
+        assert_eq!(page(Path::new("docs")), (Path::new("docs"), "report.md"));
+    }
 }

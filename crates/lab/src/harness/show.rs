@@ -3,7 +3,9 @@
 use std::io::{IsTerminal, Write};
 
 use super::output::unwritable;
-use crate::record::{Calibration, Check, Comparison, Interval, Outcome, Pair, Power, Speed, Timing, Verdict};
+use crate::record::{
+    Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict, Timing, Verdict,
+};
 
 /// Where a table goes: standard output, unless data go there.
 pub(super) struct Screen {
@@ -96,6 +98,43 @@ impl Screen {
             time(estimates.median.estimate),
             time(estimates.median.upper),
             rate(bytes_per_second.estimate, "B"),
+        ));
+    }
+
+    /// The head of the table of whole workloads.
+    pub(super) fn generations_head(&self) {
+        let figures = format!("{:>10} {:>6} {:>8} {:>9} {:>8} {:>3}", "rate", "ratio", "peak MiB", "median s", "cpu s", "n");
+        self.line(&format!("{:<3} {:<6} {:<19} {:<8} {:<18} {figures}", "set", "", "workload", "", "variant"));
+    }
+
+    /// One row of it.
+    pub(super) fn generation(&self, row: &GenerationRow) {
+        let GenerationRow { set, contents, workload, operation, variant, .. } = row;
+        let name = format!("{set:<3} {contents:<6} {workload:<19} {operation:<8} {variant:<18}");
+        let Some(rate) = row.rate else {
+            return self.line(&format!("{name} skipped: {}", row.skipped.as_deref().unwrap_or("not measured")));
+        };
+        let maybe = |value: Option<f64>, places: usize| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.places$}"));
+        let median = row.amount / rate / if row.unit == "Mop/s" { 1e6 } else { f64::from(1 << 20) };
+        let (ratio, peak) = (maybe(row.ratio, 2), maybe(row.peak_memory.map(|bytes| bytes as f64 / f64::from(1 << 20)), 1));
+        let (cpu, rounds) = (maybe(row.processor_seconds, 3), row.rounds);
+        self.line(&format!("{name} {rate:>10.1} {ratio:>6} {peak:>8} {median:>9.4} {cpu:>8} {rounds:>3}  {}", row.unit));
+    }
+
+    /// What one figure to beat came to.
+    pub(super) fn target(&self, target: &TargetVerdict) {
+        let outcome = format!("{:<12}", target.outcome.name());
+        let colour = match target.outcome {
+            TargetOutcome::Met => "32",
+            TargetOutcome::AtLimit => "36",
+            TargetOutcome::Missed => "31",
+            TargetOutcome::Skipped => "33",
+        };
+        let outcome = if self.colour { format!("\x1b[{colour}m{outcome}\x1b[0m") } else { outcome };
+        let rate = target.rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.0}"));
+        self.line(&format!(
+            "{:<3} {:<19} {:<8} {rate:>7} of {:>5.0} wanted  {outcome} {}",
+            target.set, target.workload, target.operation, target.wanted, target.reason
         ));
     }
 

@@ -6,7 +6,7 @@ use super::args::SpeedArgs;
 use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::{Screen, rate};
-use super::{SizedTarget, Suite, state};
+use super::{SizedTarget, Suite, generations, state};
 use crate::clock::{self, Clock};
 use crate::record::{Interval, Speed, Yardstick};
 use crate::speed::{self, Options, RaceOptions};
@@ -18,6 +18,12 @@ const YARDSTICK: &str = "memcpy";
 const MARGIN: f64 = 0.02;
 
 pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    if let Some(job) = &args.kernel {
+        return generations::kernel(job, suite);
+    }
+    if args.table.name.is_some() {
+        return generations::run(args, suite);
+    }
     let screen = Screen::new(args.output.takes_stdout());
     let all = (suite.speed)();
     let names: Vec<String> = all.iter().map(|sized| sized.target.name().to_owned()).collect();

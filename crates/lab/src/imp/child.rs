@@ -64,6 +64,71 @@ pub(crate) fn by_fork(command: &mut Command) {
     let _ = command;
 }
 
+/// Has this command run on one processor, with all that it starts; it is started by `fork`.
+pub(crate) fn held(command: &mut Command, processor: usize) {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::process::CommandExt;
+        // SAFETY: `cpu_set_t` consists of integers only, for which zeros are valid.
+        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // A processor that the set has no place for is none of this machine's: the call then fails, and the start with it.
+        if processor < libc::CPU_SETSIZE as usize {
+            // SAFETY: the set is ours, and has a place for this processor.
+            unsafe { libc::CPU_SET(processor, &mut set) };
+        }
+        // SAFETY: between `fork` and `exec` the closure does nothing but a system call, on a set that it owns.
+        unsafe {
+            command.pre_exec(move || match libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            });
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = processor;
+        by_fork(command);
+    }
+}
+
+/// The last of the processors that this process may run on: the first ones tend to serve interrupts. `None` where a process cannot be held.
+#[cfg_attr(not(feature = "harness"), allow(dead_code))]
+pub(crate) fn last_processor() -> Option<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: `cpu_set_t` consists of integers only, for which zeros are valid.
+        let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the set is live and writable, and its own size is given.
+        let result = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
+        // SAFETY: all numbers are below the set's size.
+        let allowed = |processor: &usize| unsafe { libc::CPU_ISSET(*processor, &set) };
+        (result == 0).then(|| (0..libc::CPU_SETSIZE as usize).rev().find(allowed)).flatten()
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Bytes that the file system of a folder still has for us.
+#[cfg_attr(not(feature = "harness"), allow(dead_code))]
+pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        let folder = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
+        // SAFETY: `statvfs` consists of integers only, for which zeros are valid.
+        let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
+        // SAFETY: the name ends in a zero, and the structure is live and writable.
+        let result = unsafe { libc::statvfs(folder.as_ptr(), &raw mut facts) };
+        #[allow(clippy::unnecessary_cast, reason = "the widths differ from system to system")]
+        (result == 0).then(|| (facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
+    }
+}
+
 /// The peak that a child shows without having done anything, in bytes: its own is not visible below that.
 pub(crate) fn floor() -> io::Result<u64> {
     #[cfg(unix)]

@@ -14,7 +14,7 @@
 //! # Ok::<(), deadpan_lab::speed::program::Error>(())
 //! ```
 
-mod run;
+pub(crate) mod run;
 
 use std::fmt;
 use std::process::ExitStatus;
@@ -35,6 +35,8 @@ pub struct Program {
     prepare: Option<Command>,
     bytes: Option<u64>,
     output: bool,
+    environment: Vec<(String, String)>,
+    processor: Option<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +57,7 @@ impl Program {
     }
 
     fn with(name: impl Into<String>, command: Command) -> Self {
-        Self { name: name.into(), command, prepare: None, bytes: None, output: false }
+        Self { name: name.into(), command, prepare: None, bytes: None, output: false, environment: Vec::new(), processor: None }
     }
 
     /// A line for `sh -c` that runs before each run, off the clock: to remove what the run before left behind.
@@ -76,6 +78,20 @@ impl Program {
     #[must_use]
     pub fn with_output(mut self) -> Self {
         self.output = true;
+        self
+    }
+
+    /// Gives it this variable of the environment, beside those of this process.
+    #[must_use]
+    pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Holds it, and whatever it starts, on this processor. Only Linux can.
+    #[must_use]
+    pub fn on(mut self, processor: usize) -> Self {
+        self.processor = Some(processor);
         self
     }
 

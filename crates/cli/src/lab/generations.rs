@@ -1,0 +1,231 @@
+//! What Deadpan does, as whole workloads: a row each, with the figures to beat and what a user would run instead.
+//!
+//! The figures to beat are those of another program on an i5-13600KF with an NVMe drive, in MiB/s.
+
+use deadpan_lab::generations::{Action, Kernel, Offer, Operation, Subject, Way, Workload};
+
+mod bytes;
+
+use Action::{Kernel as Own, Run, Shell};
+
+/// All of it.
+pub(super) fn offer() -> Offer {
+    let mut workloads = files();
+    workloads.extend(folders());
+    workloads.extend(in_memory());
+    workloads.extend(random());
+    Offer { workloads, kernels: kernels() }
+}
+
+fn kernels() -> Vec<Kernel> {
+    vec![
+        Kernel { name: "bytes.seal.passphrase", run: bytes::seal_with_passphrase },
+        Kernel { name: "bytes.open.passphrase", run: bytes::open_with_passphrase },
+        Kernel { name: "bytes.seal.key", run: bytes::seal_with_key },
+        Kernel { name: "bytes.open.key", run: bytes::open_with_key },
+    ]
+}
+
+/// The least that has to be done with the bytes of a file.
+fn file_limits() -> [Way; 2] {
+    [Way::limit("plain write", [Own("file.write"), Own("file.write")]), Way::limit("cp", [Run("cp {in} {made}"), Run("cp {made} {out}")])]
+}
+
+fn files() -> [Workload; 2] {
+    let passphrase = Way::own([
+        Run("{self} seal -p --passphrase-file {passphrase} -o {made} {in}"),
+        Run("{self} open --passphrase-file {passphrase} -o {out} {made}"),
+    ]);
+    let key = Way::own([Run("{self} seal -o {made} {in}"), Run("{self} open -o {out} {made}")]).setup(KEYGEN);
+    [
+        workload(
+            "file, passphrase",
+            Subject::File,
+            [("seal", 1079.0), ("open", 1558.0)],
+            [vec![passphrase], file_limits().into(), vec![openssl_passphrase(), gpg_passphrase(), seven_zip(SEVEN_ZIP_PASSPHRASE)]],
+        ),
+        workload(
+            "file, key",
+            Subject::File,
+            [("seal", 2089.0), ("open", 2080.0)],
+            [vec![key], file_limits().into(), vec![age(), openssl_key(), gpg_key()]],
+        ),
+    ]
+}
+
+fn folders() -> [Workload; 2] {
+    let sealed = Way::own([
+        Run("{self} seal -p --passphrase-file {passphrase} -o {made} {in}"),
+        Run("{self} open --passphrase-file {passphrase} -o {out} {made}"),
+    ]);
+    let packed = Way::own([Run("{self} pack -o {made}.tar {in}"), Run("{self} unpack -o {out} {made}.tar")]);
+    let copy = || Way::limit("cp -r", [Run("cp -r {in} {made}"), Run("cp -r {made} {out}")]);
+    let write = || Way::limit("plain write", [Own("file.write"), Own("file.write")]);
+    let tar = Way::peer("tar", [Run("tar -cf {made}.tar -C {parent} {name}"), Run("tar -xf {made}.tar --one-top-level={out}")]);
+    let tar_openssl = Way::peer(
+        "openssl, tar",
+        [
+            Shell("tar -cf - -C '{parent}' {name} | openssl enc -aes-256-ctr -pbkdf2 -pass file:{passphrase} > '{made}'"),
+            Shell("openssl enc -d -aes-256-ctr -pbkdf2 -pass file:{passphrase} < '{made}' | tar -xf - --one-top-level='{out}'"),
+        ],
+    );
+    let nothing_to_beat = vec![Operation::new("seal"), Operation::new("open")];
+    [
+        Workload {
+            name: "folder, passphrase",
+            subject: Subject::Folder,
+            operations: nothing_to_beat,
+            ways: vec![sealed, write(), copy(), tar_openssl, seven_zip(SEVEN_ZIP_PASSPHRASE)],
+        },
+        workload(
+            "folder",
+            Subject::Folder,
+            [("pack", 1095.0), ("unpack", 2183.0)],
+            [vec![packed], vec![write(), copy()], vec![tar, seven_zip(SEVEN_ZIP)]],
+        ),
+    ]
+}
+
+fn in_memory() -> [Workload; 2] {
+    let of = |name, beat, seal, open| {
+        let copy = Way::limit("memcpy", [Own("memory.copy"), Own("memory.copy")]);
+        workload(name, Subject::Memory, beat, [vec![Way::own([Own(seal), Own(open)])], vec![copy], Vec::new()])
+    };
+    [
+        of("bytes, passphrase", [("seal", 1536.0), ("open", 1777.0)], "bytes.seal.passphrase", "bytes.open.passphrase"),
+        of("bytes, key", [("seal", 6430.0), ("open", 5355.0)], "bytes.seal.key", "bytes.open.key"),
+    ]
+}
+
+fn random() -> Vec<Workload> {
+    let of = |name, beat, ways| Workload { name, subject: Subject::Amount, operations: vec![Operation::new("make").beat(beat)], ways };
+    vec![
+        of(
+            "random",
+            2243.0,
+            vec![
+                Way::own([Run("{self} random {bytes}")]),
+                Way::peer("openssl rand", [Run("openssl rand {bytes}")]),
+                Way::peer("head urandom", [Run("head -c {bytes} /dev/urandom")]),
+            ],
+        ),
+        of(
+            "random to a file",
+            2243.0,
+            vec![
+                Way::own([Run("{self} random -o {made} {bytes}")]),
+                Way::limit("plain write", [Own("file.write")]),
+                Way::peer("openssl rand", [Run("openssl rand -out {made} {bytes}")]),
+                Way::peer("head urandom", [Shell("head -c {bytes} /dev/urandom > '{made}'")]),
+            ],
+        ),
+    ]
+}
+
+fn workload(name: &'static str, subject: Subject, beat: [(&'static str, f64); 2], ways: [Vec<Way>; 3]) -> Workload {
+    let operations = beat.map(|(name, rate)| Operation::new(name).beat(rate)).into();
+    Workload { name, subject, operations, ways: ways.into_iter().flatten().collect() }
+}
+
+/// As a user with one unprotected key has it.
+const KEYGEN: &str = "'{self}' keygen --no-passphrase";
+
+fn age() -> Way {
+    Way::peer("age", [Run("age -R {keys}/age.pub -o {made} {in}"), Run("age -d -i {keys}/age.key -o {out} {made}")])
+        .setup("age-keygen -o {keys}/age.key && age-keygen -y {keys}/age.key > {keys}/age.pub")
+}
+
+/// No authentication: what OpenSSL's command line has.
+fn openssl_passphrase() -> Way {
+    Way::peer(
+        "openssl enc",
+        [
+            Run("openssl enc -aes-256-ctr -pbkdf2 -pass file:{passphrase} -in {in} -out {made}"),
+            Run("openssl enc -d -aes-256-ctr -pbkdf2 -pass file:{passphrase} -in {made} -out {out}"),
+        ],
+    )
+}
+
+/// Likewise, with a bare key.
+fn openssl_key() -> Way {
+    const KEY: [Action; 2] = [
+        Run(
+            "openssl enc -aes-256-ctr -K 5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a -iv 00000000000000000000000000000000 -in {in} -out {made}",
+        ),
+        Run(
+            "openssl enc -d -aes-256-ctr -K 5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a -iv 00000000000000000000000000000000 -in {made} -out {out}",
+        ),
+    ];
+    Way::peer("openssl enc", KEY)
+}
+
+/// Ends the agent that gpg starts.
+const END_AGENT: &str = "gpgconf --kill all";
+
+/// Without compression, which would measure zlib; with the passphrase hashed as gpg does it by default.
+fn gpg_passphrase() -> Way {
+    Way::peer("gpg -z0", [
+        Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -z 0 --cipher-algo AES256 -o {made} --symmetric {in}"),
+        Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -o {out} --decrypt {made}"),
+    ])
+    .setup("gpg --version")
+    .teardown(END_AGENT)
+}
+
+fn gpg_key() -> Way {
+    Way::peer(
+        "gpg -z0",
+        [
+            Run("gpg --batch --quiet --trust-model always -z 0 --cipher-algo AES256 --recipient lab -o {made} --encrypt {in}"),
+            Run("gpg --batch --quiet --pinentry-mode loopback -o {out} --decrypt {made}"),
+        ],
+    )
+    .setup("gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key lab future-default default never")
+    .teardown(END_AGENT)
+}
+
+/// Stored, not compressed. The passphrase stands in the command, as 7z has no other way without a terminal; it is of no worth.
+const SEVEN_ZIP_PASSPHRASE: [Action; 2] =
+    [Run("7z a -bd -y -mx=0 -mhe=on -pcorrect-horse {made}.7z {in}"), Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z")];
+
+const SEVEN_ZIP: [Action; 2] = [Run("7z a -bd -y -mx=0 {made}.7z {in}"), Run("7z x -bd -y -o{out} {made}.7z")];
+
+fn seven_zip(actions: [Action; 2]) -> Way {
+    Way::peer("7z -mx=0", actions)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadpan_lab::record::Role;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_way_has_an_action_for_each_operation_and_every_kernel_is_there() {
+        let offer = Offer::with_own(offer());
+        let kernels: HashSet<&str> = offer.kernels.iter().map(|kernel| kernel.name).collect();
+        assert_eq!(kernels.len(), offer.kernels.len());
+        for workload in &offer.workloads {
+            assert_eq!(workload.ways[0].role, Role::Own, "{}", workload.name);
+            for way in &workload.ways {
+                assert_eq!(way.actions.len(), workload.operations.len(), "{}: {}", workload.name, way.name);
+                for action in &way.actions {
+                    if let Own(name) = action {
+                        assert!(kernels.contains(name), "{name}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_row_is_there_twice() {
+        let offer = Offer::with_own(offer());
+        let mut names = HashSet::new();
+        for workload in &offer.workloads {
+            for way in &workload.ways {
+                assert!(names.insert((workload.name, way.name)), "{}: {}", workload.name, way.name);
+            }
+        }
+    }
+}

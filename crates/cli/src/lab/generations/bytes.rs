@@ -1,0 +1,114 @@
+//! Bytes in memory, sealed and opened: each process does it twice, and the second time counts. By then the memory for the output is there, as
+//! in a program that goes on using its buffer; the first time the system's handing out of pages would be most of what is measured.
+
+use deadpan_lab::generations::{Done, Job, Trouble, contents_of};
+use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing};
+use std::time::Instant;
+
+const PASSPHRASE: &[u8] = b"correct horse battery staple";
+
+/// To whom, and who opens.
+struct Lock {
+    sealing: Sealing,
+    identity: Identity,
+}
+
+impl Lock {
+    fn passphrase() -> Result<Self, Trouble> {
+        let recipient = Recipient::Passphrase(Passphrase::new(PASSPHRASE), Cost::default());
+        Ok(Self { sealing: Sealing::to(vec![recipient])?, identity: Identity::Passphrase(Passphrase::new(PASSPHRASE)) })
+    }
+
+    fn key() -> Result<Self, Trouble> {
+        let key = PrivateKey::generate(Kem::XWing)?;
+        Ok(Self { sealing: Sealing::to(vec![Recipient::Key(key.public().clone())])?, identity: Identity::Key(key) })
+    }
+
+    /// From the passphrase or the key to the last byte.
+    fn open(&self, mut sealed: &[u8], plain: &mut Vec<u8>) -> Result<(), Trouble> {
+        let opened = Header::read(&mut sealed)?.open(std::slice::from_ref(&self.identity))?;
+        Ok(opened.bytes_onto(sealed, plain)?)
+    }
+}
+
+pub(super) fn seal_with_passphrase(job: &Job) -> Result<Done, Trouble> {
+    seal(job, &Lock::passphrase()?)
+}
+
+pub(super) fn open_with_passphrase(job: &Job) -> Result<Done, Trouble> {
+    open(job, &Lock::passphrase()?)
+}
+
+pub(super) fn seal_with_key(job: &Job) -> Result<Done, Trouble> {
+    seal(job, &Lock::key()?)
+}
+
+pub(super) fn open_with_key(job: &Job) -> Result<Done, Trouble> {
+    open(job, &Lock::key()?)
+}
+
+fn seal(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
+    let plain = contents_of(job)?;
+    let mut sealed = Vec::new();
+    let seconds = second_time(&mut sealed, |sealed| Ok(lock.sealing.bytes_onto(&plain, sealed)?))?;
+    // What was worked on makes room for what comes back: it can be made again.
+    drop(plain);
+    let mut opened = Vec::new();
+    lock.open(&sealed, &mut opened)?;
+    drop(sealed);
+    same(job, &opened, seconds)
+}
+
+fn open(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
+    let plain = contents_of(job)?;
+    let mut sealed = Vec::new();
+    lock.sealing.bytes_onto(&plain, &mut sealed)?;
+    drop(plain);
+    let mut opened = Vec::new();
+    let seconds = second_time(&mut opened, |opened| lock.open(&sealed, opened))?;
+    drop(sealed);
+    same(job, &opened, seconds)
+}
+
+/// The seconds of the second of two calls, which finds the output's memory there.
+fn second_time(output: &mut Vec<u8>, mut work: impl FnMut(&mut Vec<u8>) -> Result<(), Trouble>) -> Result<f64, Trouble> {
+    work(output)?;
+    output.clear();
+    let begin = Instant::now();
+    work(output)?;
+    Ok(begin.elapsed().as_secs_f64())
+}
+
+fn same(job: &Job, opened: &[u8], seconds: f64) -> Result<Done, Trouble> {
+    if opened != contents_of(job)? {
+        return Err("what came back is not what went in".into());
+    }
+    Ok(Done { seconds, amount: job.bytes as f64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadpan_lab::generations::Contents;
+
+    #[test]
+    fn bytes_go_there_and_back_with_a_key_and_with_a_passphrase() {
+        let job = |bytes| Job {
+            kernel: String::new(),
+            bytes,
+            contents: Contents::Random,
+            scale: 1.0,
+            input: "".into(),
+            output: "".into(),
+            result: "".into(),
+        };
+        for bytes in [0, 1, 300_000] {
+            for kernel in [seal_with_key, open_with_key] {
+                let done = kernel(&job(bytes)).unwrap();
+                assert!(done.amount == bytes as f64 && done.seconds > 0.0);
+            }
+        }
+        seal_with_passphrase(&job(9)).unwrap();
+        open_with_passphrase(&job(9)).unwrap();
+    }
+}

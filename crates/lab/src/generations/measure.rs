@@ -1,0 +1,440 @@
+//! The measuring: everything that is compared runs once in each round, in random order.
+//!
+//! Before each run what it will write is removed, and the system writes out what it holds back: otherwise one program pays for what the one
+//! before it wrote. What is read is in the page cache, for all alike.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use super::workplace::Workplace;
+use super::{ALL_CORES, Action, Contents, Done, Job, ONE_CORE, Offer, Set, Subject, Trouble, Way, Workload, verdict};
+use crate::distribution::median;
+use crate::imp::child;
+use crate::random::Random;
+use crate::record::{GenerationRow, Generations, Role, SetFacts};
+use crate::speed::program::run::Runner;
+use crate::speed::program::{Error, Program};
+use crate::watch::{Steps, Watch};
+
+const MIB: f64 = (1 << 20) as f64;
+/// Rounds of what is no set's.
+const ROUNDS: usize = 7;
+/// Of the memory that is free, so much may be taken by one process.
+const MEMORY: f64 = 0.75;
+
+/// What is to be measured.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// At the size that they shall have.
+    pub sets: Vec<Set>,
+    /// What their sizes were multiplied by.
+    pub scale: f64,
+    /// What is in them.
+    pub contents: Vec<Contents>,
+    /// Rounds, where they shall not follow the size.
+    pub rounds: Option<usize>,
+    /// The programs that may take part beside one's own and the limits; all if none are named.
+    pub peers: Option<Vec<String>>,
+    /// Only workloads whose name contains one of these; all if there are none.
+    pub only: Vec<String>,
+    /// The arguments that make this program run a kernel; the job follows as JSON.
+    pub kernel: Vec<String>,
+}
+
+/// One workload on one set.
+struct Group<'o> {
+    workload: &'o Workload,
+    set: Option<Set>,
+    contents: Option<Contents>,
+    rounds: usize,
+}
+
+impl Plan {
+    /// The groups of the table in its order.
+    fn groups<'o>(&self, offer: &'o Offer) -> Vec<Group<'o>> {
+        let wanted = |workload: &&Workload| self.only.is_empty() || self.only.iter().any(|name| workload.name.contains(name.as_str()));
+        let workloads: Vec<&Workload> = offer.workloads.iter().filter(wanted).collect();
+        let numbers = workloads.iter().filter(|workload| workload.subject == Subject::Numbers);
+        let mut groups: Vec<Group<'o>> =
+            numbers.map(|workload| Group { workload, set: None, contents: None, rounds: self.rounds.unwrap_or(ROUNDS) }).collect();
+        for set in &self.sets {
+            for (number, &contents) in self.contents.iter().enumerate() {
+                for workload in workloads.iter().filter(|workload| set.has(workload.subject)) {
+                    // Where nothing goes in, there are no contents: once is enough.
+                    let contents = (workload.subject != Subject::Amount).then_some(contents);
+                    if contents.is_some() || number == 0 {
+                        groups.push(Group { workload, set: Some(*set), contents, rounds: self.rounds.unwrap_or(set.rounds()) });
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    fn takes(&self, way: &Way) -> bool {
+        way.role != Role::Peer || self.peers.as_ref().is_none_or(|peers| peers.iter().any(|peer| way.names().any(|name| name == peer)))
+    }
+
+    /// How many steps a watch will see.
+    #[must_use]
+    pub fn steps(&self, offer: &Offer) -> u64 {
+        let of = |group: &Group<'_>| {
+            let ways = group.workload.ways.iter().filter(|way| self.takes(way));
+            let variants: usize = ways.map(|way| if way.role == Role::Own { 2 } else { 1 }).sum();
+            (group.rounds * variants) as u64
+        };
+        self.groups(offer).iter().map(of).sum()
+    }
+}
+
+impl Way {
+    /// The programs in its name: `cp, cat` are two.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
+    }
+}
+
+/// The names of the programs that workloads are held against, each once.
+#[must_use]
+pub fn variants(offer: &Offer) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in offer.workloads.iter().flat_map(|workload| &workload.ways).filter(|way| way.role == Role::Peer).flat_map(Way::names) {
+        if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// Measures everything; `show` gets the rows of each workload as soon as they are known. If `watch` stops the run, what is known so far is
+/// the result.
+///
+/// # Errors
+/// If the folder for all this cannot be used, or no process be started.
+pub fn measure(
+    plan: &Plan,
+    offer: &Offer,
+    place: &mut Workplace,
+    watch: &mut dyn Watch,
+    show: &mut dyn FnMut(&[GenerationRow]),
+) -> Result<Generations, Trouble> {
+    let mut found = Generations { scale: plan.scale, ..Generations::default() };
+    let sets = |set: &Set| SetFacts { name: set.name.to_string(), what: set.what(), bytes: set.bytes };
+    found.sets = plan.sets.iter().map(sets).collect();
+    let mut bench = Bench {
+        plan,
+        place,
+        runner: Runner::new(true)?,
+        random: Random::new(1),
+        setups: HashMap::new(),
+        processor: child::last_processor(),
+    };
+    let mut steps = Steps::new(watch, plan.steps(offer));
+    let mut there: Option<(Set, Contents)> = None;
+    for group in plan.groups(offer) {
+        if steps.stopped() {
+            break;
+        }
+        if let Some(note) = bench.no_room(&group) {
+            if !found.notes.contains(&note) {
+                found.notes.push(note);
+            }
+            continue;
+        }
+        if let (Subject::File | Subject::Folder, Some(set), Some(contents)) = (group.workload.subject, group.set, group.contents)
+            && there != Some((set, contents))
+        {
+            bench.place.make(&set, contents)?;
+            there = Some((set, contents));
+        }
+        let rows = bench.group(&group, &mut steps)?;
+        show(&rows);
+        found.rows.extend(rows);
+    }
+    bench.place.clear()?;
+    found.targets = verdict::judge(&offer.workloads, &found.rows);
+    Ok(found)
+}
+
+struct Bench<'b> {
+    plan: &'b Plan,
+    place: &'b mut Workplace,
+    runner: Runner,
+    random: Random,
+    /// What became of setting up, by the line that does it.
+    setups: HashMap<&'static str, Option<String>>,
+    processor: Option<usize>,
+}
+
+/// One variant of a way, and what was seen of it.
+struct Variant<'o> {
+    way: &'o Way,
+    name: &'static str,
+    processor: Option<usize>,
+    /// For each operation.
+    seen: Vec<Seen>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    seconds: Vec<f64>,
+    processor_seconds: Vec<f64>,
+    amount: f64,
+    peak: Option<u64>,
+    skipped: Option<String>,
+}
+
+impl Bench<'_> {
+    /// A set that the disk has no room for is left out, visibly.
+    fn no_room(&self, group: &Group<'_>) -> Option<String> {
+        let set = group.set.filter(|_| group.workload.subject != Subject::Memory)?;
+        let free = self.place.free()?.saturating_add(self.occupied());
+        (set.disk() > free).then(|| {
+            let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
+            format!("skipped: set {}: it needs {:.1} GiB on the disk, and {:.1} GiB are free", set.name, gib(set.disk()), gib(free))
+        })
+    }
+
+    /// What lies there now makes room for what comes.
+    fn occupied(&self) -> u64 {
+        fs::metadata(self.place.input()).map_or(0, |about| if about.is_file() { about.len() } else { 0 })
+    }
+
+    /// All rounds of one workload on one set.
+    fn group(&mut self, group: &Group<'_>, steps: &mut Steps<'_>) -> Result<Vec<GenerationRow>, Trouble> {
+        let mut variants = self.variants(group);
+        let mut order: Vec<usize> = (0..variants.len()).collect();
+        'rounds: for round in 0..group.rounds {
+            self.random.shuffle(&mut order);
+            for &index in &order {
+                let variant = &mut variants[index];
+                if !steps.step(&format!("{}: {}", title(group), variant.name)) {
+                    break 'rounds;
+                }
+                self.place.clear()?;
+                for operation in 0..group.workload.operations.len() {
+                    if variant.seen[operation].skipped.is_some() {
+                        break;
+                    }
+                    let result = self.run(group, variant, operation, round);
+                    if steps.stopped() {
+                        // What Ctrl-C ended is no measurement.
+                        break 'rounds;
+                    }
+                    if let Err(reason) = result {
+                        let reason = self.place.without_paths(&reason.to_string());
+                        variant.seen[operation..].iter_mut().for_each(|seen| seen.skipped = Some(reason.clone()));
+                    }
+                }
+            }
+        }
+        self.place.clear()?;
+        Ok(rows(group, &variants))
+    }
+
+    /// Who takes part, with a reason for those that cannot.
+    fn variants<'o>(&mut self, group: &Group<'o>) -> Vec<Variant<'o>> {
+        let mut variants = Vec::new();
+        for way in group.workload.ways.iter().filter(|way| self.plan.takes(way)) {
+            let reason = self.unfit(group, way);
+            let seen = |reason: Option<String>| vec![Seen { skipped: reason, ..Seen::default() }; group.workload.operations.len()];
+            if way.role == Role::Own {
+                let alone = self.processor.is_none().then(|| "this system cannot hold a process on one core".to_owned());
+                variants.push(Variant { way, name: ONE_CORE, processor: self.processor, seen: seen(reason.clone().or(alone)) });
+                variants.push(Variant { way, name: ALL_CORES, processor: None, seen: seen(reason) });
+            } else {
+                variants.push(Variant { way, name: way.name, processor: None, seen: seen(reason) });
+            }
+        }
+        variants
+    }
+
+    /// Why a way cannot be gone here.
+    fn unfit(&mut self, group: &Group<'_>, way: &Way) -> Option<String> {
+        if let (Subject::Memory, Some(set)) = (group.workload.subject, group.set)
+            && let Some(reason) = no_memory(set.bytes)
+        {
+            return Some(reason);
+        }
+        for action in &way.actions {
+            if let Action::Run(line) = action {
+                let mut words = line.split(' ');
+                let (program, command) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                if program != "{self}" && !installed(program) {
+                    return Some(format!("{program} is not installed"));
+                }
+                if program == "{self}" && self.place.shell(&format!("exec '{{self}}' {command} --help")).is_err() {
+                    return Some(format!("this build has no command `{command}`"));
+                }
+            }
+        }
+        if way.role == Role::Peer && way.actions.iter().any(|action| matches!(action, Action::Shell(_))) && !installed(way.program()) {
+            return Some(format!("{} is not installed", way.program()));
+        }
+        let setup = way.setup?;
+        if !self.setups.contains_key(setup) {
+            let result = self.place.shell(setup).err().map(|reason| format!("it cannot be set up: {reason}"));
+            self.setups.insert(setup, result);
+            way.teardown.into_iter().for_each(|line| self.place.at_the_end(line));
+        }
+        self.setups.get(setup).cloned().flatten()
+    }
+
+    /// One run of one operation.
+    fn run(&mut self, group: &Group<'_>, variant: &mut Variant<'_>, operation: usize, round: usize) -> Result<(), Trouble> {
+        let bytes = group.set.map_or(0, |set| set.bytes);
+        if matches!(group.workload.subject, Subject::File | Subject::Folder) && operation == 0 {
+            self.place.warm()?;
+        }
+        let action = variant.way.actions[operation];
+        let program = self.program(group, action, operation)?;
+        let program = self.place.environment().into_iter().fold(program, |program, (name, value)| program.environment(name, value));
+        let program = variant.processor.into_iter().fold(program, Program::on);
+        let (took, peak) = self.runner.whole(&program).map_err(reason)?;
+        let seen = &mut variant.seen[operation];
+        seen.peak = seen.peak.max(peak);
+        if let Action::Kernel(_) = action {
+            let done: Done = serde_json::from_slice(&fs::read(self.place.result())?)?;
+            fs::remove_file(self.place.result())?;
+            seen.seconds.push(done.seconds);
+            seen.amount = done.amount;
+        } else {
+            seen.seconds.push(took.wall);
+            seen.processor_seconds.push(took.usage.user + took.usage.system);
+            seen.amount = bytes as f64;
+            self.check(group, variant.way, operation, round)?;
+        }
+        Ok(())
+    }
+
+    fn program(&self, group: &Group<'_>, action: Action, operation: usize) -> Result<Program, Trouble> {
+        let bytes = group.set.map_or(0, |set| set.bytes);
+        Ok(match action {
+            Action::Run(line) => Program::new(line, line.split(' ').map(|word| self.place.fill(word, bytes))),
+            Action::Shell(line) => Program::shell(line, self.place.fill(line, bytes)),
+            Action::Kernel(name) => {
+                let (input, output) =
+                    if operation == 0 { (self.place.input(), self.place.made()) } else { (self.place.made(), self.place.out()) };
+                let job = Job {
+                    kernel: name.to_owned(),
+                    bytes,
+                    contents: group.contents.unwrap_or(Contents::Zero),
+                    scale: self.plan.scale,
+                    input,
+                    output,
+                    result: self.place.result(),
+                };
+                let words = [self.place.fill("{self}", 0)].into_iter().chain(self.plan.kernel.clone());
+                Program::new(name, words.chain([serde_json::to_string(&job)?]))
+            }
+        })
+    }
+
+    /// Once, off the clock: what came back must be what went in; where nothing goes in, as many bytes as were asked for must come out.
+    fn check(&self, group: &Group<'_>, way: &Way, operation: usize, round: usize) -> Result<(), Trouble> {
+        if round > 0 {
+            return Ok(());
+        }
+        if operation == 1 && self.place.out().exists() && !self.place.same()? {
+            return Err("what came back is not what went in".into());
+        }
+        if let (Subject::Amount, Some(set), Ok(about)) = (group.workload.subject, group.set, fs::metadata(self.place.made()))
+            && about.len() != set.bytes
+        {
+            return Err(format!("{} wrote {} bytes instead of {}", way.name, about.len(), set.bytes).into());
+        }
+        Ok(())
+    }
+}
+
+fn title(group: &Group<'_>) -> String {
+    let set = group.set.map_or_else(String::new, |set| format!("{} ", set.name));
+    let contents = group.contents.map_or_else(String::new, |contents| format!("{} ", contents.name()));
+    format!("{set}{contents}{}", group.workload.name)
+}
+
+/// The rows of a group: operation by operation, and in each the variants in their order.
+fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
+    let mut rows = Vec::new();
+    for (index, operation) in group.workload.operations.iter().enumerate() {
+        let start = rows.len();
+        rows.extend(variants.iter().map(|variant| row(group, variant, index, operation.name)));
+        beside_first(&mut rows[start..]);
+    }
+    rows
+}
+
+/// Gives each rate as a multiple of the first that there is.
+fn beside_first(rows: &mut [GenerationRow]) {
+    let Some(first) = rows.iter().find_map(|row| row.rate) else { return };
+    for row in rows {
+        row.ratio = row.rate.map(|rate| rate / first);
+    }
+}
+
+fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) -> GenerationRow {
+    let seen = &variant.seen[index];
+    let unit = if group.workload.subject == Subject::Numbers { ("Mop/s", 1e6) } else { ("MiB/s", MIB) };
+    // What failed in a later round has no figure either: the program does not do its work.
+    let measured = seen.skipped.is_none() && !seen.seconds.is_empty();
+    let rate = |seconds: f64| seen.amount / seconds.max(1e-9) / unit.1;
+    let mut rates: Vec<f64> = seen.seconds.iter().copied().map(rate).collect();
+    let minimum = seen.seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    let skipped = if measured { None } else { Some(seen.skipped.clone().unwrap_or_else(|| "the run was ended before".to_owned())) };
+    GenerationRow {
+        set: group.set.map_or_else(String::new, |set| set.name.to_string()),
+        contents: group.contents.map_or_else(String::new, |contents| contents.name().to_owned()),
+        workload: group.workload.name.to_owned(),
+        operation: operation.to_owned(),
+        variant: variant.name.to_owned(),
+        role: variant.way.role,
+        command: match variant.way.actions[index] {
+            Action::Run(line) | Action::Shell(line) => line.to_owned(),
+            Action::Kernel(name) => format!("kernel {name}"),
+        },
+        unit: unit.0.to_owned(),
+        amount: seen.amount,
+        seconds: seen.seconds.clone(),
+        rate: measured.then(|| median(&mut rates)),
+        fastest: measured.then(|| rate(minimum)),
+        minimum: measured.then_some(minimum),
+        ratio: None,
+        processor_seconds: (measured && !seen.processor_seconds.is_empty()).then(|| median(&mut seen.processor_seconds.clone())),
+        peak_memory: if measured { seen.peak } else { None },
+        rounds: seen.seconds.len(),
+        skipped,
+    }
+}
+
+/// Whether a program is on the search path.
+fn installed(program: &str) -> bool {
+    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+        || Path::new(program).is_absolute()
+}
+
+/// Why so many bytes cannot be worked on in memory: what goes in and what comes out are there together.
+fn no_memory(bytes: u64) -> Option<String> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let free = line.split_whitespace().next()?.parse::<u64>().ok()? << 10;
+    let need = bytes.saturating_mul(2).saturating_add(512 << 20);
+    let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
+    (need as f64 > MEMORY * free as f64)
+        .then(|| format!("it needs {:.1} GiB of memory, and {:.1} GiB are free, of which it may have three quarters", gib(need), gib(free)))
+}
+
+/// Why a program failed, in one line.
+fn reason(error: Error) -> Trouble {
+    match error {
+        Error::Failed { status, stderr, .. } => {
+            let said = stderr.lines().find(|line| line.starts_with("error")).or_else(|| stderr.lines().last()).unwrap_or("it said nothing");
+            format!("it failed ({status}): {said}").into()
+        }
+        Error::Start { source, .. } => format!("it cannot be started: {source}").into(),
+        other => other.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
