@@ -12,6 +12,7 @@
 
 mod calibration;
 mod chart;
+mod generations;
 mod guide;
 mod markdown;
 mod markup;

@@ -10,11 +10,8 @@ use Action::{Kernel as Own, Run, Shell};
 
 /// All of it.
 pub(super) fn offer() -> Offer {
-    let mut workloads = files();
-    workloads.extend(folders());
-    workloads.extend(in_memory());
-    workloads.extend(random());
-    Offer { workloads, kernels: kernels() }
+    let workloads = files().into_iter().chain(folders()).chain(in_memory()).chain(random());
+    Offer { workloads: workloads.collect(), kernels: kernels() }
 }
 
 fn kernels() -> Vec<Kernel> {
@@ -97,9 +94,9 @@ fn in_memory() -> [Workload; 2] {
     ]
 }
 
-fn random() -> Vec<Workload> {
+fn random() -> [Workload; 2] {
     let of = |name, beat, ways| Workload { name, subject: Subject::Amount, operations: vec![Operation::new("make").beat(beat)], ways };
-    vec![
+    [
         of(
             "random",
             2243.0,

@@ -122,6 +122,7 @@ pub fn measure(
     let mut found = Generations { scale: plan.scale, ..Generations::default() };
     let sets = |set: &Set| SetFacts { name: set.name.to_string(), what: set.what(), bytes: set.bytes };
     found.sets = plan.sets.iter().map(sets).collect();
+    found.notes.extend(plan.sets.iter().filter_map(beyond_cache));
     let mut bench = Bench {
         plan,
         place,
@@ -284,7 +285,8 @@ impl Bench<'_> {
     /// One run of one operation.
     fn run(&mut self, group: &Group<'_>, variant: &mut Variant<'_>, operation: usize, round: usize) -> Result<(), Trouble> {
         let bytes = group.set.map_or(0, |set| set.bytes);
-        if matches!(group.workload.subject, Subject::File | Subject::Folder) && operation == 0 {
+        let fits = memory().is_none_or(|memory| bytes < memory / 2);
+        if matches!(group.workload.subject, Subject::File | Subject::Folder) && operation == 0 && fits {
             self.place.warm()?;
         }
         let action = variant.way.actions[operation];
@@ -413,11 +415,29 @@ fn installed(program: &str) -> bool {
         || Path::new(program).is_absolute()
 }
 
-/// Why so many bytes cannot be worked on in memory: what goes in and what comes out are there together.
-fn no_memory(bytes: u64) -> Option<String> {
+/// Bytes of memory that nobody needs, or that hold what is on the disk as well.
+fn memory() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let free = line.split_whitespace().next()?.parse::<u64>().ok()? << 10;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
+}
+
+/// A word of warning where the figures will be the disk's.
+fn beyond_cache(set: &Set) -> Option<String> {
+    let memory = memory()?;
+    // What is read, what is made of it, and what becomes of that.
+    (set.bytes.saturating_mul(3) > memory).then(|| {
+        format!(
+            "note: set {}: what is read and written does not fit into the {:.1} GiB of memory that are free: the disk is measured too",
+            set.name,
+            memory as f64 / (1_u64 << 30) as f64
+        )
+    })
+}
+
+/// Why so many bytes cannot be worked on in memory: what goes in and what comes out are there together.
+fn no_memory(bytes: u64) -> Option<String> {
+    let free = memory()?;
     let need = bytes.saturating_mul(2).saturating_add(512 << 20);
     let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
     (need as f64 > MEMORY * free as f64)

@@ -39,7 +39,7 @@ Exit codes: 0 all traces are the same; 10 some differ, or divide by a secret; 20
   deadpan lab speed --table generations --markdown docs/results/generations.md
 
 Exit codes: 0 measured; 2 wrong use, or a file that cannot be read or written; 130 interrupted")]
-    Speed(SpeedArgs),
+    Speed(Box<SpeedArgs>),
     /// How often does the lab err on this machine? Stored, and cited by verdicts
     #[command(after_help = "Examples:
   deadpan lab calibrate --quick       about a minute

@@ -50,5 +50,6 @@ fn join(record: &mut Record, other: Record) {
     record.comparisons.extend(other.comparisons);
     record.baselines.extend(other.baselines);
     record.selftest.extend(other.selftest);
+    record.generations = record.generations.take().or(other.generations);
     record.calibration = other.calibration.or(record.calibration.take());
 }

@@ -2,7 +2,7 @@
 
 use super::chart::{Chart, Plot};
 use super::table::plain;
-use super::{Detail, calibration, guide, page, rank, security, speed, words};
+use super::{Detail, calibration, generations, guide, page, rank, security, speed, words};
 use crate::record::{Record, Timing, Verdict};
 
 /// The page; it shows the charts by the names of their files.
@@ -45,6 +45,13 @@ pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String
     }
     if !record.selftest.is_empty() {
         out.push_str(&format!("## Selftest\n\n{}\n\n{}", calibration::verdict(record), calibration::checks(record).markdown()));
+    }
+    if let Some(found) = &record.generations {
+        out.push_str(&generations::markdown(found));
+        if record.timing.is_empty() && record.speed.is_empty() {
+            // The guide is about verdicts and intervals, of which there are none here.
+            return out.trim_end().to_owned() + "\n";
+        }
     }
     out.push_str(&guide::markdown());
     out

@@ -3,7 +3,7 @@
 use super::markup::escape;
 use super::number::{self, NONE};
 use super::table::badge;
-use super::{calibration, chart, guide, security, speed};
+use super::{calibration, chart, generations, guide, security, speed};
 use crate::record::{Record, Timing, Verdict};
 
 const STYLE: &str = include_str!("page.css");
@@ -31,6 +31,7 @@ pub(super) fn write(record: &Record, earlier: &[Record]) -> String {
     out.push_str(&speed::section(record, &charts));
     out.push_str(&speed::comparisons(record, &charts));
     out.push_str(&speed::machine(record, &charts));
+    out.push_str(&generations::section(record.generations.as_ref()));
     out.push_str(&calibration::section(record, &charts));
     out.push_str(&calibration::selftest(record));
     out.push_str(&guide::html());
@@ -53,6 +54,7 @@ fn head(record: &Record, title: &str) -> String {
         ("speed", "Speed", !record.speed.is_empty()),
         ("comparisons", "Comparisons", !record.comparisons.is_empty()),
         ("baselines", "Machine", !record.baselines.is_empty()),
+        ("generations", "Whole workloads", record.generations.is_some()),
         ("calibration", "Error rates", record.calibration.is_some()),
         ("selftest", "Selftest", !record.selftest.is_empty()),
         ("guide", "How to read this", true),

@@ -1,0 +1,180 @@
+//! The part of the page about whole workloads.
+
+use super::markup::{escape, paragraph};
+use super::number::{self, NONE};
+use super::table::{Cell, Table, plain};
+use crate::record::{GenerationRow, Generations, Role, TargetOutcome, TargetVerdict};
+
+const INTRODUCTION: &str = "In each round every variant runs once, in random order. Before each run what it writes is removed and the system \
+writes out what it holds back; what is read is in the system's cache. Programs are timed from outside, from the start to the end of the process; \
+kernels, which are functions, by themselves in a process of their own, whose peak memory then includes what they work on. One core: the process is \
+held on one. The rate is the median over the rounds, the ratio that to the first row of the same operation. Once, off the clock, what came back is \
+compared with what went in.";
+
+/// For Markdown.
+pub(super) fn markdown(found: &Generations) -> String {
+    let mut out = format!("## Whole workloads\n\n{INTRODUCTION}\n\n");
+    for set in &found.sets {
+        out.push_str(&format!("- Set {}: {}.\n", plain(&set.name), plain(&set.what)));
+    }
+    found.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", plain(note))));
+    if !found.targets.is_empty() {
+        out.push_str(&format!("\n### Beside the figures to beat\n\n{}\n\n{}", tally(found), targets(found).markdown()));
+    }
+    out.push_str(&format!("\n### All rows\n\n{}", rows(found).markdown()));
+    out
+}
+
+/// For the HTML page.
+pub(super) fn section(found: Option<&Generations>) -> String {
+    let Some(found) = found else { return String::new() };
+    let mut out = format!("<section id=\"generations\">\n<h2>Whole workloads</h2>\n{}<ul>\n", paragraph(INTRODUCTION));
+    for set in &found.sets {
+        out.push_str(&format!("<li>Set {}: {}.</li>\n", escape(&set.name), escape(&set.what)));
+    }
+    found.notes.iter().for_each(|note| out.push_str(&format!("<li>{}</li>\n", escape(note))));
+    out.push_str("</ul>\n");
+    if !found.targets.is_empty() {
+        out.push_str(&format!("<h3>Beside the figures to beat</h3>\n{}{}", paragraph(&tally(found)), targets(found).html()));
+    }
+    out.push_str(&format!("<h3>All rows</h3>\n{}</section>\n", rows(found).html()));
+    out
+}
+
+/// How many came to what.
+fn tally(found: &Generations) -> String {
+    let of = |outcome| found.targets.iter().filter(|target| target.outcome == outcome).count();
+    format!(
+        "Of {} figures {} are beaten by half as much again (met), {} stop at what this machine does with these bytes at most (at the limit: at \
+         least {} % of a plain write's or cp's rate), {} are missed, {} were not measured. All cores, and of zeros and random bytes what was slower.",
+        found.targets.len(),
+        of(TargetOutcome::Met),
+        of(TargetOutcome::AtLimit),
+        (crate::generations::AT_LIMIT * 100.0).round(),
+        of(TargetOutcome::Missed),
+        of(TargetOutcome::Skipped)
+    )
+}
+
+fn targets(found: &Generations) -> Table {
+    let mut table = Table::new(&["Set", "Workload", "Operation", ">To beat", ">Wanted", ">Measured", "", "Why"]);
+    found.targets.iter().for_each(|target| table.row(target_row(target)));
+    table
+}
+
+fn target_row(target: &TargetVerdict) -> Vec<Cell> {
+    let outcome = target.outcome.name().to_owned();
+    vec![
+        target.set.as_str().into(),
+        target.workload.as_str().into(),
+        target.operation.as_str().into(),
+        number::fixed(target.beat, 0).into(),
+        number::fixed(target.wanted, 0).into(),
+        target.rate.map_or_else(|| NONE.to_owned(), |rate| number::fixed(rate, 0)).into(),
+        if target.outcome == TargetOutcome::Missed { Cell::Strong(outcome) } else { Cell::Text(outcome) },
+        target.reason.as_str().into(),
+    ]
+}
+
+fn rows(found: &Generations) -> Table {
+    let mut table = Table::new(&[
+        "Set",
+        "Contents",
+        "Workload",
+        "Operation",
+        "Variant",
+        ">Rate",
+        "Unit",
+        ">Ratio",
+        ">Peak MiB",
+        ">Median",
+        ">Least",
+        ">Processor",
+        ">Rounds",
+    ]);
+    found.rows.iter().for_each(|row| table.row(line(row)));
+    table
+}
+
+fn line(row: &GenerationRow) -> Vec<Cell> {
+    let maybe = |value: Option<String>| Cell::Text(value.unwrap_or_else(|| NONE.to_owned()));
+    let rate = match (row.rate, row.role) {
+        (None, _) => Cell::Text(format!("skipped: {}", row.skipped.as_deref().unwrap_or("not measured"))),
+        (Some(rate), Role::Own) => Cell::Strong(number::fixed(rate, 0)),
+        (Some(rate), _) => Cell::Text(number::fixed(rate, 0)),
+    };
+    let mut seconds = row.seconds.clone();
+    let median = row.rate.map(|_| number::seconds(crate::distribution::median(&mut seconds)));
+    vec![
+        row.set.as_str().into(),
+        row.contents.as_str().into(),
+        row.workload.as_str().into(),
+        row.operation.as_str().into(),
+        row.variant.as_str().into(),
+        rate,
+        row.unit.as_str().into(),
+        maybe(row.ratio.map(|ratio| number::fixed(ratio, 2))),
+        maybe(row.peak_memory.map(|bytes| number::fixed(bytes as f64 / f64::from(1 << 20), 1))),
+        maybe(median),
+        maybe(row.minimum.map(number::seconds)),
+        maybe(row.processor_seconds.map(number::seconds)),
+        row.rounds.to_string().into(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::BesideLimit;
+
+    fn found() -> Generations {
+        let row = |variant: &str, rate: Option<f64>| GenerationRow {
+            set: "A".to_owned(),
+            workload: "file, key".to_owned(),
+            operation: "seal".to_owned(),
+            variant: variant.to_owned(),
+            unit: "MiB/s".to_owned(),
+            rate,
+            ratio: rate.map(|rate| rate / 1000.0),
+            seconds: vec![0.3, 0.1, 0.2],
+            peak_memory: rate.map(|_| 12 << 20),
+            rounds: 3,
+            skipped: rate.is_none().then(|| "age | is not installed".to_owned()),
+            ..GenerationRow::default()
+        };
+        let target = TargetVerdict {
+            workload: "file, key".to_owned(),
+            operation: "seal".to_owned(),
+            set: "A".to_owned(),
+            contents: "zero".to_owned(),
+            beat: 2089.0,
+            wanted: 3133.5,
+            rate: Some(2000.0),
+            limits: vec![BesideLimit { name: "cp".to_owned(), ratio: 0.95 }],
+            outcome: TargetOutcome::AtLimit,
+            reason: "the limit is cp".to_owned(),
+        };
+        Generations {
+            scale: 1.0,
+            rows: vec![row("one core", Some(1000.0)), row("all cores", Some(2000.0)), row("age", None)],
+            targets: vec![target],
+            notes: vec!["skipped: set D: no room".to_owned()],
+            ..Generations::default()
+        }
+    }
+
+    #[test]
+    fn a_page_shows_figures_verdicts_and_what_was_skipped() {
+        let page = markdown(&found());
+        for part in [
+            "| A | file, key | seal | 2089 | 3134 | 2000 | at the limit | the limit is cp |",
+            "| all cores | **2000** | MiB/s | 2.00 | 12.0 | 200 ms |",
+            "| age | skipped: age \\| is not installed | MiB/s | – |",
+            "- skipped: set D: no room",
+            "Of 1 figures 0 are beaten by half as much again (met), 1 stop",
+        ] {
+            assert!(page.contains(part), "no {part:?} in\n{page}");
+        }
+        assert!(section(Some(&found())).contains("<section id=\"generations\">") && section(None).is_empty());
+    }
+}
