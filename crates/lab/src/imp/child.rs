@@ -92,7 +92,6 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
 }
 
 /// The last of the processors that this process may run on: the first ones tend to serve interrupts. `None` where a process cannot be held.
-#[cfg_attr(not(feature = "harness"), allow(dead_code))]
 pub(crate) fn last_processor() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -109,7 +108,6 @@ pub(crate) fn last_processor() -> Option<usize> {
 }
 
 /// Bytes that the file system of a folder still has for us.
-#[cfg_attr(not(feature = "harness"), allow(dead_code))]
 pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
     #[cfg(unix)]
     {

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_page_shows_figures_verdicts_and_what_was_skipped() {
-        let page = markdown(&found());
+        let page = markdown(&found()).replace('\u{a0}', " ");
         for part in [
             "| A | file, key | seal | 2089 | 3134 | 2000 | at the limit | the limit is cp |",
             "| all cores | **2000** | MiB/s | 2.00 | 12.0 | 200 ms |",

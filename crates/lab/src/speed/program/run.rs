@@ -53,7 +53,6 @@ impl Runner {
 
     /// Runs once, timed, started so that its own peak shows; with the largest resident memory in bytes, where that is above what this process
     /// itself holds. Starting costs some tenths of a millisecond more than in [`Runner::run`]: for programs that take much longer.
-    #[cfg_attr(not(feature = "harness"), allow(dead_code))]
     pub(crate) fn whole(&mut self, program: &Program) -> Result<(Seen, Option<u64>), Error> {
         let floor = child::floor().map_err(|source| Error::System { doing: "starting a process", source })?;
         let seen = self.prepared(program, true)?;
