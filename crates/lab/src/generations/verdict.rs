@@ -5,7 +5,7 @@ use crate::record::{BesideLimit, GenerationRow, Role, TargetOutcome, TargetVerdi
 
 /// What is wanted, as a multiple of the figure to beat.
 pub const WANTED: f64 = 1.5;
-/// As large a share of a limit's rate counts as reaching it.
+/// As large a share of a limit's rate counts as reaching it. What is exceeded by more than as much was no limit, unless all of them are.
 pub const AT_LIMIT: f64 = 0.9;
 
 /// A verdict for each figure to beat and each set: on the row of all cores, and of the contents that were slower.
@@ -37,7 +37,9 @@ fn slower(one: &TargetVerdict, other: &TargetVerdict) -> bool {
 
 fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerdict {
     let limits = limits(row, rows);
-    let mut reached = limits.iter().filter(|limit| limit.ratio >= AT_LIMIT).map(|limit| limit.name.as_str());
+    let beyond_all = limits.iter().all(|limit| limit.ratio >= AT_LIMIT);
+    let is_reached = |limit: &&BesideLimit| limit.ratio >= AT_LIMIT && (beyond_all || limit.ratio <= 1.0 / AT_LIMIT);
+    let mut reached = limits.iter().filter(is_reached).map(|limit| limit.name.as_str());
     let beside: Vec<String> = limits.iter().map(|limit| format!("{:.2} × {}", limit.ratio, limit.name)).collect();
     let beside = if beside.is_empty() { "no limit was measured beside it".to_owned() } else { beside.join(", ") };
     let (outcome, reason) = match (row.rate, reached.next()) {
@@ -127,6 +129,15 @@ mod tests {
         assert_eq!(found.outcome, TargetOutcome::AtLimit);
         assert_eq!(found.reason, "the limit is cp: 0.50 × plain write, 0.90 × cp; 0.90 × the figure to beat");
         assert_eq!(outcome(Some(899.0), &[("cp", 1000.0), ("plain write", 1800.0)]).outcome, TargetOutcome::Missed);
+    }
+
+    /// A plain write that a neighbour held up is no reason to be content.
+    #[test]
+    fn a_limit_that_is_exceeded_while_another_is_far_is_none() {
+        assert_eq!(outcome(Some(900.0), &[("cp", 1200.0), ("plain write", 500.0)]).outcome, TargetOutcome::Missed);
+        let found = outcome(Some(900.0), &[("cp", 600.0), ("plain write", 500.0)]);
+        assert_eq!(found.outcome, TargetOutcome::AtLimit);
+        assert!(found.reason.starts_with("the limit is cp: 1.50 × cp, 1.80 × plain write"), "{}", found.reason);
     }
 
     #[test]
