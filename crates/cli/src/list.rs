@@ -183,10 +183,8 @@ impl Job<'_> {
                         listing.entry(&entry)?;
                     }
                 }
-                Listed::Refused { path, why } => {
-                    if filter.as_mut().is_none_or(|filter| filter.takes(&path, root)) {
-                        listing.refused(&path, &why)?;
-                    }
+                Listed::Refused { path, why } if filter.as_mut().is_none_or(|filter| filter.takes(&path, root)) => {
+                    listing.refused(&path, &why)?;
                 }
                 _ => {}
             }
