@@ -9,17 +9,14 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass, field
+
+from peers import GPG_CIPHER, Unfit, age_key, gpg_key, quiet, version
 
 IN, OUT = "{in}", "{out}"
 YARDSTICK = "cp"
 MODES = ["ecc", "pqc", "hybrid"]
 PEERS = ["age", "rage", "gpg", "openssl", "nkCryptoTool"]
-
-
-class Unfit(Exception):
-    """A program that cannot take part, and why."""
 
 
 @dataclass
@@ -55,7 +52,7 @@ def deadpan(binary, work):
     contestants = []
     for mode in MODES:
         environment = {"DEADPAN_HOME": os.path.join(work, f"home-{mode}")}
-        _quiet([binary, "keygen", "--mode", mode, "--no-passphrase"], environment)
+        quiet([binary, "keygen", "--mode", mode, "--no-passphrase"], environment)
         contestants.append(
             Contestant(
                 f"deadpan {mode}",
@@ -85,7 +82,7 @@ def peers(names, work, gpg_home):
         except Unfit as reason:
             missing[name] = str(reason)
             continue
-        versions[name] = _version(program)
+        versions[name] = version(program)
         here += contestants
     return here, versions, missing
 
@@ -110,9 +107,7 @@ def _rage(work):
 
 def _age_like(program, keygen, options, work, note):
     key = os.path.join(work, "-".join([program, *options, "key"]))
-    _quiet([keygen, *options, "-o", key])
-    with open(key) as lines:
-        recipient = re.search(r"# public key: (\S+)", lines.read()).group(1)
+    recipient = age_key(keygen, options, key)
     seal, unseal = [program, "-r", recipient], [program, "-d", "-i", key]
     return Contestant(program, [*seal, "-o", OUT, IN], [*unseal, "-o", OUT, IN], {}, seal, unseal, note)
 
@@ -123,20 +118,19 @@ def _gpg(work, home):
     with open(passphrase, "w") as file:
         file.write("correct horse battery staple\n")
     gpg = ["gpg", "--batch", "--quiet", "--yes", "--pinentry-mode", "loopback", "--passphrase-file", passphrase]
-    _quiet([*gpg[:-2], "--passphrase", "", "--quick-generate-key", "bench", "future-default", "default", "never"], environment)
-    # Compression would measure zlib, and the default of 65 million hashed bytes the patience of the key derivation.
-    how = ["--cipher-algo", "AES256", "--compress-algo", "none"]
+    gpg_key(home)
+    # The default of 65 million hashed bytes would measure the patience of the key derivation.
     fast = ["--s2k-mode", "1", "--no-symkey-cache"]
     symmetric = Contestant(
         "gpg passphrase",
-        [*gpg, *how, *fast, "--symmetric", "-o", OUT, IN],
+        [*gpg, *GPG_CIPHER, *fast, "--symmetric", "-o", OUT, IN],
         [*gpg, "--no-symkey-cache", "-o", OUT, "--decrypt", IN],
         environment,
         note="AES-256 CFB with MDC, no compression, one round of key derivation",
     )
     key = Contestant(
         "gpg key",
-        [*gpg, *how, "--trust-model", "always", "--recipient", "bench", "--encrypt", "-o", OUT, IN],
+        [*gpg, *GPG_CIPHER, "--trust-model", "always", "--recipient", "bench", "--encrypt", "-o", OUT, IN],
         [*gpg, "-o", OUT, "--decrypt", IN],
         environment,
         note="AES-256 CFB with MDC, no compression, Curve25519; opening asks gpg-agent, whose time is not counted as processor time",
@@ -158,13 +152,13 @@ def _nkcryptotool(work):
     os.mkdir(keys)
     environment = {"NK_PASSPHRASE": ""}
     private = lambda name: os.path.join(keys, f"private_{name}.key")
-    _quiet(["nkct", "--mode", "pqc", "--gen-sign-key", "--key-dir", keys], environment)
+    quiet(["nkct", "--mode", "pqc", "--gen-sign-key", "--key-dir", keys], environment)
     contestants = []
     for mode in MODES:
         program, bundle = ["nkct", "--mode", mode], os.path.join(keys, f"{mode}.nkkb")
-        _quiet([*program, "--gen-enc-key", "--key-dir", keys], environment)
+        quiet([*program, "--gen-enc-key", "--key-dir", keys], environment)
         signed = ["--signing-privkey", private("sign_pqc"), "--keybundle-handle", "bench", "--keybundle-output", bundle]
-        said = _quiet([*program, "--gen-keybundle", "--key-dir", keys, *signed], environment)
+        said = quiet([*program, "--gen-keybundle", "--key-dir", keys, *signed], environment)
         fingerprint = re.search(r"\b[0-9a-f]{64}\b", said)
         if not fingerprint:
             raise Unfit("it named no fingerprint of its key bundle")
@@ -186,44 +180,17 @@ def _nkcryptotool(work):
     return contestants
 
 
-def new_gpg_home():
-    """Not in the working folder: the agent's socket lies in it, and the name of a socket must be shorter than 108 bytes."""
-    return tempfile.mkdtemp(prefix="bench-seal-gpg-")
-
-
-def remove_gpg_home(home):
-    if shutil.which("gpgconf"):
-        subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], capture_output=True)
-    shutil.rmtree(home, ignore_errors=True)
-
-
-def _version(program):
-    option = "version" if program == "openssl" else "--version"
-    result = subprocess.run([program, option], capture_output=True, text=True)
-    lines = (result.stdout + result.stderr).strip().splitlines()
-    return lines[0].strip() if lines else "unknown"
-
-
 def _try(contestant, work):
     """A peer that cannot seal and open one line here is skipped; one that fails later on stops everything."""
     plain, sealed, opened = (os.path.join(work, name) for name in ("try", "try-sealed", "try-opened"))
     with open(plain, "w") as file:
         file.write("one line\n")
     try:
-        _quiet(fill(contestant.seal, plain, sealed), contestant.environment)
-        _quiet(fill(contestant.open, sealed, opened), contestant.environment)
+        quiet(fill(contestant.seal, plain, sealed), contestant.environment)
+        quiet(fill(contestant.open, sealed, opened), contestant.environment)
         if not filecmp.cmp(plain, opened, shallow=False):
             raise Unfit(f"{contestant.name} does not open what it sealed")
     finally:
         for path in (plain, sealed, opened):
             if os.path.exists(path):
                 os.remove(path)
-
-
-def _quiet(command, environment=None):
-    """Preparations show what they print only when they fail."""
-    result = subprocess.run(command, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    said = (result.stdout + result.stderr).strip()
-    if result.returncode != 0:
-        raise Unfit(f"`{os.path.basename(command[0])}` failed: {said.splitlines()[-1] if said else 'it said nothing'}")
-    return said

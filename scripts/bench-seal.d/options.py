@@ -4,6 +4,7 @@ import argparse
 import re
 from dataclasses import dataclass
 
+from choices import some_of
 from contestants import PEERS
 
 SECTIONS = ["files", "pipes", "passphrase", "range", "process"]
@@ -39,17 +40,6 @@ def size(text):
 
 def sizes(text):
     return [size(part) for part in text.split(",")]
-
-
-def some_of(known):
-    def parse(text):
-        names = [name for name in text.split(",") if name]
-        for name in names:
-            if name not in known:
-                raise argparse.ArgumentTypeError(f"{name} is none of {', '.join(known)}")
-        return names
-
-    return parse
 
 
 def parse(arguments):

@@ -1,54 +1,8 @@
-"""The tables, on the terminal and as the page."""
-
-from dataclasses import dataclass
+"""The tables of sealing."""
 
 from contestants import MODES, YARDSTICK
+from tables import Table, memory, number, rate, seconds, timed, verdict
 from wanted import OPERATIONS, OURS
-
-MIB = 1 << 20
-
-
-@dataclass
-class Table:
-    title: str
-    header: list
-    rows: list
-    # What has to be known to read it, above the table.
-    about: str = ""
-
-    def markdown(self):
-        # The first columns are words, the rest are numbers.
-        words = 2
-        rule = ["---" if at < words else "--:" for at in range(len(self.header))]
-        lines = [f"## {self.title}", "", *([self.about, ""] if self.about else [])]
-        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in [self.header, rule, *self.rows]]) + "\n"
-
-    def text(self):
-        rows = [[cell.replace("**", "") for cell in row] for row in [self.header, *self.rows]]
-        widths = [max(len(row[at]) for row in rows) for at in range(len(self.header))]
-        pad = lambda at, cell: cell.ljust(widths[at]) if at < 2 else cell.rjust(widths[at])
-        lines = ["  ".join(pad(at, cell) for at, cell in enumerate(row)).rstrip() for row in rows]
-        return "\n".join([f"\n{self.title}", *([self.about] if self.about else []), *lines])
-
-
-def seconds(value):
-    return f"{value * 1e3:.2f} ms" if value < 0.1 else f"{value:.3f} s"
-
-
-def rate(size, value):
-    return f"{size / value / 1e9:.2f}" if size else ""
-
-
-def memory(peak):
-    return "" if peak is None else f"{peak / 1024:.1f}"
-
-
-def verdict(list_of):
-    return [", ".join(one.wanted for one in list_of), ", ".join(one.word for one in list_of)]
-
-
-def timed(results, key):
-    return [seconds(results.median(key)), seconds(results.least(key))]
 
 
 def files(results, size, names, verdicts, count):
@@ -128,14 +82,8 @@ def classical(results, sizes, counts):
             for operation in OPERATIONS:
                 key = (size, name, operation)
                 time, cpu = results.median(key), results.median(key, "cpu")
-                per_second = f"{size.bytes / time:,.0f}".replace(",", " ")
+                per_second = number(size.bytes / time)
                 row = [size.name, f"{mode.upper() if mode != 'hybrid' else 'Hybrid'} {operation}", seconds(time), seconds(cpu)]
                 rows.append([*row, str(counts[size]), per_second, memory(results.peaks.get(key))])
     header = ["", "", "time", "CPU", "iterations", "bytes per second", "memory MiB"]
     return Table("The classical table", header, rows, "Whole processes, medians; a KiB is 1024 bytes, a GB a thousand million.")
-
-
-def verdicts(all_of):
-    rows = [[one.what, one.word, one.wanted, one.measured] for one in all_of]
-    met = sum(one.met for one in all_of)
-    return Table("Wanted and measured", ["", "", "wanted", "measured"], rows, f"{met} of {len(all_of)} met.")

@@ -1,37 +1,16 @@
-"""The figures that are wanted, and whether they were reached.
-
-A verdict is never rounded into being: what is compared is the median itself, not the number of digits that the table shows.
-"""
+"""The figures that are wanted of sealing."""
 
 import re
-from dataclasses import dataclass
 
 from contestants import MODES, YARDSTICK
+from figures import Verdict, least, memory, most
 
 MIB = 1 << 20
 LARGE = 1 << 30
+# MiB.
+PEAK = 16
 OPERATIONS = ["seal", "open"]
 OURS = [f"deadpan {mode}" for mode in MODES]
-
-
-@dataclass(frozen=True)
-class Verdict:
-    what: str
-    wanted: str
-    measured: str
-    met: bool
-
-    @property
-    def word(self):
-        return "met" if self.met else "**missed**"
-
-
-def most(what, value, limit, shown):
-    return Verdict(what, f"≤ {shown.format(limit)}", shown.format(value), value <= limit)
-
-
-def least(what, value, limit, shown):
-    return Verdict(what, f"≥ {shown.format(limit)}", shown.format(value), value >= limit)
 
 
 def of_files(results, size, names):
@@ -43,7 +22,7 @@ def of_files(results, size, names):
             verdicts[mine, operation] = [
                 *_beside_cp(results, size, operation, key, yardstick),
                 *_beside_peers(results, size, operation, key, names),
-                *_memory(results, key, f"{mine}, {operation} {size.name}: peak memory"),
+                *memory(results, key, f"{mine}, {operation} {size.name}: peak memory", PEAK),
             ]
     return verdicts
 
@@ -68,11 +47,6 @@ def _beside_peers(results, size, operation, key, names):
     return [most(f"{key[1]}, {operation} {size.name}", ratio, 1.0, "{:.2f} × " + fastest)]
 
 
-def _memory(results, key, what):
-    peak = results.peaks.get(key)
-    return [] if peak is None else [most(what, peak / 1024, 16, "{:.1f} MiB")]
-
-
 def of_pipes(results, names):
     verdicts = {}
     for mine in OURS:
@@ -83,7 +57,7 @@ def of_pipes(results, names):
             if "age" in names:
                 speed = 1 / results.ratio(key, ("pipes", "age", operation))
                 verdicts[mine, operation].append(least(what, speed, 2.0, "{:.2f} × the speed of age"))
-            verdicts[mine, operation] += _memory(results, key, f"{what}: peak memory")
+            verdicts[mine, operation] += memory(results, key, f"{what}: peak memory", PEAK)
     return verdicts
 
 

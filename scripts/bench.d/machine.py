@@ -23,6 +23,12 @@ def available(folder):
     return state.f_bavail * state.f_frsize
 
 
+def inodes(folder):
+    """How many files more the file system takes; some count none."""
+    state = os.statvfs(folder)
+    return state.f_favail if state.f_files else 1 << 60
+
+
 def memory():
     """Bytes that the page cache can have."""
     return int(_field("/proc/meminfo", "MemAvailable").split()[0]) << 10

@@ -33,7 +33,7 @@ class Runner:
         return self.pipeline([command], "/dev/null", environment)
 
     def pipeline(self, stages, output, environment=None, measured=0):
-        """Wall clock of all stages together; the processor time is that of stage `measured`."""
+        """Wall clock of all stages together; the processor time is that of stage `measured`; None: of all."""
         environment = {**os.environ, "LC_ALL": "C", **(environment or {})}
         open(self.log, "w").close()
         statuses, usages = [], []
@@ -48,8 +48,9 @@ class Runner:
         for command, status in zip(stages, statuses):
             if status != 0:
                 self._fail(command, status)
-        usage = usages[measured]
-        return Took(wall, usage.ru_utime + usage.ru_stime, usage.ru_utime, usage.ru_stime)
+        counted = usages if measured is None else [usages[measured]]
+        user, system = sum(usage.ru_utime for usage in counted), sum(usage.ru_stime for usage in counted)
+        return Took(wall, user + system, user, system)
 
     def peak(self, stages, output, environment=None, measured=0):
         """Peak memory of stage `measured`, in KiB; None where there is no GNU time."""

@@ -1,0 +1,14 @@
+"""What all benchmarks can be asked for."""
+
+import argparse
+
+
+def some_of(known):
+    def parse(text):
+        names = [name for name in text.split(",") if name]
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"{name} is none of {', '.join(known)}")
+        return names
+
+    return parse
