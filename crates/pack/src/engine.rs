@@ -9,7 +9,7 @@ use std::io::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Bytes in a stretch.
-const STRETCH: usize = 1 << 20;
+const STRETCH: usize = 512 << 10;
 /// Buffers of all workers together stay below this.
 const MEMORY: usize = 16 << 20;
 
