@@ -137,6 +137,13 @@ impl Job<'_> {
         }
     }
 
+    /// Whether a folder is to go out as the archive that it is.
+    fn wants_bytes(&self, source: &Source) -> bool {
+        let args = self.args;
+        let to_stdout = args.output.as_deref().map_or(*source == Source::Stdin, |output| output == Path::new("-"));
+        args.range.is_some() || args.only.is_empty() && to_stdout
+    }
+
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
         let input = Input::open(source)?.file_only("name a sealed file; folders are sealed as one: deadpan seal FOLDER")?;
         let name = input.shown();
@@ -147,8 +154,12 @@ impl Job<'_> {
             let bytes = pass(&opened, &input, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
             return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
         }
-        if let Some(done) = self.folder(&opened, &input, &mut sealed)? {
-            return Ok(done);
+        if opened.metadata().kind == Kind::Folder && !self.wants_bytes(source) {
+            return folder::open(&opened, &input, &mut sealed, self.args);
+        }
+        if !self.args.only.is_empty() {
+            let hint = "leave out --only, or name a range with --range";
+            return Err(Failure::usage(format!("{name} holds no folder, so there is no part of it to open"), hint));
         }
         let usual = || match self.args.range {
             Some(_) if self.args.output.is_none() => Ok(Place::Stdout),
@@ -167,28 +178,6 @@ impl Job<'_> {
         let place = output.shown();
         output.land(Landing { replace: self.args.force, sync: self.args.sync })?;
         Ok(Done { output: Some(place), bytes, ..Done::default() })
-    }
-}
-
-impl Job<'_> {
-    /// Unpacks, if that is what this is about.
-    fn folder(&self, opened: &Opened, input: &Input, sealed: &mut Sealed<'_>) -> Result<Option<Done>, Failure> {
-        let args = self.args;
-        let name = input.shown();
-        if opened.metadata().kind != Kind::Folder {
-            return match args.only.is_empty() {
-                true => Ok(None),
-                false => Err(Failure::usage(
-                    format!("{name} holds a file, so there is no part of it to open"),
-                    "leave out --only, or name a range with --range",
-                )),
-            };
-        }
-        // Whoever wants its bytes gets them: an archive.
-        if args.range.is_some() || args.only.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
-            return Ok(None);
-        }
-        folder::open(opened, input, sealed, args).map(Some)
     }
 }
 

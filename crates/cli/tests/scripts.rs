@@ -95,7 +95,8 @@ fn play(path: &Path) -> String {
 fn every_script_does_what_it_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = scripts.chain(["folders.md", "sealing.md", "random.md"].map(|page| folder.join("../../docs").join(page))).collect();
+    let mut paths: Vec<_> =
+        scripts.chain(["folders.md", "sealing.md", "random.md"].map(|page| folder.join("../../docs").join(page))).collect();
     paths.sort();
     let complaints: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = paths.iter().map(|path| scope.spawn(|| play(path))).collect();
