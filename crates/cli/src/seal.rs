@@ -216,6 +216,8 @@ impl<'a> Job<'a> {
         let source = Gathered(self.args.pack.packer(input, output)?);
         let sealed = if self.args.armor {
             armored(output, |armor| sealing.gather(source, armor, work))
+        } else if output.is_positioned() {
+            sealing.gather_file(source, output.file(), work)
         } else {
             sealing.gather(source, output.file(), work)
         };

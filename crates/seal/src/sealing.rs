@@ -6,8 +6,8 @@ mod tests;
 
 pub use sealer::Sealer;
 
-use crate::engine::stream::Passed;
-use crate::engine::units::{Alone, Source, Writing};
+use crate::engine::stream::{Input, Passed};
+use crate::engine::units::{Alone, Placing, Source, Writing};
 use crate::engine::{file, memory, stream};
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
@@ -194,13 +194,26 @@ impl Sealing {
         Ok((summary, input.into_source()))
     }
 
-    fn units<I: stream::Input>(
-        &self,
-        start: &Start,
-        input: I,
-        mut output: impl Write + Send,
-        work: &Work<'_>,
-    ) -> Result<(Summary, I), Error> {
+    /// What is put together from many things, to a regular file, on all cores, at positions. `output` is empty, and not open for appending.
+    ///
+    /// # Errors
+    /// As for files.
+    pub fn gather_file<S: Source>(&self, source: S, output: &File, work: &Work<'_>) -> Result<(Summary, S), Error> {
+        file::check_empty(output)?;
+        if self.contents.padded {
+            return self.gather(source, output, work);
+        }
+        let start = self.start()?;
+        let unit = stream::sealed_unit(&start.message) as u64;
+        let input = stream::Gathered::start(source, stream::data_unit(&start.message))?;
+        let header = self.header(&start, self.header_length(&start, !input.ended()))?;
+        file::write_all_at(output, &header, 0).map_err(Error::Write)?;
+        let begin = header.len() as u64;
+        let passed = stream::seal(&start.message, input, Placing { file: output, begin, unit }, work)?;
+        Ok((Summary { plain: passed.read, sealed: begin + passed.written }, passed.input.into_source()))
+    }
+
+    fn units<I: Input>(&self, start: &Start, input: I, mut output: impl Write + Send, work: &Work<'_>) -> Result<(Summary, I), Error> {
         let header = self.header(start, self.header_length(start, !input.ended()))?;
         output.write_all(&header).map_err(Error::Write)?;
         let Passed { read, written, input, mut output } = stream::seal(&start.message, input, Writing(output), work)?;

@@ -7,7 +7,7 @@ pub(crate) use input::{Gathered, Input, Stream};
 
 use super::buffer::Buffer;
 use super::on_threads;
-use super::units::Sink;
+use super::units::Drain;
 use crate::floe::{Message, OVERHEAD};
 use crate::{Error, Work};
 use input::Unit;
@@ -43,7 +43,7 @@ pub(crate) struct Passed<I, S> {
 }
 
 /// Seals all of `input`, whose units are [`data_unit`]s.
-pub(crate) fn seal<I: Input, S: Sink>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
+pub(crate) fn seal<I: Input, S: Drain>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
     let full = message.data_length();
     let per_unit = per_unit(message) as u64;
     run(message, input, output, work, |cipher, unit, data, sealed, done| {
@@ -60,7 +60,7 @@ pub(crate) fn seal<I: Input, S: Sink>(message: &Message, input: I, output: S, wo
 }
 
 /// Opens all of `input`, whose units are [`sealed_unit`]s.
-pub(crate) fn open<I: Input, S: Sink>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
+pub(crate) fn open<I: Input, S: Drain>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
     let full = message.segment_length();
     let per_unit = per_unit(message) as u64;
     run(message, input, output, work, |cipher, unit, sealed, data, done| {
@@ -81,7 +81,7 @@ type Cipher<'m> = crate::floe::Cipher<&'m Message>;
 
 /// Takes units from the input, has `each` work on them, and puts them out in order. `each` gets a unit and a buffer to write to, says through its
 /// last argument how far that is filled, even if it fails, and returns how many bytes of data there were.
-fn run<'m, I: Input, S: Sink>(
+fn run<'m, I: Input, S: Drain>(
     message: &'m Message,
     input: I,
     output: S,

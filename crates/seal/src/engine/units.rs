@@ -1,5 +1,7 @@
 //! Data that are not a file and not a stream, but many things put together or to be taken apart.
 
+use super::file::write_all_at;
+use std::fs::File;
 use std::io::{self, Read, Write};
 
 /// Something that gives data in order, and leaves the slow part of that to be done by any thread: a folder, whose order and lengths are settled by
@@ -51,18 +53,67 @@ pub trait Sink: Send {
     fn complete(rest: Self::Rest, bytes: &[u8]) -> io::Result<()>;
 }
 
+/// Where the engine puts units.
+pub(crate) trait Drain: Send {
+    type Rest: Send;
+    /// Whether units have to come in order.
+    const ORDERED: bool;
+
+    fn put(&mut self, number: u64, bytes: &[u8]) -> io::Result<Self::Rest>;
+
+    fn complete(rest: Self::Rest, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// A sink.
+pub(crate) struct Giving<S>(pub(crate) S);
+
+impl<S: Sink> Drain for Giving<S> {
+    type Rest = S::Rest;
+    const ORDERED: bool = true;
+
+    fn put(&mut self, _number: u64, bytes: &[u8]) -> io::Result<S::Rest> {
+        self.0.put(bytes)
+    }
+
+    fn complete(rest: S::Rest, bytes: &[u8]) -> io::Result<()> {
+        S::complete(rest, bytes)
+    }
+}
+
 /// A writer, which has done all when it has written.
 pub(crate) struct Writing<W>(pub(crate) W);
 
-impl<W: Write + Send> Sink for Writing<W> {
+impl<W: Write + Send> Drain for Writing<W> {
     type Rest = ();
+    const ORDERED: bool = true;
 
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn put(&mut self, _number: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }
 
     fn complete((): (), _bytes: &[u8]) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// A regular file, where each unit has its place: nobody waits for the one before.
+pub(crate) struct Placing<'f> {
+    pub(crate) file: &'f File,
+    /// Where the first unit begins.
+    pub(crate) begin: u64,
+    pub(crate) unit: u64,
+}
+
+impl<'f> Drain for Placing<'f> {
+    type Rest = (&'f File, u64);
+    const ORDERED: bool = false;
+
+    fn put(&mut self, number: u64, _bytes: &[u8]) -> io::Result<Self::Rest> {
+        Ok((self.file, self.begin + number * self.unit))
+    }
+
+    fn complete((file, position): Self::Rest, bytes: &[u8]) -> io::Result<()> {
+        write_all_at(file, bytes, position)
     }
 }
 

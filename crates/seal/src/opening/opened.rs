@@ -2,7 +2,7 @@
 
 use super::{Opener, RangeReader};
 use crate::engine::stream::Passed;
-use crate::engine::units::{Alone, Sink, Writing};
+use crate::engine::units::{Alone, Drain, Giving, Sink, Writing};
 use crate::engine::{file, memory, stream};
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
@@ -108,7 +108,8 @@ impl Opened {
     /// As for files.
     pub fn scatter<S: Sink>(&self, input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
         if !self.contents.padded {
-            return self.units(input, sink, work);
+            let (summary, sink) = self.units(input, Giving(sink), work)?;
+            return Ok((summary, sink.0));
         }
         let stripped = Stripped { output: Alone { inner: sink, ended: false }, stripper: Stripper::default() };
         let (summary, stripped) = self.units(input, Writing(stripped), work)?;
@@ -116,7 +117,7 @@ impl Opened {
         Ok((Summary { plain, ..summary }, stripped.0.output.inner))
     }
 
-    fn units<S: Sink>(&self, mut input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
+    fn units<S: Drain>(&self, mut input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
         let message = self.message(&mut input)?;
         let input = stream::Stream::start(input, stream::sealed_unit(&message))?;
         let Passed { read, written, output, .. } = stream::open(&message, input, sink, work)?;

@@ -1,6 +1,6 @@
-//! The output, which takes units in order: whoever is early waits.
+//! The output. Where it takes units in order, whoever is early waits.
 
-use crate::engine::units::Sink;
+use crate::engine::units::Drain;
 use crate::{Error, Work};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ struct State<S> {
     failure: Option<Error>,
 }
 
-impl<S: Sink> Output<S> {
+impl<S: Drain> Output<S> {
     pub(super) fn new(output: S) -> Self {
         Self {
             state: Mutex::new(State { output, next: 0, written: 0, failure: None }),
@@ -44,10 +44,10 @@ impl<S: Sink> Output<S> {
 
     /// Puts out a unit when its turn comes, and does what is left when it is the next one's; what failed in it counts after all before it was put out.
     pub(super) fn put(&self, number: u64, bytes: &[u8], result: Result<usize, Error>, work: &Work<'_>) {
-        let waiting = |state: &mut State<S>| state.next != number && state.failure.is_none();
+        let waiting = |state: &mut State<S>| S::ORDERED && state.next != number && state.failure.is_none();
         let mut state = self.turn.wait_while(self.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() {
-            let written = state.output.put(bytes).map_err(Error::Write);
+            let written = state.output.put(number, bytes).map_err(Error::Write);
             state.written += bytes.len() as u64;
             let (rest, result) = match written {
                 Ok(rest) => (Some(rest), result),
@@ -77,9 +77,9 @@ impl<S: Sink> Output<S> {
 }
 
 /// Held by a worker while it works: if it panics, in a writer or a callback of the caller's, the others must not wait for its turn for ever.
-pub(super) struct Fallen<'a, S: Sink>(pub(super) &'a Output<S>);
+pub(super) struct Fallen<'a, S: Drain>(pub(super) &'a Output<S>);
 
-impl<S: Sink> Drop for Fallen<'_, S> {
+impl<S: Drain> Drop for Fallen<'_, S> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.fail(&mut self.0.lock(), Error::Stopped);

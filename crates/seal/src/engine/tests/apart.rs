@@ -96,6 +96,11 @@ fn they_give_what_streams_give() {
                 assert_eq!((done.plain, done.sealed, source.given), (length as u64, sealed.len() as u64, length));
                 assert!(output == sealed, "{length} bytes on {threads}, padded: {padded}");
 
+                let output = tempfile::tempfile().expect("a temporary file");
+                let (done, _) = sealing.gather_file(Lazy::new(&data), &output, &work(threads)).expect("sealed");
+                assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
+                assert!(contents(output) == sealed, "{length} bytes at positions on {threads}, padded: {padded}");
+
                 let (opened, payload) = opened(&sealed).expect("the passphrase");
                 let (done, sink) = opened.scatter(Slow(payload, 99_999), Places::default(), &work(threads)).expect("opened");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
@@ -121,6 +126,12 @@ fn whatever_fails_ends_it_with_its_own_error() {
                     other => panic!("{what} at {at} on {threads}: {other:?}"),
                 }
             }
+            let source = Lazy { rests_fail_at: at, ..Lazy::new(&data) };
+            let failed = within_seconds(move || {
+                let output = tempfile::tempfile().expect("a temporary file");
+                sealing(false).gather_file(source, &output, &work(threads)).map(|(done, _)| done)
+            });
+            assert!(matches!(failed.expect("no panic"), Err(Error::Read(_))), "at positions, at {at} on {threads}");
             let sinks = [
                 ("put", Places { puts_fail_at: Some(at), ..Places::default() }),
                 ("rest", Places { rests_fail_at: Some(at), ..Places::default() }),
