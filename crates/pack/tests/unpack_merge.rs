@@ -3,6 +3,7 @@
 mod archive;
 mod tree;
 
+use archive::pack::{Pack, a_file, root};
 use archive::{ended, file, folder, hard_link, header, sum, symlink};
 use deadpan_pack::Unpacking;
 use std::fs::{self, Permissions};
@@ -174,4 +175,25 @@ fn what_nobody_completes_is_not_there() {
     }
     assert!(unpacker.finish().is_err());
     assert_eq!(names(target.path()), ["b"]);
+}
+
+/// The index may say that an entry is not what it should be before the entry has failed because something is there.
+#[test]
+fn what_exists_stays_also_where_the_index_lies() {
+    let (other, mine) = (a_file("a", b"what the index says"), a_file("a", b"what is there"));
+    let mut pack = Pack::new().add(&root());
+    pack.add_as(&mine, &other);
+    let archive = pack.end();
+    for options in [Unpacking::default(), going()] {
+        let target = tempdir().unwrap();
+        fs::write(target.path().join("a"), "precious").unwrap();
+        match into(target.path(), &archive, options) {
+            Ok(outcome) => assert!(outcome.failed > 0, "{outcome:?}"),
+            Err(error) => assert!(error.to_string().contains('a'), "{error}"),
+        }
+        assert_eq!(fs::read(target.path().join("a")).unwrap(), b"precious");
+        let empty = tempdir().unwrap();
+        let _ = into(empty.path(), &archive, options);
+        assert_eq!(names(empty.path()), <[&str; 0]>::default(), "and what came goes");
+    }
 }

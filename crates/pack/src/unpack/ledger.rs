@@ -95,6 +95,8 @@ struct Item {
     done: Option<bool>,
     hash: Option<[u8; 32]>,
     expected: Option<[u8; 32]>,
+    /// The index says otherwise: it has to go, should it come to be.
+    wrong: bool,
 }
 
 impl Ledger {
@@ -116,7 +118,7 @@ impl Ledger {
     /// A new entry; its number.
     pub(super) fn begin(&self, path: &[u8], facts: [u8; 16]) -> u64 {
         let mut state = self.state();
-        state.queue.push_back(Item { path: path.to_vec(), facts, done: None, hash: None, expected: None });
+        state.queue.push_back(Item { path: path.to_vec(), facts, done: None, hash: None, expected: None, wrong: false });
         state.first + state.queue.len() as u64 - 1
     }
 
@@ -126,8 +128,13 @@ impl Ledger {
         let Some(item) = state.item(number) else { return };
         item.done = Some(true);
         item.hash = hash;
-        let wrong = item.expected.is_some() && item.expected != hash;
-        state.complete += 1;
+        let (known, wrong) = (item.wrong, item.expected.is_some() && item.expected != hash);
+        if known {
+            let path = item.path.clone();
+            state.wrong.push(path);
+        } else {
+            state.complete += 1;
+        }
         if wrong {
             self.changed(&mut state, number, "its contents were changed");
         }
@@ -218,11 +225,10 @@ impl Ledger {
         item.expected = None;
         item.hash = None;
         let (path, done) = (item.path.clone(), item.done);
-        // What somebody else had there stays.
-        if done != Some(false) {
-            state.wrong.push(path.clone());
-        }
+        // It may yet fail, and what somebody else had there stays.
+        item.wrong = done.is_none();
         if done == Some(true) {
+            state.wrong.push(path.clone());
             state.complete -= 1;
         }
         let what = format!("{} is not what the index says: {how}", shown(&path));
