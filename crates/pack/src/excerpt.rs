@@ -4,8 +4,8 @@ use crate::index::fill;
 use crate::index::write::Index;
 use crate::path::{is_under, parent};
 use crate::select::{Pick, Picks};
-use crate::tar::MARKER;
 use crate::tar::write::{About, comment, headers, pad};
+use crate::tar::{Event, MARKER, Parser};
 use crate::{BLOCK, Contents, Entry, Error, Kind};
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -29,6 +29,8 @@ pub struct Excerpt<'a, R, S> {
     /// The last folder that is there.
     folder: Option<Vec<u8>>,
     stage: Stage,
+    /// Reads the headers before anybody else does.
+    check: Parser,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +46,10 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
     pub fn new(picks: Picks<'a, R>, contents: Contents<S>) -> Self {
         let mut ready = Vec::new();
         comment(&mut ready, &[MARKER]);
+        let mut check = Parser::new();
+        let mut at = 0;
+        // It is as it should be; were it not, no entry would pass.
+        while let Ok(Some(_)) = check.next(&ready, &mut at) {}
         Self {
             picks,
             contents,
@@ -55,6 +61,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
             zeros: 0,
             folder: None,
             stage: Stage::Entries,
+            check,
         }
     }
 
@@ -119,11 +126,31 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         let old = self.ready.len();
         self.ready.resize(old + length, 0);
         fill(&mut self.contents.input, entry.begin, &mut self.ready[old..])?;
+        self.compare(&entry, old)?;
         if entry.kind == Kind::Folder {
             self.folder = Some(entry.path.clone());
         }
         self.add(Entry { begin, content: begin + length as u64, ..entry.clone() });
         self.copy(&entry)
+    }
+
+    /// Refuses headers that are not those of the entry that the index names: what is made of them might be what nobody selected, and be noticed only
+    /// after it has taken the place of something.
+    fn compare(&mut self, entry: &Entry, from: usize) -> Result<(), Error> {
+        let (bytes, mut at) = (&self.ready[from..], 0);
+        let same = match self.check.next(bytes, &mut at)? {
+            // Places are others here, and headers know no hash.
+            Some(Event::Member(member)) if at == bytes.len() => {
+                Entry { begin: entry.begin, content: entry.content, hash: entry.hash, ..member.entry } == *entry
+            }
+            _ => false,
+        };
+        self.check.skip();
+        if same {
+            return Ok(());
+        }
+        let what = format!("{} is not what the index says: it was changed, or moved", crate::shown(&entry.path));
+        Err(Error::Archive { what, hint: "the archive was changed after it was made; get it again" })
     }
 
     /// A link to a file that is not selected, as that file.

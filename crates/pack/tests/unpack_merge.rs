@@ -5,8 +5,9 @@ mod tree;
 
 use archive::pack::{Pack, a_file, root};
 use archive::{ended, file, folder, hard_link, header, sum, symlink};
-use deadpan_pack::Unpacking;
+use deadpan_pack::{Contents, Error, Excerpt, Selection, Unpacking, Work, unpack};
 use std::fs::{self, Permissions};
+use std::io::Cursor;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use tempfile::tempdir;
 use tree::{fresh, in_steps, into, names, unpacker};
@@ -196,4 +197,23 @@ fn what_exists_stays_also_where_the_index_lies() {
         let _ = into(empty.path(), &archive, options);
         assert_eq!(names(empty.path()), <[&str; 0]>::default(), "and what came goes");
     }
+}
+
+/// The index names one file, and the headers at its place another one, which nobody selected.
+#[test]
+fn a_part_is_what_was_selected_or_nothing() {
+    let (wanted, other) = (a_file("picture", b"content"), a_file(".bashrc", b"content"));
+    let mut pack = Pack::new().add(&root());
+    pack.add_as(&other, &wanted);
+    let archive = pack.end();
+    let open = || Contents::read(Cursor::new(&archive)).unwrap().unwrap();
+    let target = tempdir().unwrap();
+    fs::write(target.path().join(".bashrc"), "precious").unwrap();
+    let mut contents = open();
+    let chosen = Selection::new([b"picture".to_vec()]).within(&mut contents).unwrap();
+    let mut unpacker = unpacker(target.path(), Unpacking { replace: true, ..going() });
+    let error = unpack(Excerpt::new(chosen.entries(&mut contents), open()), &mut unpacker, &Work::default()).unwrap_err();
+    assert!(matches!(&error, Error::Archive { what, .. } if what.starts_with("picture is not what the index says")), "{error}");
+    assert_eq!(fs::read(target.path().join(".bashrc")).unwrap(), b"precious");
+    assert_eq!(names(target.path()), [".bashrc"]);
 }

@@ -67,7 +67,8 @@ impl<R: Read> Turn<'_, R> {
         if work.stop.is_some_and(|stop| stop()) {
             return Err(Error::Stopped);
         }
-        let length = fill(&mut self.input, unit).map_err(Error::Read)?;
+        // An excerpt of a pack is an input that finds faults in it.
+        let length = fill(&mut self.input, unit).map_err(|error| error.downcast().unwrap_or_else(Error::Read))?;
         self.ended = length < unit.len();
         if length == 0 {
             return Ok(None);
