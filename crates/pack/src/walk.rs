@@ -2,16 +2,12 @@
 //!
 //! Everything is opened relative to its folder, and no symbolic link is followed: whoever changes the tree meanwhile leads us nowhere else.
 
+use crate::path::{DEEPEST, LONGEST};
 use crate::{Error, shown};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::OwnedFd;
-
-/// Folders in folders, at the most.
-pub(crate) const DEEPEST: usize = 1024;
-/// Bytes of a path, at the most.
-pub(crate) const LONGEST: usize = u16::MAX as usize;
 
 /// What was found, but for its path.
 pub(crate) enum Node {
@@ -63,9 +59,6 @@ impl Walk {
     }
 
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Error> {
-        if self.levels.len() > DEEPEST {
-            return Err(self.refused("is too deep: 1024 folders in one another are the limit"));
-        }
         let names = Names::read(&folder).map_err(|error| self.failed("read", error))?;
         self.levels.push(Level { folder, names, next: 0, path: self.path.len() });
         Ok(())
@@ -77,7 +70,11 @@ impl Walk {
     }
 
     fn refused(&self, why: &str) -> Error {
-        Error::Refused { what: format!("{} {why}", shown(&self.path)), hint: "leave it out, or rename it" }
+        // Its beginning tells as much as all of it, which would fill the screen.
+        let path = shown(&self.path[..self.path.len().min(200)]);
+        Error::Refused {
+            what: format!("{path}{} {why}", if self.path.len() > 200 { "…" } else { "" }), hint: "leave it out, or rename it"
+        }
     }
 
     /// The next node, or what is missed in its place; nothing at the end. The contents of a folder come next.
@@ -96,10 +93,15 @@ impl Walk {
             self.path.push(b'/');
         }
         self.path.extend_from_slice(name);
-        if self.path.len() > LONGEST {
-            return Err(self.refused("is too long a path"));
+        let found = found(&level.folder, name, kind);
+        let depth = self.levels.len();
+        if depth > DEEPEST {
+            return Err(self.refused("is too deep: 1024 folders in one another are the limit"));
         }
-        match found(&level.folder, name, kind) {
+        if self.path.len() > LONGEST {
+            return Err(self.refused("is too long a path: 65 535 bytes are the limit"));
+        }
+        match found {
             Ok(Found::Folder(folder, stat)) => match self.enter(folder) {
                 Ok(()) => Ok(Some(Ok((Node::Folder, stat)))),
                 Err(error @ Error::Entry { .. }) => Ok(Some(Err(Missed::Unreadable(error)))),

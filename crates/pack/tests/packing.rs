@@ -2,7 +2,7 @@
 
 mod tree;
 
-use deadpan_pack::{Packer, Packing, What, Work, pack};
+use deadpan_pack::{Contents, Packer, Packing, What, Work, pack};
 use std::fs::{self, File, FileTimes};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -165,4 +165,33 @@ fn names_that_are_none_are_refused() {
         assert!(Packer::new(tree.path(), name, Packing::default()).is_err(), "{}", name.escape_ascii());
     }
     assert!(Packer::new(&tree.path().join("none"), b"x", Packing::default()).is_err());
+}
+
+/// What is packed comes out again, down to the last folder that may be; deeper ones are refused before anything is lost.
+#[test]
+fn as_deep_as_may_be_and_no_deeper() {
+    let (tree, target) = (folder(), folder());
+    let down = |root: &Path, levels: usize| -> rustix::fd::OwnedFd {
+        use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let mut here = open(root, flags, Mode::empty()).expect("a folder");
+        for _ in 0..levels {
+            // All but the first time, it is there.
+            let _ = mkdirat(&here, "d", Mode::RWXU);
+            here = openat(&here, "d", flags, Mode::empty()).expect("a folder");
+        }
+        here
+    };
+    let last = down(tree.path(), 1023);
+    let file = rustix::fs::openat(&last, "f", rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY, rustix::fs::Mode::RWXU);
+    drop(file.expect("made"));
+    let bytes = packed(tree.path(), Packing::default(), 1);
+    let outcome = tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
+    assert_eq!((outcome.failed, outcome.entries), (0, 1025));
+    let count = Contents::read(std::io::Cursor::new(&bytes)).expect("readable").expect("a pack").entries().filter(Result::is_ok).count();
+    assert_eq!(count, 1025);
+    rustix::fs::mkdirat(down(tree.path(), 1024), "e", rustix::fs::Mode::RWXU).expect("made");
+    let packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
+    let error = pack(packer, std::io::sink(), &Work::default()).expect_err("too deep").to_string();
+    assert!(error.contains("too deep") && error.len() < 500, "{error}");
 }

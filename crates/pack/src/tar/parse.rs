@@ -425,13 +425,18 @@ impl Parser {
             self.root = Some(std::mem::take(&mut entry.path));
             return Ok(Ok(()));
         }
-        if let Err(error) = check_path(plain(&entry.path).0) {
+        // In a pack, limits count from below the root, as they do in the index; and there is one way to write a path.
+        let checked = |path: &[u8]| match &self.root {
+            Some(root) => check_path(path.strip_prefix(&root[..]).and_then(|rest| rest.strip_prefix(b"/")).unwrap_or(path)),
+            None => check_path(plain(path).0),
+        };
+        if let Err(error) = checked(&entry.path) {
             return Ok(Err(error));
         }
         entry.path = under(&self.root, &entry.path)?;
         match entry.kind {
             Kind::HardLink => {
-                if let Err(error) = check_path(plain(&target).0) {
+                if let Err(error) = checked(&target) {
                     return Ok(Err(error));
                 }
                 entry.target = Some(under(&self.root, &target)?);

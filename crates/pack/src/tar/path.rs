@@ -1,12 +1,7 @@
 //! Which paths may be.
 
+use crate::path::{DEEPEST, LONGEST};
 use crate::{Error, shown};
-
-/// The longest path, in bytes.
-const LONGEST: usize = 65_535;
-
-/// The most components of a path.
-const DEEPEST: usize = 1024;
 
 /// Refuses a path that leads out of the folder it is meant for, or has no clear meaning. It ends without `/`; the empty one is the root itself.
 pub(crate) fn check_path(path: &[u8]) -> Result<(), Error> {
