@@ -195,3 +195,23 @@ fn as_deep_as_may_be_and_no_deeper() {
     let error = pack(packer, std::io::sink(), &Work::default()).expect_err("too deep").to_string();
     assert!(error.contains("too deep") && error.len() < 500, "{error}");
 }
+
+/// Files in /sys take up no room, and do not say where their data are.
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(clippy::print_stderr)] // A test that is skipped says so.
+fn what_does_not_tell_its_holes_has_none() {
+    let path = Path::new("/sys/kernel/mm/transparent_hugepage");
+    let name = "enabled";
+    let Ok(expected) = fs::read(path.join(name)) else {
+        eprintln!("skipped: there is no such file here");
+        return;
+    };
+    let packer = Packer::new(path, b"root", Packing { keep_going: true, ..Packing::default() }).expect("a folder");
+    let mut bytes = Vec::new();
+    pack(packer, &mut bytes, &Work::default()).expect("packed");
+    let target = folder();
+    tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
+    let found = fs::read(target.path().join(name)).expect("a file");
+    assert!(found.starts_with(&expected), "{found:?}");
+}

@@ -4,6 +4,7 @@ use crate::BLOCK;
 use crate::index::write::Slot;
 use crate::tree::Tree;
 use rustix::fs::{SeekFrom, Stat, fgetxattr, flistxattr, fstat, seek};
+use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
@@ -90,7 +91,13 @@ impl Extents {
         let mut pieces = VecDeque::new();
         let mut position = 0;
         while position < size {
-            let Ok(data) = seek(file, SeekFrom::Data(position)) else { break };
+            let data = match seek(file, SeekFrom::Data(position)) {
+                Ok(data) => data,
+                // Nothing but a hole up to the end.
+                Err(Errno::NXIO) => break,
+                // It does not know, as in /sys, or the disk fails: what is not read must not become zeros.
+                Err(_) => return whole(),
+            };
             let hole = seek(file, SeekFrom::Hole(data)).unwrap_or(size).min(size);
             if data >= hole {
                 break;
