@@ -3,6 +3,7 @@
 //! Where the file system can (`O_TMPFILE`), it has no name at all, and a run that is killed leaves nothing, not even garbage. Elsewhere it is
 //! called `.NAME.XXXXXXXX.deadpan-part`, is taken away on failures and signals, and what a killed run left is swept by the next one.
 
+mod clear;
 mod folder;
 
 pub use folder::PartialFolder;
@@ -10,6 +11,7 @@ pub use folder::PartialFolder;
 use crate::failure::Failure;
 use crate::shown::shown;
 use crate::signals::{self, Guard};
+use clear::clear;
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags, flock, linkat, open, openat, renameat, unlinkat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -249,7 +251,7 @@ fn sweep(folder: &File, parent: &Path, name: &OsStr) {
             continue;
         }
         let removed = match kind.is_dir() {
-            true => std::fs::remove_dir_all(entry.path()).is_ok(),
+            true => clear(&entry.path()),
             false => unlinkat(folder, &found, AtFlags::empty()).is_ok(),
         };
         if removed {

@@ -3,6 +3,7 @@
 //! Until then it is called `.NAME.XXXXXXXX.deadpan-part`, is for the owner's eyes only, is taken away on signals, and what a killed run left is swept by the
 //! next one.
 
+use super::clear::clear;
 use super::{Landing, exists, folder_of, prefix, rename_new, sweep, temporary};
 use crate::failure::Failure;
 use crate::shown::shown;
@@ -10,7 +11,7 @@ use crate::signals::{self, Guard};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, mkdirat, open, openat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A folder that is still being filled.
@@ -38,7 +39,7 @@ impl PartialFolder {
         mkdirat(&parent, &temporary, Mode::RWXU).map_err(failed)?;
         let path = above.join(&temporary);
         let guard = signals::guard(move || {
-            let _ = fs::remove_dir_all(&path);
+            clear(&path);
         });
         let folder = File::from(openat(&parent, &temporary, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?);
         // Whoever sweeps sees that somebody is at it.
