@@ -67,6 +67,27 @@ impl Hasher for Itself {
     }
 }
 
+/// Those of some names in one folder that are like an earlier one of them. Holds eight bytes a name, and only meanwhile.
+pub(crate) fn alikes<'a>(names: impl Iterator<Item = &'a [u8]> + Clone) -> Vec<&'a [u8]> {
+    let keys = RandomState::new();
+    let key = |name: &[u8]| {
+        let mut hasher = keys.build_hasher();
+        fold(name, &mut hasher);
+        hasher.finish()
+    };
+    let mut all: Vec<_> = names.clone().map(key).collect();
+    all.sort_unstable();
+    let mut twice: Vec<_> = all.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    drop(all);
+    twice.dedup();
+    if twice.is_empty() {
+        return Vec::new();
+    }
+    let mut first = vec![true; twice.len()];
+    let later = |name: &&[u8]| twice.binary_search(&key(name)).is_ok_and(|place| !std::mem::take(&mut first[place]));
+    names.filter(later).collect()
+}
+
 /// Whether some system would take these names for the same.
 pub(crate) fn alike(one: &[u8], other: &[u8]) -> bool {
     let folded = |name| {
@@ -104,6 +125,14 @@ mod tests {
         }
         assert!(alike(b"\xffA", b"\xffa"));
         assert!(!alike(b"\xff", b"\xfe"));
+    }
+
+    #[test]
+    fn all_but_the_first_of_those_alike() {
+        let names = [&b"A"[..], b"B", b"B.c", b"a", b"b", "\u{e9}".as_bytes(), "E\u{301}".as_bytes(), b"z"];
+        assert_eq!(alikes(names.into_iter()), [&b"a"[..], b"b", "E\u{301}".as_bytes()]);
+        assert_eq!(alikes([&b"A"[..], b"a", b"B"].into_iter()), [b"a"]);
+        assert!(alikes([].into_iter()).is_empty() && alikes([&b"x"[..]].into_iter()).is_empty());
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub struct Notes {
 }
 
 /// More than these nobody reads.
-const LONGEST: usize = 1000;
+pub(crate) const LONGEST: usize = 1000;
 
 impl Notes {
     pub(crate) fn add(&mut self, path: &[u8], what: What) {

@@ -217,7 +217,9 @@ impl Packer {
 
     /// The next of the tree, if there is one.
     fn node(&mut self) -> Result<bool, Error> {
-        let (node, stat) = match self.walk.next()? {
+        let next = self.walk.next()?;
+        self.walk.alike().iter().for_each(|path| self.shared.note(path, What::Alike));
+        let (node, stat) = match next {
             None => return Ok(false),
             Some(Ok(found)) => found,
             Some(Err(missed)) => {

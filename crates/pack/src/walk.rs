@@ -2,6 +2,8 @@
 //!
 //! Everything is opened relative to its folder, and no symbolic link is followed: whoever changes the tree meanwhile leads us nowhere else.
 
+use crate::names::alikes;
+use crate::note::LONGEST as LONGEST_LIST;
 use crate::path::{DEEPEST, LONGEST};
 use crate::{Error, shown};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
@@ -34,6 +36,8 @@ pub(crate) struct Walk {
     levels: Vec<Level>,
     /// Of what was found last, below the root.
     path: Vec<u8>,
+    /// Paths whose names are like earlier ones in the folder that was entered last.
+    alike: Vec<Vec<u8>>,
 }
 
 /// A folder whose names are being gone through.
@@ -48,7 +52,7 @@ struct Level {
 impl Walk {
     /// Begins with what is in `root`.
     pub(crate) fn new(root: OwnedFd) -> Result<Self, Error> {
-        let mut walk = Self { levels: Vec::new(), path: Vec::new() };
+        let mut walk = Self { levels: Vec::new(), path: Vec::new(), alike: Vec::new() };
         walk.enter(root)?;
         Ok(walk)
     }
@@ -58,8 +62,15 @@ impl Walk {
         &self.path
     }
 
+    /// What is alike in folders that were entered since this was asked.
+    pub(crate) fn alike(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.alike)
+    }
+
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Error> {
         let names = Names::read(&folder).map_err(|error| self.failed("read", error))?;
+        let path = |name: &[u8]| if self.path.is_empty() { name.to_vec() } else { [&self.path, &b"/"[..], name].concat() };
+        self.alike.extend(alikes((0..names.len()).map(|index| names.get(index).0)).into_iter().take(LONGEST_LIST).map(path));
         self.levels.push(Level { folder, names, next: 0, path: self.path.len() });
         Ok(())
     }

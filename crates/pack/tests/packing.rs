@@ -215,3 +215,22 @@ fn what_does_not_tell_its_holes_has_none() {
     let found = fs::read(target.path().join(name)).expect("a file");
     assert!(found.starts_with(&expected), "{found:?}");
 }
+
+/// What some systems take for one name is told, the root's names and those of folders.
+#[test]
+fn names_alike_are_noted() {
+    let tree = folder();
+    fs::create_dir(tree.path().join("sub")).expect("a folder");
+    for name in ["README", "readme", "other", "sub/\u{e9}", "sub/e\u{301}", "sub/README"] {
+        fs::write(tree.path().join(name), name).expect("written");
+    }
+    if fs::read(tree.path().join("README")).expect("a file") != b"README" {
+        return; // Here they are one.
+    }
+    let packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
+    let packer = pack(packer, std::io::sink(), &Work::default()).expect("packed");
+    let notes = packer.notes();
+    let alike: Vec<_> = notes.list().iter().map(|note| (note.path.as_slice(), &note.what)).collect();
+    assert_eq!(alike, [(&b"readme"[..], &What::Alike), ("sub/\u{e9}".as_bytes(), &What::Alike)]);
+    assert!(!notes.incomplete());
+}
