@@ -187,10 +187,18 @@ impl Packer {
     fn next(&mut self) -> Result<bool, Error> {
         match self.ending {
             Ending::Entries => {
-                if let Some(block) = self.shared.index().block(self.position) {
+                let mut index = self.shared.index();
+                if index.is_too_long() {
+                    return Err(Error::Refused {
+                        what: "there are too many files, or their paths are too long".into(),
+                        hint: "pack its folders one by one",
+                    });
+                }
+                if let Some(block) = index.block(self.position) {
                     self.ready = block;
                     return Ok(true);
                 }
+                drop(index);
                 if let Some(stat) = self.root_stat.take() {
                     self.plain(Vec::new(), Kind::Folder, &stat, Vec::new());
                 } else if !self.node()? {

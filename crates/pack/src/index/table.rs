@@ -11,7 +11,7 @@ use std::ops::Range;
 const MAGIC: &[u8; 8] = b"DPNPACK\x01";
 const TRAILER: u64 = 64;
 /// The longest table that is read: enough for a hundred million entries with paths as they usually are.
-const LONGEST_TABLE: u64 = 16 << 20;
+pub(super) const LONGEST_TABLE: u64 = 16 << 20;
 /// The longest part, where writers keep to about an eighth of that.
 const LONGEST_PART: u32 = 1 << 20;
 /// Bytes of a part before its records.

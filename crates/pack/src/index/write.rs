@@ -1,5 +1,6 @@
 //! The index as it grows: parts with room for hashes that are not known yet.
 
+use super::table::LONGEST_TABLE;
 use super::varint::{put, put_signed};
 use crate::tar::INDEX_BLOCK;
 use crate::tar::write::comment;
@@ -11,6 +12,8 @@ const PART: usize = 128 << 10;
 /// When more than this is complete, it goes into the archive.
 const WAITING: usize = 4 << 20;
 const HASH: usize = 32;
+/// Bytes of a line of the table, without the path.
+const LINE: u64 = 8 + 4 + 4 + 32 + 2;
 /// The last bytes of a pack.
 const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
 
@@ -43,6 +46,8 @@ pub(crate) struct Index {
     /// Bytes in closed parts.
     waiting: usize,
     table: Vec<u8>,
+    /// How long it will be at least.
+    table_length: u64,
     entries: u64,
     /// Of the entry before.
     path: Vec<u8>,
@@ -105,6 +110,7 @@ impl Index {
     /// A new part, which begins with this entry and can be read alone.
     fn begin(&mut self, entry: &Entry) {
         self.waiting += self.parts.back().map_or(0, |part| part.bytes.len());
+        self.table_length += LINE + entry.path.len() as u64;
         // A part ends with the record that fills it.
         let mut bytes = Vec::with_capacity(PART + 1024);
         bytes.extend_from_slice(&entry.begin.to_be_bytes());
@@ -112,6 +118,11 @@ impl Index {
         self.parts.push_back(Part { first: entry.path.clone(), count: 0, bytes, open: 0 });
         self.path.clear();
         (self.seconds, self.end) = (0, entry.begin);
+    }
+
+    /// Whether no reader would take the table any more.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.table_length > LONGEST_TABLE
     }
 
     pub(crate) fn set(&mut self, slot: Slot, hash: &[u8; HASH]) {
@@ -187,4 +198,44 @@ impl Index {
 struct Line {
     first: Vec<u8>,
     count: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Time;
+
+    /// Readers refuse a longer one, so a writer must not get that far.
+    #[test]
+    fn the_table_does_not_grow_beyond_what_is_read() {
+        let mut index = Index::default();
+        let mut position = 1024;
+        // Each of them fills a part, of which the table keeps a path of 65 535 bytes.
+        for number in 0_u32.. {
+            let mut path = number.to_be_bytes().map(|byte| byte | 0x80).to_vec();
+            path.resize(65_535, b'x');
+            let entry = |kind, path| Entry {
+                path,
+                kind,
+                mode: 0,
+                modified: Time::default(),
+                size: 0,
+                begin: position,
+                content: position + 512,
+                stored: 0,
+                hash: None,
+                target: Some(vec![b'x'; 65_535]),
+            };
+            index.add(&entry(Kind::SymbolicLink, path));
+            position += 512;
+            if index.is_too_long() {
+                break;
+            }
+            assert!(number < 300, "it is never too long");
+            while index.block(position).is_some() {}
+        }
+        while index.part(position).is_some() {}
+        let length = index.table.len() as u64;
+        assert!(length > LONGEST_TABLE && length < LONGEST_TABLE + 70_000, "{length}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::BLOCK;
 use crate::index::write::Slot;
+use crate::tar::MOST_PIECES;
 use crate::tree::Tree;
 use rustix::fs::{SeekFrom, Stat, fgetxattr, flistxattr, fstat, seek};
 use rustix::io::Errno;
@@ -103,6 +104,10 @@ impl Extents {
                 break;
             }
             pieces.push_back((data, hole - data));
+            if pieces.len() == MOST_PIECES {
+                // No reader takes more.
+                return whole();
+            }
             position = hole;
         }
         // File systems that compress take up less room as well.
