@@ -64,6 +64,14 @@ impl Error {
         Self::Archive { what: what.into(), hint: "the archive is damaged, or it is none; get it again" }
     }
 
+    /// Why, for those who say themselves what could not be done to which file.
+    pub(crate) fn cause(&self) -> String {
+        match self {
+            Self::Entry { error, .. } => error.to_string(),
+            error => error.to_string(),
+        }
+    }
+
     /// Whose fault it is.
     #[must_use]
     pub fn fault(&self) -> Fault {

@@ -7,19 +7,23 @@ pub use job::Job;
 
 use crate::index::write::Slot;
 use crate::note::{Notes, What};
-use crate::tar::MARKER;
 use crate::tar::write::{About, comment, headers, pad};
+use crate::tar::{LONGEST_PAX, MARKER};
 use crate::walk::{Missed, Node, Walk};
 use crate::{BLOCK, Entry, Error, Kind, Time};
 use job::{Piece, Shared};
 use rustix::fs::{Mode, OFlags, Stat, fstat, open};
-use source::{Extents, Source, xattrs_of};
+use source::{Extents, Source, Xattr, xattrs_of};
 use std::collections::HashMap;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Files whose reading may be left to others, for each stretch: they stay open so long.
 const LEFT_OPEN: usize = 200;
+
+/// Extended attributes of an entry, with room left in its pax header for paths.
+const MOST_XATTRS: usize = LONGEST_PAX as usize - (256 << 10);
 
 /// How a folder is packed.
 #[derive(Clone, Debug, Default)]
@@ -200,7 +204,7 @@ impl Packer {
                 }
                 drop(index);
                 if let Some(stat) = self.root_stat.take() {
-                    self.plain(Vec::new(), Kind::Folder, &stat, Vec::new());
+                    self.folder(Vec::new(), &stat)?;
                 } else if !self.node()? {
                     self.ready.resize(2 * BLOCK as usize, 0);
                     self.ending = Ending::Parts;
@@ -234,7 +238,7 @@ impl Packer {
                 let what = match missed {
                     Missed::Gone => What::Gone,
                     Missed::Special => What::Special,
-                    Missed::Unreadable(error) if self.options.keep_going => What::Unreadable(error.to_string()),
+                    Missed::Unreadable(error) if self.options.keep_going => What::Unreadable(error.cause()),
                     Missed::Unreadable(error) => return Err(error),
                 };
                 self.shared.note(self.walk.path(), what);
@@ -243,7 +247,7 @@ impl Packer {
         };
         let path = self.walk.path().to_vec();
         match node {
-            Node::Folder => self.plain(path, Kind::Folder, &stat, Vec::new()),
+            Node::Folder => self.folder(path, &stat)?,
             Node::SymbolicLink(target) => self.plain(path, Kind::SymbolicLink, &stat, target),
             Node::File(_) if self.options.except == Some((stat.st_dev, stat.st_ino)) => {}
             Node::File(file) => match self.other_name(&path, &stat) {
@@ -272,18 +276,39 @@ impl Packer {
         Some(name)
     }
 
-    /// An entry without content.
+    fn folder(&mut self, path: Vec<u8>, stat: &Stat) -> Result<(), Error> {
+        let xattrs = self.walk.folder().map(|folder| self.xattrs(&path, folder)).transpose()?.unwrap_or_default();
+        self.add(self.entry(path, Kind::Folder, stat), stat, &xattrs);
+        Ok(())
+    }
+
+    /// Extended attributes, where they are asked for. Those that do not fit the headers are left out, and it is said.
+    fn xattrs(&self, path: &[u8], handle: impl AsFd) -> Result<Vec<Xattr>, Error> {
+        if !self.options.xattrs {
+            return Ok(Vec::new());
+        }
+        let why = match xattrs_of(handle) {
+            Ok(found) if found.iter().map(|(name, value)| 3 * name.len() + value.len() + 32).sum::<usize>() <= MOST_XATTRS => {
+                return Ok(found);
+            }
+            Ok(_) => "they are too large for an archive".to_owned(),
+            Err(error) if self.options.keep_going => error.to_string(),
+            Err(error) => return Err(Error::Entry { verb: "read the extended attributes of", path: crate::shown(path), error }),
+        };
+        self.shared.note(path, What::Bare(why));
+        Ok(Vec::new())
+    }
+
+    /// A link.
     fn plain(&mut self, path: Vec<u8>, kind: Kind, stat: &Stat, target: Vec<u8>) {
-        let target = matches!(kind, Kind::SymbolicLink | Kind::HardLink).then_some(target);
-        let entry = Entry { target, ..self.entry(path, kind, stat) };
+        let entry = Entry { target: Some(target), ..self.entry(path, kind, stat) };
         self.add(entry, stat, &[]);
     }
 
     fn file(&mut self, path: Vec<u8>, file: std::fs::File, stat: &Stat) -> Result<(), Error> {
         let size = stat.st_size as u64;
         let extents = Extents::of(&file, stat);
-        let failed = |error| Error::Entry { verb: "read", path: crate::shown(&path), error };
-        let xattrs = if self.options.xattrs { xattrs_of(&file).map_err(failed)? } else { Vec::new() };
+        let xattrs = self.xattrs(&path, &file)?;
         let map = extents.map(size);
         let stored = map.len() as u64 + extents.length();
         let kind = if map.is_empty() { Kind::File } else { Kind::Sparse };

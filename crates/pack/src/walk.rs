@@ -62,6 +62,11 @@ impl Walk {
         &self.path
     }
 
+    /// The folder that was found last, if it was one.
+    pub(crate) fn folder(&self) -> Option<&OwnedFd> {
+        self.levels.last().map(|level| &level.folder)
+    }
+
     /// What is alike in folders that were entered since this was asked.
     pub(crate) fn alike(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.alike)

@@ -2,7 +2,7 @@
 
 mod tree;
 
-use deadpan_pack::{Contents, Packer, Packing, What, Work, pack};
+use deadpan_pack::{Contents, Packer, Packing, Unpacking, What, Work, pack};
 use std::fs::{self, File, FileTimes};
 use std::io::Write;
 use std::os::unix::fs::MetadataExt;
@@ -233,4 +233,41 @@ fn names_alike_are_noted() {
     let alike: Vec<_> = notes.list().iter().map(|note| (note.path.as_slice(), &note.what)).collect();
     assert_eq!(alike, [(&b"readme"[..], &What::Alike), ("sub/\u{e9}".as_bytes(), &What::Alike)]);
     assert!(!notes.incomplete());
+}
+
+/// Those of folders too, with names that pax has no room for; more than a header holds are left out, and it is said.
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(clippy::print_stderr)] // A test that is skipped says so.
+fn extended_attributes_of_files_and_folders() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let tree = folder();
+    fs::create_dir(tree.path().join("sub")).expect("a folder");
+    fs::write(tree.path().join("sub/file"), "file").expect("written");
+    let set = |path: &str, name: &str, value: &[u8]| setxattr(tree.path().join(path), name, value, XattrFlags::empty());
+    if set("", "user.root", b"1").is_err() {
+        eprintln!("skipped: there are no extended attributes here");
+        return;
+    }
+    set("sub", "user.a=b%3D", b"x=y\n\0").expect("set");
+    set("sub/file", "user.empty", b"").expect("set");
+    let bytes = packed(tree.path(), Packing { xattrs: true, ..Packing::default() }, 0);
+    let target = folder();
+    let options = Unpacking { attributes: true, ..tree::fresh() };
+    tree::into(target.path(), &bytes, options).expect("unpacked");
+    for (path, name, value) in [("", "user.root", &b"1"[..]), ("sub", "user.a=b%3D", b"x=y\n\0"), ("sub/file", "user.empty", b"")] {
+        let mut found = vec![0; 100];
+        let length = getxattr(target.path().join(path), name, found.as_mut_slice()).expect("it is there");
+        assert_eq!(&found[..length], value, "{path}");
+    }
+    for number in 0..20 {
+        if set("sub/file", &format!("user.{number}"), &[b'x'; 60_000]).is_err() {
+            eprintln!("skipped: here they are never too large");
+            return;
+        }
+    }
+    let packer = Packer::new(tree.path(), b"root", Packing { xattrs: true, ..Packing::default() }).expect("a folder");
+    let packer = pack(packer, std::io::sink(), &Work::default()).expect("packed");
+    assert!(packer.notes().incomplete());
+    assert!(matches!(packer.notes().list(), [note] if note.path == b"sub/file" && matches!(note.what, What::Bare(_))));
 }

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
@@ -103,6 +104,10 @@ impl Extents {
             if data >= hole {
                 break;
             }
+            if pieces.len() == MOST_PIECES {
+                // No reader takes more.
+                return whole();
+            }
             pieces.push_back((data, hole - data));
             if pieces.len() == MOST_PIECES {
                 // No reader takes more.
@@ -149,21 +154,28 @@ impl Extents {
     }
 }
 
+/// Name and value.
+pub(super) type Xattr = (Vec<u8>, Vec<u8>);
+
 /// Extended attributes, in the order of their names.
-pub(super) fn xattrs_of(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
+pub(super) fn xattrs_of(file: impl AsFd) -> io::Result<Vec<Xattr>> {
     let mut names = vec![0; 64 << 10];
-    let length = match flistxattr(file, names.as_mut_slice()) {
+    let length = match flistxattr(&file, names.as_mut_slice()) {
         Ok(length) => length,
         // The file system has none.
-        Err(rustix::io::Errno::OPNOTSUPP) => return Ok(Vec::new()),
+        Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
         Err(error) => return Err(error.into()),
     };
     let mut found = Vec::new();
     for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         // The system's own limit for a value.
         let mut value = vec![0; 64 << 10];
-        let length = fgetxattr(file, name, value.as_mut_slice())?;
-        value.truncate(length);
+        match fgetxattr(&file, name, value.as_mut_slice()) {
+            Ok(length) => value.truncate(length),
+            // It was removed meanwhile.
+            Err(Errno::NODATA) => continue,
+            Err(error) => return Err(error.into()),
+        }
         found.push((name.to_vec(), value));
     }
     found.sort();

@@ -125,7 +125,7 @@ impl Records {
             }
             _ => {
                 if let Some(name) = key.strip_prefix(b"SCHILY.xattr.") {
-                    self.attributes.push((name.to_vec(), value.to_vec()));
+                    self.attributes.push((attribute(name), value.to_vec()));
                 }
             }
         }
@@ -145,6 +145,23 @@ impl Sparse {
         self.pieces = Some(pieces);
         Ok(())
     }
+}
+
+/// The name of an extended attribute, in which GNU tar writes `=` and `%` otherwise.
+fn attribute(mut name: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(name.len());
+    while let Some(byte) = name.split_off_first() {
+        match name.get(..2) {
+            Some(b"3D") if *byte == b'%' => plain.push(b'='),
+            Some(b"25") if *byte == b'%' => plain.push(b'%'),
+            _ => {
+                plain.push(*byte);
+                continue;
+            }
+        }
+        name = &name[2..];
+    }
+    plain
 }
 
 fn given(value: &[u8]) -> Option<Vec<u8>> {

@@ -73,7 +73,14 @@ pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
         record(&mut records, b"GNU.sparse.realsize", &[size.to_string().as_bytes()]);
     }
     for (name, value) in about.xattrs {
-        record(&mut records, &[b"SCHILY.xattr.", name.as_slice()].concat(), &[value]);
+        // As GNU tar has it: a `=` would end the keyword.
+        let mut key = b"SCHILY.xattr.".to_vec();
+        name.iter().for_each(|byte| match byte {
+            b'%' => key.extend_from_slice(b"%25"),
+            b'=' => key.extend_from_slice(b"%3D"),
+            byte => key.push(*byte),
+        });
+        record(&mut records, &key, &[value]);
     }
     if !records.is_empty() {
         extension(out, b'x', &[b"PaxHeaders/", &last[..last.len().min(LONGEST_HINT)]].concat(), &records);
