@@ -74,6 +74,7 @@ impl Failure {
         match error {
             deadpan_pack::Error::Read(error) => Self::of(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
             deadpan_pack::Error::Write(error) => Self::io("write", name, &error),
+            deadpan_pack::Error::Entry { verb, path, error } => Self::io(verb, &format!("{name}: {path}"), &error),
             error => Self::split(Exit::from(error.fault()), name, &error.to_string()),
         }
     }

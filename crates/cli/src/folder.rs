@@ -45,7 +45,7 @@ impl PackArgs {
         let options =
             Packing { owner: self.owner, xattrs: self.xattrs, deterministic: self.deterministic, keep_going: self.keep_going, except };
         let name = name_of(path)?;
-        Packer::new(path, name.as_bytes(), options).map_err(|error| Failure::pack(&input.shown(), error))
+        Packer::new(path, name.as_bytes(), options).map_err(|error| failed(&input.shown(), error))
     }
 }
 
@@ -97,6 +97,16 @@ pub fn tell(notes: &Notes) -> Exit {
     if notes.incomplete() { Exit::System } else { Exit::Done }
 }
 
+/// An error in packing a folder.
+pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {
+    let unreadable = matches!(&error, deadpan_pack::Error::Entry { verb: "read", .. });
+    let failure = Failure::pack(folder, error);
+    match unreadable {
+        true => Failure { hint: Some("check its permissions, or leave out what cannot be read with --keep-going".into()), ..failure },
+        false => failure,
+    }
+}
+
 /// The engine's error about a pack: that of the pack, if it came from there; of `input` or `output` otherwise.
 pub fn blame(error: Error, input: &str, output: &str) -> Failure {
     use deadpan_pack::Error as Packs;
@@ -106,7 +116,7 @@ pub fn blame(error: Error, input: &str, output: &str) -> Failure {
         error => Err(error),
     };
     match of_pack {
-        Ok(error) => Failure::pack(input, error),
+        Ok(error) => failed(input, error),
         Err(error) => crate::seal::blame(error, input, output),
     }
 }

@@ -77,7 +77,7 @@ impl PackCommand {
         let packed = deadpan_pack::pack(packer, output.file(), &work);
         let packer = packed.map_err(|error| match error {
             Error::Write(error) => Failure::io("write", &output.shown(), &error),
-            error => Failure::pack(&input.shown(), error),
+            error => folder::failed(&input.shown(), error),
         })?;
         drop(progress);
         if let Output::Partial(partial, path) = &output {

@@ -151,6 +151,18 @@ fn other_contents_are_noticed_and_only_they_are_missing() {
 }
 
 #[test]
+fn a_link_to_contents_that_were_changed_goes_with_them() {
+    let (_source, mut bytes) = small();
+    let place = bytes.windows(13).position(|window| window == b"straight face").expect("it is in there");
+    bytes[place] ^= 1;
+    let target = folder();
+    let outcome = into(target.path(), &bytes, deadpan_pack::Unpacking { keep_going: true, ..fresh() }).expect("unpacked");
+    assert_eq!(outcome.failed, 2, "{outcome:?}");
+    assert!(!target.path().join("other name").exists() && !target.path().join("folder/file").exists());
+    assert!(target.path().join("link").is_symlink());
+}
+
+#[test]
 fn an_excerpt_is_the_same_however_it_is_read() {
     let source = folder();
     odd_tree(source.path());

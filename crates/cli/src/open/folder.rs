@@ -11,7 +11,7 @@ use crate::report::Done;
 use crate::sealed::Sealed;
 use crate::unpack::selection;
 use crate::window::TextOnly;
-use deadpan_pack::{Contents, Error, Excerpt, Kind};
+use deadpan_pack::{Contents, Error, Excerpt, Kind, Pick};
 use deadpan_seal::{Opened, Work};
 use std::io::{self, Write};
 
@@ -71,7 +71,9 @@ fn part(opened: &Opened, input: &Input, place: &Place, args: &OpenArgs) -> Resul
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let bytes = match first.as_slice() {
         // A file goes out as it is, several as an archive.
-        [pick] if pick.entry.kind == Kind::File => other.copy(&pick.entry, writer).map_err(blamed)?,
+        [Pick { entry, source }] if source.as_ref().unwrap_or(entry).kind == Kind::File => {
+            other.copy(source.as_ref().unwrap_or(entry), writer).map_err(blamed)?
+        }
         _ => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other), &mut writer)
             .map_err(|error| blamed(error.downcast::<Error>().unwrap_or_else(Error::Write)))?,
     };

@@ -163,7 +163,8 @@ fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     for row in &rows[..inside] {
         let record = record_length(row.length);
         // Behind the header, the record; in it the part, and a line's end.
-        let content = (row.offset + u64::from(row.length) + 1).checked_sub(record).filter(|content| content.is_multiple_of(BLOCK));
+        let behind = row.offset.checked_add(u64::from(row.length) + 1);
+        let content = behind.and_then(|behind| behind.checked_sub(record)).filter(|content| content.is_multiple_of(BLOCK));
         let from = content.and_then(|content| content.checked_sub(BLOCK)).filter(|from| *from > MARKER).ok_or_else(outside)?;
         let to = from + BLOCK + record.next_multiple_of(BLOCK);
         match blocks.last_mut() {

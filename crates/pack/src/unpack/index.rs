@@ -142,7 +142,8 @@ impl Index {
             let Some(entry) = cursor.entry(before, part.left == part.count)? else { break };
             let length = bytes.len() - used - cursor.rest.len();
             part.take(&bytes[used..used + length]);
-            ledger.index(facts(&entry), entry.hash)?;
+            let file = entry.target.as_deref().filter(|_| entry.kind == Kind::HardLink);
+            ledger.index(facts(&entry), entry.hash, file)?;
             if part.left == part.count {
                 part.first.clone_from(&entry.path);
             }

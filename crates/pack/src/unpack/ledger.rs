@@ -201,18 +201,20 @@ impl Ledger {
         Err(self.state().fatal.take().map_or(Error::Stopped, |(_, error)| error))
     }
 
-    /// The index describes the next entry.
-    pub(super) fn index(&self, facts: [u8; 16], hash: Option<[u8; 32]>) -> Result<(), Error> {
+    /// The index describes the next entry: of a hard link, also whose other name it is.
+    pub(super) fn index(&self, facts: [u8; 16], hash: Option<[u8; 32]>, file: Option<&[u8]>) -> Result<(), Error> {
         let mut state = self.state();
         let number = state.not_indexed;
+        let lost = file.is_some_and(|file| state.failed_paths.has(file));
         let Some(item) = state.item(number) else { return Err(Error::damaged("the index has more entries than the archive")) };
         item.expected = hash;
         let same = item.facts == facts;
-        let changed = item.done == Some(true) && item.hash != hash;
+        let there = item.done == Some(true);
+        let changed = there && item.hash != hash;
         state.not_indexed += 1;
         if !same {
             self.changed(&mut state, number, "it was changed, or moved");
-        } else if changed {
+        } else if changed || lost && there {
             self.changed(&mut state, number, "its contents were changed");
         }
         state.advance();
