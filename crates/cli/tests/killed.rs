@@ -65,6 +65,41 @@ fn sigkill_at_fifty_random_moments() {
 }
 
 #[test]
+fn a_folder_is_there_whole_or_not_at_all() {
+    let sandbox = Sandbox::with_key("hybrid");
+    std::fs::create_dir_all(sandbox.path("tree/inner")).unwrap();
+    for number in 0..300 {
+        sandbox.write(&format!("tree/inner/{number}"), vec![number as u8; 100 * number]);
+    }
+    sandbox.write("tree/large", vec![7; 32 << 20]);
+    sandbox.run(&["seal", "tree"]).expect(0, "");
+    let args = ["open", "-o", "out", "tree.dpn"];
+    let start = Instant::now();
+    assert!(program(&sandbox, &args).status().unwrap().success());
+    let usual = start.elapsed();
+    let mut killed = 0;
+    for part in 1..12 {
+        let _ = std::fs::remove_dir_all(sandbox.path("out"));
+        let mut child = program(&sandbox, &args).spawn().unwrap();
+        std::thread::sleep(usual.mul_f64(f64::from(part) / 12.0));
+        child.kill().unwrap();
+        killed += u32::from(!child.wait().unwrap().success());
+        let count = std::fs::read_dir(sandbox.path("out")).ok().map(Iterator::count);
+        assert!(matches!(count, None | Some(2)), "{count:?} entries in what is called out");
+        let mut names = sandbox.names();
+        names.retain(|name| !["tree", "tree.dpn", "out"].contains(&name.as_str()) && !name.ends_with(".deadpan-part"));
+        assert_eq!(names, [""; 0]);
+    }
+    assert!(killed > 0, "never in the middle");
+    let _ = std::fs::remove_dir_all(sandbox.path("out"));
+    // The next run sweeps what they left.
+    assert!(program(&sandbox, &args).status().unwrap().success());
+    assert!(!sandbox.names().iter().any(|name| name.ends_with(".deadpan-part")), "{:?}", sandbox.names());
+    let same = Command::new("diff").arg("-r").args([sandbox.path("tree"), sandbox.path("out")]).status().unwrap();
+    assert!(same.success());
+}
+
+#[test]
 fn ctrl_c_and_its_kin_leave_nothing() {
     let sandbox = Sandbox::with_key("hybrid");
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
