@@ -141,22 +141,28 @@ impl Sealing {
             file::write_all_at(output, &header, 0).map_err(Error::Write)
         };
         let put_payload = || file::seal(&start.message, source, segments, output, begin, work);
-        if self.recipients.iter().any(|it| !matches!(it, Recipient::Key(_))) {
-            // The payload does not depend on the passphrase, so nothing waits for it.
-            let (header, payload) = std::thread::scope(|scope| {
-                let header = std::thread::Builder::new().spawn_scoped(scope, put_header);
-                let payload = put_payload();
-                // Where the system has no thread to give, one after the other.
-                let header = header.map_or_else(|_| put_header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))));
-                (header, payload)
-            });
-            payload.and(header)?;
-        } else {
-            put_header()?;
-            put_payload()?;
-        }
+        self.with_header(put_header, put_payload)?;
         source.check_end()?;
         Ok(Summary { plain: length, sealed: begin + segments.sealed() })
+    }
+
+    /// Writes header and payload, at the same time where the header takes long: the payload does not depend on a passphrase, so nothing waits for it.
+    fn with_header<T>(
+        &self,
+        put_header: impl Fn() -> Result<(), Error> + Sync,
+        put_payload: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.recipients.iter().all(|it| matches!(it, Recipient::Key(_))) {
+            put_header()?;
+            return put_payload();
+        }
+        std::thread::scope(|scope| {
+            let header = std::thread::Builder::new().spawn_scoped(scope, &put_header);
+            let payload = put_payload()?;
+            // Where the system has no thread to give, one after the other.
+            header.map_or_else(|_| put_header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
+            Ok(payload)
+        })
     }
 
     /// A stream to a stream, on all cores, in order.
@@ -206,10 +212,14 @@ impl Sealing {
         let start = self.start()?;
         let unit = stream::sealed_unit(&start.message) as u64;
         let input = stream::Gathered::start(source, stream::data_unit(&start.message))?;
-        let header = self.header(&start, self.header_length(&start, !input.ended()))?;
-        file::write_all_at(output, &header, 0).map_err(Error::Write)?;
-        let begin = header.len() as u64;
-        let passed = stream::seal(&start.message, input, Placing { file: output, begin, unit }, work)?;
+        let header_length = self.header_length(&start, !input.ended());
+        let begin = (header_length + floe::HEADER) as u64;
+        let put_header = || {
+            let header = self.header(&start, header_length)?;
+            file::write_all_at(output, &header, 0).map_err(Error::Write)
+        };
+        let put_payload = || stream::seal(&start.message, input, Placing { file: output, begin, unit }, work);
+        let passed = self.with_header(put_header, put_payload)?;
         Ok((Summary { plain: passed.read, sealed: begin + passed.written }, passed.input.into_source()))
     }
 
