@@ -1,5 +1,6 @@
 //! The index behind a pack: its parts, their table, the trailer.
 
+pub(crate) mod form;
 mod part;
 mod table;
 mod varint;

@@ -1,7 +1,7 @@
 //! The records of one part.
 
 use super::table::{MARKER, PART_HEAD, Table, fill, number};
-use super::{damaged, varint};
+use super::{damaged, form, varint};
 use crate::path::{self, order};
 use crate::{BLOCK, Entry, Error, Kind, Time};
 use std::cmp::Ordering;
@@ -204,14 +204,7 @@ impl<'a> Fields<'a> {
     }
 
     fn kind(&mut self) -> Result<Kind, Error> {
-        match self.take(1)? {
-            [1] => Ok(Kind::File),
-            [2] => Ok(Kind::Folder),
-            [3] => Ok(Kind::SymbolicLink),
-            [4] => Ok(Kind::HardLink),
-            [5] => Ok(Kind::Sparse),
-            _ => Err(damaged("an entry of an unknown kind")),
-        }
+        form::kind(self.take(1)?[0]).ok_or_else(|| damaged("an entry of an unknown kind"))
     }
 
     fn hash(&mut self) -> Result<Option<[u8; 32]>, Error> {

@@ -1,14 +1,13 @@
 //! The trailer and the table: where the parts of the index lie.
 
 use super::damaged;
+use super::form::SIGNATURE;
 use crate::path::{self, order};
 use crate::{BLOCK, Error};
 use std::cmp::Ordering;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// What stands at the end of every pack.
-const MAGIC: &[u8; 8] = b"DPNPACK\x01";
 const TRAILER: u64 = 64;
 /// The longest table that is read: enough for a hundred million entries with paths as they usually are.
 pub(super) const LONGEST_TABLE: u64 = 16 << 20;
@@ -57,7 +56,7 @@ impl Table {
         fill(input, at, &mut trailer)?;
         let (begin, length, hash) = (number(&trailer[..8]), number(&trailer[8..16]), &trailer[32..56]);
         let (entries, parts) = (number(&trailer[16..24]), number(&trailer[24..28]));
-        if &trailer[56..] != MAGIC {
+        if &trailer[56..] != SIGNATURE {
             let what = "a pack without its index, which stands at the end".into();
             return Err(Error::Archive { what, hint: "it was cut short or changed; get it again. Its entries can still be read with tar" });
         }

@@ -1,5 +1,6 @@
 //! The index as it grows: parts with room for hashes that are not known yet.
 
+use super::form;
 use super::table::LONGEST_TABLE;
 use super::varint::{put, put_signed};
 use crate::tar::INDEX_BLOCK;
@@ -14,8 +15,6 @@ const WAITING: usize = 4 << 20;
 const HASH: usize = 32;
 /// Bytes of a line of the table, without the path.
 const LINE: u64 = 8 + 4 + 4 + 32 + 2;
-/// The last bytes of a pack.
-const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
 
 /// Where a hash belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +63,7 @@ impl Index {
         let number = self.written + self.parts.len() as u32 - 1;
         let part = self.parts.back_mut()?;
         let out = &mut part.bytes;
-        out.push(match entry.kind {
-            Kind::File => 1,
-            Kind::Folder => 2,
-            Kind::SymbolicLink => 3,
-            Kind::HardLink => 4,
-            Kind::Sparse => 5,
-        });
+        out.push(form::code(entry.kind));
         let shared = entry.path.iter().zip(&self.path).take_while(|(one, other)| one == other).count();
         put(out, shared as u64);
         put(out, (entry.path.len() - shared) as u64);
@@ -171,25 +164,15 @@ impl Index {
     }
 
     fn line(&mut self, position: u64, bytes: &[u8], line: &Line) {
-        self.table.extend_from_slice(&position.to_be_bytes());
-        self.table.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
-        self.table.extend_from_slice(&line.count.to_be_bytes());
-        self.table.extend_from_slice(blake3::hash(bytes).as_bytes());
-        self.table.extend_from_slice(&(line.first.len() as u16).to_be_bytes());
-        self.table.extend_from_slice(&line.first);
+        let line = form::line(position, bytes.len() as u32, line.count, &blake3::hash(bytes), &line.first);
+        self.table.extend_from_slice(&line);
     }
 
     /// The table and the trailer, at `position` of the pack, when all parts are written.
     pub(crate) fn end(&mut self, position: u64) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.table);
         let (length, hash) = (bytes.len() as u64, blake3::hash(&bytes));
-        bytes.extend_from_slice(&position.to_be_bytes());
-        bytes.extend_from_slice(&length.to_be_bytes());
-        bytes.extend_from_slice(&self.entries.to_be_bytes());
-        bytes.extend_from_slice(&self.written.to_be_bytes());
-        bytes.extend_from_slice(&[0; 4]);
-        bytes.extend_from_slice(&hash.as_bytes()[..24]);
-        bytes.extend_from_slice(SIGNATURE);
+        bytes.extend_from_slice(&form::trailer(position, length, self.entries, self.written, &hash));
         bytes
     }
 }

@@ -3,10 +3,10 @@
 //! Each part is compared as it comes, and forgotten. Of the table only a hash is kept: what it must be follows from the parts.
 
 use super::ledger::Ledger;
+use crate::index::form;
+use crate::path::LONGEST;
 use crate::{Entry, Error, Kind, Time};
 use blake3::Hasher;
-
-const LONGEST_PATH: u64 = 65_535;
 
 /// A part's head: where its first entry begins, and how many there are.
 const HEAD: usize = 12;
@@ -101,16 +101,7 @@ impl Index {
             return Ok(rest);
         }
         let hash = self.table.finalize();
-        let expected = [
-            &self.offset.to_be_bytes()[..],
-            &self.table_length.to_be_bytes(),
-            &self.entries.to_be_bytes(),
-            &self.parts.to_be_bytes(),
-            &[0; 4],
-            &hash.as_bytes()[..24],
-            b"DPNPACK\x01",
-        ]
-        .concat();
+        let expected = form::trailer(self.offset, self.table_length, self.entries, self.parts, &hash);
         if self.seen.finalize() != hash || rest != expected {
             return Err(damaged());
         }
@@ -160,15 +151,7 @@ impl Index {
     /// The table's line for the part that was read.
     fn line(&mut self) {
         let part = &self.part;
-        let line = [
-            &part.offset.to_be_bytes()[..],
-            &(part.length as u32).to_be_bytes(),
-            &part.count.to_be_bytes(),
-            part.hash.finalize().as_bytes(),
-            &(part.first.len() as u16).to_be_bytes(),
-            &part.first,
-        ]
-        .concat();
+        let line = form::line(part.offset, part.length as u32, part.count, &part.hash.finalize(), &part.first);
         self.table.update(&line);
         self.table_length += line.len() as u64;
         self.parts += 1;
@@ -186,7 +169,7 @@ impl Part {
 pub(super) fn facts(entry: &Entry) -> [u8; 16] {
     let target = entry.target.as_deref().unwrap_or_default();
     let mut hash = Hasher::new();
-    hash.update(&[code(entry.kind)]);
+    hash.update(&[form::code(entry.kind)]);
     for number in [entry.begin, entry.content, entry.size, entry.stored, entry.path.len() as u64, target.len() as u64] {
         hash.update(&number.to_be_bytes());
     }
@@ -195,16 +178,6 @@ pub(super) fn facts(entry: &Entry) -> [u8; 16] {
     let mut facts = [0; 16];
     facts.copy_from_slice(&hash.finalize().as_bytes()[..16]);
     facts
-}
-
-fn code(kind: Kind) -> u8 {
-    match kind {
-        Kind::File => 1,
-        Kind::Folder => 2,
-        Kind::SymbolicLink => 3,
-        Kind::HardLink => 4,
-        Kind::Sparse => 5,
-    }
 }
 
 fn nothing() -> Entry {
@@ -232,14 +205,7 @@ macro_rules! there {
 impl<'a> Cursor<'a> {
     /// The entry after `before`, which for the first of a part only says where that begins.
     fn entry(&mut self, before: &Entry, first: bool) -> Found<Entry> {
-        let kind = match there!(self.bytes(1)) {
-            [1] => Kind::File,
-            [2] => Kind::Folder,
-            [3] => Kind::SymbolicLink,
-            [4] => Kind::HardLink,
-            [5] => Kind::Sparse,
-            _ => return Err(damaged()),
-        };
+        let kind = form::kind(there!(self.bytes(1))[0]).ok_or_else(damaged)?;
         let shared = usize::try_from(there!(self.varint())).map_err(|_| damaged())?;
         let more = there!(self.length());
         let shared = before.path.get(..shared).ok_or_else(damaged)?;
@@ -251,7 +217,7 @@ impl<'a> Cursor<'a> {
         let difference = (zigzag >> 1).cast_signed() ^ -(zigzag & 1).cast_signed();
         let seconds = before.modified.seconds.wrapping_add(difference);
         let nanoseconds = u32::try_from(there!(self.varint())).map_err(|_| damaged())?;
-        if first && gap != 0 || path.len() as u64 > LONGEST_PATH {
+        if first && gap != 0 || path.len() > LONGEST {
             return Err(damaged());
         }
         let blocks = |from: u64, blocks: u64| blocks.checked_mul(crate::BLOCK).and_then(|bytes| from.checked_add(bytes));
@@ -280,7 +246,7 @@ impl<'a> Cursor<'a> {
     /// Bytes after their length, which is that of a path at most.
     fn length(&mut self) -> Found<&'a [u8]> {
         let length = there!(self.varint());
-        if length > LONGEST_PATH { Err(damaged()) } else { self.bytes(length as usize) }
+        if length > LONGEST as u64 { Err(damaged()) } else { self.bytes(length as usize) }
     }
 
     /// In its shortest form only, so that there is one way to write an index.

@@ -46,14 +46,18 @@ impl Stretch for Session {
 
 /// The wrapping key and the commitment.
 fn derive(passphrase: &impl Stretch, cost: Cost, salt: &[u8; SALT]) -> Result<(LessSafeKey, Secret), Error> {
-    let output = passphrase.stretched(cost, salt, KEY + COMMITMENT)?;
-    let (key, commitment) = output.split_at(KEY);
+    split(&passphrase.stretched(cost, salt, KEY + COMMITMENT)?)
+}
+
+/// The wrapping key and the commitment, as they stand in what was derived.
+pub(super) fn split(derived: &Secret) -> Result<(LessSafeKey, Secret), Error> {
+    let (key, commitment) = derived.split_at(KEY);
     let key = UnboundKey::new(&AES_256_GCM, key).map_err(|_| Error::System("no cipher"))?;
     Ok((LessSafeKey::new(key), Secret::copy_of(commitment)))
 }
 
 /// Constant, because the salt (in a session, the item's number) is fresh each time: the key seals one thing once.
-pub(super) fn nonce() -> Nonce {
+fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
@@ -61,18 +65,18 @@ pub(crate) fn wrap(passphrase: &Passphrase, cost: Cost, file: &FileKey, entropy:
     let mut salt = [0; SALT];
     entropy.fill("salt", 0, &mut salt)?;
     let (key, commitment) = derive(passphrase, cost, &salt)?;
-    let mut body = Vec::with_capacity(BODY);
-    for number in [cost.memory, cost.passes, cost.lanes] {
-        body.extend_from_slice(&number.to_be_bytes());
-    }
-    body.extend_from_slice(&salt);
-    body.extend_from_slice(&commitment);
-    let begin = body.len();
-    body.resize(BODY, 0);
+    Ok(Entry { kind: PASSPHRASE, body: seal(&key, cost, &[&salt, &commitment], file)? })
+}
+
+/// A body: the cost, what stands open, and the file key under this wrapping key.
+pub(super) fn seal(key: &LessSafeKey, cost: Cost, open: &[&[u8]], file: &FileKey) -> Result<Vec<u8>, Error> {
+    let cost = [cost.memory, cost.passes, cost.lanes].map(u32::to_be_bytes).concat();
+    let mut body = [&cost, &open.concat()[..], &[0; KEY + TAG]].concat();
+    let begin = body.len() - KEY - TAG;
     let (output, tag) = body[begin..].split_at_mut(KEY);
     let done = key.seal_out_of_place_scatter(nonce(), Aad::from(PREAMBLE), file.bytes(), output, &[], tag);
     done.map_err(|_| Error::System("sealing failed"))?;
-    Ok(Entry { kind: PASSPHRASE, body })
+    Ok(body)
 }
 
 /// The file key, if the passphrase is right. May leak: whether it was.

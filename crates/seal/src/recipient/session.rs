@@ -4,14 +4,14 @@
 //! one IV, and whoever has two of them would have their difference.
 
 use super::SESSION;
-use super::passphrase::{COMMITMENT, COST, Stretch, TAG, cost, nonce};
+use super::passphrase::{COMMITMENT, COST, Stretch, TAG, cost, open, seal, split};
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::header::{Entry, PREAMBLE};
 use crate::imp::hkdf::{self, Hash};
 use crate::session::{SALT, Session};
 use crate::{Error, Secret};
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, UnboundKey};
+use aws_lc_rs::aead::LessSafeKey;
 use deadpan_ct::Wiped;
 
 const INFO: &[u8] = b"deadpan v1 session";
@@ -26,9 +26,7 @@ fn derive(stretched: &[u8], item: &[u8; ITEM]) -> Result<(LessSafeKey, Secret), 
     hkdf::extract(&PREAMBLE, stretched, &mut extracted)?;
     let mut output = Secret::zeroed(KEY + COMMITMENT);
     hkdf::expand(Hash::Sha256, &*extracted, &[INFO, item].concat(), &mut output)?;
-    let (key, commitment) = output.split_at(KEY);
-    let key = UnboundKey::new(&AES_256_GCM, key).map_err(|_| Error::System("no cipher"))?;
-    Ok((LessSafeKey::new(key), Secret::copy_of(commitment)))
+    split(&output)
 }
 
 pub(crate) fn wrap(session: &Session, file: &FileKey, entropy: Entropy) -> Result<Entry, Error> {
@@ -36,19 +34,7 @@ pub(crate) fn wrap(session: &Session, file: &FileKey, entropy: Entropy) -> Resul
     let mut item = [0; ITEM];
     entropy.fill("item", 0, &mut item)?;
     let (key, commitment) = derive(&session.stretch(cost, salt, KEY)?, &item)?;
-    let mut body = Vec::with_capacity(BODY);
-    for number in [cost.memory, cost.passes, cost.lanes] {
-        body.extend_from_slice(&number.to_be_bytes());
-    }
-    body.extend_from_slice(salt);
-    body.extend_from_slice(&item);
-    body.extend_from_slice(&commitment);
-    let begin = body.len();
-    body.resize(BODY, 0);
-    let (output, tag) = body[begin..].split_at_mut(KEY);
-    let done = key.seal_out_of_place_scatter(nonce(), Aad::from(PREAMBLE), file.bytes(), output, &[], tag);
-    done.map_err(|_| Error::System("sealing failed"))?;
-    Ok(Entry { kind: SESSION, body })
+    Ok(Entry { kind: SESSION, body: seal(&key, cost, &[salt, &item, &commitment], file)? })
 }
 
 /// The file key, if the passphrase is right. May leak: whether it was.
@@ -59,5 +45,5 @@ pub(crate) fn unwrap(passphrase: &impl Stretch, entry: &Entry) -> Result<Option<
     let (item, rest) = rest.split_first_chunk().expect("the header was checked");
     let (promised, sealed) = rest.split_at(COMMITMENT);
     let (key, commitment) = derive(&passphrase.stretched(cost, salt, KEY)?, item)?;
-    super::passphrase::open(&key, &commitment, promised, sealed)
+    open(&key, &commitment, promised, sealed)
 }
