@@ -74,7 +74,10 @@ impl Failure {
         match error {
             deadpan_pack::Error::Read(error) => Self::of(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
             deadpan_pack::Error::Write(error) => Self::io("write", name, &error),
-            deadpan_pack::Error::Entry { verb, path, error } => Self::io(verb, &format!("{name}: {path}"), &error),
+            deadpan_pack::Error::Entry { verb, path, error } => {
+                let failure = Self::io(verb, &path, &error);
+                Self { message: format!("{name}: {}", failure.message), ..failure }
+            }
             error => Self::split(Exit::from(error.fault()), name, &error.to_string()),
         }
     }

@@ -127,8 +127,10 @@ impl Target {
         let until = progress.until.filter(|path| !path.is_empty()).map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
         let but = if progress.failed > 0 && !until.is_empty() { ", but for what failed" } else { "" };
         failure.notes.push(format!("{count} complete in {}{until}{but}", shown(&place)));
-        let others = progress.failures.iter().filter_map(|other| other.message.lines().next());
-        failure.notes.extend(others.filter(|other| !failure.message.ends_with(other)).map(|other| format!("failed too: {other}")));
+        // The one that ended everything is told already.
+        let told = |path: &[u8]| failure.message.contains(&format!(" {}", bytes(path)));
+        let others = progress.failures.iter().filter(|other| !told(&other.path)).filter_map(|other| other.message.lines().next());
+        failure.notes.extend(others.map(|other| format!("failed too: {other}")).collect::<Vec<_>>());
         failure
     }
 }
