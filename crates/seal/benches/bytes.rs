@@ -1,11 +1,14 @@
-//! Bytes in memory, sealed and opened with a key, a passphrase and a session: `cargo bench -p deadpan-seal --bench bytes [-- MiB [ROUNDS]]`, MiB being
-//! how long the last of the messages is. For one core, put `taskset -c 0` before it.
+//! Bytes in memory, and files, sealed and opened with a key, a passphrase and a session: `cargo bench -p deadpan-seal --bench bytes [-- MiB [ROUNDS]]`,
+//! MiB being how long the last of the messages is. For one core, put `taskset -c 0` before it.
 //!
 //! "New" memory is what [`deadpan_seal::seal`] and [`deadpan_seal::open`] return: the system has to clear it first. "Again" is memory that was used
-//! before. A passphrase costs one Argon2id each time, a session one before all rounds. In each round all of them run once; shown is the median.
+//! before. Files lie in the folder for temporary ones, and each output is new. A passphrase costs one Argon2id each time, a session one before all
+//! rounds. In each round all of them run once; shown is the median.
 #![allow(clippy::print_stdout)]
 
-use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, Session, random};
+use deadpan_seal::{Cost, Header, Identity, Kem, Opened, Passphrase, PrivateKey, Recipient, Sealing, Session, Work, random};
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::time::Instant;
 
 struct Way {
@@ -25,8 +28,16 @@ fn ways() -> [Way; 3] {
     ]
 }
 
-/// What is measured of a way and a message.
-const KINDS: [&str; 4] = ["seal, new", "seal, again", "open, new", "open, again"];
+impl Way {
+    fn sealing(&self) -> Sealing {
+        Sealing::to(vec![self.recipient.clone()]).expect("a recipient")
+    }
+
+    fn open(&self, sealed: impl Read) -> Opened {
+        let header = Header::read(sealed).expect("a header");
+        header.open(std::slice::from_ref(&self.identity)).expect("opened")
+    }
+}
 
 fn main() {
     let arguments: Vec<usize> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
@@ -34,22 +45,31 @@ fn main() {
     let rounds = arguments.get(1).copied().unwrap_or(9);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("MiB/s of plain data, median of {rounds} rounds, on {cores} cores");
-    println!("{:12}{:>10}{:>14}{:>14}{:>14}{:>14}", "", "bytes", KINDS[0], KINDS[1], KINDS[2], KINDS[3]);
+    table("bytes", ["seal, new", "seal, again", "open, new", "open, again"], most, |way, length| bytes(way, length, rounds));
+    table("a file", ["seal", "open"], most, |way, length| files(way, length, rounds));
+}
+
+/// A line for each length and way, of what `measure` gives: the times of each kind.
+fn table<const N: usize>(what: &str, kinds: [&str; N], most: usize, measure: impl Fn(&Way, usize) -> [Vec<f64>; N]) {
+    println!("\n{what:12}{:>10}{}", "bytes", kinds.map(|kind| format!("{kind:>14}")).concat());
     for length in [1 << 10, 1 << 20, most] {
         for way in ways() {
-            measure(&way, length, rounds);
+            let rate = |mut times: Vec<f64>| {
+                times.sort_by(f64::total_cmp);
+                length as f64 / f64::from(1 << 20) / times[times.len() / 2]
+            };
+            let rates = measure(&way, length).map(|times| format!("{:>14.3}", rate(times)));
+            println!("{:12}{length:>10}{}", way.name, rates.concat());
         }
     }
 }
 
-fn measure(way: &Way, length: usize, rounds: usize) {
-    let mut plain = vec![0; length];
-    random::fill(&mut plain).expect("random bytes");
-    let sealing = Sealing::to(vec![way.recipient.clone()]).expect("a recipient");
-    let open = |sealed: &[u8], onto: &mut Vec<u8>| {
-        let mut rest = sealed;
-        let header = Header::read(&mut rest).expect("a header");
-        header.open(std::slice::from_ref(&way.identity)).and_then(|opened| opened.bytes_onto(rest, onto)).expect("opened");
+fn bytes(way: &Way, length: usize, rounds: usize) -> [Vec<f64>; 4] {
+    let plain = random_bytes(length);
+    let sealing = way.sealing();
+    let open = |mut sealed: &[u8], onto: &mut Vec<u8>| {
+        let opened = way.open(&mut sealed);
+        opened.bytes_onto(sealed, onto).expect("opened");
     };
     let (mut sealed, mut opened) = (sealing.bytes(&plain).expect("sealed"), Vec::new());
     open(&sealed, &mut opened);
@@ -75,10 +95,41 @@ fn measure(way: &Way, length: usize, rounds: usize) {
         });
         assert!(opened == plain, "it does not come back");
     }
-    let rate = |times: &mut Vec<f64>| {
-        times.sort_by(f64::total_cmp);
-        length as f64 / f64::from(1 << 20) / times[times.len() / 2]
-    };
-    let rates = times.each_mut().map(rate);
-    println!("{:12}{length:>10}{:>14.2}{:>14.2}{:>14.2}{:>14.2}", way.name, rates[0], rates[1], rates[2], rates[3]);
+    times
+}
+
+fn files(way: &Way, length: usize, rounds: usize) -> [Vec<f64>; 2] {
+    let plain = random_bytes(length);
+    let sealing = way.sealing();
+    let mut input = new_file();
+    input.write_all(&plain).expect("written");
+    let mut times: [Vec<f64>; 2] = Default::default();
+    for _ in 0..rounds {
+        let (sealed, output) = (new_file(), new_file());
+        let begin = Instant::now();
+        sealing.file(&input, &sealed, &Work::default()).expect("sealed");
+        let between = Instant::now();
+        way.open(&sealed).file(&sealed, &output, &Work::default()).expect("opened");
+        times[0].push((between - begin).as_secs_f64());
+        times[1].push(between.elapsed().as_secs_f64());
+        assert!(contents(output) == plain, "it does not come back");
+    }
+    times
+}
+
+fn random_bytes(length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    random::fill(&mut bytes).expect("random bytes");
+    bytes
+}
+
+fn new_file() -> File {
+    tempfile::tempfile().expect("a file")
+}
+
+fn contents(mut file: File) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    file.rewind().expect("a file");
+    file.read_to_end(&mut bytes).expect("read");
+    bytes
 }
