@@ -146,22 +146,22 @@ impl Sealing {
         Ok(Summary { plain: length, sealed: begin + segments.sealed() })
     }
 
-    /// Writes header and payload, at the same time where the header takes long: the payload does not depend on a passphrase, so nothing waits for it.
-    fn with_header<T>(
+    /// Makes header and payload, at the same time where the header takes long: the payload does not depend on a passphrase, so nothing waits for it.
+    fn with_header<H: Send, P>(
         &self,
-        put_header: impl Fn() -> Result<(), Error> + Sync,
-        put_payload: impl FnOnce() -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        if self.recipients.iter().all(|it| matches!(it, Recipient::Key(_))) {
-            put_header()?;
-            return put_payload();
+        header: impl Fn() -> Result<H, Error> + Sync,
+        payload: impl FnOnce() -> Result<P, Error>,
+    ) -> Result<(H, P), Error> {
+        // A session has its passphrase hashed, but for the first time: a thread for each item would cost more than that.
+        if !self.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
+            return Ok((header()?, payload()?));
         }
         std::thread::scope(|scope| {
-            let header = std::thread::Builder::new().spawn_scoped(scope, &put_header);
-            let payload = put_payload()?;
+            let thread = std::thread::Builder::new().spawn_scoped(scope, &header);
+            let payload = payload()?;
             // Where the system has no thread to give, one after the other.
-            header.map_or_else(|_| put_header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
-            Ok(payload)
+            let header = thread.map_or_else(|_| header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
+            Ok((header, payload))
         })
     }
 
@@ -219,7 +219,7 @@ impl Sealing {
             file::write_all_at(output, &header, 0).map_err(Error::Write)
         };
         let put_payload = || stream::seal(&start.message, input, Placing { file: output, begin, unit }, work);
-        let passed = self.with_header(put_header, put_payload)?;
+        let ((), passed) = self.with_header(put_header, put_payload)?;
         Ok((Summary { plain: passed.read, sealed: begin + passed.written }, passed.input.into_source()))
     }
 
@@ -250,8 +250,12 @@ impl Sealing {
         let start = self.start()?;
         let length = self.header_length(&start, plain.len() > stream::data_unit(&start.message));
         let begin = sealed.len();
-        sealed.extend_from_slice(&self.header(&start, length)?);
-        memory::seal(&start.message, plain, sealed).inspect_err(|_| sealed.truncate(begin))
+        let end = begin + length + floe::HEADER;
+        sealed.resize(end, 0);
+        let made = self.with_header(|| self.header(&start, length), || memory::seal(&start.message, plain, sealed));
+        let (header, ()) = made.inspect_err(|_| sealed.truncate(begin))?;
+        sealed[begin..end].copy_from_slice(&header);
+        Ok(())
     }
 
     /// Bytes in memory.

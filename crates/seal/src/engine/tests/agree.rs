@@ -19,6 +19,9 @@ fn all_ways_give_the_same_bytes_and_open_each_others() {
             let data = sample(length);
             let sealing = sealing(padded);
             let sealed = sealing.bytes(&data).expect("sealed");
+            let mut behind = b"before".to_vec();
+            sealing.bytes_onto(&data, &mut behind).expect("sealed");
+            assert!(behind.strip_prefix(b"before") == Some(&sealed), "{length} bytes behind others, padded: {padded}");
             for threads in [1, 2, 5] {
                 let output = tempfile::tempfile().expect("a temporary file");
                 let done = sealing.file(&file_with(&data), &output, &work(threads)).expect("sealed");
