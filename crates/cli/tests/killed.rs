@@ -99,6 +99,51 @@ fn a_folder_is_there_whole_or_not_at_all() {
     assert!(same.success());
 }
 
+/// Files of an earlier run in the folder are replaced one by one, each of them whole or not at all.
+#[test]
+fn in_a_folder_that_was_there_signals_leave_no_drafts() {
+    let sandbox = Sandbox::with_key("hybrid");
+    let contents = |version: u8, number: usize| vec![version; 1000 * number + 1];
+    let write = |folder: &str, version| {
+        std::fs::create_dir_all(sandbox.path(folder)).unwrap();
+        (0..60).for_each(|number| sandbox.write(&format!("{folder}/{number}"), contents(version, number)));
+        sandbox.write(&format!("{folder}/large"), vec![version; 8 << 20]);
+    };
+    write("tree/inner", 2);
+    sandbox.run(&["seal", "tree"]).expect(0, "");
+    sandbox.run(&["pack", "tree"]).expect(0, "");
+    std::fs::rename(sandbox.path("tree"), sandbox.path("moved")).unwrap();
+    for args in
+        [&["open", "--force", "tree.dpn"][..], &["unpack", "--force", "tree.tar"], &["open", "--only", "*/*", "--force", "tree.dpn"]]
+    {
+        write("tree/inner", 1);
+        let start = Instant::now();
+        assert!(program(&sandbox, args).status().unwrap().success());
+        let usual = start.elapsed();
+        let mut caught = 0;
+        for part in 1..7 {
+            write("tree/inner", 1);
+            let child = program(&sandbox, args).spawn().unwrap();
+            std::thread::sleep(usual.mul_f64(f64::from(part) / 7.0));
+            let (name, number) = if part % 2 == 0 { ("TERM", 15) } else { ("INT", 2) };
+            send(name, child.id());
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success() || output.status.signal() == Some(number), "{args:?}: {output:?}");
+            caught += u32::from(!output.status.success());
+            assert!(output.status.success() || output.stderr.is_empty(), "{args:?}: {output:?}");
+            for entry in std::fs::read_dir(sandbox.path("tree/inner")).unwrap() {
+                let name = entry.unwrap().file_name().into_string().unwrap();
+                let now = sandbox.read(&format!("tree/inner/{name}"));
+                let length = name.parse().map_or(8 << 20, |number| contents(1, number).len());
+                assert!(now == vec![1; length] || now == vec![2; length], "{args:?}: {name} is neither old nor new");
+            }
+            assert_eq!(std::fs::read_dir(sandbox.path("tree/inner")).unwrap().count(), 61);
+            assert!(!sandbox.shell("find tree -name '*.deadpan-part' | grep .").0.status.success());
+        }
+        assert!(caught > 0, "{args:?}: never in the middle");
+    }
+}
+
 #[test]
 fn ctrl_c_and_its_kin_leave_nothing() {
     let sandbox = Sandbox::with_key("hybrid");

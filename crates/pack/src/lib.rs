@@ -29,7 +29,7 @@ pub use note::{Note, Notes, What};
 pub use pack::{Job, Options as Packing, Packer};
 pub use scan::{Listed, Scan, is_archive};
 pub use select::{Chosen, Filter, Pick, Picks, Selection};
-pub use unpack::{Failure, Options as Unpacking, Outcome, Progress, Rest, Unpacker, unpack};
+pub use unpack::{Drafts, Failure, Options as Unpacking, Outcome, Progress, Rest, Unpacker, unpack};
 pub use work::Work;
 
 /// Archives consist of blocks of so many bytes.

@@ -3,6 +3,7 @@
 //! Reading an archive is one thing after the other, making its files is not. So [`Unpacker::put`] reads the headers in the bytes it is given, makes
 //! folders and links, and hands back what is left, a [`Rest`]; any thread completes that while another puts the bytes that follow.
 
+mod drafts;
 mod file;
 mod folder;
 mod index;
@@ -11,6 +12,7 @@ mod rest;
 mod run;
 mod way;
 
+pub use drafts::Drafts;
 pub use rest::Rest;
 pub use run::unpack;
 
@@ -194,6 +196,12 @@ impl Unpacker {
             failures,
             remarks: self.ledger.remarks(),
         })
+    }
+
+    /// What has to go if the program ends in the middle of it.
+    #[must_use]
+    pub fn drafts(&self) -> Drafts {
+        Drafts(Arc::clone(&self.ledger))
     }
 
     /// How far it is, also after an error.

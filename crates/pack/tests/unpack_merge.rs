@@ -54,6 +54,55 @@ fn large_files_too() {
     assert_eq!(names(target.path()), ["a"]);
 }
 
+/// All names that say that a file is not complete.
+fn drafts(folder: &std::path::Path) -> Vec<String> {
+    let mut names = names(folder);
+    names.retain(|name| name.ends_with(".deadpan-part"));
+    names
+}
+
+#[test]
+fn drafts_go_when_they_are_taken_away_and_none_comes_after() {
+    let target = tempdir().unwrap();
+    fs::write(target.path().join("large"), "old").unwrap();
+    let archive = ended(&[file("done", b"new"), file("large", &[7; 100_000]), file("more", b"new")]);
+    let (first, rest) = archive.split_at(50_000);
+    let mut unpacker = unpacker(target.path(), forced());
+    unpacker.put(first).unwrap().complete(first);
+    assert_eq!(drafts(target.path()).len(), 1);
+    let aside = unpacker.drafts();
+    std::thread::spawn(move || aside.remove()).join().unwrap();
+    assert_eq!(names(target.path()), ["done", "large"]);
+    assert!(matches!(unpacker.put(rest), Err(Error::Stopped)));
+    drop(unpacker);
+    assert_eq!(names(target.path()), ["done", "large"]);
+    assert_eq!(fs::read(target.path().join("large")).unwrap(), b"old");
+}
+
+#[test]
+fn drafts_go_while_threads_make_more() {
+    let members: Vec<_> = (0..2000).map(|number| file(&format!("{}/{number}", number % 7), &[7; 3000])).collect();
+    let archive = ended(&members);
+    for delay in 0..12 {
+        let target = tempdir().unwrap();
+        let mut unpacker = unpacker(target.path(), forced());
+        let aside = unpacker.drafts();
+        let work = Work { threads: 4, ..Work::default() };
+        let left = std::thread::scope(|scope| {
+            let running = scope.spawn(|| unpack(&archive[..], &mut unpacker, &work));
+            std::thread::sleep(std::time::Duration::from_millis(delay * 2));
+            aside.remove();
+            let left = drafts(target.path());
+            // It may have been done before.
+            assert!(matches!(running.join().unwrap(), Ok(_) | Err(Error::Stopped)));
+            left
+        });
+        assert_eq!(left, [""; 0], "at the moment at which a program would end");
+        drop(unpacker);
+        assert_eq!(drafts(target.path()), [""; 0]);
+    }
+}
+
 #[test]
 fn links_in_the_way_are_not_followed() {
     let around = tempdir().unwrap();

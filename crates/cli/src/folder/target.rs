@@ -5,6 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::partial::{Landing, PartialFolder, exists};
 use crate::report::{Done, say};
 use crate::shown::{bytes, shown};
+use crate::signals::{Guard, guard};
 use deadpan_pack::{Outcome, Rest, Unpacker, Unpacking};
 use deadpan_seal::Sink;
 use std::fs::{self, File};
@@ -31,6 +32,8 @@ pub struct Target {
     path: PathBuf,
     place: Place,
     unpacker: Unpacker,
+    /// In a folder that was there before, what is begun and not complete must not stay. A new one goes as a whole.
+    drafts: Option<Guard>,
 }
 
 enum Place {
@@ -70,7 +73,9 @@ impl Target {
             Place::There(folder) => folder,
         };
         let folder = folder.try_clone().map_err(|error| Failure::path("open", path, &error))?;
-        Ok(Self { path: path.into(), place, unpacker: Unpacker::new(folder.into(), options) })
+        let unpacker = Unpacker::new(folder.into(), options);
+        let drafts = matches!(place, Place::There(_)).then(|| unpacker.drafts()).map(|drafts| guard(move || drafts.remove()));
+        Ok(Self { path: path.into(), place, unpacker, drafts })
     }
 
     pub fn unpacker(&mut self) -> &mut Unpacker {
@@ -78,7 +83,9 @@ impl Target {
     }
 
     /// Completes it, or says what became of it.
-    pub fn end(self, outcome: Result<Outcome, Failure>, landing: Landing) -> Result<Done, Failure> {
+    pub fn end(mut self, outcome: Result<Outcome, Failure>, landing: Landing) -> Result<Done, Failure> {
+        // If a signal has come, this goes no further: that others were stopped by it is nothing to report.
+        drop(self.drafts.take());
         match outcome {
             Ok(outcome) => self.land(&outcome, landing),
             Err(failure) => Err(self.keep(failure)),

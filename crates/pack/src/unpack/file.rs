@@ -53,11 +53,13 @@ impl Place {
         }
         self.taken(&folder)?;
         let temporary = self.temporary();
-        make(&folder, &temporary).map_err(Trouble::system("create"))?;
-        let result = renameat(&folder, &temporary, &folder, &self.name);
-        // A link renamed onto another name of the same file stays where it is.
-        let _ = unlinkat(&folder, &temporary, AtFlags::empty());
-        result.map_err(Trouble::system("create"))
+        self.folder.names().change(|| {
+            make(&folder, &temporary).map_err(Trouble::system("create"))?;
+            let result = renameat(&folder, &temporary, &folder, &self.name);
+            // A link renamed onto another name of the same file stays where it is.
+            let _ = unlinkat(&folder, &temporary, AtFlags::empty());
+            result.map_err(Trouble::system("create"))
+        })
     }
 
     /// Makes a symbolic link.
@@ -112,7 +114,12 @@ impl Draft {
         if !place.fresh {
             let taken = place.taken(&folder)?;
             let temporary = place.temporary();
-            let file = create(&temporary).map_err(Trouble::system("create"))?;
+            let names = place.folder.names();
+            let file = names.change(|| {
+                let file = create(&temporary).map_err(Trouble::system("create"))?;
+                names.add(&temporary, &folder);
+                Ok(file)
+            })?;
             return Ok(Self { place, folder, file: Arc::new(file), temporary: Some(temporary), taken, landed: false });
         }
         let file = match create(&place.name) {
@@ -133,23 +140,38 @@ impl Draft {
             if self.taken {
                 // On the disk before the name points to it, so that no crash leaves neither.
                 rustix::fs::fsync(&self.file).map_err(Trouble::system("write"))?;
-                renameat(&self.folder, temporary, &self.folder, &self.place.name).map_err(Trouble::system("replace"))?;
-            } else {
-                match rename_new(&self.folder, temporary, &self.place.name) {
-                    Err(Errno::EXIST) => return Err(Trouble::Exists),
-                    result => result.map_err(Trouble::system("create"))?,
-                }
             }
+            let names = self.place.folder.names();
+            names.change(|| {
+                self.rename(temporary)?;
+                names.forget(temporary);
+                Ok(())
+            })?;
         }
         self.landed = true;
         Ok(())
+    }
+
+    /// Gives it its own name.
+    fn rename(&self, temporary: &[u8]) -> Result<(), Trouble> {
+        if self.taken {
+            return renameat(&self.folder, temporary, &self.folder, &self.place.name).map_err(Trouble::system("replace"));
+        }
+        match rename_new(&self.folder, temporary, &self.place.name) {
+            Err(Errno::EXIST) => Err(Trouble::Exists),
+            result => result.map_err(Trouble::system("create")),
+        }
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if !self.landed {
-            let _ = unlinkat(&self.folder, self.temporary.as_ref().unwrap_or(&self.place.name), AtFlags::empty());
+        if self.landed {
+            return;
+        }
+        let _ = unlinkat(&self.folder, self.temporary.as_ref().unwrap_or(&self.place.name), AtFlags::empty());
+        if let Some(temporary) = &self.temporary {
+            self.place.folder.names().forget(temporary);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A folder gets its own mode and time when nothing more is made in it, which is when the last who holds it lets go: its parent's turn comes after.
 //! It is opened when somebody needs it, always through its parent and by its name alone, so that nothing that lies around there can lead elsewhere.
 
+use super::drafts::Names;
 use super::ledger::{Ledger, Trouble};
 use crate::Time;
 use rustix::fs::{
@@ -145,6 +146,11 @@ impl Folder {
 
     pub(super) fn name(&self) -> &[u8] {
         &self.name
+    }
+
+    /// What files in it are called before they are complete.
+    pub(super) fn names(&self) -> &Names {
+        &self.ledger.names
     }
 
     fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<OwnedFd>>> {

@@ -1,5 +1,6 @@
 //! What became of each entry, for all threads.
 
+use super::drafts::Names;
 use super::{Failure, Progress};
 use crate::names::Paths;
 use crate::{Error, shown};
@@ -58,10 +59,12 @@ pub(super) struct Ledger {
     keep_going: bool,
     /// Set for the first error that ends everything.
     stopped: AtomicBool,
-    /// Set where the system is the reason: what is left to do would fail too.
+    /// Set where the system is the reason, or who ends it: what is left to do would fail too.
     lost: AtomicBool,
     /// Folders that are open.
     pub(super) folders: AtomicUsize,
+    /// What files are called before they are complete.
+    pub(super) names: Names,
 }
 
 #[derive(Debug, Default)]
@@ -108,6 +111,7 @@ impl Ledger {
             stopped: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             folders: AtomicUsize::new(0),
+            names: Names::default(),
         }
     }
 
@@ -175,6 +179,12 @@ impl Ledger {
     /// Nothing more can be done.
     pub(super) fn stop(&self, number: u64, error: Error) {
         self.stop_with(&mut self.state(), number, error);
+    }
+
+    /// Somebody wants all of it to end.
+    pub(super) fn give_up(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+        self.stop(u64::MAX, Error::Stopped);
     }
 
     fn stop_with(&self, state: &mut State, number: u64, error: Error) {
