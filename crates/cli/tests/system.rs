@@ -56,12 +56,52 @@ fn a_full_disk_leaves_the_destination_as_it_was() {
         &["open", "-f", "-o", "small/old.dpn", "big.dpn"],
     ] {
         sandbox.run(args).expect(4, "the disk is full");
-        let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, ["old.dpn"], "{args:?}");
+        assert_eq!(names(&folder), ["old.dpn"], "{args:?}");
         assert_eq!(sandbox.read("small/old.dpn"), b"as before");
     }
     sandbox.run(&["seal", "--remove-source", "-o", "small", "big"]).expect(4, "the disk is full");
     assert!(sandbox.path("big").exists());
+}
+
+/// What fits is kept, but not under the folder's name.
+#[test]
+fn a_disk_that_fills_up_while_a_folder_is_unpacked() {
+    let sandbox = Sandbox::with_key("hybrid");
+    let disk = sandbox.path("small");
+    let Some(_small) = Small::mount(&disk, "4m") else { return skip("a disk too small for a folder", "mounting a tmpfs is not allowed") };
+    fs::create_dir(sandbox.path("tree")).unwrap();
+    for (name, size) in [("a", 1 << 20), ("b", 1 << 20), ("very-large", 16 << 20), ("z", 1)] {
+        sandbox.write(&format!("tree/{name}"), vec![7; size]);
+    }
+    // A link waits for the file before it, so that this one is there before anything is large.
+    fs::hard_link(sandbox.path("tree/b"), sandbox.path("tree/link")).unwrap();
+    sandbox.run(&["seal", "tree"]).expect(0, "");
+    sandbox.run(&["pack", "tree"]).expect(0, "");
+    for (args, kept) in [
+        (&["open", "-o", "small/out", "tree.dpn"][..], &["a", "b", "link"][..]),
+        // The rest would fail as well, so there is no going on.
+        (&["open", "--keep-going", "-o", "small/out", "tree.dpn"], &["a", "b", "link"]),
+        (&["open", "--only", "[bl]*", "--only", "very-large", "-o", "small/out", "tree.dpn"], &["b", "link"]),
+        (&["unpack", "-o", "small/out", "tree.tar"], &["a", "b", "link"]),
+    ] {
+        let run = sandbox.run(args).expect(4, "cannot write very-large: the disk is full");
+        assert!(run.stderr().contains(&format!("{} entries are complete in small/out.incomplete", kept.len() + 1)), "{}", run.stderr());
+        assert_eq!(names(&disk), ["out.incomplete"], "{args:?}");
+        assert_eq!(names(&disk.join("out.incomplete")), kept, "{args:?}");
+        kept.iter().for_each(|name| assert_eq!(sandbox.read(&format!("small/out.incomplete/{name}")), vec![7; 1 << 20]));
+        fs::remove_dir_all(disk.join("out.incomplete")).unwrap();
+    }
+    fs::create_dir(disk.join("tree")).unwrap();
+    sandbox.write("small/tree/very-large", "as before");
+    sandbox.run(&["open", "--force", "-o", "small", "tree.dpn"]).expect(4, "cannot write very-large: the disk is full");
+    assert_eq!(sandbox.read("small/tree/very-large"), b"as before");
+    assert!(!names(&disk.join("tree")).iter().any(|name| name.ends_with(".deadpan-part")), "{:?}", names(&disk.join("tree")));
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 /// Runs a line of shell as somebody without any rights; `None` if we cannot become such a person.
