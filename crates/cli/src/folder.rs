@@ -116,6 +116,8 @@ pub fn blame(error: Error, input: &str, output: &str) -> Failure {
         error => Err(error),
     };
     match of_pack {
+        // One file of a folder goes to a stream.
+        Ok(Packs::Write(error)) => Failure::io("write", output, &error),
         Ok(error) => failed(input, error),
         Err(error) => crate::seal::blame(error, input, output),
     }

@@ -37,6 +37,7 @@ use std::time::Instant;
     "deadpan open --verify *.dpn               are they whole? nothing is written",
     "deadpan open --range 4096:100 data.dpn    100 bytes out of the middle, to standard output",
     "deadpan open --only 'photos/*.jpg' photos.dpn  a part of a folder; `deadpan list` shows what there is",
+    "ssh host cat photos.dpn | deadpan open --only notes.txt -o photos  out of a pipe, too",
     "deadpan open -o - photos.dpn | tar x      a folder is a tar archive"
 ))]
 pub struct OpenArgs {

@@ -9,9 +9,9 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::report::{Done, Report};
 use crate::shown::shown;
-use deadpan_pack::{BLOCK, Contents, Excerpt, Selection, Work, is_archive, unpack};
+use deadpan_pack::{BLOCK, Contents, Error, Excerpt, Selection, Work, is_archive, unpack};
 use std::ffi::OsStr;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -21,7 +21,8 @@ use std::time::Instant;
 #[command(after_help = help!(
     "deadpan unpack photos.tar                     the folder photos",
     "deadpan unpack --only 'photos/*.jpg' photos.tar",
-    "zcat linux.tar.gz | deadpan unpack -o linux   any tar, from a pipe"
+    "zcat linux.tar.gz | deadpan unpack -o linux   any tar, from a pipe",
+    "zcat linux.tar.gz | deadpan unpack -o linux --only 'linux-*/COPYING'"
 ))]
 pub struct UnpackCommand {
     /// The folder to be made; one that exists means: in there, under its usual name
@@ -88,23 +89,32 @@ impl Unpack {
         let Place::File(path) = Place::resolve(args.output.as_deref(), || usual_place(source))? else {
             return Err(Failure::usage("a folder cannot be written to standard output", "name a folder with -o"));
         };
-        let progress = Progress::new(&name, input.length().filter(|_| args.only.is_empty()));
+        let failed = |error| Failure::pack(&name, error);
+        // Without an index, and through a pipe, what was selected is taken as it comes by.
+        let index = match !args.only.is_empty() && input.positioned {
+            true => Contents::read(&input.file).map_err(failed)?,
+            false => None,
+        };
+        let progress = Progress::new(&name, input.length().filter(|_| index.is_none()));
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
-        let failed = |error| Failure::pack(&name, error);
+        let begin = || Target::begin(&path, &args.unpack, !args.only.is_empty(), args.force);
         let mut target;
-        let outcome = if args.only.is_empty() {
-            target = Target::begin(&path, &args.unpack, false, args.force)?;
-            unpack(Cursor::new(start).chain(&input.file), target.unpacker(), &work)
-        } else {
-            if !input.positioned {
-                return Err(Failure::usage("--only looks for its parts, which a pipe does not allow", "save the archive to a file first"));
-            }
-            let mut contents = Contents::read(&input.file).map_err(failed)?.ok_or_else(|| no_index(&name))?;
+        let outcome = if let Some(mut contents) = index {
             let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
-            let other = Contents::read(&input.file).map_err(failed)?.ok_or_else(|| no_index(&name))?;
-            target = Target::begin(&path, &args.unpack, true, args.force)?;
+            let other = Contents::read(&input.file).map_err(failed)?.ok_or_else(|| failed(Error::Truncated))?;
+            target = begin()?;
             unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work)
+        } else {
+            target = begin()?;
+            if !args.only.is_empty() {
+                target.unpacker().only(selection(&args.only).filter());
+            }
+            if input.positioned {
+                // Whoever looked for an index moved.
+                (&input.file).seek(SeekFrom::Start(start.len() as u64)).map_err(|error| Failure::io("read", &name, &error))?;
+            }
+            unpack(Cursor::new(start).chain(&input.file), target.unpacker(), &work)
         };
         drop(progress);
         target.end(outcome.map_err(failed), Landing { replace: false, sync: args.sync })
@@ -114,13 +124,6 @@ impl Unpack {
 /// Paths as they are named.
 pub fn selection(paths: &[PathBuf]) -> Selection {
     Selection::new(paths.iter().map(|path| path.as_os_str().as_bytes().to_vec()))
-}
-
-fn no_index(name: &str) -> Failure {
-    Failure::usage(
-        format!("{name} is an archive of another program, without an index, so no part of it can be found"),
-        format!("unpack all of it, or take the part with: tar xf {name} PATH"),
-    )
 }
 
 /// FILE without its ending.

@@ -211,6 +211,8 @@ pub struct Filter {
 impl Filter {
     /// Whether an entry's path is among it. `root` is the name of a pack's root, the same each time.
     pub fn takes(&mut self, path: &[u8], root: Option<&[u8]>) -> bool {
+        // What nobody should unpack comes as it stands in the archive.
+        let path = plain(path);
         if self.rules.is_empty() {
             let both =
                 |way: Vec<u8>| [Glob::is_one(&way).then(|| Rule::Glob(Glob::new(&way))), Some(Rule::Path(way))].into_iter().flatten();
@@ -223,6 +225,11 @@ impl Filter {
             taken |= takes;
         }
         taken
+    }
+
+    /// Whether an entry with this path was taken, or would be.
+    pub(crate) fn has(&self, path: &[u8]) -> bool {
+        self.rules.iter().flatten().any(|rule| rule.takes(path))
     }
 
     /// That each of the paths was there.

@@ -8,8 +8,10 @@ mod file;
 mod folder;
 mod index;
 mod ledger;
+mod only;
 mod rest;
 mod run;
+mod single;
 mod way;
 
 pub use drafts::Drafts;
@@ -19,12 +21,15 @@ pub use run::unpack;
 use crate::names::{Paths, alike};
 use crate::path::parent;
 use crate::tar::{Event, INDEX_BLOCK, Member, Parser};
-use crate::{Entry, Error, Fault, Kind, shown};
+use crate::{Entry, Error, Fault, Filter, Kind, shown};
 use file::{Growing, NO_FILE, Place, Plan};
 use folder::{Dress, Folder};
 use index::{Index, facts};
 use ledger::{Ledger, Trouble};
+use only::Only;
 use rest::Job;
+use single::{Single, without_file};
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use way::Way;
@@ -101,6 +106,10 @@ pub struct Unpacker {
     ledger: Arc<Ledger>,
     way: Way,
     index: Index,
+    /// Not all of it.
+    only: Option<Only>,
+    /// Not into a folder.
+    single: Option<Single>,
     /// Paths as they were made, where others may have made some too.
     made: Paths,
     /// Names, to find those that are alike.
@@ -127,12 +136,27 @@ enum Current {
         dress: Dress,
     },
     Growing(Arc<Growing>),
+    /// It goes to a stream.
+    Single,
 }
 
 impl Unpacker {
     /// Unpacks into the folder `target`. In an archive that is a pack, the root has its contents go there, and its mode and time, but not its name.
     #[must_use]
     pub fn new(target: OwnedFd, options: Options) -> Self {
+        Self::with(Some(target), options)
+    }
+
+    /// Writes the one file that `filter` takes to a stream, within [`Unpacker::put`]. That its content was right is only known at the end.
+    #[must_use]
+    pub fn single(filter: Filter, output: impl Write + Send + 'static) -> Self {
+        let mut unpacker = Self::with(None, Options::default());
+        unpacker.only(filter);
+        unpacker.single = Some(Single::new(Box::new(output)));
+        unpacker
+    }
+
+    fn with(target: Option<OwnedFd>, options: Options) -> Self {
         let ledger = Arc::new(Ledger::new(options.keep_going));
         let owner = options.owner && rustix::process::geteuid().is_root();
         Self {
@@ -141,6 +165,8 @@ impl Unpacker {
             way: Way::new(Folder::target(target, Arc::clone(&ledger))),
             ledger,
             index: Index::default(),
+            only: None,
+            single: None,
             made: Paths::default(),
             names: Paths::default(),
             searches: 0,
@@ -151,6 +177,14 @@ impl Unpacker {
             entries: 0,
             bytes: 0,
         }
+    }
+
+    /// Unpacks only what `filter` takes, and the folders that lead there. All of the archive is read and, if it is a pack, compared with its index, but
+    /// for the contents of files that are passed over. A hard link comes out only if its file does.
+    ///
+    /// To be said before the first bytes are put. That a path matched nothing is known, and an error, when all is unpacked.
+    pub fn only(&mut self, filter: Filter) {
+        self.only = Some(Only::new(filter));
     }
 
     /// Takes the next bytes, in order, cut anywhere. What is left to do with them is handed back, and may be done by any thread at the same time as the
@@ -182,6 +216,9 @@ impl Unpacker {
         if !self.ledger.all_done() {
             // Somebody dropped what he should have completed.
             return Err(Error::Stopped);
+        }
+        if let Some(only) = &mut self.only {
+            only.filter().finish()?;
         }
         if self.attributes > 0 {
             self.ledger.remark(format!("{} extended attributes are not restored: their names do not begin with user.", self.attributes));
@@ -228,7 +265,7 @@ impl Unpacker {
         while let Some(event) = self.parser.next(bytes, &mut at)? {
             match event {
                 Event::Member(member) => self.member(*member, bytes, bytes.len() - at)?,
-                Event::Content { offset, range } => self.content(offset, range),
+                Event::Content { offset, range } => self.content(offset, range, bytes)?,
                 Event::Map(map) => {
                     if let Current::Growing(file) = &self.current {
                         let _ = file.map.set(map);
@@ -238,7 +275,7 @@ impl Unpacker {
                 }
                 Event::Refused { path, error } => {
                     let number = self.number(&path, [0; 16]);
-                    self.ledger.fail(number, Trouble::Known(error));
+                    if self.takes(&path) { self.ledger.fail(number, Trouble::Known(error)) } else { self.ledger.pass(number) }
                 }
                 Event::Comment { offset, bytes } if self.parser.is_pack() => {
                     if let Some(part) = bytes.strip_prefix(INDEX_BLOCK) {
@@ -261,12 +298,48 @@ impl Unpacker {
     fn member(&mut self, member: Member, bytes: &[u8], ready: usize) -> Result<(), Error> {
         let entry = &member.entry;
         self.in_order(entry)?;
-        self.bytes += entry.stored;
         let number = self.number(&entry.path, if self.parser.is_pack() { facts(entry) } else { [0; 16] });
+        if !self.takes(&entry.path) {
+            return self.pass(member, number);
+        }
+        self.bytes += entry.stored;
+        if let Some(single) = &mut self.single {
+            self.current = Current::Single;
+            return single.begin(member, number, self.parser.is_pack(), &self.ledger);
+        }
+        self.make_above(&entry.path, bytes);
         if let Err(trouble) = self.make(member, number, bytes, ready) {
             self.ledger.fail(number, trouble);
         }
         Ok(())
+    }
+
+    /// Whether an entry is wanted.
+    fn takes(&mut self, path: &[u8]) -> bool {
+        let root = self.parser.root();
+        self.only.as_mut().is_none_or(|only| only.filter().takes(path, root))
+    }
+
+    fn pass(&mut self, mut member: Member, number: u64) -> Result<(), Error> {
+        self.ledger.pass(number);
+        if !self.options.attributes {
+            member.attributes = Vec::new();
+        }
+        match &mut self.only {
+            Some(only) if member.entry.kind == Kind::Folder => only.pass(number, member),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the folders above an entry that were passed over.
+    fn make_above(&mut self, path: &[u8], bytes: &[u8]) {
+        let above = self.only.as_mut().map_or_else(Vec::new, |only| only.above(path));
+        for (number, folder) in above {
+            let path = folder.entry.path.clone();
+            if let Err(trouble) = self.make(folder, number, bytes, 0) {
+                self.ledger.fail_late(number, &path, trouble);
+            }
+        }
     }
 
     /// A new entry's number.
@@ -319,7 +392,7 @@ impl Unpacker {
                 if entry.kind == Kind::SymbolicLink {
                     place.symbolic(&target, entry.modified, dress.owner)?;
                 } else {
-                    self.hard(&place, &target, bytes)?;
+                    self.hard(&place, &entry.path, &target, bytes)?;
                 }
                 self.is_made(&entry.path);
             }
@@ -343,9 +416,10 @@ impl Unpacker {
         Ok(())
     }
 
-    fn content(&mut self, offset: u64, range: std::ops::Range<usize>) {
+    fn content(&mut self, offset: u64, range: std::ops::Range<usize>, bytes: &[u8]) -> Result<(), Error> {
         match &self.current {
             Current::Nobody => {}
+            Current::Single => return self.single.as_mut().map_or(Ok(()), |single| single.put(&bytes[range], &self.ledger)),
             Current::Growing(file) => self.jobs.push(Job::Piece { file: Arc::clone(file), offset, range }),
             Current::Whole { .. } => {
                 if let Current::Whole { number, place, dress } = std::mem::take(&mut self.current) {
@@ -353,6 +427,7 @@ impl Unpacker {
                 }
             }
         }
+        Ok(())
     }
 
     fn dress(&mut self, member: &Member) -> Dress {
@@ -447,7 +522,10 @@ impl Unpacker {
         Ok(folder)
     }
 
-    fn hard(&mut self, place: &Place, target: &[u8], bytes: &[u8]) -> Result<(), Trouble> {
+    fn hard(&mut self, place: &Place, path: &[u8], target: &[u8], bytes: &[u8]) -> Result<(), Trouble> {
+        if self.only.as_mut().is_some_and(|only| !only.filter().has(target)) {
+            return Err(Trouble::Known(without_file(path, target)));
+        }
         self.settle(bytes);
         let made = self.options.fresh || self.made.has(target);
         if !made || self.ledger.has_failed(target) {

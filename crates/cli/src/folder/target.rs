@@ -121,6 +121,8 @@ impl Target {
         let place = match self.place {
             // The root alone is nothing to keep.
             Place::New(_) if progress.complete < 2 => return failure,
+            // Nothing was touched.
+            Place::There(_) if progress.complete == 0 && progress.failed == 0 => return failure,
             Place::New(partial) => match partial.keep_incomplete() {
                 Ok(path) => path,
                 Err(other) => {

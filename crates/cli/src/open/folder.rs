@@ -11,34 +11,56 @@ use crate::report::Done;
 use crate::sealed::Sealed;
 use crate::unpack::selection;
 use crate::window::TextOnly;
-use deadpan_pack::{Contents, Error, Excerpt, Kind, Pick};
+use deadpan_pack::{Contents, Error, Excerpt, Kind, Outcome, Pick, Unpacker};
 use deadpan_seal::{Opened, Work};
 use std::io::{self, Write};
 
 pub fn open(opened: &Opened, input: &Input, sealed: &mut Sealed<'_>, args: &OpenArgs) -> Result<Done, Failure> {
     let place = Place::resolve(args.output.as_deref(), || usual_place(&input.source, opened.metadata(), true))?;
-    if args.only.is_empty() {
-        return whole(opened, input, sealed, target(&place, args, false)?, args);
+    if !args.only.is_empty() && input.positioned && !sealed.armored {
+        return part(opened, input, &place, args);
     }
-    if !input.positioned || sealed.armored {
-        let hint = "open all of it, or save it to a file without armor first";
-        return Err(Failure::usage("--only looks for its parts, which pipes and armor do not allow", hint));
+    if !args.only.is_empty() && place == Place::Stdout {
+        return single(opened, input, sealed, args);
     }
-    part(opened, input, &place, args)
+    let mut target = target(&place, args, !args.only.is_empty())?;
+    if !args.only.is_empty() {
+        target.unpacker().only(selection(&args.only).filter());
+    }
+    let outcome = through(opened, input, sealed, target.unpacker(), "the folder");
+    target.end(outcome, landing(args))
 }
 
-/// All of it, as a stream.
-fn whole(opened: &Opened, input: &Input, sealed: &mut Sealed<'_>, mut target: Target, args: &OpenArgs) -> Result<Done, Failure> {
+/// As a stream.
+fn through(opened: &Opened, input: &Input, sealed: &mut Sealed<'_>, unpacker: &mut Unpacker, output: &str) -> Result<Outcome, Failure> {
     let name = input.shown();
     let progress = Progress::new(&name, input.length());
     let add = |bytes| progress.add(bytes);
     let work = Work { progress: Some(&add), ..Work::default() };
-    let opened = opened.scatter(&mut sealed.payload, Scattered(target.unpacker()), &work).map(drop);
-    let outcome = opened
-        .map_err(|error| folder::blame(error, &name, "the folder"))
-        .and_then(|()| target.unpacker().finish().map_err(|error| Failure::pack(&name, error)));
-    drop(progress);
-    target.end(outcome, landing(args))
+    opened.scatter(&mut sealed.payload, Scattered(unpacker), &work).map_err(|error| folder::blame(error, &name, output))?;
+    unpacker.finish().map_err(|error| blamed(error, &name, output))
+}
+
+/// A pack's error: of its input, or of where a file out of it goes.
+fn blamed(error: Error, input: &str, output: &str) -> Failure {
+    match error {
+        Error::Write(error) => Failure::io("write", output, &error),
+        error => Failure::pack(input, error),
+    }
+}
+
+/// The one file that was selected, as it comes by, to standard output.
+fn single(opened: &Opened, input: &Input, sealed: &mut Sealed<'_>, args: &OpenArgs) -> Result<Done, Failure> {
+    let output = Output::open(&Place::Stdout, args.force, Some(input))?;
+    let name = output.shown();
+    let file = output.file().try_clone().map_err(|error| Failure::io("write", &name, &error))?;
+    let filter = selection(&args.only).filter();
+    let mut unpacker = match output.is_terminal() {
+        true => Unpacker::single(filter, TextOnly::new(file)),
+        false => Unpacker::single(filter, file),
+    };
+    let outcome = through(opened, input, sealed, &mut unpacker, &name)?;
+    Ok(Done { output: Some(name), bytes: outcome.bytes, ..Done::default() })
 }
 
 /// What was selected: through the index, and only that.
@@ -63,10 +85,7 @@ fn part(opened: &Opened, input: &Input, place: &Place, args: &OpenArgs) -> Resul
         return target.end(outcome.map_err(failed), landing(args));
     }
     let output = Output::open(place, args.force, Some(input))?;
-    let blamed = |error| match error {
-        Error::Write(error) => Failure::io("write", &output.shown(), &error),
-        error => failed(error),
-    };
+    let blamed = |error| blamed(error, &name, &output.shown());
     let mut writer: Box<dyn Write> = if output.is_terminal() { Box::new(TextOnly::new(output.file())) } else { Box::new(output.file()) };
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let bytes = match first.as_slice() {

@@ -75,9 +75,9 @@ pub(super) fn times(modified: Time) -> Timestamps {
 }
 
 impl Folder {
-    /// The one everything goes to.
-    pub(super) fn target(handle: OwnedFd, ledger: Arc<Ledger>) -> Arc<Self> {
-        Self::with(None, Vec::new(), Some(handle), ledger)
+    /// The one everything goes to, if it goes to one.
+    pub(super) fn target(handle: Option<OwnedFd>, ledger: Arc<Ledger>) -> Arc<Self> {
+        Self::with(None, Vec::new(), handle, ledger)
     }
 
     fn with(parent: Option<Arc<Self>>, name: Vec<u8>, handle: Option<OwnedFd>, ledger: Arc<Ledger>) -> Arc<Self> {

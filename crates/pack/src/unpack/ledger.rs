@@ -76,7 +76,7 @@ struct State {
     not_done: u64,
     /// The number of the next that the index will name.
     not_indexed: u64,
-    /// The path of the one before `first`.
+    /// The path of the last before `first` that was wanted.
     before: Option<Vec<u8>>,
     complete: u64,
     failed: u64,
@@ -96,6 +96,8 @@ struct Item {
     path: Vec<u8>,
     facts: [u8; 16],
     done: Option<bool>,
+    /// Nobody wants it.
+    passed: bool,
     hash: Option<[u8; 32]>,
     expected: Option<[u8; 32]>,
     /// The index says otherwise: it has to go, should it come to be.
@@ -122,14 +124,18 @@ impl Ledger {
     /// A new entry; its number.
     pub(super) fn begin(&self, path: &[u8], facts: [u8; 16]) -> u64 {
         let mut state = self.state();
-        state.queue.push_back(Item { path: path.to_vec(), facts, done: None, hash: None, expected: None, wrong: false });
+        state.queue.push_back(Item { path: path.to_vec(), facts, done: None, passed: false, hash: None, expected: None, wrong: false });
         state.first + state.queue.len() as u64 - 1
     }
 
     /// It is there.
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state();
-        let Some(item) = state.item(number) else { return };
+        let Some(item) = state.item(number) else {
+            // A folder that was passed over at first.
+            state.complete += 1;
+            return;
+        };
         item.done = Some(true);
         item.hash = hash;
         let (known, wrong) = (item.wrong, item.expected.is_some() && item.expected != hash);
@@ -142,6 +148,15 @@ impl Ledger {
         if wrong {
             self.changed(&mut state, number, "its contents were changed");
         }
+        state.advance();
+    }
+
+    /// It is not wanted.
+    pub(super) fn pass(&self, number: u64) {
+        let mut state = self.state();
+        let Some(item) = state.item(number) else { return };
+        item.done = Some(false);
+        item.passed = true;
         state.advance();
     }
 
@@ -319,10 +334,8 @@ impl Ledger {
 
     pub(super) fn progress(&self) -> Progress {
         let state = self.state();
-        let until = match (state.not_done - state.first) as usize {
-            0 => state.before.clone(),
-            done => state.queue.get(done - 1).map(|item| item.path.clone()),
-        };
+        let done = state.queue.range(..(state.not_done - state.first) as usize);
+        let until = done.rev().find(|item| !item.passed).map_or_else(|| state.before.clone(), |item| Some(item.path.clone()));
         Progress { complete: state.complete, until, failed: state.failed, failures: state.failures.clone() }
     }
 }
@@ -338,7 +351,7 @@ impl State {
             self.not_done += 1;
         }
         while self.first < self.not_done.min(self.not_indexed) {
-            self.before = self.queue.pop_front().map(|item| item.path);
+            self.before = self.queue.pop_front().filter(|item| !item.passed).map(|item| item.path).or(self.before.take());
             self.first += 1;
         }
     }
