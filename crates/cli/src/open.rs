@@ -242,7 +242,7 @@ fn usual_place(source: &Source, metadata: &Metadata, in_folder: bool) -> Result<
 /// The name from inside, if it is one: whoever sealed the file chose it.
 fn sealed_name(name: &[u8]) -> Result<&OsStr, Failure> {
     let is_name = !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/') && !name.contains(&0);
-    if is_name && str::from_utf8(name).is_ok_and(|text| text.chars().all(is_plain)) {
+    if is_name && is_plain(name) {
         return Ok(OsStr::from_bytes(name));
     }
     Err(Failure::usage(format!("the sealed name {} is not a safe name for a file", bytes(name)), "name the output with -o"))

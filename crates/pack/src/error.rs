@@ -83,17 +83,16 @@ impl Error {
     }
 }
 
-/// Bytes of a path, for people: what is not plain text is escaped, so that no name can play tricks with a terminal.
+/// Bytes of a path, for people: what is not plain text is escaped, so that no name can play tricks with a terminal, or look like another.
 #[must_use]
 pub fn shown(path: &[u8]) -> String {
-    let mut text = String::new();
+    let mut text = String::with_capacity(path.len());
     for chunk in path.utf8_chunks() {
         for character in chunk.valid().chars() {
-            let hidden = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-            if character.is_control() || hidden {
-                text.extend(character.escape_default());
-            } else {
+            if is_plain(character) {
                 text.push(character);
+            } else {
+                text.extend(character.escape_default());
             }
         }
         for byte in chunk.invalid() {
@@ -101,4 +100,27 @@ pub fn shown(path: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Whether a character does nothing but stand there: no control, nothing that is not seen, no change of the direction of writing.
+fn is_plain(character: char) -> bool {
+    let hidden = matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    !character.is_control() && !hidden
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_it_would_obey() {
+        for plain in ["plain name.txt", "z\u{e4}h", "e\u{301}", "\u{5d0}\u{5d1}", "\u{1f600}", "\u{2027}\u{202f}\u{2070}"] {
+            assert_eq!(shown(plain.as_bytes()), plain);
+        }
+        for hidden in ['\0', '\u{1b}', '\u{7f}', '\u{9b}', '\u{61c}', '\u{200b}', '\u{202e}', '\u{2066}', '\u{206f}', '\u{feff}'] {
+            assert_eq!(shown(format!("a{hidden}b").as_bytes()), format!("a{}b", hidden.escape_default()));
+        }
+        assert_eq!(shown(b"\x1b[2Jx\n"), "\\u{1b}[2Jx\\n");
+        assert_eq!(shown(b"\xff\xfe"), "\\xff\\xfe");
+    }
 }
