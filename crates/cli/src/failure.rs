@@ -1,6 +1,7 @@
 //! What went wrong: a message that names the file, a hint, and an exit code.
 
 use crate::shown::shown;
+use crate::window::NotText;
 use deadpan_seal::{Error, Fault, key::KeyError};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -143,6 +144,9 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
         ErrorKind::NotADirectory => (Exit::Usage, "a part of the path is not a folder", "check the spelling"),
         ErrorKind::InvalidFilename => (Exit::Usage, "the name is too long or not allowed there", "choose another name with -o"),
         ErrorKind::BrokenPipe => (Exit::System, "the reader went away", "nothing reads the output any more"),
+        _ if error.get_ref().is_some_and(|inner| inner.is::<NotText>()) => {
+            (Exit::Usage, "a terminal shows text, and these are bytes", "name a file with -o, or send it to another program")
+        }
         _ => {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();

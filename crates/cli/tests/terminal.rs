@@ -157,6 +157,11 @@ fn a_terminal_gets_text_only() {
     assert!(Session::start(&sandbox, &["open", "-o", "-", "text.dpn"]).end(0).contains("straight face"));
     let shown = Session::start(&sandbox, &["open", "-o", "-", "bytes.dpn"]).end(2);
     assert!(shown.contains("bytes.dpn holds bytes, and a terminal shows text") && !shown.contains("gone"), "{shown}");
+    sandbox.shell("mkdir tree && cp bytes tree && deadpan seal tree && deadpan seal -a -o armored tree").expect(0, "");
+    for file in ["tree.dpn", "armored"] {
+        let shown = Session::start(&sandbox, &["open", "--only", "bytes", "-o", "-", file]).end(2);
+        assert!(shown.contains("a terminal shows text, and these are bytes") && !shown.contains("gone"), "{shown}");
+    }
 }
 
 #[test]
