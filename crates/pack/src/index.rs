@@ -3,7 +3,7 @@
 pub(crate) mod form;
 mod part;
 mod table;
-mod varint;
+pub(crate) mod varint;
 pub(crate) mod write;
 
 pub(crate) use part::Records;

@@ -1,6 +1,7 @@
 //! Packing: a folder becomes a stream.
 
 mod job;
+mod links;
 mod source;
 
 pub use job::Job;
@@ -12,9 +13,9 @@ use crate::tar::{LONGEST_PAX, MARKER};
 use crate::walk::{Missed, Node, Walk};
 use crate::{BLOCK, Entry, Error, Kind, Time};
 use job::{Piece, Shared};
+use links::Links;
 use rustix::fs::{Mode, OFlags, Stat, fstat, open};
 use source::{Extents, Source, Xattr, xattrs_of};
-use std::collections::HashMap;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,8 +58,7 @@ pub struct Packer {
     given: usize,
     /// The file whose content comes after that.
     content: Option<Content>,
-    /// Names of files that have others.
-    linked: HashMap<(u64, u64), (Vec<u8>, u64)>,
+    links: Links,
     ending: Ending,
     entries: u64,
     size: u64,
@@ -111,7 +111,7 @@ impl Packer {
             ready,
             given: 0,
             content: None,
-            linked: HashMap::new(),
+            links: Links::default(),
             ending: Ending::Entries,
             entries: 0,
             size: 0,
@@ -263,17 +263,7 @@ impl Packer {
         if stat.st_nlink < 2 {
             return None;
         }
-        let key = (stat.st_dev, stat.st_ino);
-        let Some((name, left)) = self.linked.get_mut(&key) else {
-            self.linked.insert(key, (path.to_vec(), other_names(stat)));
-            return None;
-        };
-        *left -= 1;
-        let name = name.clone();
-        if *left == 0 {
-            self.linked.remove(&key);
-        }
-        Some(name)
+        self.links.first(stat.st_dev, stat.st_ino, path)
     }
 
     fn folder(&mut self, path: Vec<u8>, stat: &Stat) -> Result<(), Error> {
@@ -377,12 +367,6 @@ impl Content {
         self.given += length;
         Some(piece)
     }
-}
-
-/// How many names a file has beside one.
-#[allow(clippy::unnecessary_cast)] // Systems differ in how they count.
-fn other_names(stat: &Stat) -> u64 {
-    (stat.st_nlink as u64).saturating_sub(1)
 }
 
 fn time_of(stat: &Stat) -> Time {
