@@ -31,7 +31,7 @@ pub struct PackArgs {
     /// The same bytes for the same contents: no times, no owners
     #[arg(long, conflicts_with = "owner")]
     deterministic: bool,
-    /// Leave out what cannot be read, say so, and end with 4
+    /// Go on without what cannot be read (within a file, zeros stand in for it), say so, and end with 4
     #[arg(long)]
     keep_going: bool,
 }

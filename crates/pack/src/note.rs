@@ -24,6 +24,8 @@ pub enum What {
     Changed,
     /// It could not be read, and was left out, as was asked for.
     Unreadable(String),
+    /// Where it could not be read, zeros were packed, as was asked for.
+    Damaged(String),
     /// It was packed without its extended attributes.
     Bare(String),
     /// Another name in its folder differs in case or Unicode form only: where those do not count, one replaces the other.
@@ -38,6 +40,7 @@ impl fmt::Display for Note {
             What::Gone => write!(f, "left out {path}: it was removed meanwhile"),
             What::Changed => write!(f, "{path} was changed while it was read"),
             What::Unreadable(why) => write!(f, "left out {path}: {why}"),
+            What::Damaged(why) => write!(f, "packed {path} with zeros in place of what cannot be read: {why}"),
             What::Bare(why) => write!(f, "packed {path} without its extended attributes: {why}"),
             What::Alike => write!(f, "{path}: another name there differs in case or Unicode form only, and some systems take them for one"),
         }
@@ -57,7 +60,7 @@ pub(crate) const LONGEST: usize = 1000;
 
 impl Notes {
     pub(crate) fn add(&mut self, path: &[u8], what: What) {
-        self.incomplete |= matches!(what, What::Unreadable(_) | What::Bare(_));
+        self.incomplete |= matches!(what, What::Unreadable(_) | What::Damaged(_) | What::Bare(_));
         if self.list.len() < LONGEST {
             self.list.push(Note { path: path.to_vec(), what });
         } else {

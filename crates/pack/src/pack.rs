@@ -35,7 +35,7 @@ pub struct Options {
     pub xattrs: bool,
     /// Record no times (all are 1970) and no owners, so that the same contents give the same bytes.
     pub deterministic: bool,
-    /// Leave out what cannot be read, instead of failing.
+    /// Leave out what cannot be read, instead of failing; put zeros where a file cannot be read further.
     pub keep_going: bool,
     /// A file that is left out, by device and number: the one that is being written, where it lies in the folder itself.
     pub except: Option<(u64, u64)>,
@@ -105,8 +105,8 @@ impl Packer {
             walk: Walk::new(root)?,
             root: [name, b"/"].concat(),
             root_stat: Some(stat),
+            shared: Arc::new(Shared::new(options.keep_going)),
             options,
-            shared: Arc::default(),
             position: 0,
             ready,
             given: 0,

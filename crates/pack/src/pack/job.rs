@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// What the packer and its jobs share.
-#[derive(Default)]
 pub(super) struct Shared {
+    /// A file that cannot be read any further is no reason to fail.
+    keep_going: bool,
     index: Mutex<Index>,
     /// The last missing hash came, or never will.
     settled: Condvar,
@@ -19,6 +20,10 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    pub(super) fn new(keep_going: bool) -> Self {
+        Self { keep_going, index: Mutex::default(), settled: Condvar::new(), failed: AtomicBool::new(false), notes: Mutex::default() }
+    }
+
     pub(super) fn index(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,8 +54,17 @@ impl Piece {
     fn complete(&self, shared: &Shared, buffer: &mut [u8]) -> Result<Option<(Slot, [u8; 32])>, Error> {
         let source = &self.source;
         let bytes = &mut buffer[self.range.clone()];
-        let failed = |error| Error::Entry { verb: "read", path: shown(&source.path), error };
-        let there = source.read(self.offset, bytes).map_err(failed)?;
+        let there = match source.read(self.offset, bytes) {
+            Ok(there) => there,
+            Err(error) if shared.keep_going => {
+                // A bad disk fails again and again; what is said once is true for all of the file.
+                if source.damage() {
+                    shared.note(&source.path, What::Damaged(error.to_string()));
+                }
+                true
+            }
+            Err(error) => return Err(Error::Entry { verb: "read", path: shown(&source.path), error }),
+        };
         let hash = source.see(self.stored, bytes, bytes.len() as u64 == source.stored);
         if !there || hash.is_some() && source.changed() {
             shared.note(&source.path, What::Changed);
@@ -124,5 +138,59 @@ impl Drop for Job {
             let _index = self.shared.index();
             self.shared.settled.notify_all();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Entry, Kind, Time};
+    use std::fs::File;
+
+    /// A file of 1000 bytes that cannot be read, in two pieces.
+    fn unreadable(shared: &Shared) -> [Piece; 2] {
+        // Reading fails because the file is open for writing only.
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = File::create(folder.path().join("file")).expect("a file");
+        file.set_len(1000).expect("longer");
+        let stat = rustix::fs::fstat(&file).expect("a file");
+        let entry = Entry {
+            path: b"file".to_vec(),
+            kind: Kind::File,
+            mode: 0,
+            modified: Time::default(),
+            size: 1000,
+            begin: 0,
+            content: 512,
+            stored: 1000,
+            hash: None,
+            target: None,
+        };
+        let slot = shared.index().add(&entry).expect("a slot");
+        let source = Arc::new(Source::new(entry.path, file, &stat, 1000, slot));
+        let piece =
+            |range: Range<usize>| Piece { source: Arc::clone(&source), offset: range.start as u64, stored: range.start as u64, range };
+        [piece(0..300), piece(300..1000)]
+    }
+
+    #[test]
+    fn what_cannot_be_read_becomes_zeros_where_that_was_asked_for() {
+        let shared = Shared::new(true);
+        let mut buffer = [0xaa; 1100];
+        let [one, other] = unreadable(&shared).map(|piece| piece.complete(&shared, &mut buffer).expect("complete"));
+        assert!(one.is_none() && other.is_some_and(|(_, hash)| hash == *blake3::hash(&[0; 1000]).as_bytes()));
+        assert!(buffer[..1000] == [0; 1000] && buffer[1000..] == [0xaa; 100]);
+        let notes = shared.notes.into_inner().expect("notes");
+        assert!(matches!(notes.list(), [note] if note.path == b"file" && matches!(note.what, What::Damaged(_))), "{notes:?}");
+        assert!(notes.incomplete());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_an_error_otherwise() {
+        let shared = Shared::new(false);
+        let [piece, _] = unreadable(&shared);
+        let error = piece.complete(&shared, &mut [0; 1000]).expect_err("it cannot be read").to_string();
+        assert!(error.starts_with("cannot read file: "), "{error}");
+        assert!(shared.notes.into_inner().expect("notes").list().is_empty());
     }
 }

@@ -12,6 +12,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A file, shared by the threads that read its pieces.
 pub(super) struct Source {
@@ -24,6 +25,8 @@ pub(super) struct Source {
     pub(super) slot: Slot,
     /// Needed when its content comes in several pieces.
     tree: OnceLock<Tree>,
+    /// A piece of it could not be read.
+    damaged: AtomicBool,
 }
 
 /// What changes when a file does.
@@ -38,11 +41,11 @@ impl Version {
 
 impl Source {
     pub(super) fn new(path: Vec<u8>, file: File, stat: &Stat, stored: u64, slot: Slot) -> Self {
-        Self { path, file, was: Version::of(stat), stored, slot, tree: OnceLock::new() }
+        Self { path, file, was: Version::of(stat), stored, slot, tree: OnceLock::new(), damaged: AtomicBool::new(false) }
     }
 
-    /// Fills `bytes` from a place in the file. Whether all of them were there: otherwise zeros are in their place, since the headers say how
-    /// long the content is.
+    /// Fills `bytes` from a place in the file. Whether all of them were there. Zeros are in the place of what was not, or could not be read, since
+    /// the headers say how long the content is.
     pub(super) fn read(&self, offset: u64, bytes: &mut [u8]) -> io::Result<bool> {
         let mut filled = 0;
         while filled < bytes.len() {
@@ -53,7 +56,10 @@ impl Source {
                 }
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    bytes[filled..].fill(0);
+                    return Err(error);
+                }
             }
         }
         Ok(true)
@@ -68,6 +74,11 @@ impl Source {
             return None;
         }
         self.tree.get_or_init(|| Tree::new(self.stored)).add(offset, bytes)
+    }
+
+    /// Remembers that a piece of it could not be read. Whether that is news.
+    pub(super) fn damage(&self) -> bool {
+        !self.damaged.swap(true, Ordering::Relaxed)
     }
 
     /// Whether it was changed since its headers were written.
