@@ -28,7 +28,7 @@ pub struct PackArgs {
     /// Record extended attributes
     #[arg(long)]
     xattrs: bool,
-    /// The same bytes for the same contents: no times, no owners
+    /// The same bytes for the same contents: no times, no owners, holes in files as zeros
     #[arg(long, conflicts_with = "owner")]
     deterministic: bool,
     /// Go on without what cannot be read (within a file, zeros stand in for it), say so, and end with 4

@@ -33,7 +33,7 @@ pub struct Options {
     pub owner: bool,
     /// Record extended attributes.
     pub xattrs: bool,
-    /// Record no times (all are 1970) and no owners, so that the same contents give the same bytes.
+    /// Record no times (all are 1970), no owners and no holes, so that the same contents give the same bytes.
     pub deterministic: bool,
     /// Leave out what cannot be read, instead of failing; put zeros where a file cannot be read further.
     pub keep_going: bool,
@@ -297,7 +297,8 @@ impl Packer {
 
     fn file(&mut self, path: Vec<u8>, file: std::fs::File, stat: &Stat) -> Result<(), Error> {
         let size = stat.st_size as u64;
-        let extents = Extents::of(&file, stat);
+        // File systems differ in where they leave holes in the same contents.
+        let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::of(&file, stat) };
         let xattrs = self.xattrs(&path, &file)?;
         let map = extents.map(size);
         let stored = map.len() as u64 + extents.length();

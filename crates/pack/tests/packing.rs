@@ -5,7 +5,7 @@ mod tree;
 use deadpan_pack::{Contents, Packer, Packing, Unpacking, What, Work, pack};
 use std::fs::{self, File, FileTimes};
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
@@ -76,6 +76,26 @@ fn deterministic_packs_know_no_times() {
     let options = Packing { deterministic: true, ..Packing::default() };
     assert!(packed(one.path(), Packing::default(), 0) != packed(other.path(), Packing::default(), 0));
     assert!(packed(one.path(), options.clone(), 0) == packed(other.path(), options, 0));
+}
+
+/// What has holes on one disk is whole on another.
+#[test]
+fn deterministic_packs_know_no_holes() {
+    let (sparse, dense) = (folder(), folder());
+    let length = 4 << 20;
+    let file = File::create(sparse.path().join("file")).expect("a file");
+    file.set_len(length).expect("longer");
+    file.write_all_at(b"data", 2 << 20).expect("written");
+    fs::write(dense.path().join("file"), fs::read(sparse.path().join("file")).expect("a file")).expect("written");
+    File::create(sparse.path().join("hole")).expect("a file").set_len(length).expect("longer");
+    fs::write(dense.path().join("hole"), vec![0; length as usize]).expect("written");
+    let options = Packing { deterministic: true, ..Packing::default() };
+    let bytes = packed(sparse.path(), options.clone(), 0);
+    assert!(bytes == packed(dense.path(), options, 0));
+    assert!(bytes.len() as u64 > 2 * length);
+    let target = folder();
+    tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
+    assert!(fs::read(target.path().join("file")).expect("a file") == fs::read(dense.path().join("file")).expect("a file"));
 }
 
 #[test]

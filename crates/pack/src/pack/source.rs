@@ -94,10 +94,15 @@ pub(super) struct Extents {
 }
 
 impl Extents {
+    /// All of it, holes as zeros.
+    pub(super) fn whole(size: u64) -> Self {
+        Self { pieces: VecDeque::from_iter((size > 0).then_some((0, size))), sparse: false }
+    }
+
     /// All of it, unless the file takes up less room than it is long.
     pub(super) fn of(file: &File, stat: &Stat) -> Self {
         let size = stat.st_size as u64;
-        let whole = || Self { pieces: VecDeque::from_iter((size > 0).then_some((0, size))), sparse: false };
+        let whole = || Self::whole(size);
         if stat.st_blocks as u64 * BLOCK >= size {
             return whole();
         }
