@@ -249,7 +249,7 @@ impl Packer {
         match node {
             Node::Folder => self.folder(path, &stat)?,
             Node::SymbolicLink(target) => self.plain(path, Kind::SymbolicLink, &stat, target),
-            Node::File(_) if self.options.except == Some((stat.st_dev, stat.st_ino)) => {}
+            Node::File(_) if self.options.except == Some(identity(&stat)) => {}
             Node::File(file) => match self.other_name(&path, &stat) {
                 Some(target) => self.plain(path, Kind::HardLink, &stat, target),
                 None => self.file(path, file, &stat)?,
@@ -263,7 +263,8 @@ impl Packer {
         if stat.st_nlink < 2 {
             return None;
         }
-        self.links.first(stat.st_dev, stat.st_ino, path)
+        let (device, inode) = identity(stat);
+        self.links.first(device, inode, path)
     }
 
     fn folder(&mut self, path: Vec<u8>, stat: &Stat) -> Result<(), Error> {
@@ -323,7 +324,7 @@ impl Packer {
     /// What is known of an entry before its headers are written.
     fn entry(&self, path: Vec<u8>, kind: Kind, stat: &Stat) -> Entry {
         let modified = if self.options.deterministic { Time::default() } else { time_of(stat) };
-        let mode = stat.st_mode & 0o7777;
+        let mode = mode_of(stat);
         Entry { path, kind, mode, modified, size: 0, begin: self.position, content: 0, stored: 0, hash: None, target: None }
     }
 
@@ -368,6 +369,17 @@ impl Content {
         self.given += length;
         Some(piece)
     }
+}
+
+#[allow(clippy::unnecessary_cast)] // It is narrower on other systems.
+fn mode_of(stat: &Stat) -> u32 {
+    stat.st_mode as u32 & 0o7777
+}
+
+/// A file's device, and its number there.
+#[allow(clippy::unnecessary_cast)] // It has a sign on other systems.
+fn identity(stat: &Stat) -> (u64, u64) {
+    (stat.st_dev as u64, stat.st_ino)
 }
 
 fn time_of(stat: &Stat) -> Time {

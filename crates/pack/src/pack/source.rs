@@ -170,6 +170,12 @@ impl Extents {
     }
 }
 
+/// There is no such extended attribute.
+#[cfg(target_vendor = "apple")]
+const NO_XATTR: Errno = Errno::NOATTR;
+#[cfg(not(target_vendor = "apple"))]
+const NO_XATTR: Errno = Errno::NODATA;
+
 /// Name and value.
 pub(super) type Xattr = (Vec<u8>, Vec<u8>);
 
@@ -189,7 +195,7 @@ pub(super) fn xattrs_of(file: impl AsFd) -> io::Result<Vec<Xattr>> {
         match fgetxattr(&file, name, value.as_mut_slice()) {
             Ok(length) => value.truncate(length),
             // It was removed meanwhile.
-            Err(Errno::NODATA) => continue,
+            Err(NO_XATTR) => continue,
             Err(error) => return Err(error.into()),
         }
         found.push((name.to_vec(), value));

@@ -10,7 +10,7 @@ use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, fchmod, fchown, fstat, futimens, mkdirat, openat,
 };
 use rustix::io::Errno;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -237,6 +237,7 @@ fn mode_of(found: &Stat) -> u32 {
 /// Lets the owner into a folder that even he may not read, and says what its mode was. Without opening it, only its name could be used, which may be somebody else's by now.
 #[cfg(target_os = "linux")]
 fn unlock(parent: &OwnedFd, name: &[u8]) -> Result<u32, Errno> {
+    use std::os::fd::AsRawFd;
     let place = openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let mode = mode_of(&fstat(&place)?);
     rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::from_raw_mode((mode | 0o700) as _))?;
