@@ -223,3 +223,33 @@ fn nothing_is_no_archive() {
     assert!(into(target.path(), &end(), fresh()).is_ok());
     assert!(into(target.path(), &vec![0; 10_240], fresh()).is_ok());
 }
+
+/// ext4 says that the disk is full where an attribute does not fit into a block; no file is lost for that.
+#[test]
+fn attributes_there_is_no_room_for() {
+    let to = tempdir().unwrap();
+    let limits = [60_000, 100_000].map(|length| vec![b'x'; length]);
+    let probe = to.path().join("probe");
+    fs::write(&probe, "").unwrap();
+    let fits = |value: &[u8]| rustix::fs::setxattr(&probe, "user.long", value, rustix::fs::XattrFlags::empty()).is_ok();
+    if !fits(b"short") {
+        eprintln!("skipped: this file system has no extended attributes");
+        return;
+    }
+    let attributes = |value: &[u8]| pax(b'x', &[("SCHILY.xattr.user.long", value), ("SCHILY.xattr.user.short", b"here")]);
+    for (value, name) in limits.iter().zip(["one", "other"]) {
+        let archive = ended(&[attributes(value), folder("sub/"), attributes(value), file("sub/file", b"content"), file("last", b"more")]);
+        let target = to.path().join(name);
+        fs::create_dir(&target).unwrap();
+        let outcome = into(&target, &archive, Unpacking { attributes: true, ..fresh() }).unwrap();
+        assert_eq!((outcome.entries, outcome.failed), (3, 0));
+        assert_eq!(fs::read(target.join("sub/file")).unwrap(), b"content");
+        for path in ["sub", "sub/file"] {
+            let mut short = [0; 4];
+            rustix::fs::getxattr(target.join(path), "user.short", &mut short).unwrap();
+            assert_eq!(&short, b"here");
+            let remark = format!("the extended attribute user.long of {path} is not restored: this file system has no room for it");
+            assert_eq!(outcome.remarks.contains(&remark), !fits(value), "{:?}", outcome.remarks);
+        }
+    }
+}

@@ -34,6 +34,15 @@ impl Place {
         [b".", stem, format!(".{random:016x}.deadpan-part").as_bytes()].concat()
     }
 
+    fn path(&self) -> Vec<u8> {
+        let mut path = self.folder.path();
+        if !path.is_empty() {
+            path.push(b'/');
+        }
+        path.extend_from_slice(&self.name);
+        path
+    }
+
     /// Whether something has the name that may be replaced; nothing else may have it.
     fn taken(&self, folder: &OwnedFd) -> Result<bool, Trouble> {
         match look(folder, &self.name).map_err(Trouble::system("create"))? {
@@ -135,7 +144,7 @@ impl Draft {
     }
 
     fn land(mut self, dress: &Dress, ledger: &Ledger) -> Result<(), Trouble> {
-        dress.put_on(&self.file, ledger)?;
+        dress.put_on(&self.file, || self.place.path(), ledger)?;
         if let Some(temporary) = &self.temporary {
             if self.taken {
                 // On the disk before the name points to it, so that no crash leaves neither.

@@ -5,7 +5,7 @@
 
 use super::drafts::Names;
 use super::ledger::{Ledger, Trouble};
-use crate::Time;
+use crate::{Time, shown};
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, fchmod, fchown, fstat, futimens, mkdirat, openat,
 };
@@ -48,8 +48,8 @@ pub(super) struct Dress {
 }
 
 impl Dress {
-    /// Puts it on. Who owns a file decides who may change it, so that comes first; the time last, as all else changes it.
-    pub(super) fn put_on(&self, handle: &OwnedFd, ledger: &Ledger) -> Result<(), Trouble> {
+    /// Puts it on what lies at `path`. Who owns a file decides who may change it, so that comes first; the time last, as all else changes it.
+    pub(super) fn put_on(&self, handle: &OwnedFd, path: impl Fn() -> Vec<u8>, ledger: &Ledger) -> Result<(), Trouble> {
         if let Some((uid, gid)) = self.owner {
             let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
             fchown(handle, Some(uid), Some(gid)).map_err(Trouble::system("set the owner of"))?;
@@ -58,6 +58,12 @@ impl Dress {
             match rustix::fs::fsetxattr(handle, &name[..], value, rustix::fs::XattrFlags::empty()) {
                 Ok(()) => {}
                 Err(Errno::OPNOTSUPP) => ledger.remark("extended attributes are not restored: this file system has none".into()),
+                // The system has a limit, and file systems have narrower ones, which some tell from a full disk by nothing. The contents are there,
+                // and where the disk is full in truth, the next that are written will say so.
+                Err(Errno::TOOBIG | Errno::RANGE | Errno::NOSPC | Errno::DQUOT) => {
+                    let (name, path) = (shown(name), shown(&path()));
+                    ledger.remark(format!("the extended attribute {name} of {path} is not restored: this file system has no room for it"));
+                }
                 Err(error) => return Err(Trouble::System("set the extended attributes of", error.into())),
             }
         }
@@ -138,7 +144,7 @@ impl Folder {
     pub(super) fn fill(&self) {
         let at_last = self.at_last.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(AtLast { number, dress }) = at_last
-            && let Err(trouble) = self.handle().and_then(|handle| dress.put_on(&handle, &self.ledger))
+            && let Err(trouble) = self.handle().and_then(|handle| dress.put_on(&handle, || self.path(), &self.ledger))
         {
             self.ledger.fail_late(number.unwrap_or(u64::MAX), &self.path(), trouble);
         }
@@ -203,7 +209,7 @@ impl Folder {
         }
     }
 
-    fn path(&self) -> Vec<u8> {
+    pub(super) fn path(&self) -> Vec<u8> {
         let mut names = vec![&self.name[..]];
         let mut folder = self;
         while let Some(parent) = &folder.parent {
