@@ -142,6 +142,15 @@ enum Found {
 
 /// Opens what a name stands for. What it is may have changed since its folder was read, and counts as it is now.
 fn found(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno> {
+    match opened(folder, name, kind) {
+        // What else systems say of something of another kind.
+        Err(Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::INVAL | Errno::NXIO) => opened(folder, name, FileType::Unknown),
+        result => result,
+    }
+}
+
+/// Opens what a name stands for, if it is what its folder said.
+fn opened(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno> {
     let kind = match kind {
         FileType::RegularFile | FileType::Directory => kind,
         _ => FileType::from_raw_mode(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode),
@@ -158,8 +167,11 @@ fn found(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno> 
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             let opened = openat(folder, name, flags, Mode::empty())?;
             let stat = fstat(&opened)?;
-            let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-            Ok(if is_file { Found::File(opened.into(), stat) } else { Found::Special })
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile => Ok(Found::File(opened.into(), stat)),
+                FileType::Directory => Err(Errno::ISDIR),
+                _ => Ok(Found::Special),
+            }
         }
         FileType::Symlink => {
             let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;

@@ -2,10 +2,10 @@
 
 mod tree;
 
-use deadpan_pack::{Contents, Packer, Packing, What, Work, pack};
+use deadpan_pack::{Contents, Kind, Packer, Packing, What, Work, pack};
 use std::fs::{self, File, FileTimes};
 use std::io::Write;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
@@ -121,6 +121,35 @@ fn what_changes_meanwhile_is_said() {
     assert!(notes.contains(&(b"a".to_vec(), What::Changed)), "{notes:?}");
     assert!(!notes.iter().any(|(path, _)| path == b"c"));
     assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "what is missing is zeros");
+}
+
+/// A name whose folder was read may stand for something of another kind by the time it is opened: that is packed, as if it had always been there.
+#[test]
+fn what_is_replaced_by_another_kind_is_packed_as_that() {
+    let make = |path: &Path, kind: Kind| match kind {
+        Kind::Folder => fs::create_dir(path).expect("a folder"),
+        Kind::SymbolicLink => symlink("target", path).expect("a link"),
+        _ => fs::write(path, "file").expect("written"),
+    };
+    let kinds = [Kind::Folder, Kind::SymbolicLink, Kind::File];
+    let pairs = || kinds.into_iter().flat_map(|one| kinds.map(|other| (one, other))).filter(|(one, other)| one != other);
+    let tree = folder();
+    let path = |one: Kind, other: Kind| tree.path().join(format!("{one:?} to {other:?}"));
+    pairs().for_each(|(one, other)| make(&path(one, other), one));
+    let packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
+    for (one, other) in pairs() {
+        let path = path(one, other);
+        if one == Kind::Folder { fs::remove_dir(&path) } else { fs::remove_file(&path) }.expect("removed");
+        make(&path, other);
+    }
+    let mut bytes = Vec::new();
+    let packer = pack(packer, &mut bytes, &Work::default()).expect("packed");
+    assert!(packer.notes().list().is_empty(), "{:?}", packer.notes());
+    let target = folder();
+    tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
+    // The root's own time is that from before.
+    let inside = |root: &Path| tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>();
+    assert_eq!(inside(tree.path()), inside(target.path()));
 }
 
 #[test]
