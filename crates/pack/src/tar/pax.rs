@@ -175,16 +175,17 @@ fn time(value: &[u8]) -> Option<Time> {
         Some(point) => (&value[..point], &value[point + 1..]),
         None => (value, &[][..]),
     };
-    let whole = i64::try_from(decimal(whole)?).ok()?;
+    let whole = decimal(whole)?;
+    // There is one more of them below zero than above.
+    let seconds = if negative { 0_i64.checked_sub_unsigned(whole)? } else { 0_i64.checked_add_unsigned(whole)? };
     if !fraction.iter().all(u8::is_ascii_digit) {
         return None;
     }
     let digit = |place: usize| u32::from(fraction.get(place).map_or(0, |digit| digit - b'0'));
     let nanoseconds = (0..9).fold(0, |number, place| number * 10 + digit(place));
     Some(match (negative, nanoseconds) {
-        (false, _) => Time { seconds: whole, nanoseconds },
-        (true, 0) => Time { seconds: -whole, nanoseconds: 0 },
-        (true, _) => Time { seconds: -whole - 1, nanoseconds: 1_000_000_000 - nanoseconds },
+        (false, _) | (true, 0) => Time { seconds, nanoseconds },
+        (true, _) => Time { seconds: seconds.checked_sub(1)?, nanoseconds: 1_000_000_000 - nanoseconds },
     })
 }
 
@@ -237,10 +238,13 @@ mod tests {
             ("-3", -3, 0),
             ("7.1234567899", 7, 123_456_789),
             ("7.", 7, 0),
+            ("9223372036854775807.5", i64::MAX, 500_000_000),
+            ("-9223372036854775807.999999999", i64::MIN, 1),
+            ("-9223372036854775808", i64::MIN, 0),
         ] {
             assert_eq!(time(text.as_bytes()), Some(Time { seconds, nanoseconds }), "{text}");
         }
-        for text in ["", "-", "--1", "1.-5", "1e3", "+1", ".5", "9223372036854775808"] {
+        for text in ["", "-", "--1", "1.-5", "1e3", "+1", ".5", "9223372036854775808", "-9223372036854775808.5", "-9223372036854775809"] {
             assert_eq!(time(text.as_bytes()), None, "{text}");
         }
     }

@@ -219,6 +219,7 @@ mod tests {
         assert_eq!(text(-2, 999_999_999), "-1.000000001");
         assert_eq!(text(-3, 0), "-3");
         assert_eq!(text(i64::MIN, 1), "-9223372036854775807.999999999");
+        assert_eq!(text(i64::MIN, 0), "-9223372036854775808");
     }
 
     #[test]
