@@ -22,6 +22,11 @@ pub(crate) fn parent(path: &[u8]) -> &[u8] {
     &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)]
 }
 
+/// A path's last component.
+pub(crate) fn name(path: &[u8]) -> &[u8] {
+    &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..]
+}
+
 /// Whether `path` is `folder` or lies in it, however deep. All lies in the root, whose path is empty.
 pub(crate) fn is_under(path: &[u8], folder: &[u8]) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))

@@ -2,6 +2,7 @@
 
 use super::folder::Folder;
 use super::ledger::Trouble;
+use crate::path::name;
 use std::sync::Arc;
 
 /// So many of the folders on the way are open.
@@ -74,7 +75,7 @@ impl Way {
     /// Removes a file or a link.
     pub(super) fn remove(&self, path: &[u8], ours: bool) -> Result<(), Trouble> {
         let folder = self.reach(super::parent(path), ours)?;
-        rustix::fs::unlinkat(&*folder.handle()?, super::name(path), rustix::fs::AtFlags::empty()).map_err(Trouble::system("remove"))
+        rustix::fs::unlinkat(&*folder.handle()?, name(path), rustix::fs::AtFlags::empty()).map_err(Trouble::system("remove"))
     }
 
     /// Lets go of all folders: they get their times.
