@@ -117,9 +117,8 @@ fn what_changes_meanwhile_is_said() {
         bytes.extend_from_slice(&buffer[..length]);
     }
     let notes: Vec<_> = packer.notes().list().iter().map(|note| (note.path.clone(), note.what.clone())).collect();
-    assert!(notes.contains(&(b"b".to_vec(), What::Gone)), "{notes:?}");
-    assert!(notes.contains(&(b"a".to_vec(), What::Changed)), "{notes:?}");
-    assert!(!notes.iter().any(|(path, _)| path == b"c"));
+    // Once, although three pieces of it are missing.
+    assert_eq!(notes, [(b"b".to_vec(), What::Gone), (b"a".to_vec(), What::Changed)]);
     assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "what is missing is zeros");
 }
 

@@ -65,8 +65,12 @@ impl Piece {
             }
             Err(error) => return Err(Error::Entry { verb: "read", path: shown(&source.path), error }),
         };
+        if !there {
+            source.cut();
+        }
         let hash = source.see(self.stored, bytes, bytes.len() as u64 == source.stored);
-        if !there || hash.is_some() && source.changed() {
+        // With the last of its pieces, and so once.
+        if hash.is_some() && source.changed() {
             shared.note(&source.path, What::Changed);
         }
         Ok(hash.map(|hash| (source.slot, hash)))

@@ -27,6 +27,8 @@ pub(super) struct Source {
     tree: OnceLock<Tree>,
     /// A piece of it could not be read.
     damaged: AtomicBool,
+    /// A piece of it was not there.
+    cut: AtomicBool,
 }
 
 /// What changes when a file does.
@@ -41,7 +43,16 @@ impl Version {
 
 impl Source {
     pub(super) fn new(path: Vec<u8>, file: File, stat: &Stat, stored: u64, slot: Slot) -> Self {
-        Self { path, file, was: Version::of(stat), stored, slot, tree: OnceLock::new(), damaged: AtomicBool::new(false) }
+        Self {
+            path,
+            file,
+            was: Version::of(stat),
+            stored,
+            slot,
+            tree: OnceLock::new(),
+            damaged: AtomicBool::new(false),
+            cut: AtomicBool::new(false),
+        }
     }
 
     /// Fills `bytes` from a place in the file. Whether all of them were there. Zeros are in the place of what was not, or could not be read, since
@@ -81,9 +92,14 @@ impl Source {
         !self.damaged.swap(true, Ordering::Relaxed)
     }
 
-    /// Whether it was changed since its headers were written.
+    /// Remembers that a piece of it was not there.
+    pub(super) fn cut(&self) {
+        self.cut.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was changed since its headers were written, or is not what they say.
     pub(super) fn changed(&self) -> bool {
-        fstat(&self.file).is_ok_and(|stat| Version::of(&stat) != self.was)
+        self.cut.load(Ordering::Relaxed) || fstat(&self.file).is_ok_and(|stat| Version::of(&stat) != self.was)
     }
 }
 

@@ -291,8 +291,12 @@ impl Ledger {
         self.state().failed_paths.has(path)
     }
 
+    /// Keeps a remark, and each only once: what is true of a file system would come with every file.
     pub(super) fn remark(&self, remark: String) {
         let mut state = self.state();
+        if state.remarks.contains(&remark) {
+            return;
+        }
         if state.remarks.len() < MOST_WORDS { state.remarks.push(remark) } else { state.more_remarks += 1 }
     }
 
@@ -360,4 +364,18 @@ impl State {
 /// Whether trying on makes no sense.
 fn no_use(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::NOSPC | Errno::DQUOT | Errno::ROFS | Errno::IO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_remark_is_made_once() {
+        let ledger = Ledger::new(false);
+        for remark in ["one", "another", "one", "one"] {
+            ledger.remark(remark.into());
+        }
+        assert_eq!(ledger.remarks(), ["one", "another"]);
+    }
 }
