@@ -54,6 +54,23 @@ fn large_files_too() {
     assert_eq!(names(target.path()), ["a"]);
 }
 
+/// This waited for itself, and for ever.
+#[test]
+fn a_large_file_whose_name_somebody_takes_meanwhile() {
+    let target = tempdir().unwrap();
+    let name = target.path().join("a");
+    let archive = ended(&[file("a", &[7; 100_000]), file("b", b"more")]);
+    let mut unpacker = unpacker(target.path(), going());
+    let (one, other) = archive.split_at(50_000);
+    unpacker.put(one).unwrap().complete(one);
+    fs::write(&name, "theirs").unwrap();
+    unpacker.put(other).unwrap().complete(other);
+    let outcome = unpacker.finish().unwrap();
+    assert!(matches!(&outcome.failures[..], [failure] if failure.message.contains("a exists already")), "{:?}", outcome.failures);
+    assert_eq!(fs::read(&name).unwrap(), b"theirs");
+    assert_eq!(names(target.path()), ["a", "b"]);
+}
+
 /// All names that say that a file is not complete.
 fn drafts(folder: &std::path::Path) -> Vec<String> {
     let mut names = names(folder);

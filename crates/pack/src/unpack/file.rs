@@ -280,7 +280,9 @@ impl Growing {
         if !last || self.failed.load(Ordering::Acquire) {
             return;
         }
-        match self.draft().take().map(|draft| draft.land(&self.dress, &self.ledger)) {
+        // In the head of the match, the lock would be held throughout, and who notes a failure takes it too.
+        let draft = self.draft().take();
+        match draft.map(|draft| draft.land(&self.dress, &self.ledger)) {
             Some(Ok(())) => self.ledger.complete(self.number, self.hash.get().copied()),
             Some(Err(trouble)) => self.fail(trouble),
             None => {}
