@@ -145,7 +145,7 @@ impl Unpacker {
         Self::with(Some(target), options)
     }
 
-    /// Writes the one file that `filter` takes to a stream, within [`Unpacker::put`]. That its content was right is only known at the end.
+    /// Writes the one file that `filter` takes to a stream, within [`Unpacker::put`], its holes as zeros. That its content was right is only known at the end.
     #[must_use]
     pub fn single(filter: Filter, output: impl Write + Send + 'static) -> Self {
         let mut unpacker = Self::with(None, Options::default());
@@ -264,13 +264,15 @@ impl Unpacker {
             match event {
                 Event::Member(member) => self.member(*member, bytes, bytes.len() - at)?,
                 Event::Content { offset, range } => self.content(offset, range, bytes)?,
-                Event::Map(map) => {
-                    if let Current::Growing(file) = &self.current {
+                Event::Map(map) => match (&self.current, &mut self.single) {
+                    (Current::Growing(file), _) => {
                         let _ = file.map.set(map);
                         // All of it may be one hole.
                         self.jobs.push(Job::Piece { file: Arc::clone(file), offset: 0, range: 0..0 });
                     }
-                }
+                    (Current::Single, Some(single)) => single.map(map),
+                    _ => {}
+                },
                 Event::Refused { path, error } => {
                     let number = self.number(&path, [0; 16]);
                     if self.takes(&path) { self.ledger.fail(number, Trouble::Known(error)) } else { self.ledger.pass(number) }
@@ -358,7 +360,7 @@ impl Unpacker {
     fn content(&mut self, offset: u64, range: std::ops::Range<usize>, bytes: &[u8]) -> Result<(), Error> {
         match &self.current {
             Current::Nobody => {}
-            Current::Single => return self.single.as_mut().map_or(Ok(()), |single| single.put(&bytes[range], &self.ledger)),
+            Current::Single => return self.single.as_mut().map_or(Ok(()), |single| single.put(offset, &bytes[range], &self.ledger)),
             Current::Growing(file) => self.jobs.push(Job::Piece { file: Arc::clone(file), offset, range }),
             Current::Whole { .. } => {
                 if let Current::Whole { number, place, dress } = std::mem::take(&mut self.current) {

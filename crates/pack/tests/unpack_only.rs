@@ -247,10 +247,14 @@ fn one_file_goes_to_a_stream() {
         }
     }
     assert_eq!(single(&archive, &["a"], 4096).1, b"alpha");
+    let holes = [&[0; (1 << 20) - 7][..], b"the end"].concat();
+    for step in [1, 511, 512, 3000, archive.len()] {
+        let (outcome, bytes) = single(&archive, &["holes"], step);
+        assert!(outcome.is_ok() && bytes == holes, "in steps of {step}: {outcome:?}");
+    }
     for (paths, why) in [
         (&["a", "b.txt"][..], "a and b.txt are both selected"),
         (&["b"], "b is no file that can be taken out of a pipe"),
-        (&["holes"], "holes is no file"),
         (&["b/link"], "b/link is no file"),
         (&["b/hard"], "b/hard is a hard link to a, which is not selected"),
         (&["nowhere"], "nothing in the archive matches nowhere"),

@@ -11,7 +11,7 @@ use crate::report::Done;
 use crate::sealed::Sealed;
 use crate::unpack::selection;
 use crate::window::TextOnly;
-use deadpan_pack::{Contents, Error, Excerpt, Kind, Outcome, Pick, Unpacker};
+use deadpan_pack::{Contents, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
 use deadpan_seal::{Opened, Work};
 use std::io::{self, Write};
 
@@ -53,14 +53,15 @@ fn blamed(error: Error, input: &str, output: &str) -> Failure {
 fn single(opened: &Opened, input: &Input, sealed: &mut Sealed<'_>, args: &OpenArgs) -> Result<Done, Failure> {
     let output = Output::open(&Place::Stdout, args.force, Some(input))?;
     let name = output.shown();
-    let file = output.file().try_clone().map_err(|error| Failure::io("write", &name, &error))?;
-    let filter = selection(&args.only).filter();
-    let mut unpacker = match output.is_terminal() {
-        true => Unpacker::single(filter, TextOnly::new(file)),
-        false => Unpacker::single(filter, file),
-    };
+    let mut unpacker = Unpacker::single(selection(&args.only).filter(), stream(&output)?);
     let outcome = through(opened, input, sealed, &mut unpacker, &name)?;
     Ok(Done { output: Some(name), bytes: outcome.bytes, ..Done::default() })
+}
+
+/// The same output, for whoever keeps it.
+fn stream(output: &Output) -> Result<Box<dyn Write + Send>, Failure> {
+    let file = output.file().try_clone().map_err(|error| Failure::io("write", &output.shown(), &error))?;
+    Ok(if output.is_terminal() { Box::new(TextOnly::new(file)) } else { Box::new(file) })
 }
 
 /// What was selected: through the index, and only that.
@@ -86,12 +87,18 @@ fn part(opened: &Opened, input: &Input, place: &Place, args: &OpenArgs) -> Resul
     }
     let output = Output::open(place, args.force, Some(input))?;
     let blamed = |error| blamed(error, &name, &output.shown());
-    let mut writer: Box<dyn Write> = if output.is_terminal() { Box::new(TextOnly::new(output.file())) } else { Box::new(output.file()) };
+    let mut writer = stream(&output)?;
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let bytes = match first.as_slice() {
         // A file goes out as it is, several as an archive.
         [Pick { entry, source }] if source.as_ref().unwrap_or(entry).kind == Kind::File => {
             other.copy(source.as_ref().unwrap_or(entry), writer).map_err(blamed)?
+        }
+        [Pick { entry, source }] if source.as_ref().unwrap_or(entry).kind == Kind::Sparse => {
+            let path = [contents.root_name(), b"/", &entry.path].concat();
+            let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
+            let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
+            deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default()).map_err(blamed)?.bytes
         }
         _ => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other), &mut writer)
             .map_err(|error| blamed(error.downcast::<Error>().unwrap_or_else(Error::Write)))?,

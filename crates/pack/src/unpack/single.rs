@@ -1,11 +1,14 @@
 //! One file of an archive, written to a stream instead of a folder.
 
 use super::ledger::Ledger;
-use crate::tar::Member;
+use crate::tar::{Map, Member};
 use crate::{Error, Kind, shown};
 use blake3::Hasher;
 use std::fmt;
-use std::io::Write;
+use std::io::{self, Write};
+
+/// As many zeros are written at a time.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 /// Where the file goes, and how much of it went.
 pub(super) struct Single {
@@ -16,11 +19,23 @@ pub(super) struct Single {
     left: u64,
     hash: Hasher,
     hashed: bool,
+    /// Of a file with holes.
+    holes: Option<Holes>,
+}
+
+/// Zeros that are in the stream, but not in the archive.
+#[derive(Debug)]
+struct Holes {
+    /// Once it came; what comes before is the map itself.
+    map: Option<Map>,
+    /// How much of the file is written, and how long it is.
+    at: u64,
+    size: u64,
 }
 
 impl Single {
     pub(super) fn new(output: Box<dyn Write + Send>) -> Self {
-        Self { output, file: None, left: 0, hash: Hasher::new(), hashed: false }
+        Self { output, file: None, left: 0, hash: Hasher::new(), hashed: false, holes: None }
     }
 
     /// A selected entry. There may be no other, and nothing but a file can be a stream.
@@ -40,22 +55,64 @@ impl Single {
         if let Some(target) = entry.target.filter(|_| entry.kind == Kind::HardLink) {
             return Err(without_file(&entry.path, &target));
         }
-        if entry.kind != Kind::File {
+        if !matches!(entry.kind, Kind::File | Kind::Sparse) {
             return refused(format!("{} is no file that can be taken out of a pipe", shown(&entry.path)));
         }
         (self.left, self.hashed) = (entry.stored, hashed);
+        self.holes = (entry.kind == Kind::Sparse).then_some(Holes { map: None, at: 0, size: entry.size });
         self.file = Some((number, entry.path));
-        self.put(&[], ledger)
+        self.put(0, &[], ledger)
     }
 
-    /// The next bytes of it.
-    pub(super) fn put(&mut self, bytes: &[u8], ledger: &Ledger) -> Result<(), Error> {
-        self.output.write_all(bytes).map_err(Error::Write)?;
+    /// Where the file's pieces belong.
+    pub(super) fn map(&mut self, map: Map) {
+        if let Some(holes) = &mut self.holes {
+            holes.map = Some(map);
+        }
+    }
+
+    /// The next bytes of it, which begin at byte `offset` of what is stored.
+    pub(super) fn put(&mut self, offset: u64, bytes: &[u8], ledger: &Ledger) -> Result<(), Error> {
+        let output = &mut self.output;
         self.hash.update(bytes);
         self.left -= bytes.len() as u64;
+        match &mut self.holes {
+            None => output.write_all(bytes),
+            Some(holes) => holes.put(output, offset, bytes),
+        }
+        .map_err(Error::Write)?;
         if let (0, Some((number, _))) = (self.left, &self.file) {
-            self.output.flush().map_err(Error::Write)?;
+            if let Some(holes) = &mut self.holes {
+                holes.fill(output, holes.size).map_err(Error::Write)?;
+            }
+            output.flush().map_err(Error::Write)?;
             ledger.complete(*number, self.hashed.then(|| self.hash.finalize().into()));
+        }
+        Ok(())
+    }
+}
+
+impl Holes {
+    fn put(&mut self, output: &mut impl Write, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let Some(map) = &self.map else { return Ok(()) };
+        let pieces: Vec<_> = map.pieces(offset, bytes.len() as u64).collect();
+        // What belongs to the map comes first.
+        let mut begin = bytes.len() - pieces.iter().map(|(_, length)| *length as usize).sum::<usize>();
+        for (place, length) in pieces {
+            self.fill(output, place)?;
+            let end = begin + length as usize;
+            output.write_all(&bytes[begin..end])?;
+            (self.at, begin) = (place + length, end);
+        }
+        Ok(())
+    }
+
+    /// Writes the hole that reaches to byte `end` of the file.
+    fn fill(&mut self, output: &mut impl Write, end: u64) -> io::Result<()> {
+        while self.at < end {
+            let length = (end - self.at).min(ZEROS.len() as u64);
+            output.write_all(&ZEROS[..length as usize])?;
+            self.at += length;
         }
         Ok(())
     }
