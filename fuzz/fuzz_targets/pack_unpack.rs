@@ -1,13 +1,16 @@
-//! An archive unpacked, whatever it says: nothing panics, nothing is made outside of the target, and where the input is cut makes no difference.
+//! An archive unpacked, all of it or a part, whatever it says: nothing panics, nothing is made outside of the target, and where the input is cut
+//! makes no difference.
 //!
-//! Input: how it is cut and whether headers get the right sums first, without which hardly any would be read; and an archive.
+//! Input: how it is cut, whether headers get the right sums first, without which hardly any would be read, and what is taken of it; and an archive.
 #![no_main]
 
 use deadpan_fuzz::Input;
-use deadpan_pack::{Outcome, Unpacker, Unpacking};
+use deadpan_pack::{Error, Outcome, Selection, Unpacker, Unpacking};
 use libfuzzer_sys::fuzz_target;
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -18,30 +21,82 @@ fuzz_target!(|data: &[u8]| {
     }
     let keep_going = how & 2 == 0;
     let step = [archive.len().max(1), 511, 512, 700][usize::from(how >> 2 & 3)];
-    let whole = unpacked(&archive, archive.len().max(1), keep_going);
-    let in_steps = unpacked(&archive, step, keep_going);
-    assert_eq!(whole, in_steps, "the cut makes a difference");
+    let take = [Take::Whole, Take::Whole, Take::Only, Take::Single][usize::from(how >> 4 & 3)];
+    let wanted = [&b"**"[..], b"**/f*", b"a", b"root/b"][usize::from(how >> 6)];
+    let unpacked = |step| unpacked(&archive, step, keep_going, take, wanted);
+    assert_eq!(unpacked(archive.len().max(1)), unpacked(step), "the cut makes a difference");
 });
 
-/// What came of it: whether it ended well, how many entries failed, which names are there.
-fn unpacked(archive: &[u8], step: usize, keep_going: bool) -> (bool, u64, Vec<String>) {
+/// What is taken of an archive.
+#[derive(Clone, Copy)]
+enum Take {
+    Whole,
+    Only,
+    Single,
+}
+
+/// What came of it.
+#[derive(Debug, PartialEq)]
+struct Came {
+    ended_well: bool,
+    failed: u64,
+    /// Which names are there.
+    names: Vec<String>,
+    /// What went to a stream.
+    single: Vec<u8>,
+}
+
+fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &[u8]) -> Came {
     let place = tempfile::tempdir().expect("a folder");
     let target = place.path().join("target");
     fs::create_dir(&target).expect("a folder");
-    let handle = File::open(&target).expect("it is there");
-    let mut unpacker = Unpacker::new(handle.into(), Unpacking { fresh: true, keep_going, ..Unpacking::default() });
+    let stream = Stream::default();
+    let filter = || Selection::new([wanted.to_vec()]).filter();
+    let mut unpacker = match take {
+        Take::Single => Unpacker::single(filter(), stream.clone()),
+        Take::Whole | Take::Only => {
+            let handle = File::open(&target).expect("it is there");
+            Unpacker::new(handle.into(), Unpacking { fresh: true, keep_going, ..Unpacking::default() })
+        }
+    };
+    if matches!(take, Take::Only) {
+        unpacker.only(filter());
+    }
     let outcome = archive.chunks(step).try_for_each(|piece| unpacker.put(piece).map(|rest| rest.complete(piece)));
-    let outcome = outcome.and_then(|()| unpacker.finish());
+    let outcome: Result<Outcome, Error> = outcome.and_then(|()| unpacker.finish());
     drop(unpacker);
     assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 1, "something was made beside the target");
-    let failed = outcome.as_ref().map_or(0, |outcome: &Outcome| outcome.failed);
-    let mut names = Vec::new();
+    let failed = outcome.as_ref().map_or(0, |outcome| outcome.failed);
+    let (mut names, mut single) = (Vec::new(), Vec::new());
     // After an error it depends on the cut how much came before it.
     if outcome.is_ok() {
         list(&target, &mut names);
+        single.clone_from(&stream.0.lock().expect("nobody panicked"));
+    }
+    if matches!(take, Take::Single) {
+        assert!(names.is_empty(), "something was made for what goes to a stream");
     }
     names.sort();
-    (outcome.is_ok(), failed, names)
+    Came { ended_well: outcome.is_ok(), failed, names, single }
+}
+
+/// Somebody's standard output takes no more than this.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Somebody's standard output.
+#[derive(Clone, Default)]
+struct Stream(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = self.0.lock().expect("nobody panicked");
+        // Holes of any length become zeros.
+        if written.len() > MOST_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { written.write(bytes) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn list(folder: &Path, names: &mut Vec<String>) {
