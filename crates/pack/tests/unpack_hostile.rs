@@ -253,3 +253,21 @@ fn attributes_there_is_no_room_for() {
         }
     }
 }
+
+/// Cut to what fits, they would be the numbers of others: of root, say.
+#[test]
+fn owners_whose_numbers_are_too_long() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root restores owners");
+        return;
+    }
+    let owned = |id: u64, entry| [pax(b'x', &[("uid", id.to_string().as_bytes())]), entry].concat();
+    for id in [u64::from(u32::MAX), 1 << 32] {
+        let target = tempdir().unwrap();
+        let archive = ended(&[owned(id, file("file", b"content")), owned(id, symlink("link", "file")), file("last", b"more")]);
+        let outcome = into(target.path(), &archive, Unpacking { owner: true, keep_going: true, ..fresh() }).unwrap();
+        assert_eq!((outcome.entries, outcome.failed), (3, 2), "{:?}", outcome.failures);
+        assert!(outcome.failures[0].message.starts_with("file belongs to an owner or a group that no system has"));
+        assert_eq!(names(target.path()), ["last"]);
+    }
+}

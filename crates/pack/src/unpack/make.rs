@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// For so many names that are alike, their fellows are searched for.
 const SEARCHED: u32 = 16;
 
+/// An owner whose number is too long.
+const NO_OWNER: Trouble = Trouble::Other("belongs to an owner or a group that no system has", "leave out --owner");
+
 impl Unpacker {
     /// Makes the folders above an entry that were passed over.
     pub(super) fn make_above(&mut self, path: &[u8], bytes: &[u8]) {
@@ -29,7 +32,7 @@ impl Unpacker {
     }
 
     pub(super) fn make(&mut self, member: Member, number: u64, bytes: &[u8], ready: usize) -> Result<(), Trouble> {
-        let dress = self.dress(&member);
+        let dress = self.dress(&member)?;
         let entry = member.entry;
         if entry.path.is_empty() {
             self.way.target().at_last(Some(number), dress);
@@ -76,8 +79,10 @@ impl Unpacker {
         Ok(())
     }
 
-    fn dress(&mut self, member: &Member) -> Dress {
-        let owner = self.options.owner.then_some((member.uid as u32, member.gid as u32));
+    fn dress(&mut self, member: &Member) -> Result<Dress, Trouble> {
+        // All bits set means nobody to the system, which would leave it with whoever unpacks.
+        let id = |id: u64| u32::try_from(id).ok().filter(|id| *id != u32::MAX).ok_or(NO_OWNER);
+        let owner = self.options.owner.then(|| Ok((id(member.uid)?, id(member.gid)?))).transpose()?;
         // The bits above lend an owner's rights to others, whoever the owner is now.
         let mode = member.entry.mode & if owner.is_some() { 0o7777 } else { 0o777 };
         let mut attributes = Vec::new();
@@ -86,7 +91,7 @@ impl Unpacker {
             attributes.retain(|(name, _)| name.starts_with(b"user."));
             self.attributes += (member.attributes.len() - attributes.len()) as u64;
         }
-        Dress { mode, modified: member.entry.modified, owner, attributes }
+        Ok(Dress { mode, modified: member.entry.modified, owner, attributes })
     }
 
     fn is_made(&mut self, path: &[u8]) {
