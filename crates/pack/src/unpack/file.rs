@@ -73,13 +73,19 @@ impl Place {
 
     /// Makes a symbolic link.
     pub(super) fn symbolic(&self, target: &[u8], modified: Time, owner: Option<(u32, u32)>) -> Result<(), Trouble> {
-        self.link(|folder, name| {
-            symlinkat(target, folder, name)?;
+        let dress = |folder: &OwnedFd, name: &[u8]| {
             if let Some((uid, gid)) = owner {
                 let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
                 rustix::fs::chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
             }
             utimensat(folder, name, &times(modified), AtFlags::SYMLINK_NOFOLLOW)
+        };
+        self.link(|folder, name| {
+            symlinkat(target, folder, name)?;
+            // What failed is not there, as with files.
+            dress(folder, name).inspect_err(|_| {
+                let _ = unlinkat(folder, name, AtFlags::empty());
+            })
         })
     }
 
