@@ -213,7 +213,20 @@ fn attributes_of_folders_that_are_passed_over() {
     let target = tempdir().unwrap();
     only(target.path(), &archive, &["x"], fresh()).unwrap();
     let error = message(only(target.path(), &archive, &["x"], Unpacking { attributes: true, ..fresh() }));
-    assert!(error.contains("have extended attributes of more than"), "{error}");
+    assert!(error.contains("have extended attributes that take up more than"), "{error}");
+}
+
+/// A byte each in the archive, fifty in memory.
+#[test]
+fn very_many_short_attributes_of_folders_that_are_passed_over() {
+    let names: Vec<_> = (0..20_000).map(|number| format!("SCHILY.xattr.user.{number}")).collect();
+    let records: Vec<_> = names.iter().map(|name| (name.as_str(), &b""[..])).collect();
+    let attributes = pax(b'x', &records);
+    let mut members: Vec<_> = (1..20).map(|depth| [attributes.clone(), folder(&"d/".repeat(depth))].concat()).collect();
+    members.push(file("x", b"x"));
+    let target = tempdir().unwrap();
+    let error = message(only(target.path(), &ended(&members), &["x"], Unpacking { attributes: true, ..fresh() }));
+    assert!(error.contains("have extended attributes that take up more than"), "{error}");
 }
 
 /// Where the single file goes.

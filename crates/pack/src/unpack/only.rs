@@ -8,6 +8,9 @@ use crate::{Error, shown};
 /// Extended attributes of folders that were passed over are kept up to so many bytes: each folder may have a megabyte, and be in a thousand others.
 const MOST_ATTRIBUTES: usize = 16 << 20;
 
+/// So much room takes an attribute besides its bytes, at least: there may be very short ones, in millions.
+const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
+
 /// What is to be unpacked.
 #[derive(Debug)]
 pub(super) struct Only {
@@ -34,11 +37,11 @@ impl Only {
         }
         self.passed.push((number, folder));
         let attributes = self.passed.iter().flat_map(|(_, folder)| &folder.attributes);
-        if attributes.map(|(name, value)| name.len() + value.len()).sum::<usize>() <= MOST_ATTRIBUTES {
+        if attributes.map(|(name, value)| name.len() + value.len() + ATTRIBUTE).sum::<usize>() <= MOST_ATTRIBUTES {
             return Ok(());
         }
         let path = self.passed.last().map_or_else(String::new, |(_, folder)| shown(&folder.entry.path));
-        let what = format!("the folders down to {path} have extended attributes of more than {MOST_ATTRIBUTES} bytes");
+        let what = format!("the folders down to {path} have extended attributes that take up more than {MOST_ATTRIBUTES} bytes");
         Err(Error::Refused { what, hint: "leave out --xattrs, or unpack all of it" })
     }
 
