@@ -268,6 +268,7 @@ fn one_file_goes_to_a_stream() {
     for (paths, why) in [
         (&["a", "b.txt"][..], "a and b.txt are both selected"),
         (&["b"], "b is no file that can be taken out of a pipe"),
+        (&["."], "the whole folder is no file"),
         (&["b/link"], "b/link is no file"),
         (&["b/hard"], "b/hard is a hard link to a, which is not selected"),
         (&["nowhere"], "nothing in the archive matches nowhere"),

@@ -56,7 +56,8 @@ impl Single {
             return Err(without_file(&entry.path, &target));
         }
         if !matches!(entry.kind, Kind::File | Kind::Sparse) {
-            return refused(format!("{} is no file that can be taken out of a pipe", shown(&entry.path)));
+            let what = if entry.path.is_empty() { "the whole folder".into() } else { shown(&entry.path) };
+            return refused(format!("{what} is no file that can be taken out of a pipe"));
         }
         (self.left, self.hashed) = (entry.stored, hashed);
         self.holes = (entry.kind == Kind::Sparse).then_some(Holes { map: None, at: 0, size: entry.size });
