@@ -1,6 +1,6 @@
 //! Opening a folder: all of it, or a part.
 
-use super::{OpenArgs, usual_place};
+use super::{OpenArgs, bare, usual_place};
 use crate::failure::Failure;
 use crate::folder::{self, Scattered, Target};
 use crate::input::Input;
@@ -23,7 +23,7 @@ pub fn open(opened: &Opened, input: &Input, sealed: &mut Sealed<'_>, args: &Open
     if !args.only.is_empty() && place == Place::Stdout {
         return single(opened, input, sealed, args);
     }
-    let mut target = target(&place, args, !args.only.is_empty())?;
+    let mut target = target(&place, input, args)?;
     if !args.only.is_empty() {
         target.unpacker().only(selection(&args.only).filter());
     }
@@ -77,7 +77,7 @@ fn part(opened: &Opened, input: &Input, place: &Place, args: &OpenArgs) -> Resul
     let (mut contents, mut other) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
     if *place != Place::Stdout {
-        let mut target = target(place, args, true)?;
+        let mut target = target(place, input, args)?;
         let progress = Progress::new(&name, None);
         let add = |bytes| progress.add(bytes);
         let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
@@ -106,9 +106,14 @@ fn part(opened: &Opened, input: &Input, place: &Place, args: &OpenArgs) -> Resul
     Ok(Done { output: Some(output.shown()), bytes, ..Done::default() })
 }
 
-fn target(place: &Place, args: &OpenArgs, join: bool) -> Result<Target, Failure> {
+/// A part joins what is there, unless the place has the name from inside: whoever sealed the folder could have chosen that of one that is dear to
+/// its owner.
+fn target(place: &Place, input: &Input, args: &OpenArgs) -> Result<Target, Failure> {
     match place {
-        Place::File(path) => Target::begin(path, &args.unpack, join, args.force),
+        Place::File(path) => {
+            let named = bare(&input.source).is_some() || args.output.as_ref() == Some(path);
+            Target::begin(path, &args.unpack, named && !args.only.is_empty(), args.force)
+        }
         Place::Stdout => Err(Failure::usage("a folder cannot be written to standard output", "name a folder with -o")),
     }
 }
