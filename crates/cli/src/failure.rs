@@ -70,14 +70,20 @@ impl Failure {
         Self::split(Exit::from(error.fault()), name, &error.to_string())
     }
 
-    /// The error of packing, unpacking or listing `name`. What a sealed input is read through may have an error of its own inside.
+    /// The error of packing, unpacking or listing `name`; of an entry by itself, if that is empty. What a sealed input is read through may have an error of its own inside.
     pub fn pack(name: &str, error: deadpan_pack::Error) -> Self {
         match error {
             deadpan_pack::Error::Read(error) => Self::of(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
             deadpan_pack::Error::Write(error) => Self::io("write", name, &error),
             deadpan_pack::Error::Entry { verb, path, error } => {
                 let failure = Self::io(verb, &path, &error);
-                Self { message: format!("{name}: {}", failure.message), ..failure }
+                let hint = match verb {
+                    "set the owner of" => Some("leave out --owner, or unpack as somebody who may give files away".into()),
+                    "set the extended attributes of" => Some("leave out --xattrs".into()),
+                    _ => failure.hint,
+                };
+                let message = if name.is_empty() { failure.message } else { format!("{name}: {}", failure.message) };
+                Self { message, hint, ..failure }
             }
             error => Self::split(Exit::from(error.fault()), name, &error.to_string()),
         }

@@ -58,6 +58,25 @@ pub enum Error {
     Stopped,
 }
 
+/// The system's errors by their numbers, or by their kind and what they say.
+impl Clone for Error {
+    fn clone(&self) -> Self {
+        let again = |error: &io::Error| match error.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(error.kind(), error.to_string()),
+        };
+        match self {
+            Self::Archive { what, hint } => Self::Archive { what: what.clone(), hint },
+            Self::Truncated => Self::Truncated,
+            Self::Refused { what, hint } => Self::Refused { what: what.clone(), hint },
+            Self::Entry { verb, path, error } => Self::Entry { verb, path: path.clone(), error: again(error) },
+            Self::Read(error) => Self::Read(again(error)),
+            Self::Write(error) => Self::Write(again(error)),
+            Self::Stopped => Self::Stopped,
+        }
+    }
+}
+
 impl Error {
     /// An archive that got damaged on its way, as far as one can tell.
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
@@ -67,7 +86,7 @@ impl Error {
     /// Why, for those who say themselves what could not be done to which file.
     pub(crate) fn cause(&self) -> String {
         match self {
-            Self::Entry { error, .. } => error.to_string(),
+            Self::Entry { error, .. } => words(error),
             error => error.to_string(),
         }
     }
@@ -81,6 +100,12 @@ impl Error {
             Self::Entry { .. } | Self::Read(_) | Self::Write(_) | Self::Stopped => Fault::System,
         }
     }
+}
+
+/// What the system says, without its number.
+pub(crate) fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// Bytes of a path, for people: what is not plain text is escaped, so that no name can play tricks with a terminal, or look like another.

@@ -6,6 +6,7 @@ mod source;
 
 pub use job::Job;
 
+use crate::error::words;
 use crate::index::write::Slot;
 use crate::note::{Notes, What};
 use crate::tar::write::{About, comment, headers, pad};
@@ -283,7 +284,7 @@ impl Packer {
                 return Ok(found);
             }
             Ok(_) => "they are too large for an archive".to_owned(),
-            Err(error) if self.options.keep_going => error.to_string(),
+            Err(error) if self.options.keep_going => words(&error),
             Err(error) => return Err(Error::Entry { verb: "read the extended attributes of", path: crate::shown(path), error }),
         };
         self.shared.note(path, What::Bare(why));

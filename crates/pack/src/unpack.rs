@@ -22,7 +22,7 @@ pub use run::unpack;
 use crate::names::Paths;
 use crate::path::parent;
 use crate::tar::{Event, INDEX_BLOCK, Member, Parser};
-use crate::{Entry, Error, Fault, Filter, Kind, shown};
+use crate::{Entry, Error, Filter, Kind, shown};
 use file::{Growing, Place};
 use folder::{Dress, Folder};
 use index::{Index, facts};
@@ -57,9 +57,7 @@ pub struct Failure {
     /// Its path.
     pub path: Vec<u8>,
     /// Why, and what to do.
-    pub message: String,
-    /// Whose fault it is.
-    pub fault: Fault,
+    pub error: Error,
 }
 
 /// How far unpacking is.

@@ -267,7 +267,7 @@ fn owners_whose_numbers_are_too_long() {
         let archive = ended(&[owned(id, file("file", b"content")), owned(id, symlink("link", "file")), file("last", b"more")]);
         let outcome = into(target.path(), &archive, Unpacking { owner: true, keep_going: true, ..fresh() }).unwrap();
         assert_eq!((outcome.entries, outcome.failed), (3, 2), "{:?}", outcome.failures);
-        assert!(outcome.failures[0].message.starts_with("file belongs to an owner or a group that no system has"));
+        assert!(outcome.failures[0].error.to_string().starts_with("file belongs to an owner or a group that no system has"));
         assert_eq!(names(target.path()), ["last"]);
     }
 }

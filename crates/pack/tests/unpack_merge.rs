@@ -66,7 +66,7 @@ fn a_large_file_whose_name_somebody_takes_meanwhile() {
     fs::write(&name, "theirs").unwrap();
     unpacker.put(other).unwrap().complete(other);
     let outcome = unpacker.finish().unwrap();
-    assert!(matches!(&outcome.failures[..], [failure] if failure.message.contains("a exists already")), "{:?}", outcome.failures);
+    assert!(matches!(&outcome.failures[..], [failure] if failure.error.to_string().contains("a exists already")), "{:?}", outcome.failures);
     assert_eq!(fs::read(&name).unwrap(), b"theirs");
     assert_eq!(names(target.path()), ["a", "b"]);
 }

@@ -131,7 +131,7 @@ fn what_differs_from_the_index_goes() {
                     let result = in_steps(target.path(), &archive, step, options);
                     if let Ok(outcome) = &result {
                         assert_eq!(outcome.failed, 1, "{what}: {:?}", outcome.failures);
-                        assert!(outcome.failures[0].message.contains("not what the index says"), "{what}");
+                        assert!(outcome.failures[0].error.to_string().contains("not what the index says"), "{what}");
                     }
                     assert!(!target.path().join("b").exists(), "{what}");
                     assert_eq!(fs::read(target.path().join("a")).unwrap(), b"first", "{what}");

@@ -95,7 +95,7 @@ impl Target {
     fn land(self, outcome: &Outcome, landing: Landing) -> Result<Done, Failure> {
         let mut exit = Exit::Done;
         for failure in &outcome.failures {
-            let said = Failure::split(Exit::from(failure.fault), "", &failure.message);
+            let said = Failure::pack("", failure.error.clone());
             said.say();
             exit = exit.max(said.exit);
         }
@@ -138,7 +138,8 @@ impl Target {
         failure.notes.push(format!("{count} complete in {}{until}{but}", shown(&place)));
         // The one that ended everything is told already.
         let told = |path: &[u8]| failure.message.contains(&format!(" {}", bytes(path)));
-        let others = progress.failures.iter().filter(|other| !told(&other.path)).filter_map(|other| other.message.lines().next());
+        let others =
+            progress.failures.iter().filter(|other| !told(&other.path)).map(|other| Failure::pack("", other.error.clone()).message);
         failure.notes.extend(others.map(|other| format!("failed too: {other}")).collect::<Vec<_>>());
         failure
     }

@@ -1,6 +1,7 @@
 //! What is left to do for a stretch: reading files and hashing them.
 
 use super::source::Source;
+use crate::error::words;
 use crate::index::write::{Index, Slot};
 use crate::note::{Notes, What};
 use crate::{Error, shown};
@@ -59,7 +60,7 @@ impl Piece {
             Err(error) if shared.keep_going => {
                 // A bad disk fails again and again; what is said once is true for all of the file.
                 if source.damage() {
-                    shared.note(&source.path, What::Damaged(error.to_string()));
+                    shared.note(&source.path, What::Damaged(words(&error)));
                 }
                 true
             }

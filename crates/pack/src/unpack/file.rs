@@ -54,16 +54,17 @@ impl Place {
     }
 
     /// Makes what is made in one go, a link, by `make`. If something has the name, it is replaced in one go too.
-    pub(super) fn link(&self, make: impl Fn(&OwnedFd, &[u8]) -> Result<(), Errno>) -> Result<(), Trouble> {
+    pub(super) fn link(&self, make: impl Fn(&OwnedFd, &[u8]) -> Result<(), LinkTrouble>) -> Result<(), Trouble> {
         let folder = self.folder.handle()?;
+        let trouble = |LinkTrouble(verb, error)| Trouble::system(verb)(error);
         match make(&folder, &self.name) {
-            Err(Errno::EXIST) => {}
-            result => return result.map_err(Trouble::system("create")),
+            Err(LinkTrouble(_, Errno::EXIST)) => {}
+            result => return result.map_err(trouble),
         }
         self.taken(&folder)?;
         let temporary = self.temporary();
         self.folder.names().change(|| {
-            make(&folder, &temporary).map_err(Trouble::system("create"))?;
+            make(&folder, &temporary).map_err(trouble)?;
             let result = renameat(&folder, &temporary, &folder, &self.name);
             // A link renamed onto another name of the same file stays where it is.
             let _ = unlinkat(&folder, &temporary, AtFlags::empty());
@@ -76,12 +77,13 @@ impl Place {
         let dress = |folder: &OwnedFd, name: &[u8]| {
             if let Some((uid, gid)) = owner {
                 let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
-                rustix::fs::chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
+                let given = rustix::fs::chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
+                given.map_err(|error| LinkTrouble("set the owner of", error))?;
             }
-            utimensat(folder, name, &times(modified), AtFlags::SYMLINK_NOFOLLOW)
+            utimensat(folder, name, &times(modified), AtFlags::SYMLINK_NOFOLLOW).map_err(|error| LinkTrouble("set the time of", error))
         };
         self.link(|folder, name| {
-            symlinkat(target, folder, name)?;
+            symlinkat(target, folder, name).map_err(|error| LinkTrouble("create", error))?;
             // What failed is not there, as with files.
             dress(folder, name).inspect_err(|_| {
                 let _ = unlinkat(folder, name, AtFlags::empty());
@@ -96,9 +98,12 @@ impl Place {
         if !look(&from, target).map_err(Trouble::system("link to what is the target of"))?.as_ref().is_some_and(regular) {
             return Err(NO_FILE);
         }
-        self.link(|to, name| linkat(&from, target, to, name, AtFlags::empty()))
+        self.link(|to, name| linkat(&from, target, to, name, AtFlags::empty()).map_err(|error| LinkTrouble("create", error)))
     }
 }
+
+/// What could not be done to a link, and what the system says.
+pub(super) struct LinkTrouble(&'static str, Errno);
 
 /// A hard link to something else.
 pub(super) const NO_FILE: Trouble = Trouble::Other(

@@ -181,7 +181,7 @@ impl Ledger {
         state.failed += 1;
         state.failed_paths.add(path);
         if state.failures.len() < MOST_WORDS {
-            state.failures.push(Failure { path: path.to_vec(), message: error.to_string(), fault: error.fault() });
+            state.failures.push(Failure { path: path.to_vec(), error: error.clone() });
         }
         if ends {
             self.lost.store(true, Ordering::Relaxed);
