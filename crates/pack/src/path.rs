@@ -22,6 +22,11 @@ pub(crate) fn parent(path: &[u8]) -> &[u8] {
     &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)]
 }
 
+/// How many bytes two paths have in common at their beginnings.
+pub(crate) fn shared(one: &[u8], other: &[u8]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
 /// A path's last component.
 pub(crate) fn name(path: &[u8]) -> &[u8] {
     &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..]

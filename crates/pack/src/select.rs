@@ -146,6 +146,14 @@ pub struct Pick {
     pub source: Option<Entry>,
 }
 
+impl Pick {
+    /// Whose content it is that goes out.
+    #[must_use]
+    pub fn file(&self) -> &Entry {
+        self.source.as_ref().unwrap_or(&self.entry)
+    }
+}
+
 /// Selected entries, in order. Ends after an error.
 #[derive(Debug)]
 pub struct Picks<'a, R> {

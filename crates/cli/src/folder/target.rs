@@ -137,10 +137,8 @@ impl Target {
         let but = if progress.failed > 0 && !until.is_empty() { ", but for what failed" } else { "" };
         failure.notes.push(format!("{count} complete in {}{until}{but}", shown(&place)));
         // The one that ended everything is told already.
-        let told = |path: &[u8]| failure.message.contains(&format!(" {}", bytes(path)));
-        let others =
-            progress.failures.iter().filter(|other| !told(&other.path)).map(|other| Failure::pack("", other.error.clone()).message);
-        failure.notes.extend(others.map(|other| format!("failed too: {other}")).collect::<Vec<_>>());
+        let others = progress.failures.iter().map(|other| Failure::pack("", other.error.clone()).message);
+        failure.notes.extend(others.filter(|other| !failure.message.ends_with(other)).map(|other| format!("failed too: {other}")));
         failure
     }
 }

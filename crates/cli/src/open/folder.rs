@@ -11,7 +11,7 @@ use crate::report::Done;
 use crate::sealed::Sealed;
 use crate::unpack::selection;
 use crate::window::TextOnly;
-use deadpan_pack::{Contents, Error, Excerpt, Kind, Outcome, Pick, Selection, Unpacker};
+use deadpan_pack::{Contents, Error, Excerpt, Kind, Outcome, Selection, Unpacker};
 use deadpan_seal::{Opened, Work};
 use std::io::{self, Write};
 
@@ -91,11 +91,9 @@ fn part(opened: &Opened, input: &Input, place: &Place, args: &OpenArgs) -> Resul
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let bytes = match first.as_slice() {
         // A file goes out as it is, several as an archive.
-        [Pick { entry, source }] if source.as_ref().unwrap_or(entry).kind == Kind::File => {
-            other.copy(source.as_ref().unwrap_or(entry), writer).map_err(blamed)?
-        }
-        [Pick { entry, source }] if source.as_ref().unwrap_or(entry).kind == Kind::Sparse => {
-            let path = [contents.root_name(), b"/", &entry.path].concat();
+        [pick] if pick.file().kind == Kind::File => other.copy(pick.file(), writer).map_err(blamed)?,
+        [pick] if pick.file().kind == Kind::Sparse => {
+            let path = [contents.root_name(), b"/", &pick.entry.path].concat();
             let mut unpacker = Unpacker::single(Selection::new([path]).filter(), writer);
             let excerpt = Excerpt::new(chosen.entries(&mut contents), other);
             deadpan_pack::unpack(excerpt, &mut unpacker, &deadpan_pack::Work::default()).map_err(blamed)?.bytes

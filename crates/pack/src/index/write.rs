@@ -3,6 +3,7 @@
 use super::form;
 use super::table::LONGEST_TABLE;
 use super::varint::{put, put_signed};
+use crate::path;
 use crate::tar::INDEX_BLOCK;
 use crate::tar::write::comment;
 use crate::{BLOCK, Entry, Kind};
@@ -64,7 +65,7 @@ impl Index {
         let part = self.parts.back_mut()?;
         let out = &mut part.bytes;
         out.push(form::code(entry.kind));
-        let shared = entry.path.iter().zip(&self.path).take_while(|(one, other)| one == other).count();
+        let shared = path::shared(&entry.path, &self.path);
         put(out, shared as u64);
         put(out, (entry.path.len() - shared) as u64);
         out.extend_from_slice(&entry.path[shared..]);

@@ -5,6 +5,7 @@
 //! have no places of their own; a table of their numbers finds them.
 
 use crate::index::varint::{put, put_signed, signed, take};
+use crate::path;
 use std::hash::{BuildHasher, RandomState};
 
 /// Records in a block. The first stands for itself, each other says how it differs from the one before; whoever looks for one reads half a block.
@@ -113,7 +114,7 @@ struct Record {
 impl Record {
     /// Becomes the record after itself, and says in `out` how they differ.
     fn follow(&mut self, key: Key, path: &[u8], out: &mut Vec<u8>) {
-        let shared = path.iter().zip(&self.path).take_while(|(one, other)| one == other).count();
+        let shared = path::shared(path, &self.path);
         put(out, key.device);
         put_signed(out, key.inode.wrapping_sub(self.key.inode) as i64);
         put(out, shared as u64);
