@@ -1,6 +1,6 @@
-//! The two alphabets of RFC 4648. They share 62 symbols, so an alphabet is its last two.
+//! The two alphabets of RFC 4648, which differ in their last two symbols.
 
-/// Which characters stand for 62 and 63.
+/// An alphabet, named by its characters for 62 and 63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alphabet {
     /// `+` and `/`: RFC 4648 section 4.
@@ -10,7 +10,7 @@ pub enum Alphabet {
 }
 
 impl Alphabet {
-    /// The symbol of 62.
+    /// Returns the symbol for 62.
     #[inline(always)]
     #[must_use]
     pub const fn sixty_two(self) -> u8 {
@@ -20,7 +20,7 @@ impl Alphabet {
         }
     }
 
-    /// The symbol of 63.
+    /// Returns the symbol for 63.
     #[inline(always)]
     #[must_use]
     pub const fn sixty_three(self) -> u8 {
@@ -30,7 +30,7 @@ impl Alphabet {
         }
     }
 
-    /// All 64 symbols in order, for tables whose index is not secret or that fit in a register.
+    /// Returns all 64 symbols in order. Use it only for tables that fit in a register, or whose index is not secret.
     #[must_use]
     pub const fn symbols(self) -> [u8; 64] {
         let mut symbols = *b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789??";

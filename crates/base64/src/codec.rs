@@ -1,23 +1,24 @@
-//! `Base64`: an alphabet with its rules, and the one-shot functions.
+//! `Base64`: an alphabet and its rules, with the one-shot functions.
+
+#[cfg(feature = "alloc")]
+use alloc::{string::String, vec::Vec};
 
 use crate::stream::Decoder;
 use crate::{Alphabet, Error, imp};
-#[cfg(feature = "alloc")]
-use alloc::{string::String, vec::Vec};
 use deadpan_ct::{Choice, CtEq, Wipe, declassify};
 
-/// Whether `=` fills the last group of four.
+/// The rule for `=`, which fills the last group of four symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
-    /// Written, and refused where it is missing.
+    /// `=` is written, and required when decoding.
     Required,
-    /// Neither written nor read.
+    /// `=` is not written, and refused when decoding.
     Forbidden,
-    /// Written, and read with or without.
+    /// `=` is written, and may be missing when decoding.
     Optional,
 }
 
-/// An alphabet with its rules. Pick one of the constants, and change what does not fit:
+/// An alphabet and its rules. Start from one of the constants, and change the rules that do not fit:
 ///
 /// ```
 /// use deadpan_base64::{Padding, URL_SAFE};
@@ -44,32 +45,33 @@ pub const URL_SAFE: Base64 = Base64::new(Alphabet::UrlSafe, Padding::Required);
 pub const URL_SAFE_NO_PAD: Base64 = Base64::new(Alphabet::UrlSafe, Padding::Forbidden);
 
 impl Base64 {
-    /// An alphabet and a rule for `=`; strict in everything else.
+    /// Makes a codec of an alphabet and a rule for `=`. All other rules are strict.
     #[must_use]
     pub const fn new(alphabet: Alphabet, padding: Padding) -> Self {
         Self { alphabet, padding, skip_white_space: false, ignore_trailing_bits: false }
     }
 
-    /// The same with another rule for `=`.
+    /// Returns this codec with another rule for `=`.
     #[must_use]
     pub const fn with_padding(self, padding: Padding) -> Self {
         Self { padding, ..self }
     }
 
-    /// The same, but decoding passes over space, tab, line feed, vertical tab, form feed and carriage return, wherever they stand.
+    /// Returns this codec with decoding that skips space, tab, line feed, vertical tab, form feed and carriage return
+    /// anywhere.
     #[must_use]
     pub const fn skipping_white_space(self) -> Self {
         Self { skip_white_space: true, ..self }
     }
 
-    /// The same, but decoding does not mind bits behind the last byte. Then several texts stand for the same bytes: leave it off where a
-    /// text is compared, signed or used as a key.
+    /// Returns this codec with decoding that ignores bits after the last byte. Several texts then stand for the same
+    /// bytes: do not use it where a text is compared, signed or used as a key.
     #[must_use]
     pub const fn ignoring_trailing_bits(self) -> Self {
         Self { ignore_trailing_bits: true, ..self }
     }
 
-    /// Symbols that `bytes` bytes become, `=` included; none if that is more than memory could hold.
+    /// Returns how many symbols `bytes` bytes take, `=` included, or none if the number does not fit into a `usize`.
     #[inline]
     #[must_use]
     pub const fn encoded_len(&self, bytes: usize) -> Option<usize> {
@@ -84,7 +86,7 @@ impl Base64 {
         matches!(self.padding, Padding::Required | Padding::Optional)
     }
 
-    /// The most bytes that an input of `length` can hold. With `=` or white space in it there are fewer.
+    /// Returns how many bytes `length` symbols hold at most. With `=` or white space among them, there are fewer.
     #[inline]
     #[must_use]
     pub const fn decoded_len_max(&self, length: usize) -> usize {
@@ -100,7 +102,7 @@ impl Base64 {
         imp::string(output)
     }
 
-    /// Encodes behind what `output` holds. May leak: the length.
+    /// Encodes and appends the symbols to `output`. May leak: the length.
     #[cfg(feature = "alloc")]
     pub fn encode_onto(&self, input: &[u8], output: &mut Vec<u8>) {
         imp::encode_onto(self.alphabet, self.writes_padding(), input, output);
@@ -129,18 +131,18 @@ impl Base64 {
         Ok(imp::text(buffer))
     }
 
-    /// Decodes into a new vector. May leak: the length with the number of `=`, the positions of white space if it is skipped, and whether
-    /// the input was valid.
+    /// Decodes into a new vector. May leak: the length, the number of `=`, the positions of white space if it is
+    /// skipped, and whether the input was valid.
     ///
     /// # Errors
-    /// If the input is not valid, after all of it was read.
+    /// If the input is not valid. All of it is read first.
     #[cfg(feature = "alloc")]
     pub fn decode(&self, input: &[u8]) -> Result<Vec<u8>, Error> {
         if self.skip_white_space {
             let mut output = alloc::vec![0; input.len()];
             let symbols = imp::space::squeeze_into(input, &mut output);
             let (good, length) = self.open_in_place(&mut output[..symbols]);
-            // Symbols that no byte has overwritten.
+            // Wipes the symbols that no byte has overwritten.
             output[length..].wipe();
             output.truncate(length);
             return release(good, output);
@@ -150,11 +152,11 @@ impl Base64 {
         release(self.verdict(flaws), output)
     }
 
-    /// Decodes into the front of `output` and returns that part; on failure what was written is wiped. May leak: the length with the number of `=`, the
-    /// positions of white space if it is skipped, and whether the input was valid.
+    /// Decodes into the front of `output` and returns that part. On failure, the output is wiped. May leak: the length,
+    /// the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors
-    /// If the input is not valid, after all of it was read, or if `output` is too small.
+    /// If the input is not valid (all of it is read first), or if `output` is too small.
     #[inline]
     pub fn decode_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         if self.skip_white_space {
@@ -167,18 +169,19 @@ impl Base64 {
         release(self.verdict(flaws), output)
     }
 
-    /// Decodes `buffer` to its front and returns that part; on failure the whole buffer is wiped. May leak: as
-    /// [`decode_into`](Base64::decode_into).
+    /// Decodes `buffer` to its front and returns that part. On failure, the whole buffer is wiped. May leak: the
+    /// length, the number of `=`, the positions of white space if it is skipped, and whether the input was valid.
     ///
     /// # Errors
-    /// If the input is not valid, after all of it was read.
+    /// If the input is not valid. All of it is read first.
     pub fn decode_in_place<'a>(&self, buffer: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let symbols = if self.skip_white_space { imp::space::squeeze(buffer) } else { buffer.len() };
         let (good, length) = self.open_in_place(&mut buffer[..symbols]);
         release(good, buffer).map(|buffer| &mut buffer[..length])
     }
 
-    /// As [`decode_into`](Base64::decode_into), with white space: block by block, since the output may be too small for the symbols.
+    /// Decodes into the front of `output`, skipping white space. Works block by block, since the output may be too
+    /// small for the symbols.
     fn decode_spaced_into<'a>(&self, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let mut decoder = Decoder::new(*self);
         let mut good = Choice::TRUE;
@@ -189,7 +192,7 @@ impl Base64 {
             let opened = if full { decoder.open() } else { decoder.close() };
             good &= opened.good;
             let bytes = opened.bytes();
-            // What does not fit is counted, so that the error can say how much is needed.
+            // Bytes that do not fit are counted, so that the error can tell how many are needed.
             if let Some(place) = output.get_mut(written..written + bytes.len()) {
                 place.copy_from_slice(bytes);
             }
@@ -205,7 +208,8 @@ impl Base64 {
         release(good, &mut output[..written])
     }
 
-    /// Decodes symbols without white space to the front of their own buffer: whether they are good, and how many bytes there are.
+    /// Decodes symbols without white space to the front of their buffer. Returns whether they are valid, and how many
+    /// bytes there are.
     pub(crate) fn open_in_place(&self, buffer: &mut [u8]) -> (Choice, usize) {
         let Some(symbols) = self.symbols_of(buffer) else { return (Choice::FALSE, 0) };
         let length = symbols.len();
@@ -213,7 +217,8 @@ impl Base64 {
         (self.verdict(flaws), imp::bytes_for(length))
     }
 
-    /// The input without its `=`; none if the length is wrong. How many `=` there are is public: it is part of the length.
+    /// Returns the input without its `=`, or none if the length is wrong. The number of `=` is public, as the length
+    /// is.
     #[inline(always)]
     fn symbols_of<'a>(&self, input: &'a [u8]) -> Option<&'a [u8]> {
         let whole = input.len().is_multiple_of(4);
@@ -234,14 +239,14 @@ impl Base64 {
         (symbols.len() % 4 != 1).then_some(symbols)
     }
 
-    /// *Yes* if nothing was wrong that this codec minds.
+    /// *Yes* if this codec's rules allow all flaws that were found.
     #[inline(always)]
     fn verdict(&self, flaws: imp::Flaws) -> Choice {
         if self.ignore_trailing_bits { flaws.all_symbols() } else { flaws.canonical() }
     }
 }
 
-/// Gives out what was decoded, or wipes it.
+/// Returns the decoded bytes if they are valid, and wipes them if not.
 #[inline(always)]
 fn release<T: AsMut<[u8]>>(good: Choice, mut output: T) -> Result<T, Error> {
     if good.declassify() {

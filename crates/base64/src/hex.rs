@@ -8,12 +8,13 @@
 //! # Ok::<(), deadpan_base64::Error>(())
 //! ```
 
-use crate::{Error, imp};
 #[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};
+
+use crate::{Error, imp};
 use deadpan_ct::{CtZero, Wipe};
 
-/// The digits above nine: `a` to `f`, or `A` to `F`. Decoding takes both.
+/// The letters for digits above nine: `a` to `f`, or `A` to `F`. Decoding takes both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
     /// `0123456789abcdef`
@@ -45,7 +46,7 @@ pub fn encode_into<'a>(case: Case, input: &[u8], output: &'a mut [u8]) -> Result
 /// Decodes digits of either case into a new vector. May leak: the length, and whether the input was valid.
 ///
 /// # Errors
-/// If the input is not valid, after all of it was read.
+/// If the input is not valid. All of it is read first.
 #[cfg(feature = "alloc")]
 pub fn decode(input: &[u8]) -> Result<Vec<u8>, Error> {
     let mut output = alloc::vec![0; input.len() / 2];
@@ -53,11 +54,11 @@ pub fn decode(input: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(output)
 }
 
-/// Decodes digits of either case into the front of `output` and returns that part; on failure it is wiped. May leak: the length, and
-/// whether the input was valid.
+/// Decodes digits of either case into the front of `output` and returns that part. On failure, the output is wiped. May
+/// leak: the length, and whether the input was valid.
 ///
 /// # Errors
-/// If the input is not valid, after all of it was read, or if `output` is too small.
+/// If the input is not valid (all of it is read first), or if `output` is too small.
 pub fn decode_into<'a>(input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
     if !input.len().is_multiple_of(2) {
         return Err(Error::Invalid);

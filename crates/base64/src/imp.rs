@@ -1,9 +1,10 @@
-//! The kernels: whole buffers of bytes to symbols and back, without rules, white space or verdicts. Everything above is free of `unsafe`.
+//! The kernels, which turn buffers of bytes into symbols and back. The kernels apply no rules for `=` and skip no white
+//! space. They collect flaws, and the caller decides about them. Only this module has `unsafe` code.
 //!
-//! All back ends keep one contract. `encode` reads `length` bytes and writes [`symbols_for`] symbols, then `=` up to `total`, at most two;
-//! `decode` reads `length` symbols and writes [`bytes_for`] bytes. Neither touches a byte outside. Input and output may be the same memory under one condition, which lets
-//! buffers be converted in place: a step loads all it needs before it stores, steps go forward, and so output may never get ahead of the
-//! input that is still to be read.
+//! All back ends keep one contract. `encode` reads `length` bytes, writes [`symbols_for`] symbols and then at most two
+//! `=`, up to `total`. `decode` reads `length` symbols and writes [`bytes_for`] bytes. Neither touches other memory. To
+//! convert in place, input and output may overlap: each step loads all its input before it stores, and steps go
+//! forward. Then the output must never overtake the input that is still to be read.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -21,38 +22,39 @@ mod tests;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod vector;
 
-use crate::Alphabet;
 #[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};
+
+use crate::Alphabet;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
 use deadpan_ct::{Choice, CtZero};
 
-/// Symbols that `bytes` bytes become, without padding.
+/// Returns how many symbols `bytes` bytes take, without padding.
 #[inline(always)]
 pub const fn symbols_for(bytes: usize) -> usize {
     bytes + bytes.div_ceil(3)
 }
 
-/// Bytes that `symbols` symbols hold. A single left-over symbol holds none.
+/// Returns how many bytes `symbols` symbols hold. A single left-over symbol holds none.
 #[inline(always)]
 pub const fn bytes_for(symbols: usize) -> usize {
     symbols - symbols.div_ceil(4)
 }
 
-/// What `bytes` bytes become, with `=` or without. No slice is long enough to overflow it.
+/// Returns how many characters `bytes` bytes take, with `=` or without. No slice is long enough to overflow the number.
 #[inline(always)]
 pub const fn total_for(bytes: usize, padded: bool) -> usize {
     if padded { bytes.div_ceil(3) * 4 } else { symbols_for(bytes) }
 }
 
-/// What was wrong with symbols, still secret: zero is nothing.
+/// The flaws of symbols, still secret. Zero means that there is no flaw.
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct Flaws {
     /// Nonzero if a byte was not a symbol.
     pub symbols: u64,
-    /// Nonzero if bits were set behind the last byte.
+    /// Nonzero if bits were set after the last byte.
     pub trailing: u64,
 }
 
@@ -70,7 +72,7 @@ impl Flaws {
     }
 }
 
-/// Whether two ranges have no byte in common: whoever converts in place keeps the simple loops.
+/// Returns whether two ranges have no byte in common. Conversion in place takes the simple loops.
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[inline(always)]
 fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> bool {
@@ -78,7 +80,7 @@ fn apart(source: *const u8, read: usize, target: *mut u8, written: usize) -> boo
     source + read <= target || target + written <= source
 }
 
-/// Encodes `input` into the front of `output` and returns that part, or how much is needed.
+/// Encodes `input` into the front of `output` and returns that part, or the number of bytes that are needed.
 #[inline(always)]
 pub fn encode<'a>(alphabet: Alphabet, padded: bool, input: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
@@ -88,21 +90,22 @@ pub fn encode<'a>(alphabet: Alphabet, padded: bool, input: &[u8], output: &'a mu
     Ok(output)
 }
 
-/// Encodes `input` behind what `output` holds.
+/// Encodes `input` and appends the symbols to `output`.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub fn encode_onto(alphabet: Alphabet, padded: bool, input: &[u8], output: &mut Vec<u8>) {
     let total = total_for(input.len(), padded);
     output.reserve(total);
-    // SAFETY: the input is readable for its length, the spare capacity writable for `total`, which the kernel fills, and two borrows do
-    // not overlap.
+    // SAFETY: the input is readable for its length, the spare capacity writable for `total`, which the kernel fills,
+    // and two borrows do not overlap.
     unsafe {
         encode_raw(alphabet, input.as_ptr(), input.len(), output.spare_capacity_mut().as_mut_ptr().cast(), total);
         output.set_len(output.len() + total);
     }
 }
 
-/// Encodes the first `length` bytes of `buffer` into the whole of it; none if that is not its length.
+/// Encodes the first `length` bytes of `buffer` into the whole buffer. Returns none if the buffer's length does not
+/// fit.
 #[inline(always)]
 pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], length: usize) -> Option<()> {
     if length > buffer.len() || total_for(length, padded) != buffer.len() {
@@ -111,8 +114,9 @@ pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], leng
     let gap = buffer.len() - length;
     buffer.copy_within(..length, gap);
     let start = buffer.as_mut_ptr();
-    // SAFETY: both ranges lie in `buffer`. They end together, and symbols take at least as much room as the bytes they come from, so the
-    // output catches up with the input only at the end: at no step does it cover a byte that is still to be read.
+    // SAFETY: both ranges lie in `buffer`. They end together, and symbols take at least as much room as the bytes they
+    // come from, so the output catches up with the input only at the end: at no step does it cover a byte that is still
+    // to be read.
     unsafe { encode_raw(alphabet, start.add(gap), length, start, buffer.len()) };
     Some(())
 }
@@ -121,7 +125,8 @@ pub fn encode_in_place(alphabet: Alphabet, padded: bool, buffer: &mut [u8], leng
 #[inline(always)]
 pub fn decode(alphabet: Alphabet, input: &[u8], output: &mut [u8]) -> Flaws {
     assert!(output.len() >= bytes_for(input.len()), "output too small");
-    // SAFETY: the input is readable for its length, the output writable for the bytes it holds, and two borrows do not overlap.
+    // SAFETY: the input is readable for its length, the output writable for the bytes it holds, and two borrows do not
+    // overlap.
     unsafe { decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr()) }
 }
 
@@ -131,7 +136,8 @@ pub fn decode(alphabet: Alphabet, input: &[u8], output: &mut [u8]) -> Flaws {
 pub fn decode_new(alphabet: Alphabet, input: &[u8]) -> (Flaws, Vec<u8>) {
     let length = bytes_for(input.len());
     let mut output = Vec::with_capacity(length);
-    // SAFETY: the input is readable for its length, the capacity writable for the bytes it holds, which the kernel fills.
+    // SAFETY: the input is readable for its length, the capacity writable for the bytes it holds, which the kernel
+    // fills.
     unsafe {
         let flaws = decode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr());
         output.set_len(length);
@@ -143,11 +149,12 @@ pub fn decode_new(alphabet: Alphabet, input: &[u8]) -> (Flaws, Vec<u8>) {
 #[inline(always)]
 pub fn decode_in_place(alphabet: Alphabet, buffer: &mut [u8], length: usize) -> Flaws {
     let start = buffer[..length].as_mut_ptr();
-    // SAFETY: both ranges begin at `start` inside `buffer`; bytes take less room than their symbols, so the output stays behind the input.
+    // SAFETY: both ranges begin at `start` inside `buffer`; bytes take less room than their symbols, so the output
+    // stays behind the input.
     unsafe { decode_raw(alphabet, start, length, start) }
 }
 
-/// ASCII symbols as text.
+/// Returns ASCII symbols as text.
 #[inline(always)]
 pub(crate) fn text(symbols: &[u8]) -> &str {
     debug_assert!(symbols.is_ascii());
@@ -155,14 +162,15 @@ pub(crate) fn text(symbols: &[u8]) -> &str {
     unsafe { core::str::from_utf8_unchecked(symbols) }
 }
 
-/// The kernel for this CPU.
+/// Runs the kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes and `target` writable for `total`, which is [`symbols_for`] them and at most two more; if they
-/// overlap, as the module says.
+/// `source` is readable for `length` bytes and `target` writable for `total`, which is [`symbols_for`] `length` and at
+/// most two more. If they overlap, the module's contract holds.
 #[inline(always)]
 unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
-    // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system have it.
+    // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
+    // support it.
     unsafe {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {
@@ -176,13 +184,13 @@ unsafe fn encode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// The `=` behind `symbols` symbols, for back ends that have no better way.
+/// Writes the `=` after `symbols` symbols, for back ends that have no better way.
 ///
 /// # Safety
 /// `target` is writable for `total` bytes.
 #[inline(always)]
 unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
-    // Not a fill: the compiler would make a call of it, for at most two bytes.
+    // The compiler would turn a fill into a function call, for at most two bytes.
     if symbols < total {
         // SAFETY: inside `total`.
         unsafe { target.add(symbols).write(b'=') };
@@ -193,13 +201,15 @@ unsafe fn fill_up(target: *mut u8, symbols: usize, total: usize) {
     }
 }
 
-/// The kernel for this CPU.
+/// Runs the kernel for this CPU.
 ///
 /// # Safety
-/// `source` is readable for `length` bytes and `target` writable for [`bytes_for`] them; if they overlap, as the module says.
+/// `source` is readable for `length` bytes and `target` writable for [`bytes_for`] `length`. If they overlap, the
+/// module's contract holds.
 #[inline(always)]
 unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
-    // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system have it.
+    // SAFETY: the caller's promise is passed on, and `level` returns a level only if the CPU and the operating system
+    // support it.
     unsafe {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {
@@ -213,7 +223,7 @@ unsafe fn decode_raw(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// ASCII symbols as a string.
+/// Returns ASCII symbols as a string.
 #[cfg(feature = "alloc")]
 #[inline(always)]
 pub(crate) fn string(symbols: Vec<u8>) -> String {

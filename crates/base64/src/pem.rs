@@ -1,4 +1,4 @@
-//! PEM, the armour of keys and certificates: RFC 7468 over the constant-time codec.
+//! PEM, the armor of keys and certificates: RFC 7468 over the constant-time codec.
 //!
 //! ```
 //! use deadpan_base64::pem;
@@ -12,27 +12,28 @@
 //! # Ok::<(), pem::Error>(())
 //! ```
 //!
-//! Writing is strict: `\n` line ends, 64 columns, nothing around the block. Reading takes what the RFC says parsers should: text before
-//! and after, `\r\n` and `\r`, lines of any length, white space in the body. Blocks with headers inside (`Proc-Type: 4,ENCRYPTED`, from
-//! before PKCS#8) are refused by name.
+//! Writing is strict: `\n` line ends, 64 columns, nothing around the block. Reading accepts everything that the RFC
+//! requires of parsers: text before and after, `\r\n` and `\r`, lines of any length, white space in the body. Blocks
+//! with headers inside (`Proc-Type: 4,ENCRYPTED`, from before PKCS#8, or `Comment: …`) are refused by name.
 //!
-//! What may leak: the length of everything, the label, where lines end and white space stands, and whether the block was valid. The body
-//! is never looked at in any other way than by the constant-time codec.
+//! What may leak: the length of everything, the label, where lines end and white space stands, and whether the block
+//! was valid. Only the constant-time codec examines the body.
 
-use crate::{STANDARD, imp};
 use alloc::{string::String, vec::Vec};
 use core::fmt;
+
+use crate::{STANDARD, imp};
 use deadpan_ct::{Choice, CtEq, Wiped, declassify_bytes};
 
-/// Bytes on a full line of 64 symbols.
+/// Bytes in a full line of 64 symbols.
 const LINE_BYTES: usize = 48;
-/// `BEGIN` and `END` lines around a label.
+/// The parts of `BEGIN` and `END` lines around a label.
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 const BODY: crate::Base64 = STANDARD.skipping_white_space();
 
-/// One block: what it is, and what it holds. The contents are wiped on drop.
+/// A PEM block: its label and its contents. The contents are wiped on drop.
 #[derive(Debug)]
 pub struct Document<'a> {
     /// The words after `BEGIN`, such as `PRIVATE KEY`.
@@ -41,40 +42,40 @@ pub struct Document<'a> {
     pub contents: Wiped<Vec<u8>>,
 }
 
-/// Why a PEM text could not be written or read.
+/// The reason why a PEM text could not be written or read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The input: there is no `BEGIN` line.
+    /// The input has no `BEGIN` line.
     Missing,
-    /// The input: a `BEGIN` line is not well formed.
+    /// A `BEGIN` line of the input is not well formed.
     Begin,
-    /// The input: the `END` line is missing or names another label.
+    /// The `END` line of a block is missing or has another label.
     End,
-    /// The input: a block has headers inside, the way of encrypting keys from before PKCS#8.
+    /// A block has headers inside: lines with a colon. Keys that were encrypted before PKCS#8 have them.
     Headers,
-    /// The input: the body is not valid. Nothing more is told, since it may be a secret.
+    /// The body of a block is not valid. The error has no detail, since the body may be a secret.
     Body,
-    /// The caller: the label to write is not one that the RFC allows.
+    /// The caller's label is not one that the RFC allows.
     Label,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Missing => "no PEM block found\nhint: one starts with a line like -----BEGIN PRIVATE KEY-----",
-            Self::Begin => "the BEGIN line of a PEM block is not well formed\nhint: it is -----BEGIN, a label, -----, and nothing else",
-            Self::End => "the END line of a PEM block is missing or has another label\nhint: the file may be cut short",
-            Self::Headers => "a PEM block with headers inside is not supported\nhint: convert the key with `openssl pkcs8 -topk8`",
+            Self::Missing => "no PEM block found",
+            Self::Begin => "the BEGIN line of a PEM block is not well formed",
+            Self::End => "the END line of a PEM block is missing or has another label",
+            Self::Headers => "a PEM block with headers inside is not supported",
             Self::Body => "the body of a PEM block is not valid",
-            Self::Label => "not a PEM label\nhint: words of printable ASCII, with single spaces or hyphens between them",
+            Self::Label => "not a PEM label",
         })
     }
 }
 
 impl core::error::Error for Error {}
 
-/// Writes one block: 64 columns, `\n` at the end of each line. May leak: the length.
+/// Writes one block with lines of 64 columns that end in `\n`. May leak: the length.
 ///
 /// # Errors
 /// If `label` is not one that the RFC allows.
@@ -84,7 +85,7 @@ pub fn encode(label: &str, contents: &[u8]) -> Result<String, Error> {
     }
     let lines = contents.chunks(LINE_BYTES);
     let edges = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
-    // One allocation of the right size: a text that grows leaves copies of itself behind.
+    // One allocation has the right size: a string that grows leaves copies of its contents in memory.
     let mut text = Vec::with_capacity(edges + contents.len().div_ceil(3) * 4 + lines.len());
     for part in [BEGIN, label, DASHES, "\n"] {
         text.extend_from_slice(part.as_bytes());
@@ -99,18 +100,33 @@ pub fn encode(label: &str, contents: &[u8]) -> Result<String, Error> {
     Ok(imp::string(text))
 }
 
-/// The first block of `text`.
+/// Reads the first block of `text`.
 ///
 /// # Errors
-/// If there is none, or if it is not valid.
+/// If there is no block, or if the block is not valid.
 pub fn decode(text: &[u8]) -> Result<Document<'_>, Error> {
     documents(text).next().unwrap_or(Err(Error::Missing))
 }
 
-/// All blocks of `text`, in order. After a bad one the search goes on behind what was read of it.
+/// Reads all blocks of `text`, in order. After a bad block, the search continues where reading it stopped.
 #[must_use]
 pub fn documents(text: &[u8]) -> Documents<'_> {
     Documents { rest: text }
+}
+
+/// Returns the label of a `BEGIN` line, such as `PRIVATE KEY`; `None` if the line is not a well-formed one.
+///
+/// Use this function to recognize a block before its body is decoded. May leak: the label, and where white space and
+/// pairs of hyphens stand.
+///
+/// ```
+/// # use deadpan_base64::pem;
+/// assert_eq!(pem::label(b"-----BEGIN CERTIFICATE-----"), Some("CERTIFICATE"));
+/// assert_eq!(pem::label(b"-----BEGIN CERTIFICATE"), None);
+/// ```
+#[must_use]
+pub fn label(line: &[u8]) -> Option<&str> {
+    if starts_with(line, BEGIN) { label_of(line, BEGIN) } else { None }
 }
 
 /// The blocks of a text.
@@ -120,7 +136,7 @@ pub struct Documents<'a> {
 }
 
 impl fmt::Debug for Documents<'_> {
-    /// Never shows the text: logs are public.
+    /// Does not show the text, since logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Documents(..)")
     }
@@ -140,7 +156,7 @@ impl<'a> Iterator for Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    /// The next line, without its end.
+    /// Returns the next line without its line end.
     fn line(&mut self) -> Option<&'a [u8]> {
         if self.rest.is_empty() {
             return None;
@@ -151,16 +167,13 @@ impl<'a> Documents<'a> {
         Some(line)
     }
 
-    /// The block that begins with `line`.
+    /// Reads the block that begins with `line`.
     fn block(&mut self, line: &'a [u8]) -> Result<Document<'a>, Error> {
         let label = label_of(line, BEGIN).ok_or(Error::Begin)?;
         let start = self.rest;
         loop {
             let before = self.rest;
             let line = self.line().ok_or(Error::End)?;
-            if starts_with(line, "Proc-Type:") || starts_with(line, "DEK-Info:") {
-                return Err(Error::Headers);
-            }
             if starts_with(line, BEGIN) {
                 self.rest = before;
                 return Err(Error::End);
@@ -177,17 +190,23 @@ impl<'a> Documents<'a> {
 }
 
 fn open<'a>(label: &'a str, body: &[u8]) -> Result<Document<'a>, Error> {
-    let contents = BODY.decode(body).map_err(|_| Error::Body)?;
+    let contents = BODY.decode(body).map_err(|_| if has_headers(body) { Error::Headers } else { Error::Body })?;
     Ok(Document { label, contents: Wiped::new(contents) })
 }
 
-/// Whether a line starts with certain words, which is public; nothing else about the line is looked at.
+/// Returns whether a body that is not base64 has headers: lines with a colon, which no symbol is. Nothing else about
+/// the body leaks.
+fn has_headers(body: &[u8]) -> bool {
+    body.iter().fold(Choice::FALSE, |found, byte| found | byte.ct_eq(&b':')).declassify()
+}
+
+/// Returns whether a line starts with certain words, which is public. Nothing else about the line is examined.
 fn starts_with(line: &[u8], words: &str) -> bool {
     line.get(..words.len()).is_some_and(|start| start.ct_eq(words.as_bytes()).declassify())
 }
 
-/// The label of a `BEGIN` or `END` line, if the line is well formed; white space behind it is allowed. Of a line that is not, such as one
-/// with a whole block on it, no more shows than where white space and pairs of hyphens stand.
+/// Returns the label of a `BEGIN` or `END` line, if the line is well formed. White space may follow it. Of any other
+/// line, such as one that contains a whole block, only the positions of white space and of pairs of hyphens leak.
 fn label_of<'a>(line: &'a [u8], keyword: &str) -> Option<&'a str> {
     let label = line.get(keyword.len()..imp::space::trimmed_len(line))?;
     let (label, dashes) = label.split_at_checked(label.len().checked_sub(DASHES.len())?)?;
@@ -198,7 +217,8 @@ fn label_of<'a>(line: &'a [u8], keyword: &str) -> Option<&'a str> {
     core::str::from_utf8(declassify_bytes(label)).ok().filter(|label| is_label(label))
 }
 
-/// `label` of RFC 7468 section 3: printable characters, with single spaces or hyphens between them; it may be empty.
+/// Returns whether a text is a label of RFC 7468 section 3: printable characters, with single spaces or hyphens between
+/// them. It may be empty.
 fn is_label(label: &str) -> bool {
     let is_link = |byte: u8| byte == b' ' || byte == b'-';
     let bytes = label.as_bytes();

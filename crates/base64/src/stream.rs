@@ -1,10 +1,11 @@
-//! Text of any length, in pieces of any size: however the input is cut, the output and the verdict are the same.
+//! Encoding and decoding in pieces of any size. The output and the verdict do not depend on how the input is cut.
 //!
-//! [`Encoder`] and [`Decoder`] hold one block and leave input and output to you; with `std`, the adaptors in [`io`] join them to `Read`
-//! and `Write`.
+//! [`Encoder`] and [`Decoder`] hold one block and leave input and output to the caller. With `std`, the adaptors in
+//! [`io`] connect them to `Read` and `Write`.
 //!
-//! A stream cannot wait for its end before it says anything, so a decoder judges it block by block, [`BLOCK`] symbols at a time, and gives
-//! out no byte of a block that is not valid. What may leak, beside what one-shot decoding leaks, is therefore the block of the first flaw.
+//! A decoder cannot wait for the end of a stream. It therefore checks the stream in blocks of [`BLOCK`] symbols, and
+//! outputs no byte of a block that is not valid. So a stream may leak which block has the first flaw, in addition to
+//! the leaks of one-shot decoding.
 
 mod decoder;
 mod encoder;
@@ -14,7 +15,7 @@ pub mod io;
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 
-/// Symbols in a block, and so the unit in which a decoder judges.
+/// Symbols in a block, which a decoder checks as a whole.
 pub const BLOCK: usize = 4096;
 /// The bytes that a block holds.
 pub const BLOCK_BYTES: usize = BLOCK / 4 * 3;

@@ -1,9 +1,9 @@
-//! One symbol at a time, for parsers and for those who want to see what the kernels do.
+//! Encoding and decoding of one symbol, for parsers.
 
 use crate::{Alphabet, imp};
 use deadpan_ct::{Choice, CtEq, CtOption, CtOrd};
 
-/// What a byte means in an alphabet: a value, white space, padding, or nothing. All four are still secret.
+/// The meaning of a byte in an alphabet: a value, white space, padding, or none. All four are still secret.
 #[derive(Clone, Copy)]
 pub struct Symbol {
     value: u8,
@@ -12,7 +12,7 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// The value from 0 to 63, if the byte is a symbol of the alphabet.
+    /// Returns the value from 0 to 63, if the byte is a symbol of the alphabet.
     #[inline(always)]
     pub fn value(self) -> CtOption<u8> {
         CtOption::new(self.value, self.known)
@@ -30,7 +30,7 @@ impl Symbol {
         self.byte.ct_eq(&b'=')
     }
 
-    /// If the byte is from `first` to `last`, it stands for `start` and what follows.
+    /// Adds a range of symbols: bytes from `first` to `last` stand for `start` and the values after it.
     #[inline(always)]
     fn consider(&mut self, first: u8, last: u8, start: u8) {
         let here = between(self.byte, first, last);
@@ -38,7 +38,7 @@ impl Symbol {
         self.known |= here;
     }
 
-    /// *Yes* if it is none of the others.
+    /// *Yes* if the byte is neither a symbol nor white space nor `=`.
     #[inline(always)]
     pub fn is_invalid(self) -> Choice {
         !(self.known | self.is_white_space() | self.is_padding())
@@ -46,7 +46,7 @@ impl Symbol {
 }
 
 impl core::fmt::Debug for Symbol {
-    /// Never shows the byte: logs are public.
+    /// Does not show the byte, since logs are public.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Symbol(..)")
     }
@@ -58,7 +58,7 @@ fn between(byte: u8, first: u8, last: u8) -> Choice {
 }
 
 impl Alphabet {
-    /// The character of a six-bit value; higher bits are ignored. Leaks nothing.
+    /// Returns the character for a six-bit value. Higher bits are ignored. Leaks nothing.
     ///
     /// ```
     /// # use deadpan_base64::Alphabet;
@@ -74,7 +74,7 @@ impl Alphabet {
         value.ct_eq(&63).select(self.sixty_three(), symbol)
     }
 
-    /// What a byte means. Leaks nothing.
+    /// Returns the meaning of a byte. Leaks nothing.
     ///
     /// ```
     /// # use deadpan_base64::Alphabet;

@@ -1,14 +1,22 @@
-//! One-shot encoding and decoding through the public interface.
+//! Tests of one-shot encoding and decoding through the public interface.
 #![cfg(feature = "alloc")]
 
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use deadpan_base64::{Alphabet, Base64, Error, Padding, STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
 
+use deadpan_base64::{Alphabet, Base64, Error, Padding, STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+
 /// RFC 4648 section 10.
-const RFC_4648: [(&str, &str); 7] =
-    [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")];
+const RFC_4648: [(&str, &str); 7] = [
+    ("", ""),
+    ("f", "Zg=="),
+    ("fo", "Zm8="),
+    ("foo", "Zm9v"),
+    ("foob", "Zm9vYg=="),
+    ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+];
 
 #[test]
 fn rfc_4648_examples() {
@@ -38,7 +46,7 @@ fn padding_is_where_it_must_be() {
         ("Zm9v", true, true, true),
         ("Zg", false, true, true),
         ("Zm8", false, true, true),
-        // Misplaced, missing or too much.
+        // Padding in the wrong place, missing or too long.
         ("Zg=", false, false, false),
         ("=", false, false, false),
         ("==", false, false, false),
@@ -55,7 +63,11 @@ fn padding_is_where_it_must_be() {
     ] {
         for (codec, valid) in [(STANDARD, required), (STANDARD_NO_PAD, forbidden), (optional, either)] {
             assert_eq!(codec.decode(text.as_bytes()).is_ok(), valid, "{text:?} with {:?}", codec);
-            assert_eq!(codec.skipping_white_space().decode(text.as_bytes()).is_ok(), valid, "{text:?} with {codec:?} and white space");
+            assert_eq!(
+                codec.skipping_white_space().decode(text.as_bytes()).is_ok(),
+                valid,
+                "{text:?} with {codec:?} and white space"
+            );
         }
     }
 }
@@ -81,7 +93,11 @@ fn white_space_is_passed_over_only_when_asked_for() {
     }
     // Not white space: a no-break space in Latin-1, a null, a delete, a file separator.
     for byte in [0xa0, 0x00, 0x7f, 0x1c, 0x08, 0x0e, 0x1f, 0x21] {
-        assert_eq!(STANDARD.skipping_white_space().decode(&[b'Z', b'g', byte, b'=', b'=']), Err(Error::Invalid), "{byte:#x}");
+        assert_eq!(
+            STANDARD.skipping_white_space().decode(&[b'Z', b'g', byte, b'=', b'=']),
+            Err(Error::Invalid),
+            "{byte:#x}"
+        );
     }
 }
 
@@ -107,7 +123,10 @@ fn a_small_output_is_the_callers_fault() {
     assert_eq!(STANDARD.encode_in_place(&mut [0; 7], 4), Err(Error::Output { needed: 8 }));
     assert_eq!(STANDARD.decode_into(b"Zm9vYg==", &mut [0; 3]), Err(Error::Output { needed: 4 }));
     let long = STANDARD.encode(&[7; 10_000]);
-    assert_eq!(STANDARD.skipping_white_space().decode_into(long.as_bytes(), &mut [0; 9_999]), Err(Error::Output { needed: 10_000 }));
+    assert_eq!(
+        STANDARD.skipping_white_space().decode_into(long.as_bytes(), &mut [0; 9_999]),
+        Err(Error::Output { needed: 10_000 })
+    );
     assert_eq!(STANDARD.encoded_len(usize::MAX), None);
     assert_eq!(STANDARD.encoded_len(3), Some(4));
     assert_eq!(STANDARD_NO_PAD.encoded_len(4), Some(6));
@@ -133,7 +152,7 @@ fn every_symbol_alone() {
     }
 }
 
-/// Our codec and the field's usual one under the same rules.
+/// Returns our codec and that of the crate `base64`, with the same rules.
 fn pairs() -> Vec<(Base64, GeneralPurpose)> {
     let alphabets = [(Alphabet::Standard, base64::alphabet::STANDARD), (Alphabet::UrlSafe, base64::alphabet::URL_SAFE)];
     let paddings = [
@@ -172,7 +191,7 @@ proptest! {
     #[test]
     fn decodes_like_the_base64_crate(text in "[A-Za-z0-9+/_=-]{0,12}|[AQgw=]{0,8}|.{0,9}") {
         for (ours, theirs) in pairs() {
-            // Here the two differ on purpose: to us, padding that is optional is all there or not there at all.
+            // Here the two differ on purpose: we accept optional padding only if it is complete or missing.
             if ours == ours.with_padding(Padding::Optional) && text.contains('=') && text.len() % 4 != 0 {
                 prop_assert!(ours.decode(text.as_bytes()).is_err());
                 continue;

@@ -1,9 +1,10 @@
-//! Hexadecimal through the public interface.
+//! Tests of hexadecimal through the public interface.
 #![cfg(feature = "alloc")]
+
+use proptest::prelude::*;
 
 use deadpan_base64::Error;
 use deadpan_base64::hex::{self, Case};
-use proptest::prelude::*;
 
 #[test]
 fn rfc_4648_examples() {
@@ -16,7 +17,8 @@ fn rfc_4648_examples() {
 fn every_pair_of_bytes() {
     for (high, low) in (0..=255_u8).flat_map(|high| (0..=255_u8).map(move |low| (high, low))) {
         let digits = (char::from(high).to_digit(16), char::from(low).to_digit(16));
-        let expected = if let (Some(high), Some(low)) = digits { Ok(vec![(high * 16 + low) as u8]) } else { Err(Error::Invalid) };
+        let expected =
+            if let (Some(high), Some(low)) = digits { Ok(vec![(high * 16 + low) as u8]) } else { Err(Error::Invalid) };
         assert_eq!(hex::decode(&[high, low]), expected, "{high:#x} {low:#x}");
     }
 }
@@ -33,7 +35,11 @@ fn wrong_lengths_and_small_buffers() {
 
 proptest! {
     #[test]
-    fn round_trips(input in proptest::collection::vec(any::<u8>(), 0..300), place in any::<prop::sample::Index>(), wrong in any::<u8>()) {
+    fn round_trips(
+        input in proptest::collection::vec(any::<u8>(), 0..300),
+        place in any::<prop::sample::Index>(),
+        wrong in any::<u8>(),
+    ) {
         let mut text: Vec<u8> = input.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect();
         prop_assert_eq!(hex::encode(&input).into_bytes(), text.clone());
         prop_assert_eq!(hex::decode(&text.to_ascii_uppercase()).unwrap(), input);

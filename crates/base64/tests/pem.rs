@@ -1,10 +1,11 @@
-//! PEM through the public interface.
+//! Tests of PEM through the public interface.
 #![cfg(feature = "alloc")]
 
-use deadpan_base64::pem::{self, Error};
 use proptest::prelude::*;
 
-/// RFC 7468 section 10, the first example, with the text that is allowed around it.
+use deadpan_base64::pem::{self, Error};
+
+/// The first example of RFC 7468 section 10, with the text that is allowed around it.
 const RFC_7468: &str = "Subject: CN=Atlantis\n\
 -----BEGIN PRIVATE KEY-----\n\
 MIGEAgEAMBAGByqGSM49AgEGBSuBBAAKBG0wawIBAQQgVcB/UNPxalR9zDYAjQIf\n\
@@ -56,6 +57,10 @@ fn what_is_wrong_is_named() {
         ("-----BEGIN KEY-----\nAAAA\n-----END KEY----\n", Error::End),
         ("-----BEGIN KEY-----\nAAAA\n-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n", Error::End),
         ("-----BEGIN KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END KEY-----\n", Error::Headers),
+        ("-----BEGIN KEY-----\nDEK-Info: AES\n\nAAAA\n-----END KEY-----\n", Error::Headers),
+        ("-----BEGIN KEY-----\nComment: none\nAAAA\n-----END KEY-----\n", Error::Headers),
+        ("-----BEGIN KEY-----\nVersion: 1\n\nAAAA\n=AAAA\n-----END KEY-----\n", Error::Headers),
+        ("-----BEGIN KEY-----\nProc-Type: 4\nAAAA\n", Error::End),
         ("-----BEGIN KEY-----\nAAA\n-----END KEY-----\n", Error::Body),
         ("-----BEGIN KEY-----\nAAAA====\n-----END KEY-----\n", Error::Body),
         ("-----BEGIN KEY-----\nAAB=\n-----END KEY-----\n", Error::Body),
@@ -69,11 +74,13 @@ fn what_is_wrong_is_named() {
 
 #[test]
 fn several_blocks_in_one_text() {
-    let text = ["ONE", "", "X.509-CRL"].map(|label| pem::encode(label, label.as_bytes()).unwrap()).join("text between\n");
+    let text =
+        ["ONE", "", "X.509-CRL"].map(|label| pem::encode(label, label.as_bytes()).unwrap()).join("text between\n");
     let found: Vec<_> = pem::documents(text.as_bytes()).map(|document| document.unwrap().label).collect();
     assert_eq!(found, ["ONE", "", "X.509-CRL"]);
     let damaged = text.replacen("END ONE", "END TWO", 1);
-    let found: Vec<_> = pem::documents(damaged.as_bytes()).map(|document| document.map(|document| document.label)).collect();
+    let found: Vec<_> =
+        pem::documents(damaged.as_bytes()).map(|document| document.map(|document| document.label)).collect();
     assert_eq!(found, [Err(Error::End), Ok(""), Ok("X.509-CRL")]);
 }
 
@@ -87,7 +94,10 @@ fn labels_to_write_are_checked() {
 
 proptest! {
     #[test]
-    fn round_trips_in_64_columns(contents in proptest::collection::vec(any::<u8>(), 0..500), label in "[A-Z]{1,5}([ -][A-Z0-9.#]{1,5}){0,3}") {
+    fn round_trips_in_64_columns(
+        contents in proptest::collection::vec(any::<u8>(), 0..500),
+        label in "[A-Z]{1,5}([ -][A-Z0-9.#]{1,5}){0,3}",
+    ) {
         let text = pem::encode(&label, &contents).unwrap();
         let lines: Vec<_> = text.lines().collect();
         let (body, last) = (&lines[1..lines.len() - 1], lines.len().saturating_sub(3));
@@ -100,7 +110,9 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in "(-----BEGIN [A-Z ]{0,3}-----\n?|[A-Za-z=\n -]{0,9}|-----END [A-Z ]{0,3}-----\n?){0,6}") {
+    fn any_text_is_read_or_refused(
+        text in "(-----BEGIN [A-Z ]{0,3}-----\n?|[A-Za-z=\n -]{0,9}|-----END [A-Z ]{0,3}-----\n?){0,6}",
+    ) {
         for document in pem::documents(text.as_bytes()).flatten() {
             let marker = format!("-----BEGIN {}-----", document.label);
             prop_assert!(text.contains(&marker));

@@ -1,13 +1,15 @@
-//! However a stream is cut, the result is the same.
+//! The result of a stream does not depend on how the stream is cut.
 #![cfg(feature = "std")]
+
+use std::io::{self, Read, Write};
+
+use proptest::prelude::*;
 
 use deadpan_base64::stream::io::{DecodeReader, DecodeWriter, EncodeReader, EncodeWriter};
 use deadpan_base64::stream::{BLOCK, BLOCK_BYTES};
 use deadpan_base64::{Base64, Padding, STANDARD, URL_SAFE_NO_PAD};
-use proptest::prelude::*;
-use std::io::{self, Read, Write};
 
-/// Gives out its bytes in pieces of prescribed sizes, over and over, with an interruption before each.
+/// A reader that returns its bytes in pieces of given sizes, with an interruption before each piece.
 struct Cut<'a> {
     rest: &'a [u8],
     sizes: Box<dyn Iterator<Item = usize> + 'a>,
@@ -43,7 +45,7 @@ fn write_cut(mut writer: impl Write, bytes: &[u8], sizes: &[usize]) -> io::Resul
     Ok(())
 }
 
-/// All four adaptors over one input and one way to cut it; what they deliver, or that they fail.
+/// Runs both decoding adaptors over one input, cut in one way. Returns their outputs, or none where they fail.
 fn decodings(codec: Base64, text: &[u8], sizes: &[usize]) -> [Option<Vec<u8>>; 2] {
     let mut read = Vec::new();
     let reading = DecodeReader::new(codec, Cut::new(text, sizes)).read_to_end(&mut read).ok().map(|_| read);
@@ -64,10 +66,14 @@ fn encodings(codec: Base64, bytes: &[u8], sizes: &[usize]) -> [Vec<u8>; 2] {
 fn around_every_block() {
     let codecs = [STANDARD, URL_SAFE_NO_PAD, STANDARD.with_padding(Padding::Optional).skipping_white_space()];
     let edges = [0, BLOCK_BYTES, 2 * BLOCK_BYTES].map(|edge| [edge, edge + 1, edge + 2, edge.saturating_sub(1)]);
-    for (codec, length) in codecs.into_iter().flat_map(|codec| edges.into_iter().flatten().map(move |length| (codec, length))) {
+    for (codec, length) in
+        codecs.into_iter().flat_map(|codec| edges.into_iter().flatten().map(move |length| (codec, length)))
+    {
         let bytes: Vec<u8> = (0..length).map(|place| (place * 31 % 251) as u8).collect();
         let text = codec.encode(&bytes);
-        for sizes in [&[1][..], &[2], &[3], &[4], &[7], &[64], &[BLOCK - 1], &[BLOCK], &[BLOCK + 1], &[1, 5000], &[100_000]] {
+        for sizes in
+            [&[1][..], &[2], &[3], &[4], &[7], &[64], &[BLOCK - 1], &[BLOCK], &[BLOCK + 1], &[1, 5000], &[100_000]]
+        {
             for encoded in encodings(codec, &bytes, sizes) {
                 assert_eq!(encoded, text.as_bytes(), "{length} bytes in pieces of {sizes:?}");
             }
@@ -103,8 +109,14 @@ fn a_reader_that_fails_is_passed_on() {
             Err(io::ErrorKind::ConnectionReset.into())
         }
     }
-    assert_eq!(DecodeReader::new(STANDARD, Broken).read(&mut [0; 4]).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
-    assert_eq!(EncodeReader::new(STANDARD, Broken).read(&mut [0; 4]).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+    assert_eq!(
+        DecodeReader::new(STANDARD, Broken).read(&mut [0; 4]).unwrap_err().kind(),
+        io::ErrorKind::ConnectionReset
+    );
+    assert_eq!(
+        EncodeReader::new(STANDARD, Broken).read(&mut [0; 4]).unwrap_err().kind(),
+        io::ErrorKind::ConnectionReset
+    );
 }
 
 #[test]
@@ -119,7 +131,7 @@ fn a_writer_that_is_full_is_passed_on() {
 
 #[test]
 fn a_write_that_failed_leaves_no_hole() {
-    /// Takes nothing once, then everything.
+    /// A writer that takes nothing in its first call, and everything afterwards.
     struct Hesitant(bool, Vec<u8>);
     impl Write for Hesitant {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -1,22 +1,23 @@
-//! Writing, or not, without a jump: the memory is touched either way.
+//! Conditional writes without a jump: the memory is written in either case.
 
 use crate::{Choice, imp};
 
-/// Values that can be overwritten or exchanged in place, or left as they are, without showing which.
+/// Values that can be overwritten or swapped in place on a secret condition.
 pub trait CtAssign {
-    /// Copies `source` over `self` if *yes*.
+    /// Copies `source` over `self` if `choice` is *yes*.
     ///
     /// # Panics
-    /// Slices of different lengths are the caller's mistake; the lengths are public.
+    /// If two slices differ in length. Lengths are public.
     fn ct_assign(&mut self, source: &Self, choice: Choice);
 
-    /// Exchanges `self` and `other` if *yes*.
+    /// Swaps `self` and `other` if `choice` is *yes*.
     ///
     /// # Panics
-    /// Slices of different lengths are the caller's mistake; the lengths are public.
+    /// If two slices differ in length. Lengths are public.
     fn ct_swap(&mut self, other: &mut Self, choice: Choice);
 
-    /// What slices of this type do; integers have a faster one, the more so if the length is `KNOWN` to the compiler. Both have the same length.
+    /// Implements `ct_assign` for slices of this type. Both slices have the same length. Integers override it with
+    /// faster code, which is faster still if the compiler knows the length (`KNOWN`).
     #[doc(hidden)]
     #[inline]
     fn ct_assign_slice<const KNOWN: bool>(target: &mut [Self], source: &[Self], choice: Choice)
@@ -28,7 +29,8 @@ pub trait CtAssign {
         }
     }
 
-    /// As [`ct_assign_slice`](CtAssign::ct_assign_slice).
+    /// Implements `ct_swap` for slices of this type. Both slices have the same length. Integers override it with faster
+    /// code, which is faster still if the compiler knows the length (`KNOWN`).
     #[doc(hidden)]
     #[inline]
     fn ct_swap_slice<const KNOWN: bool>(left: &mut [Self], right: &mut [Self], choice: Choice)

@@ -1,7 +1,7 @@
-//! Optimisation barriers: what passes one, the compiler knows nothing about any more.
+//! Optimization barriers: they return their argument as a value that the compiler knows nothing about.
 //!
-//! Tier 1 is an empty assembly statement on a register: no instruction, no memory. Tier 2, for targets where inline assembly is not
-//! stable, is `black_box`, which costs a store and a load.
+//! The first kind is an empty assembly statement on a register, which costs no instruction. Targets without stable
+//! inline assembly take `black_box`, which costs a store and a load.
 
 pub(crate) use tier::{hide, keep};
 
@@ -27,16 +27,17 @@ cfg_select! {
             #[must_use]
             pub(crate) fn hide(mask: usize) -> usize {
                 let mut mask = mask;
-                // SAFETY: the statement is empty (the operand stands in a comment), so it reads and writes nothing but its own register
-                // and leaves flags and stack alone, as the options promise.
+                // SAFETY: the statement is empty (the operand stands in a comment), so it reads and writes nothing but
+                // its own register and leaves flags and stack alone, as the options promise.
                 unsafe { asm!("/* {0} */", inout(reg) mask, options(pure, nomem, nostack, preserves_flags)) };
                 mask
             }
 
-            /// Tells the compiler that the memory behind `address` is read here, so that what was written there must stand.
+            /// Tells the compiler that the memory at `address` is read here, so that earlier writes to it are kept.
             #[inline(always)]
             pub(crate) fn keep(address: *mut u8) {
-                // SAFETY: the statement is empty. Without `nomem` the compiler must assume that it reads what `address` points to.
+                // SAFETY: the statement is empty. Without `nomem` the compiler must assume that it reads what `address`
+                // points to.
                 unsafe { asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags)) };
             }
         }
@@ -52,7 +53,7 @@ cfg_select! {
                 black_box(mask)
             }
 
-            /// Tells the compiler that the memory behind `address` is read here, so that what was written there must stand.
+            /// Tells the compiler that the memory at `address` is read here, so that earlier writes to it are kept.
             #[inline(always)]
             pub(crate) fn keep(address: *mut u8) {
                 black_box(address);

@@ -1,17 +1,18 @@
-//! `Choice`: a secret yes or no, carried as a mask.
+//! `Choice`: a secret condition, stored as a mask.
 
-use crate::CtSelect;
-use crate::barrier::hide;
 use core::fmt;
 use core::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
-/// A secret yes or no: a register full of ones or of zeros.
+use crate::CtSelect;
+use crate::barrier::hide;
+
+/// A secret condition: a mask of all ones (*yes*) or all zeros (*no*).
 ///
-/// It has no `==`, no order and no conversion to `bool`, because each of those invites a jump. Combine choices with `&`, `|`, `^` and
-/// `!`, spend them with [`select`](Choice::select) and [`CtAssign`](crate::CtAssign), and when the answer may become public, say so with
-/// [`declassify`](Choice::declassify).
+/// A choice has no `==`, no order and no conversion to `bool`, because each of them invites a jump. Combine choices
+/// with `&`, `|`, `^` and `!`, and use them with [`select`](Choice::select) and [`CtAssign`](crate::CtAssign). Where
+/// the answer may become public, call [`declassify`](Choice::declassify).
 #[derive(Clone, Copy)]
-#[must_use = "a choice that nothing is done with protects nothing"]
+#[must_use = "an unused choice protects nothing"]
 pub struct Choice(usize);
 
 impl Choice {
@@ -26,42 +27,44 @@ impl Choice {
         Self(hide(0_usize.wrapping_sub(usize::from(bit & 1))))
     }
 
-    /// A choice from a condition that is **not** secret, such as a comparison of lengths.
+    /// Makes a choice from a condition that is **not** secret, such as a comparison of lengths.
     ///
-    /// To compare secrets use [`CtEq`](crate::CtEq) and [`CtOrd`](crate::CtOrd): a `bool` made from a secret may already have been a jump.
+    /// To compare secrets, use [`CtEq`](crate::CtEq) and [`CtOrd`](crate::CtOrd): computing a `bool` from a secret may
+    /// already take a jump.
     #[inline(always)]
     pub fn from_public(condition: bool) -> Self {
         Self::from_bit(u8::from(condition))
     }
 
-    /// A choice from a comparison inside this crate, which made a mask that the compiler knows nothing about.
+    /// Makes a choice from the mask of a comparison in this crate. The compiler knows nothing about that mask.
     #[inline(always)]
     pub(crate) fn from_mask(mask: usize) -> Self {
         Self(mask)
     }
 
-    /// `then` if *yes*, `otherwise` if *no*. Both are read.
+    /// Returns `then` if *yes*, `otherwise` if *no*. Both are read.
     #[inline(always)]
     #[must_use]
     pub fn select<T: CtSelect>(self, then: T, otherwise: T) -> T {
         T::ct_select(self, then, otherwise)
     }
 
-    /// One for *yes* and zero for *no*: still secret.
+    /// Returns one for *yes* and zero for *no*. The number is still secret.
     #[inline(always)]
     #[must_use]
     pub fn bit(self) -> u8 {
         (self.0 & 1) as u8
     }
 
-    /// All ones for *yes* and all zeros for *no*: still secret. Casts keep the shape: `mask() as i128 as u128` is a wider mask.
+    /// Returns all ones for *yes* and all zeros for *no*. The mask is still secret. A cast with sign extension widens
+    /// it: `mask() as i128 as u128`.
     #[inline(always)]
     #[must_use]
     pub fn mask(self) -> isize {
         self.0.cast_signed()
     }
 
-    /// The answer, made public: from here on the program may branch on it, and an observer may learn it.
+    /// Makes the answer public: from here on, the program may branch on it, and an observer may learn it.
     #[inline(always)]
     #[must_use]
     pub fn declassify(self) -> bool {
@@ -69,9 +72,10 @@ impl Choice {
     }
 }
 
-/// Says in the source that a number computed from secrets is public from here on, and returns it.
+/// Marks a number computed from secrets as public from here on, and returns it.
 ///
-/// A decoded length is the usual case. In release builds this is nothing at all; under the taint test it tells Valgrind.
+/// The usual case is a decoded length. In release builds, this function does nothing. In the taint test, it tells
+/// Valgrind.
 #[inline(always)]
 #[must_use]
 pub fn declassify(value: usize) -> usize {
@@ -80,7 +84,7 @@ pub fn declassify(value: usize) -> usize {
     value
 }
 
-/// Says in the source that bytes which came with secrets, such as the label of a key file, are public from here on, and returns them.
+/// Marks bytes that came with secrets, such as the label of a key file, as public from here on, and returns them.
 #[inline(always)]
 #[must_use]
 pub fn declassify_bytes(bytes: &[u8]) -> &[u8] {
@@ -143,7 +147,7 @@ impl BitXorAssign for Choice {
 }
 
 impl fmt::Debug for Choice {
-    /// Never shows the answer: logs are public.
+    /// Does not show the answer, since logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Choice(..)")
     }

@@ -1,16 +1,17 @@
-//! Which instruction sets the back ends may use: detected once, a ladder that ends at portable code.
+//! The CPU's instruction sets, as a ladder of levels that ends at portable code. The level is detected once.
 //!
-//! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the answer to `portable`, `sse2`,
-//! `ssse3`, `avx2` or `avx512`, so that every rung can be made to run. Release builds have no such switch.
+//! In the test configuration (`--cfg deadpan_test`) the environment variable `DEADPAN_CPU` lowers the level to
+//! `portable`, `sse2`, `ssse3`, `avx2` or `avx512`, so that tests can run every back end. Release builds have no such
+//! switch.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// A rung of the ladder. A CPU that has one has all below it.
+/// A level of the ladder. A CPU that has a level has all lower ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Level {
-    /// Arithmetic on ordinary registers, vectorised by the compiler where the target allows.
+    /// Arithmetic on ordinary registers, vectorized by the compiler where the target allows.
     Portable = 1,
     /// 16-byte vectors, on every x86-64.
     Sse2,
@@ -18,15 +19,16 @@ pub enum Level {
     Ssse3,
     /// 32-byte vectors.
     Avx2,
-    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2, POPCNT): Ice Lake, Zen 4 and later.
+    /// 64-byte vectors with masks and full byte permutations (F, BW, VL, VBMI, VBMI2; BMI2, POPCNT): Ice Lake, Zen 4
+    /// and later.
     Avx512,
 }
 
 impl Level {
-    /// All rungs, lowest first.
+    /// All levels, lowest first.
     pub const ALL: [Self; 5] = [Self::Portable, Self::Sse2, Self::Ssse3, Self::Avx2, Self::Avx512];
 
-    /// The name that `DEADPAN_CPU` understands.
+    /// Returns the level's name, as `DEADPAN_CPU` takes it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,12 +41,12 @@ impl Level {
     }
 }
 
-/// The highest rung of this CPU.
+/// Returns the highest level of this CPU.
 #[inline(always)]
 #[must_use]
 pub fn level() -> Level {
     let known = KNOWN.load(Ordering::Relaxed);
-    // The usual case by itself, so that it costs one comparison and no jump table.
+    // The usual case stands alone, so that it costs one comparison and no jump table.
     if known == Level::Avx512 as u8 {
         return Level::Avx512;
     }
@@ -57,7 +59,7 @@ pub fn level() -> Level {
     }
 }
 
-/// Zero until the first call. A race detects twice and stores the same answer.
+/// The detected level, or zero before the first call. Two threads that race detect the same level.
 static KNOWN: AtomicU8 = AtomicU8::new(0);
 
 #[cold]
@@ -92,7 +94,7 @@ fn detect() -> Level {
     Level::Portable
 }
 
-/// What `DEADPAN_CPU` allows; everything if it is not set.
+/// Returns the level that `DEADPAN_CPU` names, or the highest one if the variable is not set.
 #[cfg(deadpan_test)]
 fn ceiling() -> Level {
     let Ok(wanted) = std::env::var("DEADPAN_CPU") else { return Level::Avx512 };

@@ -1,9 +1,9 @@
-//! Equal, different, zero, not zero.
+//! Comparisons for equality, and with zero.
 
 use crate::imp::word::Word;
 use crate::{Choice, imp};
 
-/// Equality that looks at everything before it answers.
+/// Equality in a time that does not depend on the values.
 pub trait CtEq {
     /// *Yes* if both are equal. Slices of different (public) lengths are not equal.
     fn ct_eq(&self, other: &Self) -> Choice;
@@ -14,7 +14,7 @@ pub trait CtEq {
         !self.ct_eq(other)
     }
 
-    /// What slices of this type do; integers have a faster one. Both have the same length.
+    /// Implements `ct_eq` for slices of this type, which have the same length. Integers override it with faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_eq_slice(left: &[Self], right: &[Self]) -> Choice
@@ -25,7 +25,7 @@ pub trait CtEq {
     }
 }
 
-/// Zero or not, without a jump.
+/// Comparison with zero, without a jump.
 pub trait CtZero {
     /// *Yes* if every bit is zero.
     fn ct_is_zero(&self) -> Choice;
@@ -36,7 +36,7 @@ pub trait CtZero {
         !self.ct_is_zero()
     }
 
-    /// What slices of this type do; integers have a faster one.
+    /// Implements `ct_is_zero` for slices of this type. Integers override it with faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_is_zero_slice(slice: &[Self]) -> Choice

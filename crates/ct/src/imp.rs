@@ -1,8 +1,8 @@
-//! Slices of bytes at the width of the CPU. Everything above this module is free of `unsafe`.
+//! Operations on slices of bytes, in the CPU's widest registers. Only this module and the barriers have `unsafe` code.
 //!
-//! Short slices stay inline, where a known length unrolls into a few instructions; long ones pay one predictable jump on the CPU level.
-//! The arithmetic stands once, in `portable`, and is compiled again for wider registers; AVX-512 has its own text because its masked
-//! loads replace the tail.
+//! Code for short slices is inlined, where a known length unrolls into a few instructions. Long slices cost one
+//! predictable jump on the CPU level. The arithmetic is written once, in `portable`, and compiled again for wider
+//! registers. AVX-512 has separate code, because masked loads replace the tail.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2;
@@ -24,23 +24,24 @@ use self::sse2 as baseline;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use crate::cpu::{Level, level};
 
-/// Up to here the text for every CPU is inlined: a call and a look at the CPU level would cost more than they save.
+/// Up to this length, code that runs on every CPU is inlined: a call and a look at the CPU level cost more than wider
+/// registers save.
 const SHORT: usize = 256;
 
-/// Integers.
+/// Types made of integers.
 ///
 /// # Safety
-/// There is no padding, and every bit pattern is valid.
+/// The type has no padding, and every bit pattern is valid.
 pub unsafe trait Plain {}
 macro_rules! plain {
     ($($int:ty)*) => { $(
-        // SAFETY: an integer.
+        // SAFETY: an integer has no padding, and every bit pattern is valid.
         unsafe impl Plain for $int {}
     )* };
 }
 plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-/// The bytes of a slice of integers.
+/// Returns the bytes of a slice of integers.
 #[inline(always)]
 pub fn bytes<T: Plain>(slice: &[T]) -> &[u8] {
     // SAFETY: `Plain` promises that there is no padding; the length is the slice's own size in bytes, and
@@ -48,10 +49,10 @@ pub fn bytes<T: Plain>(slice: &[T]) -> &[u8] {
     unsafe { core::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
 }
 
-/// The bytes of a slice of integers, to be changed.
+/// Returns the bytes of a slice of integers, for writing.
 #[inline(always)]
 pub fn bytes_mut<T: Plain>(slice: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `bytes`; and every pattern of bytes is a valid integer, so whatever is written is sound.
+    // SAFETY: the same as in `bytes`. In addition, every pattern of bytes is a valid integer, so any write is sound.
     unsafe { core::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
 }
 
@@ -62,7 +63,8 @@ macro_rules! dispatch {
         } else {
             #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
             match level() {
-                // SAFETY: `level` returns this rung only if the CPU and the operating system have its instruction sets.
+                // SAFETY: `level` returns this level only if the CPU and the operating system support its instruction
+                // sets.
                 Level::Avx512 => unsafe { avx512::$name($($argument),*) },
                 // SAFETY: as above.
                 Level::Avx2 => unsafe { avx2::$name($($argument),*) },
@@ -74,20 +76,21 @@ macro_rules! dispatch {
     };
 }
 
-/// All ones if both slices, of the same length, hold the same bytes.
+/// Returns all ones if both slices hold the same bytes. They have the same length.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     debug_assert_eq!(left.len(), right.len());
     dispatch!(left.len(), equal(left, right))
 }
 
-/// All ones if every byte is zero.
+/// Returns all ones if every byte is zero.
 #[inline(always)]
 pub fn zero(slice: &[u8]) -> usize {
     dispatch!(slice.len(), zero(slice))
 }
 
-/// Copies `source` where `mask` has ones. An array, whose length is `KNOWN`, comes to a few instructions if it is taken by words.
+/// Copies the bits of `source` where `mask` has ones. For an array, whose length is `KNOWN`, a loop over words compiles
+/// to a few instructions.
 #[inline(always)]
 pub fn assign<const KNOWN: bool>(target: &mut [u8], source: &[u8], mask: u64) {
     debug_assert_eq!(target.len(), source.len());
@@ -98,7 +101,8 @@ pub fn assign<const KNOWN: bool>(target: &mut [u8], source: &[u8], mask: u64) {
     }
 }
 
-/// Exchanges two slices where `mask` has ones; arrays as in [`assign`].
+/// Swaps the bits of two slices where `mask` has ones. For an array, whose length is `KNOWN`, a loop over words
+/// compiles to a few instructions.
 #[inline(always)]
 pub fn swap<const KNOWN: bool>(left: &mut [u8], right: &mut [u8], mask: u64) {
     debug_assert_eq!(left.len(), right.len());

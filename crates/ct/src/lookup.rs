@@ -2,10 +2,10 @@
 
 use crate::{Choice, CtAssign, CtEq, CtOption};
 
-/// The entry at a secret `index`, or none if the table is shorter.
+/// Returns the entry at a secret `index`, or none if the table is shorter.
 ///
-/// Every entry is read, in order, whatever the index: neither the cache nor the clock shows which one was wanted.
-/// May leak: the length of the table.
+/// Every entry is read, in order, so that neither the cache nor the time shows the index. May leak: the length of the
+/// table.
 ///
 /// ```
 /// let squares = [0_u32, 1, 4, 9, 16, 25];

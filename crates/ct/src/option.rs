@@ -1,21 +1,22 @@
-//! A value that may be there, without showing whether it is.
+//! An optional value, whose presence is secret.
 
-use crate::{Choice, CtAssign, CtEq, CtSelect};
 use core::fmt;
 
-/// Like `Option`, but the value is always present and whether it counts is a [`Choice`].
+use crate::{Choice, CtAssign, CtEq, CtSelect};
+
+/// Like `Option`, but there always is a value, and a [`Choice`] says whether it counts.
 ///
-/// A value that does not count may be anything: closures given to [`map`](CtOption::map) and [`and_then`](CtOption::and_then) always run,
-/// and must not panic or branch on what they get.
+/// A value that does not count may be anything: closures passed to [`map`](CtOption::map) and
+/// [`and_then`](CtOption::and_then) always run, and must not panic or branch on their arguments.
 #[derive(Clone, Copy)]
-#[must_use = "whether the value counts has not been looked at"]
+#[must_use = "whether the value counts has not been checked"]
 pub struct CtOption<T> {
     value: T,
     some: Choice,
 }
 
 impl<T> CtOption<T> {
-    /// `value`, which counts if `some`.
+    /// Makes an option of `value`, which counts if `some` is *yes*.
     #[inline(always)]
     pub fn new(value: T, some: Choice) -> Self {
         Self { value, some }
@@ -27,19 +28,19 @@ impl<T> CtOption<T> {
         self.some
     }
 
-    /// *Yes* if it does not.
+    /// *Yes* if the value does not count.
     #[inline(always)]
     pub fn is_none(&self) -> Choice {
         !self.some
     }
 
-    /// `f` of the value; `f` runs either way.
+    /// Applies `f` to the value. `f` runs in either case.
     #[inline(always)]
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> CtOption<U> {
         CtOption::new(f(self.value), self.some)
     }
 
-    /// `f` of the value, which may decline; `f` runs either way.
+    /// Applies `f`, which returns an option, to the value. `f` runs in either case.
     #[inline(always)]
     pub fn and_then<U>(self, f: impl FnOnce(T) -> CtOption<U>) -> CtOption<U> {
         let next = f(self.value);
@@ -52,13 +53,13 @@ impl<T> CtOption<T> {
         Self::new(self.value, self.some & condition)
     }
 
-    /// The value and whether it counts, to go on with by hand.
+    /// Returns the value and whether it counts.
     #[inline(always)]
     pub fn into_parts(self) -> (T, Choice) {
         (self.value, self.some)
     }
 
-    /// Makes public whether there is a value, and gives it out if so.
+    /// Makes public whether the value counts, and returns it if it does.
     #[inline(always)]
     #[must_use]
     pub fn declassify(self) -> Option<T> {
@@ -67,14 +68,14 @@ impl<T> CtOption<T> {
 }
 
 impl<T: CtSelect> CtOption<T> {
-    /// The value, or `otherwise` if it does not count.
+    /// Returns the value, or `otherwise` if the value does not count.
     #[inline(always)]
     #[must_use]
     pub fn unwrap_or(self, otherwise: T) -> T {
         self.some.select(self.value, otherwise)
     }
 
-    /// This one if it counts, else the other.
+    /// Returns this option if its value counts, else the other one.
     #[inline(always)]
     pub fn or(self, other: Self) -> Self {
         Self::new(self.some.select(self.value, other.value), self.some | other.some)
@@ -103,7 +104,7 @@ impl<T: CtAssign> CtAssign for CtOption<T> {
 }
 
 impl<T: CtEq> CtEq for CtOption<T> {
-    /// Equal if both count and agree, or if neither counts.
+    /// Two options are equal if both values count and are equal, or if neither counts.
     #[inline(always)]
     fn ct_eq(&self, other: &Self) -> Choice {
         let both = self.some & other.some;
@@ -113,7 +114,7 @@ impl<T: CtEq> CtEq for CtOption<T> {
 }
 
 impl<T> fmt::Debug for CtOption<T> {
-    /// Never shows the value or whether there is one: logs are public.
+    /// Shows neither the value nor whether it counts, since logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CtOption(..)")
     }

@@ -1,9 +1,10 @@
-//! Less, greater, negative.
+//! Comparisons for order, and the sign.
 
 use crate::imp::word::Word;
 use crate::{Choice, CtEq};
 
-/// Order without a jump. Slices and arrays compare like `Ord`: item by item from the front, the shorter one first on a tie.
+/// Order without a jump. Slices and arrays compare like `Ord`: item by item from the front, the shorter one first on a
+/// tie.
 pub trait CtOrd: CtEq {
     /// *Yes* if `self < other`.
     fn ct_lt(&self, other: &Self) -> Choice;
@@ -26,14 +27,15 @@ pub trait CtOrd: CtEq {
         !self.ct_lt(other)
     }
 
-    /// What slices of this type do; bytes have a faster one. Both have the same length, and `tie` is the answer if all items are equal.
+    /// Implements `ct_lt` for slices of this type. Both have the same length, and `tie` is the answer if all items are
+    /// equal. Bytes override it with faster code.
     #[doc(hidden)]
     #[inline]
     fn ct_lt_slice(left: &[Self], right: &[Self], tie: Choice) -> Choice
     where
         Self: Sized,
     {
-        // From the back to the front, so that an earlier item overrules a later one.
+        // The loop runs from the back to the front, so that earlier items overrule later ones.
         let items = left.iter().zip(right).rev();
         items.fold(tie, |less, (a, b)| a.ct_lt(b) | (a.ct_eq(b) & less))
     }
@@ -79,7 +81,7 @@ integers! {
     i8; i16; i32; i64; i128; isize;
 }
 
-/// Bytes in order are one long big-endian number, compared here from its last word to its first.
+/// A slice of bytes is compared as one long big-endian number, from its last word to its first.
 fn less_bytes(left: &[u8], right: &[u8], tie: Choice) -> Choice {
     let (left_head, left_words) = left.as_rchunks::<8>();
     let (right_head, right_words) = right.as_rchunks::<8>();

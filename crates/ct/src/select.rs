@@ -1,13 +1,13 @@
-//! One of two values, without a jump.
+//! Selection of one of two values, without a jump.
 
 use crate::imp::word::Word;
 use crate::{Choice, CtAssign};
 
-/// Values that a [`Choice`] can pick between: integers, arrays of them, choices, pairs, and your own types.
+/// Values that a [`Choice`] can select: integers, arrays of them, choices, pairs, and your own types.
 ///
 /// Most code calls [`Choice::select`]. For references and slices use [`CtAssign`], which writes in place.
 pub trait CtSelect: Sized {
-    /// `then` if *yes*, `otherwise` if *no*.
+    /// Returns `then` if `choice` is *yes*, `otherwise` if it is *no*.
     #[must_use]
     fn ct_select(choice: Choice, then: Self, otherwise: Self) -> Self;
 }

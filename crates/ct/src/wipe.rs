@@ -1,18 +1,20 @@
-//! Wiping memory in a way that the compiler cannot drop.
+//! Wiping memory so that the compiler cannot remove the writes.
 //!
-//! The zeros are written by an ordinary fill, which becomes the target's fastest one; then an empty assembly statement takes the address,
-//! so that the compiler must assume that somebody reads the zeros. Volatile writes, the usual way, go byte by byte.
+//! An ordinary fill writes the zeros, which compiles to the target's fastest one. Then an empty assembly statement
+//! takes the address, so that the compiler must assume that the zeros are read. Volatile writes, the usual way, go byte
+//! by byte.
 
-use crate::barrier::keep;
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-/// Memory that can be set to zero for good.
+use crate::barrier::keep;
+
+/// Values that can be wiped: overwritten with zeros.
 pub trait Wipe {
     /// Overwrites the value with zeros; the compiler keeps the writes even if nothing reads them.
     ///
-    /// Copies that were made before (by a move, a `Clone`, a growing `Vec`, the registers) are out of its reach: keep a secret in one
-    /// place, and wipe that.
+    /// Earlier copies are not wiped: those that a move, a `Clone`, a growing `Vec` or the registers left. Keep a secret
+    /// in one place, and wipe that place.
     fn wipe(&mut self);
 }
 
@@ -45,7 +47,7 @@ macro_rules! integers {
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-/// All that the vector has room for, which may hold more than it does now. Afterwards it is empty.
+/// Wipes the vector's whole capacity, which may still hold earlier contents. Afterwards the vector is empty.
 #[cfg(feature = "alloc")]
 impl Wipe for alloc::vec::Vec<u8> {
     fn wipe(&mut self) {
@@ -69,7 +71,8 @@ impl Wipe for alloc::vec::Vec<u8> {
 pub struct Wiped<T: Wipe>(T);
 
 impl<T: Wipe> Wiped<T> {
-    /// Takes charge of `value`. The place it came from keeps its copy: build secrets inside.
+    /// Makes a guard that wipes `value`. The place that `value` was moved from keeps its copy: create secrets inside
+    /// the guard.
     #[inline(always)]
     pub const fn new(value: T) -> Self {
         Self(value)
@@ -99,7 +102,7 @@ impl<T: Wipe> DerefMut for Wiped<T> {
 }
 
 impl<T: Wipe> fmt::Debug for Wiped<T> {
-    /// Never shows the secret.
+    /// Does not show the secret, since logs are public.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Wiped(..)")
     }

@@ -1,10 +1,12 @@
-//! Every operation obeys the plain operator: exhaustively for bytes, by properties for the rest.
+//! Compares every operation with the plain operator: exhaustively for bytes, by property tests for other types.
 
-use deadpan_ct::{Choice, CtAssign, CtEq, CtOption, CtOrd, CtSelect, CtSign, CtZero, declassify, lookup};
-use proptest::prelude::*;
 use std::fmt::Debug;
 
-/// All laws of an integer type, for one pair of values.
+use proptest::prelude::*;
+
+use deadpan_ct::{Choice, CtAssign, CtEq, CtOption, CtOrd, CtSelect, CtSign, CtZero, declassify, lookup};
+
+/// Checks all laws of an integer type for one pair of values.
 fn pair_laws<T>(a: T, b: T)
 where
     T: CtEq + CtOrd + CtZero + CtSelect + CtAssign + Ord + Default + Copy + Debug,
@@ -21,7 +23,7 @@ where
     ];
     for (name, choice, expected) in laws {
         assert_eq!(choice.declassify(), expected, "{name} of {a:?} and {b:?}");
-        // A choice is a whole mask, or arithmetic on it goes wrong.
+        // A mask that is not all ones or all zeros makes the arithmetic wrong.
         assert_eq!(choice.mask(), if expected { -1 } else { 0 }, "{name} of {a:?} and {b:?}");
         moves(choice, expected, a, b);
     }
@@ -29,7 +31,7 @@ where
     moves(Choice::FALSE, false, a, b);
 }
 
-/// What a choice does with two values.
+/// Checks what a choice does with two values.
 fn moves<T: CtSelect + CtAssign + Copy + PartialEq + Debug>(choice: Choice, yes: bool, a: T, b: T) {
     assert_eq!(choice.select(a, b), if yes { a } else { b });
     let mut target = b;
@@ -56,8 +58,10 @@ macro_rules! wide {
         proptest! {
             #[test]
             fn $name(a in any::<$int>(), b in any::<$int>(), shift in 0..<$int>::BITS) {
-                // Random words differ everywhere, so the neighbourhood of equality, of one bit and of the borders is asked for by name.
-                let edges = [a, b, 0, 1, <$int>::MAX, 1 << (<$int>::BITS - 1), a ^ (1 << shift), a.wrapping_add(1), a.wrapping_sub(1)];
+                // Random words differ in most bits. Equal values, values that differ in one bit, and extreme values are
+                // therefore added by hand.
+                let [next, before, top] = [a.wrapping_add(1), a.wrapping_sub(1), 1 << (<$int>::BITS - 1)];
+                let edges = [a, b, 0, 1, <$int>::MAX, top, a ^ (1 << shift), next, before];
                 for x in edges {
                     for y in edges {
                         pair_laws(x, y);
@@ -113,7 +117,11 @@ fn moves_choice(choice: Choice, other: Choice, yes: bool) {
 
 proptest! {
     #[test]
-    fn slices_compare_like_slices(a in proptest::collection::vec(any::<u8>(), 0..300), b in proptest::collection::vec(any::<u8>(), 0..300), at in any::<prop::sample::Index>()) {
+    fn slices_compare_like_slices(
+        a in proptest::collection::vec(any::<u8>(), 0..300),
+        b in proptest::collection::vec(any::<u8>(), 0..300),
+        at in any::<prop::sample::Index>(),
+    ) {
         let mut near = a.clone();
         if !near.is_empty() {
             let at = at.index(near.len());
@@ -138,7 +146,12 @@ proptest! {
     }
 
     #[test]
-    fn wider_items_too(a in proptest::collection::vec(any::<i32>(), 0..70), b in proptest::collection::vec(-2..2_i32, 0..5), c in proptest::collection::vec(-2..2_i32, 0..5), yes in 0..=1_u8) {
+    fn wider_items_too(
+        a in proptest::collection::vec(any::<i32>(), 0..70),
+        b in proptest::collection::vec(-2..2_i32, 0..5),
+        c in proptest::collection::vec(-2..2_i32, 0..5),
+        yes in 0..=1_u8,
+    ) {
         prop_assert_eq!(b.ct_lt(&c).declassify(), b < c);
         prop_assert_eq!(b.ct_eq(&c).declassify(), b == c);
         let choice = Choice::from_bit(yes);

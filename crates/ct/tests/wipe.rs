@@ -1,4 +1,4 @@
-//! Wiped memory is zero, also where the compiler could think that nobody looks.
+//! Wiped memory is zero, also where the compiler could assume that it is never read.
 
 use deadpan_ct::{Wipe, Wiped};
 
@@ -18,7 +18,7 @@ fn integers_arrays_and_slices() {
 
 #[test]
 fn a_guard_wipes_when_it_is_dropped() {
-    // A type that tells what it was when its guard wiped it: the guard itself gives no way to look.
+    // Reports its value when its guard wipes it, since the guard has no way to look at it afterwards.
     struct Witness<'a>(u8, &'a std::cell::Cell<Option<u8>>);
     impl Wipe for Witness<'_> {
         fn wipe(&mut self) {

@@ -1,36 +1,37 @@
-//! Rounding a length down to whole blocks without dividing: the time of a division instruction depends on its operands, and the
-//! remainder is secret.
+//! Rounding a length down to whole blocks without a division, since the time of a division instruction depends on its
+//! operands, and the remainder is secret.
 
-/// A block size, ready to round by.
+/// A block size with its reciprocal, for rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     block: usize,
     /// A power of two divided by the block, rounded up.
     reciprocal: u64,
-    /// Which power of two: `63 + shift`.
+    /// The exponent of that power of two, less 63.
     shift: u32,
 }
 
 impl Divisor {
-    /// `block` is not zero.
+    /// Computes the reciprocal of `block`, which is not zero.
     pub const fn new(block: u8) -> Self {
         let shift = (block as u32).next_power_of_two().trailing_zeros();
-        // With `r` this reciprocal, `r * block` exceeds 2^(63 + shift) by at least one and at most `block`, which is at most 2^shift:
-        // the condition of Granlund and Montgomery (1994, theorem 4.2) under which the quotients of all 63-bit numbers are exact.
+        // With `r` this reciprocal, `r * block` exceeds 2^(63 + shift) by at least one and at most `block`, which is at
+        // most 2^shift: the condition of Granlund and Montgomery (1994, theorem 4.2) under which the quotients of all
+        // 63-bit numbers are exact.
         let reciprocal = ((1_u128 << (63 + shift)) / block as u128 + 1) as u64;
         Self { block: block as usize, reciprocal, shift }
     }
 
-    /// The block size.
+    /// Returns the block size.
     #[inline(always)]
     pub const fn block(self) -> usize {
         self.block
     }
 
-    /// `length`, at most `isize::MAX`, rounded down to a multiple of the block.
+    /// Rounds `length`, at most `isize::MAX`, down to a multiple of the block.
     #[inline(always)]
     pub const fn full(self, length: usize) -> usize {
-        // Doubled, so that the quotient begins in the upper half of the product.
+        // The length is doubled, so that the quotient begins in the upper half of the product.
         let product = (2 * length as u64) as u128 * self.reciprocal as u128;
         (((product >> 64) as u64) >> self.shift) as usize * self.block
     }
@@ -49,7 +50,11 @@ mod tests {
             for length in lengths.chain((0..usize::BITS - 1).map(|bit| 1 << bit)) {
                 assert_eq!(divisor.full(length), length - length % size, "{length} by {block}");
                 let whole = length - length % size;
-                assert_eq!(divisor.full(whole.saturating_sub(1)), whole.saturating_sub(1) / size * size, "{whole} - 1 by {block}");
+                assert_eq!(
+                    divisor.full(whole.saturating_sub(1)),
+                    whole.saturating_sub(1) / size * size,
+                    "{whole} - 1 by {block}"
+                );
             }
         }
     }

@@ -1,28 +1,29 @@
-//! What can go wrong, grouped by whose fault it is.
+//! Errors, grouped by their cause.
 
-use crate::RandomError;
 use core::fmt;
 
-/// Why nothing was padded or unpadded.
+use crate::RandomError;
+
+/// The reason why nothing was padded or unpadded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     // The input.
-    /// The padding is wrong. Why and where is a secret, and there is nothing more to learn from this value.
+    /// The padding is wrong. The error has no detail, since the reason and the place are secret.
     Padding,
     /// The padded input is empty or does not consist of whole blocks.
     NotBlocks,
-    /// The data ends in zero, and zero padding could not be told from it.
+    /// The data ends in a zero byte, which could not be told from zero padding.
     ZeroTail,
     // The caller.
     /// A block of zero bytes.
     BlockSize,
-    /// The room for the padded data is too small.
+    /// The output buffer is too small for the padded data.
     TooSmall {
-        /// How many bytes it takes.
+        /// The number of bytes that are needed.
         needed: usize,
     },
-    /// The scheme takes random bytes, and without the feature `std` they must come from a generator of the caller's.
+    /// The scheme takes random bytes. Without the feature `std`, the caller must pass a generator.
     NoGenerator,
     // The system.
     /// The source of random bytes failed.
@@ -34,12 +35,10 @@ impl fmt::Display for Error {
         match self {
             Self::Padding => f.write_str("the padding is wrong"),
             Self::NotBlocks => f.write_str("the padded input is not one or more whole blocks"),
-            Self::ZeroTail => f.write_str("the data ends in zero\nchoose a scheme other than zero padding"),
+            Self::ZeroTail => f.write_str("the data ends in a zero byte, which zero padding could not preserve"),
             Self::BlockSize => f.write_str("a block must have at least one byte"),
-            Self::TooSmall { needed } => write!(f, "the room for the padded data is too small\nmake it {needed} bytes"),
-            Self::NoGenerator => {
-                f.write_str("the scheme takes random bytes and there is no generator\npass one, or enable the feature std")
-            }
+            Self::TooSmall { needed } => write!(f, "the output buffer is too small: {needed} bytes are needed"),
+            Self::NoGenerator => f.write_str("the scheme needs random bytes, and no generator was passed"),
             Self::Random => f.write_str("the source of random bytes failed"),
         }
     }

@@ -1,7 +1,7 @@
-//! The kernels: one block in, one block out. Everything above is free of `unsafe`.
+//! The kernels, which pad and check one block. Only this module has `unsafe` code.
 //!
-//! All back ends keep one contract. The block is as long as [`Row::size`] says, and holds fewer data bytes than that; how many is secret.
-//! `pad` and `pad_in_place` write every byte of the block, and touch none outside of it, of the data and of the noise.
+//! All back ends keep one contract. The block has [`Row::size`] bytes and fewer data bytes, whose number is secret.
+//! `pad` and `pad_in_place` write every byte of the block, and touch no memory but the block, the data and the noise.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx512;
@@ -18,19 +18,19 @@ use deadpan_ct::cpu::{Level, level};
 pub use portable::last_kept;
 pub use row::{Row, Value};
 
-/// Random bytes for the largest block; anything if the scheme takes none.
+/// Random bytes for the largest block. Any bytes do if the scheme takes none.
 pub type Noise = [u8; u8::MAX as usize];
-/// The anything.
+/// The noise for schemes that take none.
 pub static NO_NOISE: Noise = [0; u8::MAX as usize];
 
 macro_rules! dispatch {
     ($name:ident($($argument:expr),*)) => {{
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         match level() {
-            // SAFETY: `level` returns this rung only if the CPU and the operating system have its instruction sets.
+            // SAFETY: `level` returns this level only if the CPU and the operating system support its instruction sets.
             Level::Avx512 => unsafe { avx512::$name($($argument),*) },
             Level::Portable => portable::$name($($argument),*),
-            // SAFETY: as above; every other rung has SSE2.
+            // SAFETY: every x86-64 has SSE2.
             _ => unsafe { sse2::$name($($argument),*) },
         }
         #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
@@ -38,8 +38,8 @@ macro_rules! dispatch {
     }};
 }
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding behind them. If that is noisy, the block
-/// holds the noise.
+/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
+/// padding, the block holds the noise before the call.
 #[inline(always)]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     dispatch!(pad(row, value, data, block));
@@ -51,18 +51,20 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, nois
     dispatch!(pad_in_place(row, value, block, kept, noise));
 }
 
-/// How many padding bytes a block has, and whether it is padded as the row says. The count is garbage if not.
+/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
+/// meaning.
 #[inline(always)]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     dispatch!(unpad(row, block))
 }
 
-/// The full blocks of `data`, and the bytes behind them. A jump on the length would have to look at the part of it that is secret.
+/// Splits `data` into its full blocks and the bytes after them. There is no bounds check, since it would jump on the
+/// part of the length that is secret.
 #[inline(always)]
 pub fn split(data: &[u8], divisor: Divisor) -> (&[u8], &[u8]) {
     let full = divisor.full(data.len());
     debug_assert!(full <= data.len());
-    // SAFETY: `full` rounds a slice's length down; see the proof there.
+    // SAFETY: `full` rounds the length of a slice down, as its proof says.
     unsafe { data.split_at_unchecked(full) }
 }
 

@@ -4,7 +4,7 @@
 #[cfg(any(feature = "std", deadpan_test, test))]
 extern crate std;
 
-// The tests' reference is shared with `tests/`, and names the crate as they do.
+// The unit tests share the reference of `tests/`, which names the crate.
 #[cfg(test)]
 extern crate self as deadpan_pad;
 

@@ -1,17 +1,18 @@
-//! `Padding`: a scheme and a block size, chosen once. Here it pads; `unpad` has the way back.
+//! `Padding`: a scheme and a block size. This module pads; `unpad` removes padding.
+
+use core::fmt;
 
 use crate::divisor::Divisor;
 use crate::imp::{self, Row, Value};
 use crate::{Error, Random, Scheme, random};
-use core::fmt;
 use deadpan_ct::{CtZero, Wipe, declassify};
 
 /// A scheme for blocks of one size.
 ///
-/// Padding adds at least one byte and at most a block: data of whole blocks, and no data at all, get a block more.
+/// Padding adds at least one byte and at most a block. Data of whole blocks, and empty data, get one block more.
 ///
-/// What may leak from padding: how many full blocks the data has, the scheme and the block size. How many bytes are in the last block, and
-/// all their values, do not; except that an error of [`Error::ZeroTail`] shows.
+/// Padding may leak the number of full blocks in the data, the scheme, the block size, and the error
+/// [`Error::ZeroTail`]. It leaks neither the number of bytes in the last block nor any value.
 #[derive(Clone, Copy)]
 pub struct Padding {
     scheme: Scheme,
@@ -20,7 +21,7 @@ pub struct Padding {
 }
 
 impl Padding {
-    /// `scheme` for blocks of `block` bytes.
+    /// Makes a padding of `scheme` for blocks of `block` bytes.
     ///
     /// # Errors
     /// [`Error::BlockSize`] for a block of zero bytes.
@@ -31,23 +32,23 @@ impl Padding {
         Ok(Self { scheme, divisor: Divisor::new(block), row: Row::of(scheme, block) })
     }
 
-    /// The scheme.
+    /// Returns the scheme.
     #[inline]
     #[must_use]
     pub const fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Bytes in a block.
+    /// Returns the number of bytes in a block.
     #[inline]
     #[must_use]
     pub const fn block(&self) -> u8 {
         self.row.size
     }
 
-    /// How long data of `length` bytes is with its padding, or `None` if no slice is that long.
+    /// Returns the padded length of `length` bytes of data, or `None` if no slice is that long.
     ///
-    /// May leak: whether it is `None`.
+    /// May leak: whether the result is `None`.
     #[inline]
     #[must_use]
     pub const fn padded_len(&self, length: usize) -> Option<usize> {
@@ -57,43 +58,54 @@ impl Padding {
         Some(self.divisor.full(length) + self.divisor.block())
     }
 
-    /// Copies `data` to the front of `output` and pads it there; returns the padded data. Nothing behind it is written.
+    /// Copies `data` to the front of `output`, pads it there, and returns the padded data. Bytes after it are not
+    /// written.
     ///
     /// May leak: the number of full blocks in `data`, and the error.
     ///
     /// # Errors
-    /// [`Error::TooSmall`], [`Error::ZeroTail`], [`Error::Random`], and [`Error::NoGenerator`] without the feature `std`. The output may
-    /// have been written to if the generator failed, and is zero where it would have been written to if the data end in zero.
+    /// [`Error::TooSmall`], [`Error::ZeroTail`], [`Error::Random`], and [`Error::NoGenerator`] without the feature
+    /// `std`. If the generator failed, the output may have been written to. If the data end in zero, the output is
+    /// wiped.
     #[inline]
     pub fn pad_into<'a>(&self, data: &[u8], output: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         self.copy_and_pad(data, output, random::fill)
     }
 
-    /// [`pad_into`](Padding::pad_into) with random bytes from a generator of yours.
+    /// Works like [`pad_into`](Padding::pad_into), with random bytes from `generator`.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of the method without a generator, except [`Error::NoGenerator`].
     #[inline]
-    pub fn pad_into_with<'a>(&self, data: &[u8], output: &'a mut [u8], random: &mut impl Random) -> Result<&'a mut [u8], Error> {
+    pub fn pad_into_with<'a>(
+        &self,
+        data: &[u8],
+        output: &'a mut [u8],
+        random: &mut impl Random,
+    ) -> Result<&'a mut [u8], Error> {
         self.copy_and_pad(data, output, |bytes| Ok(random.fill(bytes)?))
     }
 
-    /// Pads only what is behind the full blocks of `data`, which need not be copied: writes one block to the front of `last`. Returns the
-    /// full blocks, as they are in `data`, and that block.
+    /// Pads the last block of `data` without copying its full blocks. Writes the padded block to the front of `last`.
+    /// Returns the full blocks, as they are in `data`, and the padded block.
     ///
     /// May leak: the number of full blocks in `data`, and the error.
     ///
     /// # Errors
-    /// As for [`pad_into`](Padding::pad_into).
+    /// The errors of [`pad_into`](Padding::pad_into).
     #[inline]
-    pub fn pad_last_block<'d, 'l>(&self, data: &'d [u8], last: &'l mut [u8]) -> Result<(&'d [u8], &'l mut [u8]), Error> {
+    pub fn pad_last_block<'d, 'l>(
+        &self,
+        data: &'d [u8],
+        last: &'l mut [u8],
+    ) -> Result<(&'d [u8], &'l mut [u8]), Error> {
         self.pad_behind(data, last, random::fill)
     }
 
-    /// [`pad_last_block`](Padding::pad_last_block) with random bytes from a generator of yours.
+    /// Works like [`pad_last_block`](Padding::pad_last_block), with random bytes from `generator`.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of the method without a generator, except [`Error::NoGenerator`].
     #[inline]
     pub fn pad_last_block_with<'d, 'l>(
         &self,
@@ -104,23 +116,28 @@ impl Padding {
         self.pad_behind(data, last, |bytes| Ok(random.fill(bytes)?))
     }
 
-    /// Pads the first `length` bytes of `buffer` where they are; returns the padded data. Nothing behind it is written.
+    /// Pads the first `length` bytes of `buffer` in place, and returns the padded data. Bytes after it are not written.
     ///
     /// May leak: the number of full blocks in the data, and the error.
     ///
     /// # Errors
-    /// As for [`pad_into`](Padding::pad_into), but the buffer is as it was after any error.
+    /// The errors of [`pad_into`](Padding::pad_into). After an error, the buffer is unchanged.
     #[inline]
     pub fn pad_in_place<'a>(&self, buffer: &'a mut [u8], length: usize) -> Result<&'a mut [u8], Error> {
         self.pad_at_place(buffer, length, random::fill)
     }
 
-    /// [`pad_in_place`](Padding::pad_in_place) with random bytes from a generator of yours.
+    /// Works like [`pad_in_place`](Padding::pad_in_place), with random bytes from `generator`.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of the method without a generator, except [`Error::NoGenerator`].
     #[inline]
-    pub fn pad_in_place_with<'a>(&self, buffer: &'a mut [u8], length: usize, random: &mut impl Random) -> Result<&'a mut [u8], Error> {
+    pub fn pad_in_place_with<'a>(
+        &self,
+        buffer: &'a mut [u8],
+        length: usize,
+        random: &mut impl Random,
+    ) -> Result<&'a mut [u8], Error> {
         self.pad_at_place(buffer, length, |bytes| Ok(random.fill(bytes)?))
     }
 
@@ -165,7 +182,7 @@ impl Padding {
         length: usize,
         fill: impl FnOnce(&mut [u8]) -> Result<(), Error>,
     ) -> Result<&'a mut [u8], Error> {
-        // No slice has the highest bit in its length; without it the rounding is exact.
+        // The length of a slice never has the highest bit set. Without that bit, the rounding is exact.
         if declassify(length >> (usize::BITS - 1)) != 0 {
             return Err(Error::TooSmall { needed: usize::MAX });
         }
@@ -185,17 +202,17 @@ impl Padding {
         Ok(output)
     }
 
-    /// The part of `output` that is written.
+    /// Returns the part of `output` that is written.
     #[inline]
     fn room<'a>(&self, output: &'a mut [u8], full: usize) -> Result<&'a mut [u8], Error> {
         let needed = full + self.divisor.block();
         output.get_mut(..needed).ok_or(Error::TooSmall { needed })
     }
 
-    /// An error if the data's last byte is zero and so would be the padding; `block` begins with the `kept` bytes behind `full`. It does not
-    /// help that the data may end on a block border: other implementations strip zeros across it.
+    /// Fails if the data end in a zero byte and the padding is zeros. `block` begins with the `kept` bytes after
+    /// `full`. Data that end on a block border fail as well, since other implementations strip zeros across it.
     ///
-    /// Both bytes that may be the last are read, whichever it is: where the data end is a secret.
+    /// Both bytes that may be the last one are read, since the end of the data is secret.
     #[inline]
     fn refuse_zero_tail(&self, full: &[u8], block: &[u8], kept: usize) -> Result<(), Error> {
         if !matches!(self.scheme, Scheme::Zero) {
@@ -205,7 +222,8 @@ impl Padding {
         if last.ct_is_zero().declassify() { Err(Error::ZeroTail) } else { Ok(()) }
     }
 
-    /// What the padding begins with, random if the scheme wants it so; and noise into `block` if it wants that.
+    /// Returns the start value of the padding, which is random for some schemes. Fills `block` with noise for noisy
+    /// schemes.
     #[inline]
     fn draw(&self, fill: impl FnOnce(&mut [u8]) -> Result<(), Error>, block: &mut [u8]) -> Result<Value, Error> {
         match self.scheme {
@@ -214,7 +232,7 @@ impl Padding {
                 let mut seed = [0; 8];
                 fill(&mut seed)?;
                 let seed = u64::from_le_bytes(seed);
-                // From 1 to 255, all alike to within 2^-56: mixed with the last data byte it is any byte but that one.
+                // A number from 1 to 255, uniform to within 2^-56. XORed with the last data byte, it is any other byte.
                 return Ok(Value { data: 1 + ((u128::from(seed) * 255) >> 64) as u8, empty: seed as u8 });
             }
             _ => {}

@@ -1,29 +1,32 @@
 //! The default generator: a pool of random bytes for each thread.
 //!
-//! AES-256 counts through 4 KiB at a time. The first 32 bytes become the key of the next refill and the rest is handed out once, wiped as
-//! it goes, so that neither the pool nor the key tells anything about bytes given out before ("fast key erasure"). Every MiB the operating
-//! system mixes in a fresh seed; a forked child gets one at its first refill, and until then repeats at most 4 KiB of its parent's bytes.
+//! AES-256 in counter mode makes 4 KiB at a time. The first 32 bytes become the key of the next refill. The rest is
+//! output once and wiped, so that neither the pool nor the key tells anything about earlier output ("fast key
+//! erasure"). After every MiB, a fresh seed from the operating system is mixed in. A forked child gets a seed at its
+//! first refill, and until then repeats at most 4 KiB of its parent's bytes.
 
-use crate::RandomError;
+use core::cell::RefCell;
+use std::thread_local;
+
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use aes::{Aes256, Block};
-use core::cell::RefCell;
-use deadpan_ct::{Wipe, Wiped};
-use std::{process, thread_local};
 
-/// Bytes made at a time: enough to make the cost of a refill small beside that of the calls that use it up.
+use crate::RandomError;
+use deadpan_ct::{Wipe, Wiped};
+
+/// Bytes of a refill. With this many, a refill costs little in relation to the calls that use the bytes.
 const SIZE: usize = 4096;
-/// Bytes of these that are the next key.
+/// Bytes of a refill that become the next key.
 const KEY: usize = 32;
 /// Refills between two seeds.
 const REFILLS: u32 = 256;
 
 struct Pool {
-    /// The key, then bytes to hand out up to `end`, then zeros.
+    /// The key, then unused bytes up to `end`, then zeros.
     bytes: [u8; SIZE],
     end: usize,
     refills: u32,
-    /// Who seeded it; zero is nobody.
+    /// The number of the process that seeded it.
     process: u32,
 }
 
@@ -34,8 +37,9 @@ thread_local! {
 /// Overwrites `bytes` with random ones from this thread's pool.
 #[inline]
 pub fn fill(bytes: &mut [u8]) -> Result<(), RandomError> {
-    // While a thread ends its pool may be gone; then the operating system is asked.
-    POOL.try_with(|pool| pool.try_borrow_mut().map_err(|_| RandomError)?.fill(bytes)).unwrap_or_else(|_| from_system(bytes))
+    // While a thread ends, its pool may be gone. Then the bytes come from the operating system.
+    POOL.try_with(|pool| pool.try_borrow_mut().map_err(|_| RandomError)?.fill(bytes))
+        .unwrap_or_else(|_| from_system(bytes))
 }
 
 impl Pool {
@@ -43,7 +47,7 @@ impl Pool {
 
     #[inline]
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError> {
-        // The two lengths that blocks of 16 ask for, as moves between registers.
+        // The two lengths that blocks of 16 bytes ask for are copied in registers.
         if let Some(seed) = bytes.as_mut_array::<8>() {
             return self.hand_out(8, |fresh| seed.copy_from_slice(fresh));
         }
@@ -53,7 +57,7 @@ impl Pool {
         bytes.chunks_mut(SIZE - KEY).try_for_each(|part| self.hand_out(part.len(), |fresh| part.copy_from_slice(fresh)))
     }
 
-    /// Gives `take` the next bytes, then wipes them.
+    /// Passes the next bytes to `take`, then wipes them.
     #[inline(always)]
     fn hand_out(&mut self, length: usize, take: impl FnOnce(&[u8])) -> Result<(), RandomError> {
         if self.end - KEY < length {
@@ -71,7 +75,7 @@ impl Pool {
     #[inline(never)]
     fn refill(&mut self) -> Result<(), RandomError> {
         let mut key = Wiped::new([0; KEY]);
-        let process = process::id();
+        let process = process();
         if self.refills == 0 || self.process != process {
             from_system(&mut *key)?;
             self.refills = REFILLS;
@@ -96,6 +100,11 @@ impl Drop for Pool {
     fn drop(&mut self) {
         self.bytes.wipe();
     }
+}
+
+/// Returns the number of this process. WebAssembly has no process numbers and no forks, and `process::id` panics there.
+fn process() -> u32 {
+    if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
 }
 
 #[cold]

@@ -1,9 +1,10 @@
-//! Where random padding bytes come from.
+//! The sources of random padding bytes.
 
-use crate::Error;
 use core::fmt;
 
-/// A source of random bytes that nobody can predict.
+use crate::Error;
+
+/// A source of unpredictable random bytes.
 pub trait Random {
     /// Overwrites `bytes` with random ones. After an error their contents are not used.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), RandomError>;
@@ -21,7 +22,7 @@ impl fmt::Display for RandomError {
 
 impl core::error::Error for RandomError {}
 
-/// Random bytes for the methods that are given no generator.
+/// The default source of random bytes, for the methods without a generator.
 #[inline(always)]
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<(), Error> {
     #[cfg(feature = "std")]

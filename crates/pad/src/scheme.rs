@@ -1,8 +1,8 @@
-//! The eight schemes, and what each is made of.
+//! The eight schemes.
 
 use core::fmt;
 
-/// What the added bytes look like. The table in the [crate's documentation](crate) says which to take.
+/// A padding scheme. The table in the [crate's documentation](crate) says which one to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Scheme {
@@ -25,11 +25,19 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// All of them, in the order of the table.
-    pub const ALL: [Self; 8] =
-        [Self::Zero, Self::Pkcs7, Self::AnsiX923, Self::Iso10126, Self::Rfc4303, Self::Iso7816, Self::ArbitraryTail, Self::NotLast];
+    /// All schemes, in the order of the table.
+    pub const ALL: [Self; 8] = [
+        Self::Zero,
+        Self::Pkcs7,
+        Self::AnsiX923,
+        Self::Iso10126,
+        Self::Rfc4303,
+        Self::Iso7816,
+        Self::ArbitraryTail,
+        Self::NotLast,
+    ];
 
-    /// A short name in lower case, such as `pkcs7`.
+    /// Returns a short name in lower case, such as `pkcs7`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,14 +1,14 @@
-//! The way back: how much of a padded input is data.
+//! Removing padding: finding the length of the data in a padded input.
 
 use crate::{Error, Padding, imp};
 use deadpan_ct::{Choice, declassify};
 
 impl Padding {
-    /// The data in `padded`.
+    /// Returns the data in `padded`.
     ///
-    /// May leak: the length of `padded`, and then whether its padding is right and how long it is. Where an attacker can send inputs of
-    /// their own and see which are refused, that is enough to decrypt (Vaudenay's padding oracle): check a MAC first, or take
-    /// [`unpad_ct`](Padding::unpad_ct).
+    /// May leak: the length of `padded`, whether the padding is right, and the length of the data. If an attacker can
+    /// send inputs and see which ones are refused, that is enough to decrypt (Vaudenay's padding oracle). Check a MAC
+    /// first, or use [`unpad_ct`](Padding::unpad_ct).
     ///
     /// # Errors
     /// [`Error::NotBlocks`] and [`Error::Padding`].
@@ -18,12 +18,13 @@ impl Padding {
         padded.get(..self.verdict(padded, block)).ok_or(Error::Padding)
     }
 
-    /// The data in `padded`, to be changed.
+    /// Returns the data in `padded`, as a mutable slice.
     ///
-    /// May leak: as for [`unpad`](Padding::unpad).
+    /// May leak: the length of `padded`, whether the padding is right, and the length of the data, as
+    /// [`unpad`](Padding::unpad) does.
     ///
     /// # Errors
-    /// As there.
+    /// [`Error::NotBlocks`] and [`Error::Padding`].
     #[inline]
     pub fn unpad_mut<'a>(&self, padded: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         let Some(block) = self.last_block(padded) else { return Err(Error::NotBlocks) };
@@ -31,8 +32,8 @@ impl Padding {
         padded.get_mut(..length).ok_or(Error::Padding)
     }
 
-    /// The length of the data in `padded`, and whether its padding is right; zero if not. Both are still secret: combine the choice with
-    /// that of a MAC check, and declassify them together.
+    /// Returns the length of the data in `padded`, and whether the padding is right. With a wrong padding, the length
+    /// is zero. Both are still secret: combine the choice with that of a MAC check, and declassify them together.
     ///
     /// May leak: the length of `padded`.
     ///
@@ -55,7 +56,7 @@ impl Padding {
         }
     }
 
-    /// The length of the data, made public, or one that no input has if the padding is wrong.
+    /// Returns the length of the data, made public, or a length that no input has if the padding is wrong.
     #[inline(always)]
     fn verdict(&self, padded: &[u8], block: &[u8]) -> usize {
         let (length, valid) = self.look(padded, block);
@@ -68,7 +69,7 @@ impl Padding {
         (padded.len().wrapping_sub(count) & valid.mask().cast_unsigned(), valid)
     }
 
-    /// The last block of an input that consists of whole ones. All of this is public.
+    /// Returns the last block of an input of whole blocks. The lengths are public.
     #[inline(always)]
     fn last_block<'a>(&self, padded: &'a [u8]) -> Option<&'a [u8]> {
         let block = self.divisor.block();

@@ -1,12 +1,13 @@
-//! The public interface: lengths, errors, generators, and that there and back is where one started.
+//! Tests of the public interface: lengths, errors, generators, and round trips.
 
 mod reference;
 
-use deadpan_ct::declassify;
-use deadpan_pad::{Error, Padding, Random, RandomError, Scheme};
 use proptest::prelude::*;
 
-/// The same byte for ever.
+use deadpan_ct::declassify;
+use deadpan_pad::{Error, Padding, Random, RandomError, Scheme};
+
+/// A generator that repeats one byte.
 struct Same(u8);
 
 impl Random for Same {
@@ -45,7 +46,7 @@ fn round_trip(padding: Padding, data: &[u8]) {
         assert_eq!(padding.pad_into_with(data, &mut output, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_last_block_with(data, &mut last, &mut Same(7)), Err(Error::ZeroTail));
         assert_eq!(padding.pad_in_place_with(&mut place, data.len(), &mut Same(7)), Err(Error::ZeroTail));
-        // Where the data end is not to be seen, so the copy is made first and wiped after.
+        // The data are copied first and wiped on error, since the end of the data must not leak.
         let ((output, behind), (last, behind_last)) = (output.split_at(whole), last.split_at(block));
         assert!(output.iter().chain(last).all(|&byte| byte == 0));
         assert!(behind.iter().chain(behind_last).chain(&place[data.len()..]).all(|&byte| byte == 0x5c));
@@ -56,7 +57,10 @@ fn round_trip(padding: Padding, data: &[u8]) {
     let (front, end) = padding.pad_last_block_with(data, &mut last, &mut Same(7)).unwrap();
     assert_eq!((front, &*end), padded.split_at(full));
     assert_eq!(padding.pad_in_place_with(&mut place, data.len(), &mut Same(7)).unwrap(), padded);
-    assert!(output[whole..].iter().chain(&last[block..]).chain(&place[whole..]).all(|&byte| byte == 0x5c), "wrote too far");
+    assert!(
+        output[whole..].iter().chain(&last[block..]).chain(&place[whole..]).all(|&byte| byte == 0x5c),
+        "wrote too far"
+    );
     let mut padded = padded;
     assert_eq!(padding.unpad(&padded).unwrap(), data);
     assert_eq!(padding.unpad_mut(&mut padded).unwrap(), data);
@@ -70,9 +74,13 @@ fn lengths_around_every_block() {
     for scheme in Scheme::ALL {
         for block in 1..=255_u8 {
             let size = usize::from(block);
-            let lengths = [0, 1, 2, size - 1, size, size + 1, 2 * size - 1, 2 * size, 2 * size + 1, 3 * size + size / 2];
+            let lengths =
+                [0, 1, 2, size - 1, size, size + 1, 2 * size - 1, 2 * size, 2 * size + 1, 3 * size + size / 2];
             for length in lengths {
-                round_trip(padding(scheme, block), &(0..length).map(|place| (place * 37 + 1) as u8).collect::<Vec<_>>());
+                round_trip(
+                    padding(scheme, block),
+                    &(0..length).map(|place| (place * 37 + 1) as u8).collect::<Vec<_>>(),
+                );
             }
         }
     }
@@ -87,13 +95,18 @@ fn known_blocks() {
         (Scheme::Iso10126, *b"Hello\x07\x07\x03"),
         (Scheme::Rfc4303, *b"Hello\x01\x02\x03"),
         (Scheme::Iso7816, *b"Hello\x80\0\0"),
-        // Bytes of seven are just below 7/255 of the whole, which makes six; one more is mixed with "o".
+        // A random number of bytes 07 is just below 7/255 of the range, which gives 6. One is added, and the sum is
+        // XORed with "o".
         (Scheme::ArbitraryTail, [b'H', b'e', b'l', b'l', b'o', b'o' ^ 7, b'o' ^ 7, b'o' ^ 7]),
         (Scheme::NotLast, *b"Hello\x90\x90\x90"),
     ];
     for (scheme, expected) in known {
         let mut output = [0; 8];
-        assert_eq!(padding(scheme, 8).pad_into_with(b"Hello", &mut output, &mut Same(7)).unwrap(), expected, "{scheme}");
+        assert_eq!(
+            padding(scheme, 8).pad_into_with(b"Hello", &mut output, &mut Same(7)).unwrap(),
+            expected,
+            "{scheme}"
+        );
     }
     let mut output = [0; 4];
     assert_eq!(padding(Scheme::NotLast, 4).pad_into(b"", &mut output).unwrap(), [0xaa; 4]);
@@ -186,7 +199,11 @@ fn without_a_generator() {
 
 proptest! {
     #[test]
-    fn there_and_back(scheme in prop::sample::select(&Scheme::ALL[..]), block in 1..=255_u8, data in prop::collection::vec(any::<u8>(), 0..700)) {
+    fn padding_and_unpadding(
+        scheme in prop::sample::select(&Scheme::ALL[..]),
+        block in 1..=255_u8,
+        data in prop::collection::vec(any::<u8>(), 0..700),
+    ) {
         round_trip(padding(scheme, block), &data);
     }
 

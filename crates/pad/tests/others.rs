@@ -1,11 +1,12 @@
-//! The crate `block-padding`, where its rules are ours.
+//! Comparison with the crate `block-padding`, where its rules are the same as ours.
 //!
-//! They differ in this: it pads nothing but its last block, its `ZeroPadding` adds nothing to whole blocks and cannot fail, its
-//! `Iso10126` is missing, and its sizes are types.
+//! The crates differ in these points: `block-padding` pads only its last block, its `ZeroPadding` adds nothing to whole
+//! blocks and cannot fail, its `Iso10126` is missing, and its sizes are types.
 
 use block_padding::{AnsiX923, Iso7816, Padding as Theirs, Pkcs7};
-use deadpan_pad::{Padding, Scheme};
 use proptest::prelude::*;
+
+use deadpan_pad::{Padding, Scheme};
 
 type Size = block_padding::array::typenum::U16;
 

@@ -1,9 +1,10 @@
-//! Padmé against the paper's algorithm, word for word in floating point and jumps.
+//! Comparison of Padmé with the paper's algorithm, which uses floating point and jumps.
 
-use deadpan_pad::padme;
 use proptest::prelude::*;
 
-/// Algorithm 1 of the paper.
+use deadpan_pad::padme;
+
+/// Computes Padmé by algorithm 1 of the paper.
 fn paper(length: u64) -> u64 {
     if length < 2 {
         return length;
@@ -23,8 +24,21 @@ fn small_lengths() {
 
 #[test]
 fn known_lengths() {
-    let known =
-        [(0, 0), (1, 1), (2, 2), (3, 3), (8, 8), (9, 10), (10, 10), (11, 12), (16, 16), (17, 18), (31, 32), (33, 36), (1 << 40, 1 << 40)];
+    let known = [
+        (0, 0),
+        (1, 1),
+        (2, 2),
+        (3, 3),
+        (8, 8),
+        (9, 10),
+        (10, 10),
+        (11, 12),
+        (16, 16),
+        (17, 18),
+        (31, 32),
+        (33, 36),
+        (1 << 40, 1 << 40),
+    ];
     for (length, expected) in known {
         assert_eq!(padme(length), Some(expected), "{length}");
     }

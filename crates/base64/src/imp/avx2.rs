@@ -1,17 +1,18 @@
-//! Registers of 32 bytes, as two halves of 16.
+//! Registers of 32 bytes, used as two halves of 16.
+
+use core::arch::x86_64::{
+    __m256i, _mm_add_epi8, _mm_loadu_si128, _mm_set1_epi8, _mm_storeu_si128, _mm256_add_epi8, _mm256_and_si256,
+    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8,
+    _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_madd_epi16, _mm256_maddubs_epi16,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_shuffle_epi8,
+    _mm256_srli_epi32, _mm256_storeu_si256, _mm256_sub_epi8, _mm256_subs_epu8, _mm256_xor_si256,
+};
 
 use super::Flaws;
 use super::vector::{self, Vector, instructions};
 use crate::Alphabet;
-use core::arch::x86_64::{
-    __m256i, _mm_add_epi8, _mm_loadu_si128, _mm_set1_epi8, _mm_storeu_si128, _mm256_add_epi8, _mm256_and_si256,
-    _mm256_broadcastsi128_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_extracti128_si256,
-    _mm256_loadu_si256, _mm256_loadu2_m128i, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_movemask_epi8, _mm256_or_si256,
-    _mm256_set_m128i, _mm256_set1_epi8, _mm256_set1_epi32, _mm256_shuffle_epi8, _mm256_srli_epi32, _mm256_storeu_si256, _mm256_sub_epi8,
-    _mm256_subs_epu8, _mm256_xor_si256,
-};
 
-/// Encodes; see the contract of `imp`. May leak: the length.
+/// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has AVX2.
@@ -21,7 +22,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::encode::<__m256i>(alphabet, source, length, target, total) }
 }
 
-/// Decodes; see the contract of `imp`. May leak: the length.
+/// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has AVX2.
@@ -31,14 +32,15 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::decode::<__m256i>(alphabet, source, length, target) }
 }
 
-/// Bits cross from one byte into the next; the caller masks them.
+/// Shifts words of 32 bits: bits cross from one byte into the next, and the caller masks them.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn shift_right_4(vector: __m256i) -> __m256i {
     _mm256_srli_epi32::<4>(vector)
 }
 
-/// One instruction, by hand: rustc 1.95 takes the intrinsics of these two apart, which costs almost half the speed of encoding.
+/// Writes one instruction in assembly: rustc 1.95 replaces the intrinsics of these two by several instructions, which
+/// nearly halves the speed of encoding.
 macro_rules! multiply {
     ($name:ident, $instruction:literal) => {
         #[inline]
@@ -127,7 +129,8 @@ impl Vector for __m256i {
 
     #[inline(always)]
     unsafe fn spread_quick() -> Self {
-        // SAFETY: the caller has the CPU. The twelve bytes of the first half begin at its fourth, those of the second half at its start.
+        // SAFETY: the caller has the CPU. The twelve bytes of the first half begin at its fourth, those of the second
+        // half at its start.
         unsafe {
             let spread = _mm_loadu_si128(vector::SPREAD.as_ptr().cast());
             _mm256_set_m128i(spread, _mm_add_epi8(spread, _mm_set1_epi8(4)))

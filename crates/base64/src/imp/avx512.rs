@@ -1,37 +1,40 @@
-//! 64 symbols a step: the alphabet lies in registers, and a masked load and store take the place of a tail.
+//! 64 symbols a step. The alphabet is kept in registers, and the tail is a masked load and store.
 //!
-//! `vpermb` and `vpermi2b` look bytes up in registers, so nothing is addressed by a secret. Short of a kilobyte, every step loads and
-//! stores on its own. From there on, one side is first brought to a cache line, since an access that straddles two costs double, and four
-//! decoded vectors are packed into three full ones; `memory` says how large outputs are written.
+//! `vpermb` and `vpermi2b` look bytes up in registers, so that no address depends on a secret. Below a kilobyte, every
+//! step loads and stores one vector. From there on, either the loads or the stores are first aligned to cache lines,
+//! since an access that straddles two lines costs double, and four decoded vectors are packed into three full ones.
+//! `memory` says how large outputs are written.
 
 mod memory;
+
+use core::arch::x86_64::{
+    __m512i, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_mov_epi8,
+    _mm512_mask_test_epi8_mask, _mm512_movepi8_mask, _mm512_multishift_epi64_epi8, _mm512_or_si512,
+    _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
+};
 
 use self::memory::{Writing, fence, first, load, store, write, write_ahead, write_past};
 use super::{Flaws, apart, bytes_for, symbols_for};
 use crate::Alphabet;
-use core::arch::x86_64::{
-    __m512i, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_mov_epi8, _mm512_mask_test_epi8_mask,
-    _mm512_movepi8_mask, _mm512_multishift_epi64_epi8, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_permutexvar_epi8,
-    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
-};
 
 /// Symbols in a vector, and the bytes they hold.
 const SYMBOLS: usize = 64;
 const BYTES: usize = 48;
 /// Vectors in one round of the main loops.
 const ROUND: usize = 4;
-/// Input sizes from which accesses are brought to cache lines first, and made in rounds.
+/// Input sizes from which accesses are aligned to cache lines, and made in rounds of four vectors.
 const LONG: usize = 1 << 10;
 /// `a | b | c`
 const OR3: i32 = 0b1111_1110;
-/// What a table holds for a byte that is no symbol: the top bit, which no value has.
+/// The table entry of a byte that is not a symbol: the top bit, which no value has.
 const NO_SYMBOL: u8 = 0x80;
 
-/// A register's worth of bytes, aligned so that it loads in one piece.
+/// The bytes of a register, aligned so that one access loads them.
 #[repr(align(64))]
 struct Table([u8; 64]);
 
-/// Spreads three bytes over four lanes, in the order that the shifts below expect: 1 0 2 1, 4 3 5 4, …
+/// Indices that spread three bytes over four lanes, in the order that the shifts below expect: 1 0 2 1, 4 3 5 4, …
 const SPREAD: Table = {
     let mut table = [0; 64];
     let mut lane = 0;
@@ -42,7 +45,7 @@ const SPREAD: Table = {
     Table(table)
 };
 
-/// Gathers the three bytes out of every four that `madd` leaves, in big-endian order, 48 in all.
+/// Indices that gather three of every four bytes that `madd` leaves, in big-endian order, 48 in all.
 const GATHER: Table = {
     let mut table = [0; 64];
     let mut byte = 0;
@@ -53,7 +56,8 @@ const GATHER: Table = {
     Table(table)
 };
 
-/// As [`GATHER`] over two neighbours, so that `skip` bytes of the pair are left out in front: three of these pack four vectors.
+/// Indices that gather the bytes of two neighboring vectors, without the first `skip` bytes of the pair. Three such
+/// gathers pack four vectors.
 const fn gather_pair(skip: usize) -> Table {
     let mut table = [0; 64];
     let mut byte = 0;
@@ -69,7 +73,7 @@ const fn gather_pair(skip: usize) -> Table {
 }
 const PACKED: [Table; 3] = [gather_pair(0), gather_pair(16), gather_pair(32)];
 
-/// The value of every ASCII character, as two registers.
+/// Returns the value of every ASCII character, as two registers.
 const fn values(alphabet: Alphabet) -> [Table; 2] {
     let symbols = alphabet.symbols();
     let mut tables = [[NO_SYMBOL; 64]; 2];
@@ -94,7 +98,7 @@ fn table(table: &Table) -> __m512i {
     unsafe { _mm512_loadu_si512(table.0.as_ptr().cast()) }
 }
 
-/// What encoding needs in registers.
+/// The registers that encoding needs.
 struct Encoder {
     spread: __m512i,
     shifts: __m512i,
@@ -107,7 +111,7 @@ impl Encoder {
     fn new(alphabet: Alphabet) -> Self {
         Self {
             spread: table(&SPREAD),
-            // Where the four sextets start in each half of a spread quadword.
+            // The bits where the four sextets start in each half of a spread quadword.
             shifts: _mm512_set1_epi64(0x3036_242a_1016_040a),
             symbols: table(match alphabet {
                 Alphabet::Standard => &STANDARD_SYMBOLS,
@@ -116,7 +120,8 @@ impl Encoder {
         }
     }
 
-    /// The first 48 bytes of a vector as 64 symbols. `vpermb` looks at six bits of each lane, so the sextets need no masking.
+    /// Turns the first 48 bytes of a vector into 64 symbols. `vpermb` uses six bits of each lane, so that the sextets
+    /// need no masking.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn step(&self, bytes: __m512i) -> __m512i {
@@ -126,10 +131,10 @@ impl Encoder {
     }
 }
 
-/// What decoding needs in registers, and what was wrong so far.
+/// The registers that decoding needs, and the flaws found so far.
 struct Decoder {
     values: [__m512i; 2],
-    /// Two, taken in turn: one alone would make every step wait for the one before.
+    /// Two registers, used in turn. With one, every step would wait for the step before.
     flaws: [__m512i; 2],
 }
 
@@ -144,7 +149,8 @@ impl Decoder {
         Self { values: [table(&values[0]), table(&values[1])], flaws: [_mm512_setzero_si512(); 2] }
     }
 
-    /// 64 symbols as 16 numbers of 24 bits. The lookup takes seven bits of each byte; the eighth is a flaw, as is a missing entry.
+    /// Turns 64 symbols into 16 numbers of 24 bits. The lookup uses seven bits of each byte. A set eighth bit is a
+    /// flaw, and so is a missing entry.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
     fn step(&mut self, lane: usize, symbols: __m512i) -> __m512i {
@@ -155,7 +161,7 @@ impl Decoder {
         _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001_1000))
     }
 
-    /// [`step`](Decoder::step) on up to 64 symbols, with the symbol of zero behind them.
+    /// Runs [`step`](Decoder::step) on up to 64 symbols, filled up with the symbol for zero.
     ///
     /// # Safety
     /// `source` is readable for `count` bytes.
@@ -174,7 +180,7 @@ impl Decoder {
     }
 }
 
-/// Encodes; see the contract of `imp`. May leak: the length.
+/// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has the features named here.
@@ -190,16 +196,16 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// One vector at a time, to the end.
+/// Works on one vector at a time, to the end.
 ///
 /// # Safety
-/// As for [`encode`].
+/// The same as for [`encode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_short(encoder: &Encoder, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load takes 64 bytes where 48 are used,
-    // so the loops ask for 16 more; masked accesses touch only the lanes that their mask admits.
+    // SAFETY: every access below stays inside `length` bytes of input and `total` of output. A full load takes 64 bytes
+    // where 48 are used, so the loops ask for 16 more; masked accesses touch only the lanes that their mask admits.
     unsafe {
         while length - read >= SYMBOLS {
             let bytes = _mm512_loadu_si512(source.add(read).cast());
@@ -220,10 +226,11 @@ unsafe fn encode_short(encoder: &Encoder, source: *const u8, length: usize, targ
     }
 }
 
-/// Four vectors at a time, and the end as [`encode_short`] does. Out of line, so that short inputs do not pay for its registers.
+/// Encodes four vectors at a time, and the end with [`encode_short`]. Not inlined, so that short inputs do not pay for
+/// its registers.
 ///
 /// # Safety
-/// As for [`encode`], and `length` is at least [`LONG`].
+/// The same as for [`encode`], and `length` is at least [`LONG`].
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
@@ -232,7 +239,7 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     // SAFETY: as in `encode`.
     unsafe {
         if (target as usize).is_multiple_of(4) && apart(source, length, target, total) {
-            // Up to a cache line of the output, in whole groups.
+            // Encodes whole groups up to a cache line of the output.
             written = target.align_offset(64);
             read = written / 4 * 3;
             store(target, written, encoder.step(load(source, read, 0)));
@@ -252,13 +259,19 @@ unsafe fn encode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     }
 }
 
-/// Four vectors at a time.
+/// Encodes four vectors at a time.
 ///
 /// # Safety
 /// `source` is readable for `rounds` times 192 bytes and 16 more, `target` writable for as many times 256.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn encode_rounds(encoder: &Encoder, source: *const u8, target: *mut u8, rounds: usize, write: impl Fn(*mut u8, __m512i)) {
+unsafe fn encode_rounds(
+    encoder: &Encoder,
+    source: *const u8,
+    target: *mut u8,
+    rounds: usize,
+    write: impl Fn(*mut u8, __m512i),
+) {
     let (mut source, mut target) = (source, target);
     for _ in 0..rounds {
         // SAFETY: inside this round's 192 bytes and the 16 behind them.
@@ -276,10 +289,11 @@ unsafe fn encode_rounds(encoder: &Encoder, source: *const u8, target: *mut u8, r
     }
 }
 
-/// Decodes; see the contract of `imp`. May leak: the length.
+/// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the features named here.
+/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the features named
+/// here.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     // SAFETY: the caller's promise is passed on.
@@ -292,17 +306,17 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// One vector at a time, to the end.
+/// Works on one vector at a time, to the end.
 ///
 /// # Safety
-/// As for [`decode`].
+/// The same as for [`decode`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_short(mut decoder: Decoder, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     let gather = table(&GATHER);
     let (mut read, mut written) = (0, 0);
-    // SAFETY: every access below stays inside `length` symbols of input and their bytes; masked accesses touch only the lanes that their
-    // mask admits.
+    // SAFETY: every access below stays inside `length` symbols of input and their bytes; masked accesses touch only the
+    // lanes that their mask admits.
     unsafe {
         while length - read >= SYMBOLS {
             let symbols = _mm512_loadu_si512(source.add(read).cast());
@@ -314,16 +328,17 @@ unsafe fn decode_short(mut decoder: Decoder, source: *const u8, length: usize, t
         let bytes = _mm512_permutexvar_epi8(gather, decoder.load_step(source.add(read), rest));
         let meant = bytes_for(rest);
         store(target.add(written), meant, bytes);
-        // Lanes past the end were filled with the symbol of zero, so the next byte holds the bits left over and nothing else.
+        // Lanes past the end hold the symbol for zero, so that the next byte holds only the left-over bits.
         let trailing = _mm512_mask_test_epi8_mask(1 << meant, bytes, bytes);
         Flaws { symbols: decoder.flaws(), trailing }
     }
 }
 
-/// Four vectors at a time, and the end as [`decode_short`] does. Out of line, as [`encode_long`].
+/// Decodes four vectors at a time, and the end with [`decode_short`]. Not inlined, so that short inputs do not pay for
+/// its registers.
 ///
 /// # Safety
-/// As for [`decode`], `length` is at least [`LONG`], and input and output do not overlap.
+/// The same as for [`decode`]. In addition, `length` is at least [`LONG`], and input and output do not overlap.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
 unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
@@ -332,9 +347,11 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     let (mut read, mut written) = (0, 0);
     // SAFETY: as in `decode`.
     unsafe {
-        // In the caches, loads that straddle cache lines are what holds up this loop; past them, stores must be aligned. Three is
-        // invertible modulo 64, so some number of groups, at most 63, takes the output to a cache line.
-        let groups = if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
+        // For data in the caches, loads that straddle cache lines limit this loop. For larger data, stores past the
+        // caches must be aligned. Three is invertible modulo 64, so that at most 63 groups bring the output to a cache
+        // line.
+        let groups =
+            if Writing::is_past(length) { target.align_offset(64) * 43 % 64 } else { source.align_offset(64) / 4 };
         while read < groups * 4 {
             let symbols = (groups * 4 - read).min(SYMBOLS);
             let numbers = decoder.load_step(source.add(read), symbols);
@@ -356,18 +373,26 @@ unsafe fn decode_long(alphabet: Alphabet, source: *const u8, length: usize, targ
     }
 }
 
-/// Four vectors of symbols make three of bytes, whose stores are full and, if `target` is, aligned.
+/// Turns four vectors of symbols into three full vectors of bytes. Their stores are aligned if `target` is.
 ///
 /// # Safety
-/// `source` is readable for `rounds` times 256 symbols, `target` writable for as many bytes as they hold, and the two do not overlap.
+/// `source` is readable for `rounds` times 256 symbols, `target` writable for as many bytes as they hold, and the two
+/// do not overlap.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,bmi2")]
-unsafe fn decode_rounds(decoder: &mut Decoder, source: *const u8, target: *mut u8, rounds: usize, write: impl Fn(*mut u8, __m512i)) {
+unsafe fn decode_rounds(
+    decoder: &mut Decoder,
+    source: *const u8,
+    target: *mut u8,
+    rounds: usize,
+    write: impl Fn(*mut u8, __m512i),
+) {
     let packed = [table(&PACKED[0]), table(&PACKED[1]), table(&PACKED[2])];
     let (mut source, mut target) = (source, target);
     for _ in 0..rounds {
         // SAFETY: inside this round's 256 symbols.
-        let mut step = |lane: usize| decoder.step(lane, unsafe { _mm512_loadu_si512(source.add(lane * SYMBOLS).cast()) });
+        let mut step =
+            |lane: usize| decoder.step(lane, unsafe { _mm512_loadu_si512(source.add(lane * SYMBOLS).cast()) });
         let (first, second, third, fourth) = (step(0), step(1), step(2), step(3));
         // SAFETY: inside this round's 192 bytes.
         unsafe {

@@ -1,4 +1,4 @@
-//! Hexadecimal by arithmetic on words, as in `portable`; compiled again for wider registers, where the compiler uses them.
+//! Hexadecimal by arithmetic on words, as in `portable`. The same code is compiled again for wider registers.
 
 use crate::hex::Case;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -10,7 +10,7 @@ const TOPS: u64 = 0x8080_8080_8080_8080;
 /// Bytes in a step: enough words to fill the widest vector.
 const STEP: usize = 32;
 
-/// Encodes `input` into as many pairs of digits.
+/// Encodes each byte of `input` into a pair of digits.
 pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
     assert_eq!(output.len(), input.len() * 2, "output of the wrong length");
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -21,7 +21,7 @@ pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
     portable::encode(case, input, output);
 }
 
-/// Decodes pairs of digits into as many bytes; nonzero if a byte was no digit.
+/// Decodes each pair of digits into a byte. Returns a nonzero number if a byte was not a digit.
 pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
     assert_eq!(input.len(), output.len() * 2, "output of the wrong length");
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -32,25 +32,25 @@ pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
     portable::decode(input, output)
 }
 
-/// Four bytes as eight digits, the first in the lowest byte.
+/// Turns four bytes into eight digits, the first in the lowest byte.
 #[inline(always)]
 fn to_digits(bytes: u32, gap: u8) -> u64 {
     let wide = u64::from(bytes);
     let wide = (wide | (wide << 16)) & 0x0000_ffff_0000_ffff;
     let wide = (wide | (wide << 8)) & 0x00ff_00ff_00ff_00ff;
     let nibbles = ((wide >> 4) | (wide << 8)) & 0x0f0f_0f0f_0f0f_0f0f;
-    // A carry into the top bit wherever a nibble is ten or more, widened to seven bits.
+    // A nibble of ten or more carries into the top bit, which is then widened to seven bits.
     let letters = (nibbles + ONES * (128 - 10)) & TOPS;
     nibbles + ONES * u64::from(b'0') + ((letters - (letters >> 7)) & (ONES * u64::from(gap)))
 }
 
-/// Eight digits as four bytes, and a word that is nonzero if one was no digit.
+/// Turns eight digits into four bytes. The second word is nonzero if a byte was not a digit.
 #[inline(always)]
 fn to_bytes(digits: u64) -> (u32, u64) {
     let low = digits & !TOPS;
     let reaches = |word: u64, limit: u8| word + ONES * (128 - u64::from(limit));
     let is_number = reaches(low, b'0') & !reaches(low, b'9' + 1);
-    // Bit 5 makes letters small; it makes no letter of anything else.
+    // Setting bit 5 turns capitals into small letters, and no other character into a letter.
     let small = low | (ONES * 0x20);
     let is_letter = reaches(small, b'a') & !reaches(small, b'f' + 1);
     let flaws = (digits | !(is_number | is_letter)) & TOPS;
@@ -79,12 +79,12 @@ fn decode_step(digits: &[u8; 2 * STEP], bytes: &mut [u8; STEP]) -> u64 {
     flaws
 }
 
-/// The text of both back ends.
+/// The code of both back ends.
 pub mod portable {
     use super::{Case, STEP, decode_step, encode_step};
     use deadpan_ct::Wipe;
 
-    /// Encodes `input` into as many pairs of digits.
+    /// Encodes each byte of `input` into a pair of digits.
     #[inline(always)]
     pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
         let gap = match case {
@@ -105,7 +105,7 @@ pub mod portable {
         digits.wipe();
     }
 
-    /// Decodes pairs of digits into as many bytes; nonzero if a byte was no digit.
+    /// Decodes each pair of digits into a byte. Returns a nonzero number if a byte was not a digit.
     #[inline(always)]
     pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
         let mut flaws = 0;
@@ -124,18 +124,18 @@ pub mod portable {
     }
 }
 
-/// The same, compiled for 32-byte vectors.
+/// The portable code, compiled for 32-byte vectors.
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 pub mod avx2 {
     use super::{Case, portable};
 
-    /// Encodes `input` into as many pairs of digits.
+    /// Encodes each byte of `input` into a pair of digits.
     #[target_feature(enable = "avx2")]
     pub fn encode(case: Case, input: &[u8], output: &mut [u8]) {
         portable::encode(case, input, output);
     }
 
-    /// Decodes pairs of digits into as many bytes; nonzero if a byte was no digit.
+    /// Decodes each pair of digits into a byte. Returns a nonzero number if a byte was not a digit.
     #[target_feature(enable = "avx2")]
     pub fn decode(input: &[u8], output: &mut [u8]) -> u64 {
         portable::decode(input, output)

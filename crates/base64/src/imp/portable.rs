@@ -1,8 +1,8 @@
 //! Eight symbols in a 64-bit register, with additions, shifts and masks only.
 //!
-//! The usual portable code compares ranges byte by byte, and the compiler is free to turn a comparison into a jump. Here a comparison is
-//! a carry into the top bit of each byte of a word: there is nothing to jump on, at any optimisation level. The words are independent, so
-//! the compiler puts as many of them as fit into a vector.
+//! The usual portable code compares ranges byte by byte, and the compiler is free to turn a comparison into a jump.
+//! Here, a comparison is a carry into the top bit of each byte of a word, which cannot become a jump at any
+//! optimization level. The words are independent, so that the compiler puts as many of them as fit into a vector.
 
 use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
@@ -13,19 +13,20 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// The top bit of every byte.
 const TOPS: u64 = 0x8080_8080_8080_8080;
 
-/// Words in a step, and what they hold: enough to fill the widest vector that the compiler may choose.
+/// Words in a step, and their symbols and bytes: enough to fill the widest vector that the compiler may choose.
 const WORDS: usize = 8;
 const SYMBOLS: usize = 8 * WORDS;
 const BYTES: usize = 6 * WORDS;
 
-/// The top bit of every byte of `word` that is `limit` or more; both are below 128.
+/// Sets the top bit of every byte of `word` that is at least `limit`. The bytes and the limit are below 128.
 #[inline(always)]
 const fn reaches(word: u64, limit: u8) -> u64 {
     (word + ONES * (128 - limit as u64)) & TOPS
 }
 
-/// Offsets that depend on where in a ladder of (limit, offset from there) each byte of `word` stands; all below 128. A step exchanges the
-/// offset for the next one with XOR under a mask of seven bits, which a top bit turns into by a subtraction.
+/// Returns an offset for each byte of `word`, chosen by ranges: each range is given as (lower limit, offset). All
+/// numbers are below 128. Each limit that a byte reaches replaces its offset with an XOR under a mask of seven bits. A
+/// subtraction makes this mask from a top bit.
 #[inline(always)]
 const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u64 {
     let mut offset = ONES * first as u64;
@@ -41,12 +42,12 @@ const fn climb<const N: usize>(word: u64, first: u8, ladder: [(u8, u8); N]) -> u
     offset
 }
 
-/// The offset that takes `from` to `to`, modulo 128.
+/// Returns the offset from `from` to `to`, modulo 128.
 const fn offset(from: u8, to: u8) -> u8 {
     to.wrapping_sub(from) & 0x7f
 }
 
-/// Eight values below 64 as symbols.
+/// Turns eight values below 64 into symbols.
 #[inline(always)]
 fn to_symbols(alphabet: Alphabet, values: u64) -> u64 {
     let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
@@ -54,12 +55,13 @@ fn to_symbols(alphabet: Alphabet, values: u64) -> u64 {
     (values + climb(values, b'A', ladder)) & !TOPS
 }
 
-/// Eight bytes as values, above which bits may be set, and a word with the top bits of those that are no symbols.
+/// Turns eight bytes into values. Bits above the lowest six may be set. The second word has the top bit of each byte
+/// that is no symbol.
 #[inline(always)]
 fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     let (c62, c63) = (alphabet.sixty_two(), alphabet.sixty_three());
     let low = bytes & !TOPS;
-    // Between two ranges of symbols the offset does not matter, but the byte counts as bad.
+    // For a byte between two ranges of symbols, the offset does not matter, and the byte counts as bad.
     let inside = |from: u8, to: u8| reaches(low, from) & !reaches(low, to + 1);
     let good = inside(b'0', b'9') | inside(b'A', b'Z') | inside(b'a', b'z') | inside(c62, c62) | inside(c63, c63);
     let [digits, upper, lower] = [(b'0', offset(b'0', 52)), (b'A', offset(b'A', 0)), (b'a', offset(b'a', 26))];
@@ -71,7 +73,7 @@ fn to_values(alphabet: Alphabet, bytes: u64) -> (u64, u64) {
     (low + offsets, (bytes | !good) & TOPS)
 }
 
-/// 48 bits, spread to six in every byte, the first in the lowest byte.
+/// Spreads 48 bits to six in every byte, the first in the lowest byte.
 #[inline(always)]
 const fn spread(bits: u64) -> u64 {
     let halves = ((bits & 0x00ff_ffff) << 32) | (bits >> 24);
@@ -79,7 +81,7 @@ const fn spread(bits: u64) -> u64 {
     ((quarters & 0x003f_003f_003f_003f) << 8) | ((quarters >> 6) & 0x003f_003f_003f_003f)
 }
 
-/// The opposite of [`spread`]. Only six bits of every byte count.
+/// Gathers six bits of every byte into 48 bits. Reverses [`spread`].
 #[inline(always)]
 const fn gather(values: u64) -> u64 {
     let values = values & 0x3f3f_3f3f_3f3f_3f3f;
@@ -88,7 +90,7 @@ const fn gather(values: u64) -> u64 {
     ((halves & 0xffff_ffff) << 24) | (halves >> 32)
 }
 
-/// One step of encoding. The last word is read with the two bytes behind it, which do not matter.
+/// Encodes one step. The last word is read together with the next two bytes, whose values do not matter.
 #[inline(always)]
 fn encode_step(alphabet: Alphabet, bytes: &[u8; BYTES + 2]) -> [u8; SYMBOLS] {
     let mut words = [0; WORDS];
@@ -107,7 +109,7 @@ fn encode_step(alphabet: Alphabet, bytes: &[u8; BYTES + 2]) -> [u8; SYMBOLS] {
     symbols
 }
 
-/// One step of decoding, two bytes of zeros behind it, and its flaws.
+/// Decodes one step, writes two zero bytes after it, and returns the flaws.
 #[inline(always)]
 fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2], u64) {
     let mut words = [0; WORDS];
@@ -127,14 +129,14 @@ fn decode_step(alphabet: Alphabet, symbols: &[u8; SYMBOLS]) -> ([u8; BYTES + 2],
     (bytes, flaws)
 }
 
-/// Encodes; see the contract of `imp`. May leak: the length.
+/// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` bytes and `target` writable for `total`.
 pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
     let (mut read, mut written) = (0, 0);
-    // SAFETY: whole steps while they and the two bytes behind them are left; the rest goes through an array, from which and to which its
-    // own length is copied.
+    // SAFETY: a whole step is made while the step and two more bytes are left. The rest goes through an array, and
+    // exactly its length is copied into and out of the array.
     unsafe {
         while length - read >= BYTES + 2 {
             let bytes = source.add(read).cast::<[u8; BYTES + 2]>().read();
@@ -157,7 +159,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
     }
 }
 
-/// Decodes; see the contract of `imp`. May leak: the length.
+/// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` symbols and `target` writable for their bytes.
@@ -177,7 +179,8 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
         }
         let rest = length - read;
         if rest > 0 {
-            // Filled up with the symbol of zero, so that the byte behind the last holds the bits left over and nothing else.
+            // The array is filled up with the symbol for zero, so that the byte after the last one holds only the
+            // left-over bits.
             let mut symbols = [b'A'; SYMBOLS];
             symbols.as_mut_ptr().copy_from_nonoverlapping(source.add(read), rest);
             let (mut bytes, bad) = decode_step(alphabet, &symbols);

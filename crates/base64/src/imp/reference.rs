@@ -1,9 +1,10 @@
-//! Base64 as one would explain it: a table, a loop, a jump wherever it is convenient. It leaks, it is slow, and it is right.
+//! A reference for tests that is easy to check: a table, a loop, and jumps. It leaks secrets and is slow.
 
-use crate::Alphabet;
 use std::vec::Vec;
 
-/// The symbols of `input`, without padding.
+use crate::Alphabet;
+
+/// Returns the symbols of `input`, without padding.
 pub(super) fn encode(alphabet: Alphabet, input: &[u8]) -> Vec<u8> {
     let symbols = alphabet.symbols();
     let mut output = Vec::new();
@@ -16,7 +17,7 @@ pub(super) fn encode(alphabet: Alphabet, input: &[u8]) -> Vec<u8> {
     output
 }
 
-/// The bytes of `input`, unless something in it is no symbol, and whether bits are left over.
+/// Returns the bytes of `input` and whether bits are left over, or none if a byte is not a symbol.
 pub(super) fn decode(alphabet: Alphabet, input: &[u8]) -> Option<(Vec<u8>, bool)> {
     let symbols = alphabet.symbols();
     let mut output = Vec::new();

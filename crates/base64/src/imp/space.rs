@@ -1,4 +1,4 @@
-//! Taking white space out. Where it stands is public; what stands between is not.
+//! Removing white space. Its positions are public; the bytes between are secret.
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
@@ -7,33 +7,36 @@ use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 const TOPS: u64 = 0x8080_8080_8080_8080;
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// The top bit of every byte of `low` that is `limit` or more, other bits aside; both are below 128.
+/// Sets the top bit of every byte of `low` that is at least `limit`. Other bits have no meaning. The bytes and the
+/// limit are below 128.
 #[inline(always)]
 const fn reaches(low: u64, limit: u64) -> u64 {
     low + ONES * (128 - limit)
 }
 
-/// Zero only for zero, in the width of a `usize`.
+/// Narrows a word to a `usize` that is zero only if the word is zero.
 #[inline(always)]
 const fn fold(word: u64) -> usize {
     (word | (word >> 32)) as usize
 }
 
-/// Moves the bytes of `buffer` that are not white space to its front, and says how many there are.
+/// Moves the bytes of `buffer` that are not white space to its front, and returns their number.
 pub fn squeeze(buffer: &mut [u8]) -> usize {
     let start = buffer.as_mut_ptr();
     // SAFETY: source and target are the same memory, of one length, and the output never gets ahead of the input.
     unsafe { squeeze_raw(start, buffer.len(), start) }
 }
 
-/// Copies the bytes of `input` that are not white space to the front of `output`, which is at least as long, and says how many there are.
+/// Copies the bytes of `input` that are not white space to the front of `output`, which is at least as long. Returns
+/// their number.
 pub fn squeeze_into(input: &[u8], output: &mut [u8]) -> usize {
     assert!(output.len() >= input.len(), "output too small");
     // SAFETY: the output is writable for the length of the input, and two borrows do not overlap.
     unsafe { squeeze_raw(input.as_ptr(), input.len(), output.as_mut_ptr()) }
 }
 
-/// The position of the first line feed or carriage return, or the length. Nothing else about the bytes shows.
+/// Returns the position of the first line feed or carriage return, or the length if there is none. Nothing else about
+/// the bytes leaks.
 #[cfg(feature = "alloc")]
 pub fn line_end(bytes: &[u8]) -> usize {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -48,7 +51,7 @@ pub fn line_end(bytes: &[u8]) -> usize {
     whole + rest.iter().position(is_end).unwrap_or(rest.len())
 }
 
-/// The length without the white space at the end. Nothing else about the bytes shows.
+/// Returns the length without the white space at the end. Nothing else about the bytes leaks.
 #[cfg(feature = "alloc")]
 pub fn trimmed_len(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| !is_space(*byte).declassify()).map_or(0, |last| last + 1)
@@ -61,9 +64,11 @@ pub fn is_space(byte: u8) -> Choice {
 }
 
 /// # Safety
-/// `source` is readable and `target` writable for `length` bytes; if they overlap, `target` does not come after `source`.
+/// `source` is readable and `target` writable for `length` bytes; if they overlap, `target` does not come after
+/// `source`.
 unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usize {
-    // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system have it.
+    // SAFETY: the caller's promise is passed on, and `level` returns a rung only if the CPU and the operating system
+    // have it.
     unsafe {
         #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
         if level() == Level::Avx512 {
@@ -73,10 +78,11 @@ unsafe fn squeeze_raw(source: *const u8, length: usize, target: *mut u8) -> usiz
     }
 }
 
-/// Words without white space are copied whole, the others byte by byte.
+/// Copies words without white space whole, and other words byte by byte.
 ///
 /// # Safety
-/// `source` is readable and `target` writable for `length` bytes; if they overlap, `target` does not come after `source`.
+/// `source` is readable and `target` writable for `length` bytes; if they overlap, `target` does not come after
+/// `source`.
 pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usize {
     let (mut read, mut written) = (0, 0);
     // SAFETY: `written` never passes `read`, and `read` never passes `length`; a word is loaded before it is stored.
@@ -106,10 +112,10 @@ pub unsafe fn portable(source: *const u8, length: usize, target: *mut u8) -> usi
     written
 }
 
-/// The vector's own way to close gaps: `vpcompressb`, in a register.
+/// Removes white space within a register, by `vpcompressb`.
 ///
 /// # Safety
-/// As for `portable`, and the CPU has the features named here.
+/// The same as for `portable`, and the CPU has the features named here.
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi2,bmi2,popcnt")]
 pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize {
@@ -121,7 +127,7 @@ pub unsafe fn avx512(source: *const u8, length: usize, target: *mut u8) -> usize
     while read < length {
         let count = (length - read).min(64);
         let lanes = _bzhi_u64(u64::MAX, count as u32);
-        // SAFETY: the masks admit what is left of the input, and no more bytes of the output than were read.
+        // SAFETY: the masks admit the rest of the input, and no more bytes of the output than were read.
         unsafe {
             let bytes = _mm512_maskz_loadu_epi8(lanes, source.add(read).cast());
             let controls = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, _mm512_set1_epi8(9)), _mm512_set1_epi8(5));

@@ -1,15 +1,16 @@
 //! Registers of 16 bytes.
 
+use core::arch::x86_64::{
+    __m128i, _mm_add_epi8, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_loadu_si128, _mm_madd_epi16,
+    _mm_maddubs_epi16, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_set1_epi32, _mm_shuffle_epi8,
+    _mm_srli_epi32, _mm_storeu_si128, _mm_sub_epi8, _mm_subs_epu8, _mm_xor_si128,
+};
+
 use super::Flaws;
 use super::vector::{self, Vector, instructions};
 use crate::Alphabet;
-use core::arch::x86_64::{
-    __m128i, _mm_add_epi8, _mm_and_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_loadu_si128, _mm_madd_epi16, _mm_maddubs_epi16,
-    _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_set1_epi32, _mm_shuffle_epi8, _mm_srli_epi32, _mm_storeu_si128, _mm_sub_epi8,
-    _mm_subs_epu8, _mm_xor_si128,
-};
 
-/// Encodes; see the contract of `imp`. May leak: the length.
+/// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has SSSE3.
@@ -19,7 +20,7 @@ pub unsafe fn encode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::encode::<__m128i>(alphabet, source, length, target, total) }
 }
 
-/// Decodes; see the contract of `imp`. May leak: the length.
+/// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has SSSE3.
@@ -29,14 +30,15 @@ pub unsafe fn decode(alphabet: Alphabet, source: *const u8, length: usize, targe
     unsafe { vector::decode::<__m128i>(alphabet, source, length, target) }
 }
 
-/// Bits cross from one byte into the next; the caller masks them.
+/// Shifts words of 32 bits: bits cross from one byte into the next, and the caller masks them.
 #[inline]
 #[target_feature(enable = "ssse3")]
 fn shift_right_4(vector: __m128i) -> __m128i {
     _mm_srli_epi32::<4>(vector)
 }
 
-/// One instruction, by hand: rustc 1.95 takes the intrinsics of these two apart, which costs almost half the speed of encoding.
+/// Writes one instruction in assembly: rustc 1.95 replaces the intrinsics of these two by several instructions, which
+/// nearly halves the speed of encoding.
 macro_rules! multiply {
     ($name:ident, $instruction:literal) => {
         #[inline]
@@ -118,7 +120,8 @@ impl Vector for __m128i {
 
     #[inline(always)]
     unsafe fn load_quick(from: *const u8) -> Self {
-        // SAFETY: as `load_bytes`, which cannot be done with less at this width.
+        // SAFETY: the caller vouches for what `load_bytes` reads. At this width there is no load with fewer
+        // instructions.
         unsafe { Self::load_bytes(from) }
     }
 

@@ -1,10 +1,11 @@
-//! Every back end against the reference, by the same functions.
+//! Compares every back end with the reference, by the same functions.
+
+use std::vec::Vec;
+use std::{eprintln, vec};
 
 use super::{Flaws, bytes_for, reference, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::cpu::{Level, level};
-use std::vec::Vec;
-use std::{eprintln, vec};
 
 type Encode = unsafe fn(Alphabet, *const u8, usize, *mut u8, usize);
 type Decode = unsafe fn(Alphabet, *const u8, usize, *mut u8) -> Flaws;
@@ -15,7 +16,7 @@ struct Backend {
     decode: Decode,
 }
 
-/// Those that this CPU has; the others are named as skipped.
+/// Returns the back ends that this CPU has, and reports the others as skipped.
 #[allow(clippy::print_stderr)]
 fn backends() -> Vec<Backend> {
     let all = [
@@ -35,14 +36,14 @@ fn backends() -> Vec<Backend> {
 }
 
 const ALPHABETS: [Alphabet; 2] = [Alphabet::Standard, Alphabet::UrlSafe];
-/// Around every step of every back end and around the size from which outputs are aligned; then a few long ones.
+/// Lengths around every step of every back end, around the size from which outputs are aligned, and a few long ones.
 const LENGTHS: [(usize, usize); 3] = [(0, 300), (1000, 1100), (4090, 4100)];
 
 fn lengths() -> impl Iterator<Item = usize> {
     LENGTHS.into_iter().flat_map(|(from, to)| from..=to)
 }
 
-/// Bytes without a pattern, the same every time.
+/// Returns bytes without a pattern, the same in each run.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let step = |_| {
@@ -55,16 +56,16 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 impl Backend {
-    /// Runs at given distances from a cache line, between canaries.
+    /// Runs the back end at given distances from a cache line, between canaries.
     fn encode_at(&self, alphabet: Alphabet, input: &[u8], from: usize, to: usize) -> Vec<u8> {
         let mut source = vec![0xee; input.len() + 192];
         let from = source.as_ptr().align_offset(64) + from;
         source[from..from + input.len()].copy_from_slice(input);
-        // With padding and without.
+        // Encodes with padding, and without.
         let [bare, padded] = [symbols_for(input.len()), input.len().div_ceil(3) * 4].map(|total| {
             let mut target = vec![0xaa; total + 192];
             let to = target.as_ptr().align_offset(64) + to;
-            // SAFETY: both ranges lie inside their vectors; `backends` lists only what this CPU has.
+            // SAFETY: both ranges lie inside their vectors, and `backends` returns only back ends that this CPU has.
             unsafe { (self.encode)(alphabet, source[from..].as_ptr(), input.len(), target[to..].as_mut_ptr(), total) };
             assert!(target[..to].iter().chain(&target[to + total..]).all(|byte| *byte == 0xaa), "wrote outside");
             target[to..to + total].to_vec()
@@ -86,7 +87,7 @@ impl Backend {
         (target[to..to + length].to_vec(), flaws)
     }
 
-    /// Compares a decoding with the reference's.
+    /// Compares a decoding with that of the reference.
     fn check(&self, alphabet: Alphabet, symbols: &[u8], from: usize, to: usize) {
         let (bytes, flaws) = self.decode_at(alphabet, symbols, from, to);
         let name = self.level.name();

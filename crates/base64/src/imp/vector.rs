@@ -1,36 +1,38 @@
-//! The text of the SSSE3 and AVX2 kernels: the same shuffles at two widths. [`Vector`] is what differs.
+//! The code of the SSSE3 and AVX2 kernels: the same shuffles at two widths. [`Vector`] has the differences.
 //!
-//! Every lookup is a byte shuffle inside a register. The comparisons stay in vectors, where nothing can become a jump.
+//! Every lookup is a byte shuffle inside a register. Comparisons stay in vectors, where they cannot become jumps.
 
 use super::{Flaws, bytes_for, fill_up, symbols_for};
 use crate::Alphabet;
 use deadpan_ct::Wipe;
 
-/// A register of 16 or 32 bytes. Shuffles and tables work on each 16 bytes for themselves, and so does the code below.
+/// A register of 16 or 32 bytes. Shuffles and table lookups work on each 16 bytes separately, and so does the code
+/// below.
 ///
 /// # Safety
-/// The functions are instructions: calling one is allowed where the CPU has it. Loads and stores touch `SYMBOLS` bytes at the pointer
-/// unless they say otherwise.
+/// Each function is an instruction. The caller makes sure that the CPU has it. Loads and stores access `SYMBOLS` bytes
+/// at the pointer, unless their comment says otherwise.
 pub(super) trait Vector: Copy {
-    /// Symbols in a register; three bytes for four of them.
+    /// Symbols in a register. Four symbols hold three bytes.
     const SYMBOLS: usize;
-    /// How far [`load_bytes`](Vector::load_bytes) reads.
+    /// The number of bytes that [`load_bytes`](Vector::load_bytes) reads.
     const REACH: usize;
 
     unsafe fn splat(byte: u8) -> Self;
     unsafe fn splat_u32(number: u32) -> Self;
-    /// The same 16 bytes everywhere.
+    /// Repeats the same 16 bytes in the whole register.
     unsafe fn table(bytes: &[u8; 16]) -> Self;
     unsafe fn load(from: *const u8) -> Self;
     unsafe fn store(self, to: *mut u8);
-    /// Twelve bytes for every 16, each at the front of its 16; four more are read.
+    /// Loads twelve bytes to the front of every 16. Four more bytes are read.
     unsafe fn load_bytes(from: *const u8) -> Self;
-    /// The same bytes with fewer instructions, in the places that `spread_quick` knows. Up to four bytes *before* `from` are read, and
-    /// no more behind it than `load_bytes` does.
+    /// Loads the same bytes as `load_bytes` with fewer instructions, to the places that `spread_quick` expects. Up to
+    /// four bytes *before* `from` are read, and after it no more than `load_bytes` reads.
     unsafe fn load_quick(from: *const u8) -> Self;
-    /// The table that spreads each three bytes of `load_quick` over four lanes.
+    /// Returns the table that spreads each three bytes of `load_quick` over four lanes.
     unsafe fn spread_quick() -> Self;
-    /// The first twelve bytes of every 16, one after the other; what comes behind them, up to `SYMBOLS`, is overwritten.
+    /// Stores the first twelve bytes of every 16 next to each other. The bytes after them, up to `SYMBOLS`, are
+    /// overwritten.
     unsafe fn store_bytes(self, to: *mut u8);
     unsafe fn shuffle(self, index: Self) -> Self;
     unsafe fn and(self, other: Self) -> Self;
@@ -42,16 +44,16 @@ pub(super) trait Vector: Copy {
     unsafe fn equal(self, other: Self) -> Self;
     unsafe fn greater(self, other: Self) -> Self;
     unsafe fn shift_right_4(self) -> Self;
-    /// Products of 16-bit numbers, upper half.
+    /// Returns the upper half of the products of 16-bit numbers.
     unsafe fn multiply_high(self, factors: Self) -> Self;
     unsafe fn multiply_low(self, factors: Self) -> Self;
     unsafe fn multiply_add_u8(self, factors: Self) -> Self;
     unsafe fn multiply_add_u16(self, factors: Self) -> Self;
-    /// One bit for every byte whose top bit is set.
+    /// Returns one bit for every byte: its top bit.
     unsafe fn tops(self) -> u32;
 }
 
-/// Functions of [`Vector`] that are one instruction on registers.
+/// Implements functions of [`Vector`] that are one instruction on registers.
 macro_rules! instructions {
     ($($name:ident($($other:ident)?) = $intrinsic:path;)*) => { $(
         /// # Safety
@@ -65,22 +67,23 @@ macro_rules! instructions {
 }
 pub(super) use instructions;
 
-/// An alphabet as shuffles need it.
+/// The tables of an alphabet, for shuffles.
 struct Rows {
-    /// From the row of a value to the distance of its symbol: row 0 is for capitals, 1 for small letters, 2 to 11 for the digits, 12 and
-    /// 13 for the last two.
+    /// The offset from a value to its symbol, for each row of values. Row 0 is for capitals, row 1 for small letters,
+    /// rows 2 to 11 for digits, rows 12 and 13 for the last two symbols.
     to_symbol: [u8; 16],
-    /// For each lower half of a byte, the bits of the upper halves with which it is no symbol.
+    /// For each lower half of a byte, a mask of the upper halves with which the byte is not a symbol.
     misfits: [u8; 16],
-    /// From the upper half of a symbol to the distance of its value. 63 shares its upper half with other symbols; its row is the one with
-    /// the top bit flipped.
+    /// The offset from a symbol to its value, for each upper half of a symbol. The symbol for 63 shares its upper half
+    /// with other symbols: its row is that half with the top bit flipped.
     to_value: [u8; 16],
-    /// The symbol of 63.
+    /// The symbol for 63.
     odd_one: u8,
 }
 
-/// The bit of each upper half of a byte. All those that no symbol has share one.
-const BIT_OF_UPPER: [u8; 16] = [0x40, 0x40, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40];
+/// The bit of each upper half of a byte. The upper halves that no symbol has share one bit.
+const BIT_OF_UPPER: [u8; 16] =
+    [0x40, 0x40, 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40, 0x40];
 
 static STANDARD: Rows = rows(Alphabet::Standard);
 static URL_SAFE: Rows = rows(Alphabet::UrlSafe);
@@ -93,7 +96,7 @@ const fn rows(alphabet: Alphabet) -> Rows {
     to_symbol[1] = b'a' - 26;
     to_symbol[12] = symbols[62].wrapping_sub(62);
     to_symbol[13] = symbols[63].wrapping_sub(63);
-    // The bit of the upper halves that never fit is in every row.
+    // The bit of the upper halves that no symbol has is set in every row.
     let mut misfits = [0x7f; 16];
     let mut to_value = [0; 16];
     let mut value = 0;
@@ -117,10 +120,10 @@ impl Rows {
     }
 }
 
-/// Three bytes over four lanes, so that each sextet lies whole in a 16-bit lane: 1 0 2 1, 4 3 5 4, …
+/// Indices that spread three bytes over four lanes, so that each sextet lies in one 16-bit lane: 1 0 2 1, 4 3 5 4, …
 pub(super) const SPREAD: [u8; 16] = [1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10];
 
-/// What encoding needs in registers.
+/// The registers that encoding needs.
 struct Encoder<V> {
     spread: V,
     spread_quick: V,
@@ -154,7 +157,7 @@ impl<V: Vector> Encoder<V> {
         }
     }
 
-    /// One step on what [`Vector::load_bytes`] loads.
+    /// Encodes a register loaded by [`Vector::load_bytes`].
     ///
     /// # Safety
     /// The CPU has the instructions of `V`.
@@ -164,7 +167,7 @@ impl<V: Vector> Encoder<V> {
         unsafe { self.spread_step(bytes.shuffle(self.spread)) }
     }
 
-    /// One step on what [`Vector::load_quick`] loads.
+    /// Encodes a register loaded by [`Vector::load_quick`].
     ///
     /// # Safety
     /// The CPU has the instructions of `V`.
@@ -183,13 +186,15 @@ impl<V: Vector> Encoder<V> {
             let first_and_third = spread.and(self.upper).multiply_high(self.upper_factors);
             let second_and_fourth = spread.and(self.lower).multiply_low(self.lower_factors);
             let values = first_and_third.or(second_and_fourth);
-            // Saturation leaves 0 for letters, 1 to 12 for the rest; a comparison is -1, so all but capitals go one row up.
+            // Saturation leaves 0 for letters, and 1 to 12 for other symbols. A comparison gives -1, which moves all
+            // but capitals up one row.
             let row = values.subtract_saturating(self.fifty_one).subtract(values.greater(self.twenty_five));
             values.add(self.offsets.shuffle(row))
         }
     }
 
-    /// Up to one step, through an array, from which and to which exactly `count` bytes and their symbols are copied.
+    /// Encodes up to one step by way of an array. Exactly `count` bytes are copied into it, and exactly their symbols
+    /// out of it.
     ///
     /// # Safety
     /// `source` is readable for `count` bytes, no more than a step has, and `target` writable for their symbols.
@@ -206,7 +211,7 @@ impl<V: Vector> Encoder<V> {
     }
 }
 
-/// What decoding needs in registers, and what was wrong so far.
+/// The registers that decoding needs, and the flaws found so far.
 struct Decoder<V> {
     by_lower: V,
     by_upper: V,
@@ -245,7 +250,7 @@ impl<V: Vector> Decoder<V> {
         }
     }
 
-    /// `SYMBOLS` symbols as bytes, twelve at the front of every 16.
+    /// Decodes `SYMBOLS` symbols to twelve bytes at the front of every 16.
     ///
     /// # Safety
     /// The CPU has the instructions of `V`.
@@ -262,13 +267,14 @@ impl<V: Vector> Decoder<V> {
         }
     }
 
-    /// Up to one step, through an array, and the bits left over behind the last byte.
+    /// Decodes up to one step by way of an array. Returns the bits left over after the last byte.
     ///
     /// # Safety
     /// `source` is readable for `count` symbols, no more than a step has, and `target` writable for their bytes.
     #[inline(always)]
     unsafe fn edge(&mut self, source: *const u8, count: usize, target: *mut u8) -> u64 {
-        // Filled up with the symbol of zero, so that the byte behind the last holds the bits left over and nothing else.
+        // The array is filled up with the symbol for zero, so that the byte after the last one holds only the left-over
+        // bits.
         let mut edge = [b'A'; 32];
         // SAFETY: the array is as long as the widest step reads and writes.
         unsafe {
@@ -276,7 +282,7 @@ impl<V: Vector> Decoder<V> {
             self.step(V::load(edge.as_ptr())).store_bytes(edge.as_mut_ptr());
             target.copy_from_nonoverlapping(edge.as_ptr(), bytes_for(count));
         }
-        // A whole step leaves no bits over; `gather` puts zeros behind its bytes.
+        // A whole step leaves no bits over: `gather` writes zeros after its bytes.
         let trailing = u64::from(edge[bytes_for(count)]);
         edge.wipe();
         trailing
@@ -286,29 +292,37 @@ impl<V: Vector> Decoder<V> {
     /// The CPU has the instructions of `V`.
     #[inline(always)]
     unsafe fn flaws(&self) -> u64 {
-        // SAFETY: the caller has the CPU. A flaw has bits below the top one, so it is compared with zero.
+        // SAFETY: the caller has the CPU. A flaw sets bits below the top one, so that it is greater than zero as a
+        // signed byte.
         unsafe { u64::from(self.flaws.greater(self.zero).tops()) }
     }
 }
 
-/// Encodes; see the contract of `imp`. May leak: the length.
+/// Encodes `length` bytes under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
 /// `source` is readable for `length` bytes, `target` writable for `total`, and the CPU has the instructions of `V`.
 #[inline(always)]
-pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8, total: usize) {
+pub(super) unsafe fn encode<V: Vector>(
+    alphabet: Alphabet,
+    source: *const u8,
+    length: usize,
+    target: *mut u8,
+    total: usize,
+) {
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
-    // SAFETY: a step is made while at least as many bytes are left as it reads; its stores are exact, and so are those of the edges.
+    // SAFETY: a step is made while at least as many bytes are left as it reads. Its stores are exact, and so are those
+    // of the edges.
     unsafe {
         let encoder = Encoder::<V>::new(alphabet);
         if length >= 4 * bytes + V::REACH {
-            // So that the quick loads may begin a little before what they are for.
+            // The first step is made alone, since the quick loads read a few bytes before their input.
             encoder.step(V::load_bytes(source)).store(target);
             (read, written) = (bytes, V::SYMBOLS);
             while length - read >= 3 * bytes + V::REACH {
                 let (from, to) = (source.add(read), target.add(written));
-                // Written out: below -O2 a loop over an array is not unrolled, and would go through the stack.
+                // These lines are not a loop over an array: below -O2 such a loop is not unrolled, and uses the stack.
                 let first = encoder.quick_step(V::load_quick(from));
                 let second = encoder.quick_step(V::load_quick(from.add(bytes)));
                 let third = encoder.quick_step(V::load_quick(from.add(2 * bytes)));
@@ -336,22 +350,23 @@ pub(super) unsafe fn encode<V: Vector>(alphabet: Alphabet, source: *const u8, le
     }
 }
 
-/// Decodes; see the contract of `imp`. May leak: the length.
+/// Decodes `length` symbols under the contract of `imp`. May leak: the length.
 ///
 /// # Safety
-/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the instructions of `V`.
+/// `source` is readable for `length` symbols, `target` writable for their bytes, and the CPU has the instructions of
+/// `V`.
 #[inline(always)]
 pub(super) unsafe fn decode<V: Vector>(alphabet: Alphabet, source: *const u8, length: usize, target: *mut u8) -> Flaws {
     let (mut read, mut written) = (0, 0);
     let bytes = V::SYMBOLS / 4 * 3;
     let mut trailing = 0;
-    // SAFETY: loads are exact; a store of `SYMBOLS` bytes, three quarters of them meant, is made while half as many symbols again are left
-    // behind it, whose bytes take the room. The edges are exact.
+    // SAFETY: loads are exact. A store writes `SYMBOLS` bytes, of which a quarter is garbage. It is made while at least
+    // half as many symbols again are left, whose bytes overwrite the garbage. The edges are exact.
     unsafe {
         let mut decoder = Decoder::<V>::new(alphabet);
         while length - read >= 4 * V::SYMBOLS + V::SYMBOLS / 2 {
             let (from, to) = (source.add(read), target.add(written));
-            // All four before the first store, which in place may cover what was read.
+            // All four loads come before the first store, which in place may overwrite their input.
             let (first, second) = (V::load(from), V::load(from.add(V::SYMBOLS)));
             let (third, fourth) = (V::load(from.add(2 * V::SYMBOLS)), V::load(from.add(3 * V::SYMBOLS)));
             decoder.step(first).store_bytes(to);

@@ -4,7 +4,7 @@ use super::{BLOCK, BLOCK_BYTES};
 use crate::{Base64, Error, imp};
 use deadpan_ct::{Choice, Wipe, Wiped};
 
-/// Collects symbols and hands out bytes, a block at a time, each judged before it is handed out.
+/// Collects symbols and returns bytes, a block at a time. Each block is checked before it is returned.
 ///
 /// ```
 /// use deadpan_base64::{STANDARD, stream::Decoder};
@@ -24,17 +24,18 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that has seen nothing.
+    /// Makes a decoder that has seen no input.
     #[must_use]
     pub fn new(codec: Base64) -> Self {
         Self { codec, symbols: Wiped::new([0; BLOCK]), filled: 0, failed: false }
     }
 
-    /// Takes symbols from the front of `input`: says how many bytes of it, and what bytes there are now. Call it until the input is used
-    /// up. May leak: the length with the number of `=`, the positions of white space if it is skipped, and the block of the first flaw.
+    /// Takes symbols from the front of `input`. Returns how many bytes of the input were taken, and the decoded bytes.
+    /// Call it until the input is used up. May leak: the length, the number of `=`, the positions of white space if it
+    /// is skipped, and the block of the first flaw.
     ///
     /// # Errors
-    /// If a block is not valid, and ever after.
+    /// If a block is not valid. Every later call then fails as well.
     pub fn push(&mut self, input: &[u8]) -> Result<(usize, &[u8]), Error> {
         if self.failed {
             return Err(Error::Invalid);
@@ -43,7 +44,7 @@ impl Decoder {
         if full { self.open().judge().map(|bytes| (taken, bytes)) } else { Ok((taken, &[])) }
     }
 
-    /// The bytes of what is left. After success the decoder is as new.
+    /// Returns the bytes of the symbols that are left. After success, the decoder can be used for another text.
     ///
     /// # Errors
     /// If the end of the text, or an earlier block, is not valid.
@@ -54,8 +55,8 @@ impl Decoder {
         self.close().judge()
     }
 
-    /// Takes symbols until the block is full *and* more follows: only then is it known not to be the last, in which `=` may stand. Says how
-    /// many bytes were taken, and whether there is such a block.
+    /// Takes symbols until the block is full *and* more input follows. Only then is the block known not to be the last
+    /// one, which may contain `=`. Returns how many bytes were taken, and whether there is such a block.
     pub(crate) fn fill(&mut self, input: &[u8]) -> (usize, bool) {
         let mut taken = 0;
         while taken < input.len() {
@@ -87,7 +88,7 @@ impl Decoder {
         Opened { decoder: self, good, length: BLOCK_BYTES }
     }
 
-    /// Decodes what is left as the end of the text.
+    /// Decodes the symbols that are left, as the end of the text.
     pub(crate) fn close(&mut self) -> Opened<'_> {
         let rest = core::mem::take(&mut self.filled);
         let (good, length) = self.codec.open_in_place(&mut self.symbols[..rest]);
@@ -95,7 +96,7 @@ impl Decoder {
     }
 }
 
-/// A block of bytes that has not been judged.
+/// A block of decoded bytes that has not been checked.
 pub(crate) struct Opened<'a> {
     decoder: &'a mut Decoder,
     pub(crate) good: Choice,
@@ -103,12 +104,12 @@ pub(crate) struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    /// The bytes, whether good or not.
+    /// Returns the bytes, valid or not.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.decoder.symbols[..self.length]
     }
 
-    /// The bytes if they are good; otherwise they are wiped, and the decoder is of no more use.
+    /// Returns the bytes if they are valid. Otherwise wipes them and makes every later call fail.
     fn judge(self) -> Result<&'a [u8], Error> {
         let Self { decoder, good, length } = self;
         if good.declassify() {
@@ -121,7 +122,7 @@ impl<'a> Opened<'a> {
 }
 
 impl core::fmt::Debug for Decoder {
-    /// Never shows the symbols: logs are public.
+    /// Does not show the symbols, since logs are public.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Decoder").field("codec", &self.codec).finish_non_exhaustive()
     }

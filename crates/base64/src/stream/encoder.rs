@@ -4,7 +4,7 @@ use super::{BLOCK, BLOCK_BYTES};
 use crate::Base64;
 use deadpan_ct::Wiped;
 
-/// Collects bytes and hands out symbols, a block at a time.
+/// Collects bytes and returns symbols, a block at a time.
 ///
 /// ```
 /// use deadpan_base64::{STANDARD, stream::Encoder};
@@ -24,16 +24,16 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder that has seen nothing.
+    /// Makes an encoder that has seen no input.
     #[must_use]
     pub fn new(codec: Base64) -> Self {
         Self { codec, bytes: Wiped::new([0; BLOCK_BYTES]), filled: 0, symbols: Wiped::new([0; BLOCK]) }
     }
 
-    /// Takes bytes from the front of `input`: says how many, and what symbols there are now. Call it until the input is used up.
-    /// May leak: the length.
+    /// Takes bytes from the front of `input`. Returns how many were taken, and the encoded symbols. Call it until the
+    /// input is used up. May leak: the length.
     pub fn push(&mut self, input: &[u8]) -> (usize, &str) {
-        // A whole block needs no copy.
+        // A whole block is encoded without a copy.
         if let (0, Some(block)) = (self.filled, input.first_chunk::<BLOCK_BYTES>()) {
             return (BLOCK_BYTES, encode(self.codec, block, &mut self.symbols));
         }
@@ -47,20 +47,21 @@ impl Encoder {
         (taken, encode(self.codec, &*self.bytes, &mut self.symbols))
     }
 
-    /// The symbols of what is left, with `=` if the codec writes it. Afterwards the encoder is as new.
+    /// Returns the symbols of the bytes that are left, with `=` if the codec writes it. Afterwards, the encoder can be
+    /// used for another text.
     pub fn finish(&mut self) -> &str {
         let rest = core::mem::take(&mut self.filled);
         encode(self.codec, &self.bytes[..rest], &mut self.symbols)
     }
 }
 
-/// At most a block of bytes.
+/// Encodes at most a block of bytes.
 fn encode<'a>(codec: Base64, bytes: &[u8], symbols: &'a mut [u8; BLOCK]) -> &'a str {
     codec.encode_into(bytes, symbols).expect("a block has room for its symbols")
 }
 
 impl core::fmt::Debug for Encoder {
-    /// Never shows the bytes: logs are public.
+    /// Does not show the bytes, since logs are public.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Encoder").field("codec", &self.codec).finish_non_exhaustive()
     }

@@ -14,11 +14,12 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+use std::boxed::Box;
+use std::io::{self, Read, Write};
+
 use super::{BLOCK, Decoder, Encoder};
 use crate::{Base64, Error};
 use deadpan_ct::{Wipe, Wiped};
-use std::boxed::Box;
-use std::io::{self, Read, Write};
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
@@ -27,8 +28,8 @@ impl From<Error> for io::Error {
     }
 }
 
-/// The writer behind. Once it has failed, what came out is not complete, and nothing more goes out: a caller that tried again would make
-/// a text with a hole in it.
+/// The inner writer. Once it has failed, nothing more is written: its output is incomplete, and a second try would
+/// leave a gap in the text.
 struct Sink<W> {
     inner: W,
     failed: bool,
@@ -39,9 +40,13 @@ impl<W: Write> Sink<W> {
         Self { inner, failed: false }
     }
 
-    /// An error if it has failed before.
+    /// Fails if the inner writer has failed before.
     fn check(&self) -> io::Result<()> {
-        if self.failed { Err(io::Error::other("an earlier write failed, so the output is not complete")) } else { Ok(()) }
+        if self.failed {
+            Err(io::Error::other("an earlier write failed, so the output is not complete"))
+        } else {
+            Ok(())
+        }
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -58,7 +63,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-/// Never shows what passes through or stands behind: logs are public.
+/// Shows neither the data nor the inner reader or writer, since logs are public.
 macro_rules! closed {
     ($($name:ident)*) => { $(
         impl<T> core::fmt::Debug for $name<T> {
@@ -70,8 +75,9 @@ macro_rules! closed {
 }
 closed!(EncodeWriter DecodeWriter EncodeReader DecodeReader);
 
-/// Writes symbols for the bytes written to it. Call [`finish`](EncodeWriter::finish): without it the end is missing. The writer behind
-/// must block: when it fails, the output is incomplete, and every further call fails too.
+/// A writer that encodes the bytes written to it. Call [`finish`](EncodeWriter::finish): without it, the end of the
+/// text is missing. The inner writer must block: after a failure, its output is incomplete, and every further call
+/// fails too.
 #[must_use = "the end is missing until `finish` is called"]
 pub struct EncodeWriter<W> {
     encoder: Box<Encoder>,
@@ -79,15 +85,15 @@ pub struct EncodeWriter<W> {
 }
 
 impl<W: Write> EncodeWriter<W> {
-    /// A writer in front of `inner`.
+    /// Makes a writer that writes to `inner`.
     pub fn new(codec: Base64, inner: W) -> Self {
         Self { encoder: Box::new(Encoder::new(codec)), sink: Sink::new(inner) }
     }
 
-    /// Writes what is left, flushes, and gives back the writer behind.
+    /// Writes the rest, flushes, and returns the inner writer.
     ///
     /// # Errors
-    /// If the writer behind fails.
+    /// If the inner writer fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.sink.finish(self.encoder.finish().as_bytes())
     }
@@ -101,14 +107,15 @@ impl<W: Write> Write for EncodeWriter<W> {
         Ok(taken)
     }
 
-    /// Passed on; symbols that wait for more bytes stay where they are.
+    /// Flushes the inner writer. Symbols that wait for more bytes are not written.
     fn flush(&mut self) -> io::Result<()> {
         self.sink.inner.flush()
     }
 }
 
-/// Writes the bytes of the symbols written to it. Call [`finish`](DecodeWriter::finish): without it the end is missing and not judged.
-/// The writer behind must block: when it fails, the output is incomplete, and every further call fails too.
+/// A writer that decodes the symbols written to it. Call [`finish`](DecodeWriter::finish): without it, the end of the
+/// data is missing and not checked. The inner writer must block: after a failure, its output is incomplete, and every
+/// further call fails too.
 #[must_use = "the end is missing until `finish` is called"]
 pub struct DecodeWriter<W> {
     decoder: Box<Decoder>,
@@ -116,15 +123,15 @@ pub struct DecodeWriter<W> {
 }
 
 impl<W: Write> DecodeWriter<W> {
-    /// A writer in front of `inner`.
+    /// Makes a writer that writes to `inner`.
     pub fn new(codec: Base64, inner: W) -> Self {
         Self { decoder: Box::new(Decoder::new(codec)), sink: Sink::new(inner) }
     }
 
-    /// Judges and writes what is left, flushes, and gives back the writer behind.
+    /// Checks and writes the rest, flushes, and returns the inner writer.
     ///
     /// # Errors
-    /// If the text is not valid (`InvalidData`), or if the writer behind fails.
+    /// If the text is not valid (`InvalidData`), or if the inner writer fails.
     pub fn finish(mut self) -> io::Result<W> {
         self.sink.finish(self.decoder.finish()?)
     }
@@ -134,7 +141,8 @@ impl<W: Write> Write for DecodeWriter<W> {
     fn write(&mut self, input: &[u8]) -> io::Result<usize> {
         self.sink.check()?;
         let mut taken = 0;
-        // A full block may be opened without taking anything; `Ok(0)` would mean that nothing can be written any more.
+        // A call may decode a full block without taking input. `Ok(0)` would mean that the writer accepts no more
+        // input.
         while taken == 0 && !input.is_empty() {
             let (more, bytes) = self.decoder.push(input)?;
             self.sink.put(bytes)?;
@@ -143,13 +151,13 @@ impl<W: Write> Write for DecodeWriter<W> {
         Ok(taken)
     }
 
-    /// Passed on; bytes that wait for more symbols stay where they are.
+    /// Flushes the inner writer. Bytes that wait for more symbols are not written.
     fn flush(&mut self) -> io::Result<()> {
         self.sink.inner.flush()
     }
 }
 
-/// Input that was read and not yet used, and output that was made and not yet given out.
+/// The buffers of a reader: input that is not used yet, and output that is not returned yet.
 struct Buffers {
     input: Wiped<[u8; BLOCK]>,
     used: usize,
@@ -166,13 +174,13 @@ impl Buffers {
         Box::new(Self { input: empty(), used: 0, read: 0, output: empty(), given: 0, made: 0, ended: false })
     }
 
-    /// Keeps `bytes` to be given out.
+    /// Stores `bytes` to be returned.
     fn keep(&mut self, bytes: &[u8]) {
         self.output[..bytes.len()].copy_from_slice(bytes);
         (self.given, self.made) = (0, bytes.len());
     }
 
-    /// Reads more if everything was used; false at the end.
+    /// Reads more input if all of it was used. Returns false at the end.
     fn refill(&mut self, inner: &mut impl Read) -> io::Result<bool> {
         while self.used == self.read {
             match inner.read(&mut *self.input) {
@@ -185,7 +193,7 @@ impl Buffers {
         Ok(true)
     }
 
-    /// Gives out what fits.
+    /// Returns as many bytes as fit.
     fn give(&mut self, target: &mut [u8]) -> usize {
         let count = target.len().min(self.made - self.given);
         target[..count].copy_from_slice(&self.output[self.given..][..count]);
@@ -197,7 +205,7 @@ impl Buffers {
     }
 }
 
-/// Reads symbols for the bytes behind it.
+/// A reader that encodes the bytes of the inner reader.
 pub struct EncodeReader<R> {
     encoder: Box<Encoder>,
     buffers: Box<Buffers>,
@@ -205,7 +213,7 @@ pub struct EncodeReader<R> {
 }
 
 impl<R: Read> EncodeReader<R> {
-    /// A reader in front of `inner`.
+    /// Makes a reader that reads from `inner`.
     pub fn new(codec: Base64, inner: R) -> Self {
         Self { encoder: Box::new(Encoder::new(codec)), buffers: Buffers::new(), inner }
     }
@@ -228,7 +236,7 @@ impl<R: Read> Read for EncodeReader<R> {
     }
 }
 
-/// Reads the bytes of the symbols behind it. No byte of a block that is not valid comes out.
+/// A reader that decodes the symbols of the inner reader. It returns no byte of a block that is not valid.
 pub struct DecodeReader<R> {
     decoder: Box<Decoder>,
     buffers: Box<Buffers>,
@@ -236,7 +244,7 @@ pub struct DecodeReader<R> {
 }
 
 impl<R: Read> DecodeReader<R> {
-    /// A reader in front of `inner`.
+    /// Makes a reader that reads from `inner`.
     pub fn new(codec: Base64, inner: R) -> Self {
         Self { decoder: Box::new(Decoder::new(codec)), buffers: Buffers::new(), inner }
     }
@@ -251,7 +259,7 @@ impl<R: Read> Read for DecodeReader<R> {
                 buffers.used += taken;
                 buffers.keep(bytes);
             } else {
-                // Only a good end ends the reader: after a bad one, every further read fails again.
+                // Only a valid end ends the reader: after an invalid one, every further read fails again.
                 let bytes = self.decoder.finish()?;
                 buffers.ended = true;
                 buffers.keep(bytes);

@@ -2,25 +2,25 @@
 
 use super::portable;
 
-/// All ones if both hold the same bytes.
+/// Returns all ones if both slices hold the same bytes.
 #[target_feature(enable = "avx2")]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     portable::equal(left, right)
 }
 
-/// All ones if every byte is zero.
+/// Returns all ones if every byte is zero.
 #[target_feature(enable = "avx2")]
 pub fn zero(slice: &[u8]) -> usize {
     portable::zero(slice)
 }
 
-/// Copies `source` where `mask` has ones.
+/// Copies the bits of `source` where `mask` has ones.
 #[target_feature(enable = "avx2")]
 pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     portable::assign(target, source, mask);
 }
 
-/// Exchanges two slices where `mask` has ones.
+/// Swaps the bits of two slices where `mask` has ones.
 #[target_feature(enable = "avx2")]
 pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
     portable::swap(left, right, mask);

@@ -1,15 +1,15 @@
-//! 64-byte vectors; the last step is masked, so that no slice has a tail.
+//! 64-byte vectors. The last step is masked, so that there is no separate code for a tail.
 
 use core::arch::x86_64::{
-    __m512i, __mmask64, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_test_epi64_mask,
+    __m512i, __mmask64, _mm512_loadu_si512, _mm512_mask_storeu_epi8, _mm512_maskz_loadu_epi8, _mm512_or_si512,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_storeu_si512, _mm512_ternarylogic_epi64, _mm512_test_epi64_mask,
 };
 
 use super::word::Word;
 
 /// Bytes in a vector.
 const STEP: usize = 64;
-/// Vectors whose differences are collected side by side, so that the loop waits for loads only.
+/// Vectors whose differences are collected in separate registers, so that the loop waits for loads only.
 const LANES: usize = 4;
 
 /// `a | (b ^ c)`
@@ -17,13 +17,13 @@ const OR_XOR: i32 = 0b1111_0110;
 /// `c ? b : a`, bit by bit
 const PICK: i32 = 0b1101_1000;
 
-/// A mask of the first `count` bytes of a vector, at most 63.
+/// Returns a mask of the first `count` bytes of a vector, at most 63.
 #[inline(always)]
 fn first(count: usize) -> __mmask64 {
     (1 << count) - 1
 }
 
-/// A whole vector from the front of `slice`.
+/// Loads a vector from the first 64 bytes of `slice`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn load(slice: &[u8; STEP]) -> __m512i {
@@ -31,7 +31,7 @@ fn load(slice: &[u8; STEP]) -> __m512i {
     unsafe { _mm512_loadu_si512(slice.as_ptr().cast()) }
 }
 
-/// Fewer than 64 bytes, zeros behind them.
+/// Loads a slice of fewer than 64 bytes, with zeros after it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn load_tail(slice: &[u8]) -> __m512i {
@@ -40,7 +40,7 @@ fn load_tail(slice: &[u8]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi8(first(slice.len()), slice.as_ptr().cast()) }
 }
 
-/// A whole vector to the front of `slice`.
+/// Stores a vector to the first 64 bytes of `slice`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn store(slice: &mut [u8; STEP], vector: __m512i) {
@@ -48,7 +48,7 @@ fn store(slice: &mut [u8; STEP], vector: __m512i) {
     unsafe { _mm512_storeu_si512(slice.as_mut_ptr().cast(), vector) }
 }
 
-/// The first bytes of `vector` over the whole of a short `slice`.
+/// Stores the first bytes of `vector` to the whole of a `slice` of fewer than 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn store_tail(slice: &mut [u8], vector: __m512i) {
@@ -57,7 +57,7 @@ fn store_tail(slice: &mut [u8], vector: __m512i) {
     unsafe { _mm512_mask_storeu_epi8(slice.as_mut_ptr().cast(), first(slice.len()), vector) }
 }
 
-/// All ones if no bit is set anywhere.
+/// Returns all ones if no bit of `vector` is set.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn zero_mask(seen: [__m512i; LANES]) -> usize {
@@ -65,7 +65,7 @@ fn zero_mask(seen: [__m512i; LANES]) -> usize {
     _mm512_test_epi64_mask(all, all).zero()
 }
 
-/// All ones if both hold the same bytes.
+/// Returns all ones if both slices hold the same bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();
@@ -85,7 +85,7 @@ pub fn equal(left: &[u8], right: &[u8]) -> usize {
     zero_mask(seen)
 }
 
-/// All ones if every byte is zero.
+/// Returns all ones if every byte is zero.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn zero(slice: &[u8]) -> usize {
     let (vectors, tail) = slice.as_chunks::<STEP>();
@@ -103,7 +103,7 @@ pub fn zero(slice: &[u8]) -> usize {
     zero_mask(seen)
 }
 
-/// Copies `source` where `mask` has ones.
+/// Copies the bits of `source` where `mask` has ones.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     let mask = _mm512_set1_epi64(mask.cast_signed());
@@ -117,7 +117,7 @@ pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     store_tail(target_tail, picked);
 }
 
-/// Exchanges two slices where `mask` has ones.
+/// Swaps the bits of two slices where `mask` has ones.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
     let mask = _mm512_set1_epi64(mask.cast_signed());

@@ -1,14 +1,16 @@
-//! The arithmetic. Slices are changed byte by byte: the compiler widens such loops to the vectors of whatever target they are compiled
-//! for, and does it better than by words. Arrays, whose loops it unrolls, it handles better by words.
+//! The arithmetic of all back ends. Slices are changed byte by byte: the compiler widens such loops to the vectors of
+//! the target, and makes better code of them than of loops over words. For arrays, whose loops are unrolled, words give
+//! better code.
 //!
-//! Nothing here compares: differences are collected with `|`, choices are spent with `&` on a mask that the compiler knows nothing about.
+//! There are no comparisons here: differences are collected with `|`, and masks, which the compiler knows nothing
+//! about, are applied with `&`.
 
 use super::word::Word;
 
 /// Bytes in a step.
 const STEP: usize = 8;
 
-/// All ones if both hold the same bytes.
+/// Returns all ones if both slices hold the same bytes.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (left, left_tail) = left.as_chunks::<STEP>();
@@ -23,7 +25,7 @@ pub fn equal(left: &[u8], right: &[u8]) -> usize {
     seen.zero()
 }
 
-/// All ones if every byte is zero.
+/// Returns all ones if every byte is zero.
 #[inline(always)]
 pub fn zero(slice: &[u8]) -> usize {
     let (words, tail) = slice.as_chunks::<STEP>();
@@ -31,7 +33,7 @@ pub fn zero(slice: &[u8]) -> usize {
     tail.iter().fold(seen, |seen, byte| seen | u64::from(*byte)).zero()
 }
 
-/// Copies `source` where `mask` has ones.
+/// Copies the bits of `source` where `mask` has ones.
 #[inline(always)]
 pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     for (to, from) in target.iter_mut().zip(source) {
@@ -39,7 +41,7 @@ pub fn assign(target: &mut [u8], source: &[u8], mask: u64) {
     }
 }
 
-/// Exchanges two slices where `mask` has ones.
+/// Swaps the bits of two slices where `mask` has ones.
 #[inline(always)]
 pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
     for (a, b) in left.iter_mut().zip(right) {
@@ -49,7 +51,7 @@ pub fn swap(left: &mut [u8], right: &mut [u8], mask: u64) {
     }
 }
 
-/// [`assign`] by words.
+/// Copies the bits of `source` where `mask` has ones, word by word.
 #[inline(always)]
 pub fn assign_words(target: &mut [u8], source: &[u8], mask: u64) {
     let (target, target_tail) = target.as_chunks_mut::<STEP>();
@@ -61,7 +63,7 @@ pub fn assign_words(target: &mut [u8], source: &[u8], mask: u64) {
     assign(target_tail, source_tail, mask);
 }
 
-/// [`swap`] by words.
+/// Swaps the bits of two slices where `mask` has ones, word by word.
 #[inline(always)]
 pub fn swap_words(left: &mut [u8], right: &mut [u8], mask: u64) {
     let (left, left_tail) = left.as_chunks_mut::<STEP>();

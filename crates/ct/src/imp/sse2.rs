@@ -1,12 +1,16 @@
-//! 16-byte vectors, which every x86-64 has. Only comparisons are spelled out; the compiler makes the same of the rest by itself.
+//! 16-byte vectors, which every x86-64 has. Only the comparisons are written here: the compiler vectorizes the portable
+//! code of the other operations as well.
 //!
-//! What does not fill a vector is covered by one over the last 16 bytes, which may overlap the one before.
+//! The tail is covered by a vector over the last 16 bytes, which may overlap the vector before it.
 
 pub use super::portable::{assign, swap};
 
+use core::arch::x86_64::{
+    __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128, _mm_xor_si128,
+};
+
 use super::portable;
 use super::word::Word;
-use core::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_setzero_si128, _mm_xor_si128};
 
 /// Bytes in a vector.
 const STEP: usize = 16;
@@ -17,14 +21,14 @@ fn load(bytes: &[u8; STEP]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// All ones if every bit of `vector` is zero.
+/// Returns all ones if every bit of `vector` is zero.
 #[inline(always)]
 fn zero_mask(vector: __m128i) -> usize {
     // SAFETY: SSE2 is part of x86-64.
     unsafe { _mm_movemask_epi8(_mm_cmpeq_epi8(vector, _mm_setzero_si128())) }.equal(0xffff)
 }
 
-/// All ones if both hold the same bytes.
+/// Returns all ones if both slices hold the same bytes.
 #[inline(always)]
 pub fn equal(left: &[u8], right: &[u8]) -> usize {
     let (Some(left_last), Some(right_last)) = (left.last_chunk(), right.last_chunk()) else {
@@ -37,7 +41,7 @@ pub fn equal(left: &[u8], right: &[u8]) -> usize {
     zero_mask(pairs.fold(differ(left_last, right_last), |seen, (a, b)| unsafe { _mm_or_si128(seen, differ(a, b)) }))
 }
 
-/// All ones if every byte is zero.
+/// Returns all ones if every byte is zero.
 #[inline(always)]
 pub fn zero(slice: &[u8]) -> usize {
     let Some(last) = slice.last_chunk() else { return portable::zero(slice) };

@@ -1,11 +1,12 @@
-//! Every back end against loops over bytes, by one function.
+//! Compares every back end with loops over bytes, in one function.
+
+use std::vec::Vec;
+use std::{eprintln, vec};
 
 use super::portable;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use super::{avx2, avx512, sse2};
 use crate::cpu::{Level, level};
-use std::vec::Vec;
-use std::{eprintln, vec};
 
 struct Backend {
     level: Level,
@@ -17,11 +18,17 @@ struct Backend {
 
 macro_rules! backend {
     ($level:ident, $module:ident) => {
-        Backend { level: Level::$level, equal: $module::equal, zero: $module::zero, assign: $module::assign, swap: $module::swap }
+        Backend {
+            level: Level::$level,
+            equal: $module::equal,
+            zero: $module::zero,
+            assign: $module::assign,
+            swap: $module::swap,
+        }
     };
 }
 
-/// Those that this CPU has; the others are named as skipped.
+/// Returns the back ends that this CPU has, and reports the others as skipped.
 #[allow(clippy::print_stderr)]
 fn backends() -> Vec<Backend> {
     let all = [
@@ -51,18 +58,18 @@ fn agree_with_loops_over_bytes() {
     }
 }
 
-/// One length at one distance from an aligned address.
+/// Tests one length at one offset from an aligned address.
 fn check(backend: &Backend, length: usize, from: usize) {
     let name = backend.level.name();
     let a: Vec<u8> = (0..length + from).map(|place| (place * 37 % 251) as u8).collect();
     let b: Vec<u8> = (0..length + from).map(|place| (place * 59 % 241) as u8 ^ 0xc3).collect();
     let (a, b) = (&a[from..], &b[from..]);
-    // SAFETY: `backends` lists only what this CPU has.
+    // SAFETY: `backends` returns only back ends that this CPU has.
     unsafe {
         assert_eq!((backend.equal)(a, a), usize::MAX, "{name}: {length} equal bytes");
         let zeros = vec![0; length];
         assert_eq!((backend.zero)(&zeros), usize::MAX, "{name}: {length} zeros");
-        // One bit in one place, wherever it is.
+        // One bit in any place must show.
         for place in 0..length.min(300) {
             let mut near = a.to_vec();
             near[place] ^= 1 << (place % 8);

@@ -1,29 +1,30 @@
-//! Marks for Valgrind's memcheck, in the test configuration only: a secret is "undefined memory", and memcheck reports every jump and
-//! every address that depends on it, in the binary as it is.
+//! Marks for Valgrind's memcheck, in the test configuration only. A secret is marked as "undefined memory". Memcheck
+//! then reports every jump and every address that depends on the secret, in the compiled binary.
 //!
-//! The request is a sequence that does nothing on a real CPU and that Valgrind recognises, so tests need no header and no dependency.
+//! A request is a sequence of instructions that Valgrind recognizes and that does nothing on a real CPU. It needs no
+//! header and no dependency.
 
 use std::hint::black_box;
 
-/// memcheck's request numbers, from its public header: 'M' 'C' in the upper half.
+/// Memcheck's request numbers, from its public header: 'M' 'C' in the upper half.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
 const MAKE_DEFINED: u64 = 0x4d43_0002;
-/// The core's own: is this running under Valgrind, and how deep?
+/// A request of Valgrind's core: how many Valgrinds run this program inside each other?
 const RUNNING: u64 = 0x1001;
-/// The core's own: how many errors have been reported so far?
+/// A request of Valgrind's core: how many errors have been reported so far?
 const ERRORS: u64 = 0x1201;
 
-/// From here on the bytes are secret.
+/// Marks the bytes as secret.
 pub fn poison(bytes: &mut [u8]) {
     request(MAKE_UNDEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
 
-/// From here on the bytes are public.
+/// Marks the bytes as public.
 pub fn unpoison(bytes: &[u8]) {
     request(MAKE_DEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
 
-/// From here on the number is public.
+/// Marks the number as public.
 #[inline(always)]
 pub fn declassify(value: usize) -> usize {
     let mut value = value;
@@ -31,13 +32,13 @@ pub fn declassify(value: usize) -> usize {
     black_box(value)
 }
 
-/// Whether anything of this has an effect.
+/// Returns whether the program runs under Valgrind. If it does not, marks have no effect.
 #[must_use]
 pub fn running() -> bool {
     request(RUNNING, 0, 0) != 0
 }
 
-/// How many errors memcheck has seen in this process.
+/// Returns how many errors memcheck has reported in this process.
 #[must_use]
 pub fn errors() -> u64 {
     request(ERRORS, 0, 0)
@@ -48,8 +49,9 @@ pub fn errors() -> u64 {
 fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
-    // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under Valgrind the tool
-    // reads the array that `rax` points to, which lives until after the statement, and writes `rdx`. Memory may be marked, so no `nomem`.
+    // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under
+    // Valgrind the tool reads the array that `rax` points to, which lives until after the statement, and writes `rdx`.
+    // Memory may be marked, so no `nomem`.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",

@@ -1,8 +1,8 @@
 //! Integers: masks from comparisons, and selection by masks.
 //!
-//! On x86-64 in the fewest instructions: a comparison leaves its answer in a flag, and `cmov` makes a mask of it, where the compiler takes
-//! four instructions to get from a flag over a `bool` to a mask. A selection is a `test` and a `cmov` for each register, where arithmetic
-//! takes three operations. Elsewhere masks come from arithmetic on bits, and are then hidden from the compiler.
+//! On x86-64, a comparison leaves its answer in a flag, and `cmov` makes a mask of the flag; the compiler needs four
+//! instructions from a flag to a mask, by way of a `bool`. A selection is a `test` and one `cmov` for each register;
+//! arithmetic needs three operations. On other targets, masks come from arithmetic on bits and then pass a barrier.
 
 /// A mask is all ones or all zeros, and the compiler knows nothing about it.
 pub trait Word: Copy {
@@ -12,16 +12,17 @@ pub trait Word: Copy {
     fn less_or_equal(self, other: Self) -> usize;
     fn zero(self) -> usize;
     fn nonzero(self) -> usize;
-    /// `self` where the mask has ones, `other` where it has zeros.
+    /// Returns `self` where the mask has ones, `other` where it has zeros.
     fn select(self, other: Self, mask: usize) -> Self;
 }
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 mod x86_64 {
-    use super::Word;
     use core::arch::asm;
 
-    /// A mask from the flags that one instruction leaves.
+    use super::Word;
+
+    /// Makes a mask from the flags that one instruction sets.
     macro_rules! mask {
         ($compare:expr, $condition:literal, $class:ident, $($operand:expr),+) => {{
             let mut mask = 0_usize;
@@ -40,7 +41,8 @@ mod x86_64 {
         }};
     }
 
-    /// Type, register class, operand modifier, the conditions for less and less or equal, and how to select.
+    /// Takes the type, the register class, the operand modifier, the conditions for less and for less or equal, and how
+    /// to select.
     macro_rules! words {
         ($($int:ty: $class:ident $modifier:literal $less:literal $less_or_equal:literal $select:ident;)*) => { $(
             impl Word for $int {
@@ -100,7 +102,7 @@ mod x86_64 {
         };
     }
 
-    /// There is no conditional move of bytes.
+    /// Selects bytes in 32-bit registers, since there is no conditional move of bytes.
     macro_rules! by_arithmetic {
         ($int:ty, $modifier:literal) => {
             #[inline(always)]
@@ -123,7 +125,7 @@ mod x86_64 {
         isize: reg ":r" "l" "le" by_move;
     }
 
-    /// The halves of a number of two registers.
+    /// Splits a number that takes two registers into its halves.
     macro_rules! halves {
         ($number:expr) => {
             ($number as u64, ($number >> 64) as u64)
@@ -147,7 +149,8 @@ mod x86_64 {
                 fn less(self, other: Self) -> usize {
                     let ((low, high), (other_low, other_high)) = (halves!(self), halves!(other));
                     let mut mask = 0_usize;
-                    // SAFETY: a subtraction over two registers, of which only the flags are kept, and a conditional move.
+                    // SAFETY: a subtraction over two registers, of which only the flags are kept, and a conditional
+                    // move.
                     unsafe {
                         asm!(
                             "cmp {low}, {other_low}",
@@ -213,7 +216,8 @@ mod x86_64 {
 
 #[cfg(not(all(target_arch = "x86_64", not(deadpan_portable))))]
 mod portable {
-    //! By arithmetic on bits, without a comparison: where a number takes two registers, compilers make a comparison of it with a jump.
+    //! Masks by arithmetic on bits, without a comparison: for a number in two registers, compilers turn a comparison
+    //! into a jump.
 
     use super::Word;
     use crate::barrier::hide;
@@ -233,7 +237,7 @@ mod portable {
 
                 #[inline(always)]
                 fn less(self, other: Self) -> usize {
-                    // The borrow of the subtraction stands in the top bit.
+                    // The top bit is the borrow of the subtraction.
                     let borrow = (!self & other) | (!(self ^ other) & self.wrapping_sub(other));
                     hide(0_usize.wrapping_sub((borrow >> (Self::BITS - 1)) as usize))
                 }
@@ -245,7 +249,7 @@ mod portable {
 
                 #[inline(always)]
                 fn zero(self) -> usize {
-                    // Of a number and its negative, one has the top bit, unless both are zero.
+                    // Either a number or its negative has the top bit set, unless both are zero.
                     let nonzero = (self | self.wrapping_neg()) >> (Self::BITS - 1);
                     !hide(0_usize.wrapping_sub(nonzero as usize))
                 }
@@ -274,7 +278,7 @@ mod portable {
 
                 #[inline(always)]
                 fn less(self, other: Self) -> usize {
-                    // With the top bit flipped, signed numbers are in the order of unsigned ones.
+                    // With the top bit flipped, signed numbers sort like unsigned ones.
                     (self ^ Self::MIN).cast_unsigned().less((other ^ Self::MIN).cast_unsigned())
                 }
 

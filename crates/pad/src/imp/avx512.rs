@@ -1,4 +1,4 @@
-//! AVX-512 with byte masks: memory outside a partial block is never touched, and nothing has a tail.
+//! AVX-512 with byte masks: memory outside a partial block is never touched, and there is no separate code for a tail.
 
 mod sixteen;
 mod wide;
@@ -7,11 +7,11 @@ use super::Noise;
 use super::row::{Row, Value};
 use deadpan_ct::Choice;
 
-/// The block size of AES and SM4, which fits a narrow register.
+/// The block size of AES and SM4, which fits a 16-byte register.
 const COMMON: usize = 16;
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding behind them. If that is noisy, the block
-/// holds the noise.
+/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
+/// padding, the block holds the noise before the call.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     match block.as_mut_array::<COMMON>() {
@@ -29,7 +29,8 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, nois
     }
 }
 
-/// How many padding bytes a block has, and whether it is padded as the row says. The count is garbage if not.
+/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
+/// meaning.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     match block.as_array::<COMMON>() {

@@ -1,24 +1,26 @@
 //! Eight bytes at a time in an ordinary register.
 //!
-//! Lane `i` of a word is bits `8 * i` and up. Nothing compares bytes: flags come from carries, and every decision is a [`Choice`]'s mask.
+//! Lane `i` of a word is bits `8 * i` and up. There are no comparisons of bytes: flags come from carries, and every
+//! decision is the mask of a [`Choice`].
+
+use core::marker::PhantomData;
 
 use super::Noise;
 use super::row::{Row, Value};
 use super::run::Run;
-use core::marker::PhantomData;
 use deadpan_ct::{Choice, CtEq, CtOrd, CtZero};
 
 /// Bytes in a word.
 const STEP: usize = 8;
-/// A one in every lane: times a byte, that byte in every lane.
+/// A one in every lane. A product with a byte has that byte in every lane.
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of every lane.
 const HIGH: u64 = ONES << 7;
-/// Each lane's own number.
+/// The number of each lane.
 const NUMBERS: u64 = 0x0706_0504_0302_0100;
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding behind them. If that is noisy, the block
-/// holds the noise.
+/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
+/// padding, the block holds the noise before the call.
 #[inline]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     let reader = Reader::new(data);
@@ -33,7 +35,8 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, nois
     write(row, value, kept, last, block, |chunk, at| (load(chunk), load(&noise[at..at + chunk.len()])));
 }
 
-/// How many padding bytes a block has, and whether it is padded as the row says. The count is garbage if not.
+/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
+/// meaning.
 #[inline]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     debug_assert_eq!(block.len(), usize::from(row.size));
@@ -42,7 +45,8 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     let marks = splat(row.mark);
     let final_lane = splat(row.size.wrapping_sub(1));
     let mut run = Run::new();
-    // By hand here and below: at -O1 an iterator keeps its place on the stack, where the assembly audit loses sight of what is public.
+    // The loops in this module count by hand: at -O1 an iterator keeps its position on the stack, where the assembly
+    // audit cannot tell that it is public.
     let mut at = 0;
     while at < block.len() {
         let chunk = chunk(block, at);
@@ -61,10 +65,11 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     run.verdict(row, last_byte)
 }
 
-/// The final data byte of a block whose first `kept` bytes are data, or zero if there is none. Every byte is read.
+/// Returns the last data byte of a block whose first `kept` bytes are data, or zero if there is none. Every byte is
+/// read.
 #[inline(always)]
 pub fn last_kept(block: &[u8], kept: usize) -> u8 {
-    // With the usual length known, the loop is two words without a branch.
+    // With the usual length known to the compiler, the loop unrolls to two words without a branch.
     match <&[u8; 16]>::try_from(block) {
         Ok(block) => search(block, kept),
         Err(_) => search(block, kept),
@@ -73,7 +78,7 @@ pub fn last_kept(block: &[u8], kept: usize) -> u8 {
 
 #[inline(always)]
 fn search(block: &[u8], kept: usize) -> u8 {
-    // If nothing is kept, this is the last lane of no word.
+    // If no byte is kept, this is not the last lane of any word.
     let last = kept.wrapping_sub(1);
     let (mut found, mut at) = (0, 0);
     while at < block.len() {
@@ -83,9 +88,17 @@ fn search(block: &[u8], kept: usize) -> u8 {
     (found >> (8 * (last % STEP))) as u8
 }
 
-/// Puts data and padding together. `sources` gives the data, with anything behind it, and the noise for a chunk that begins at a lane.
+/// Joins data and padding. For a chunk that begins at a lane, `sources` returns the data, followed by any bytes, and
+/// the noise.
 #[inline(always)]
-fn write(row: &Row, value: Value, kept: usize, last: u8, block: &mut [u8], sources: impl Fn(&[u8], usize) -> (u64, u64)) {
+fn write(
+    row: &Row,
+    value: Value,
+    kept: usize,
+    last: u8,
+    block: &mut [u8],
+    sources: impl Fn(&[u8], usize) -> (u64, u64),
+) {
     debug_assert!(kept < block.len() && block.len() == usize::from(row.size));
     let count = row.size.wrapping_sub(kept as u8);
     let value = value.pick(kept) ^ (count & row.counts) ^ (last & row.follows);
@@ -111,13 +124,14 @@ fn write(row: &Row, value: Value, kept: usize, last: u8, block: &mut [u8], sourc
     }
 }
 
-/// The bytes from one place on that make a word, fewer at the end.
+/// Returns the bytes of one word, from index `at`. The last word of a block may be shorter.
 #[inline(always)]
 fn chunk(block: &[u8], at: usize) -> &[u8] {
     &block[at..block.len().min(at + STEP)]
 }
 
-/// Reads a slice of secret length at any place without leaving it: behind the end it sees the first byte again, or a stand-in.
+/// Reads a slice of secret length at any place without leaving it. After the end, it reads the first byte again, or a
+/// stand-in if the slice is empty.
 pub struct Reader<'a> {
     start: *const u8,
     length: usize,
@@ -131,55 +145,59 @@ impl<'a> Reader<'a> {
     pub fn new(data: &'a [u8]) -> Self {
         let (data, length) = (data.as_ptr().expose_provenance(), data.len());
         let stand_in = core::ptr::from_ref(&STAND_IN).expose_provenance();
-        Self { start: core::ptr::with_exposed_provenance(length.ct_is_zero().select(stand_in, data)), length, data: PhantomData }
+        Self {
+            start: core::ptr::with_exposed_provenance(length.ct_is_zero().select(stand_in, data)),
+            length,
+            data: PhantomData,
+        }
     }
 
     #[inline(always)]
     fn byte(&self, index: usize) -> u8 {
         let inside = index.ct_lt(&self.length).mask().cast_unsigned();
-        // SAFETY: the index is below the length or zero, and `start` is the first of `length` bytes, or the stand-in if there are none.
-        // Both addresses were exposed, and the borrow that `new` got lasts as long as `self`.
+        // SAFETY: the index is below the length or zero, and `start` is the first of `length` bytes, or the stand-in if
+        // there are none. Both addresses were exposed, and the borrow that `new` got lasts as long as `self`.
         unsafe { self.start.add(index & inside).read() }
     }
 
-    /// `lanes` bytes from one place on.
+    /// Reads `lanes` bytes from one place on.
     #[inline(always)]
     pub fn word(&self, at: usize, lanes: usize) -> u64 {
         (0..lanes).fold(0, |word, lane| word | (u64::from(self.byte(at + lane)) << (8 * lane)))
     }
 
-    /// The last byte, or zero.
+    /// Returns the last byte, or zero if there is none.
     #[inline(always)]
     pub fn last(&self) -> u8 {
         self.byte(self.length.wrapping_sub(1))
     }
 }
 
-/// A byte in every lane.
+/// Returns a vector with a byte in every lane.
 #[inline(always)]
 fn splat(byte: u8) -> u64 {
     u64::from(byte) * ONES
 }
 
-/// Sums lane by lane.
+/// Adds lane by lane.
 #[inline(always)]
 fn add(left: u64, right: u64) -> u64 {
     ((left & !HIGH) + (right & !HIGH)) ^ ((left ^ right) & HIGH)
 }
 
-/// Differences lane by lane.
+/// Subtracts lane by lane.
 #[inline(always)]
 fn subtract(left: u64, right: u64) -> u64 {
     ((left | HIGH) - (right & !HIGH)) ^ ((left ^ !right) & HIGH)
 }
 
-/// The highest bit of every lane that is not zero.
+/// Sets the highest bit of every lane that is not zero.
 #[inline(always)]
 fn nonzero(word: u64) -> u64 {
     (((word & !HIGH) + !HIGH) | word) & HIGH
 }
 
-/// Up to eight bytes, and zeros behind them.
+/// Loads up to eight bytes, with zeros after them.
 #[inline(always)]
 fn load(bytes: &[u8]) -> u64 {
     match bytes.first_chunk::<STEP>() {
@@ -188,7 +206,7 @@ fn load(bytes: &[u8]) -> u64 {
     }
 }
 
-/// As many lanes as there is room for.
+/// Stores as many lanes as there is room for.
 #[inline(always)]
 fn store(bytes: &mut [u8], word: u64) {
     match bytes.first_chunk_mut::<STEP>() {

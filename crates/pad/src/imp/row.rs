@@ -1,63 +1,65 @@
-//! A scheme as a row of bytes, so that one kernel serves all eight. Fields named like a condition are masks, `ff` or `00`.
+//! A scheme as a row of numbers, so that one kernel serves all eight schemes. Fields that are named like a condition
+//! are masks, `ff` or `00`.
 //!
-//! With `kept` data bytes in a block of `size`, of which `last` is the final one (zero if there is none), and `count = size - kept`, lane
-//! `i` of the padding is
-//! `(value ^ count & counts ^ last & follows) + (i - kept & steps) ^ (mark if i == kept)`,
-//! the final lane is `count` if `ends_in_count`, and the noise that already stands in the block is mixed in if `noisy`.
+//! With `kept` data bytes in a block of `size`, of which `last` is the final one (zero if there is none), and `count =
+//! size - kept`, lane `i` of the padding is `(value ^ count & counts ^ last & follows) + (i - kept & steps) ^ (mark if
+//! i == kept)`, the final lane is `count` if `ends_in_count`, and the noise that is already in the block is XORed in if
+//! `noisy`.
 
 use crate::Scheme;
 use deadpan_ct::CtZero;
 
-/// See the module.
+/// The numbers of a scheme, as the module describes them.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Bytes in a block, 1 to 255.
     pub size: u8,
-    /// What all padding bytes begin with, unless it is drawn for each call.
+    /// The start value of all padding bytes, unless it is drawn for each call.
     pub value: Value,
-    /// Every padding byte is mixed with the count.
+    /// Every padding byte is XORed with the count.
     pub counts: u8,
-    /// Every padding byte is mixed with the last data byte.
+    /// Every padding byte is XORed with the last data byte.
     pub follows: u8,
     /// Every padding byte is one more than the one before.
     pub steps: u8,
-    /// Mixed into the first padding byte.
+    /// XORed into the first padding byte.
     pub mark: u8,
-    /// The last padding byte is the count, whatever the others are.
+    /// The last padding byte is the count.
     pub ends_in_count: u8,
-    /// The target holds random bytes, which stay where there is no data.
+    /// The target holds random bytes, which stay where there are no data.
     pub noisy: u8,
-    /// Padding bytes that may be anything, as bits: the lowest is the last byte, and the highest is all that are further from the end.
+    /// Padding bytes that may have any value, as bits. The lowest bit is the last byte; the highest bit is for all
+    /// bytes further from the end.
     pub unchecked: i8,
-    /// What the padding bytes must be is derived from the last one, instead of being zero.
+    /// The last padding byte determines the value of the others, which otherwise is zero.
     pub tells_value: u8,
-    /// How many there are is said by the last one, instead of being seen from where they begin.
+    /// The last padding byte is their number, which otherwise follows from where the padding begins.
     pub tells_count: u8,
 }
 
-/// What all padding bytes of a block begin with.
+/// The start value of all padding bytes of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Value {
-    /// If there is data in the block.
+    /// The value for a block with data.
     pub data: u8,
-    /// If there is none.
+    /// The value for a block without data.
     pub empty: u8,
 }
 
 impl Value {
-    /// The same in both cases.
+    /// Returns the same value for both cases.
     const fn both(value: u8) -> Self {
         Self { data: value, empty: value }
     }
 
-    /// The one for a block with `kept` data bytes.
+    /// Returns the value for a block with `kept` data bytes.
     #[inline(always)]
     pub fn pick(self, kept: usize) -> u8 {
         kept.ct_is_zero().select(self.empty, self.data)
     }
 }
 
-/// A row with nothing set: zeros.
+/// A row with no condition set, whose padding is zeros.
 const ZERO: Row = Row {
     size: 0,
     value: Value::both(0),
@@ -74,7 +76,7 @@ const ZERO: Row = Row {
 const YES: u8 = 0xff;
 
 impl Row {
-    /// The row of a scheme for blocks of `size` bytes.
+    /// Returns the row of a scheme for blocks of `size` bytes.
     pub const fn of(scheme: Scheme, size: u8) -> Self {
         let zero = Self { size, ..ZERO };
         match scheme {
@@ -85,7 +87,9 @@ impl Row {
             Scheme::Rfc4303 => Self { value: Value::both(1), steps: YES, tells_value: YES, tells_count: YES, ..zero },
             Scheme::Iso7816 => Self { mark: 0x80, ..zero },
             Scheme::ArbitraryTail => Self { follows: YES, tells_value: YES, ..zero },
-            Scheme::NotLast => Self { value: Value { data: 0xff, empty: 0xaa }, follows: YES, tells_value: YES, ..zero },
+            Scheme::NotLast => {
+                Self { value: Value { data: 0xff, empty: 0xaa }, follows: YES, tells_value: YES, ..zero }
+            }
         }
     }
 }

@@ -1,19 +1,21 @@
-//! Blocks of 16 bytes in one register, for every x86-64; other sizes go to the portable back end.
+//! Blocks of 16 bytes in one register, for every x86-64. Other sizes are left to the portable back end.
+
+use core::arch::x86_64::{
+    __m128i, _mm_add_epi8, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_loadu_si128,
+    _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_setr_epi8, _mm_storeu_si128, _mm_sub_epi8,
+    _mm_xor_si128,
+};
 
 use super::Noise;
 use super::portable::{self, Reader, last_kept};
 use super::row::{Row, Value};
 use super::run::Run;
-use core::arch::x86_64::{
-    __m128i, _mm_add_epi8, _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_loadu_si128, _mm_movemask_epi8,
-    _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8, _mm_setr_epi8, _mm_storeu_si128, _mm_sub_epi8, _mm_xor_si128,
-};
 use deadpan_ct::Choice;
 
 /// Bytes in the block and in the vector.
 const SIZE: usize = 16;
 
-/// See [`super::pad`].
+/// Pads a block of 16 bytes. See [`super::pad`].
 #[inline]
 #[target_feature(enable = "sse2")]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
@@ -24,18 +26,20 @@ pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     store(block, padded);
 }
 
-/// See [`super::pad_in_place`].
+/// Pads a block of 16 bytes in place. See [`super::pad_in_place`].
 #[inline]
 #[target_feature(enable = "sse2")]
 pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
-    let Some(block) = block.as_mut_array::<SIZE>() else { return portable::pad_in_place(row, value, block, kept, noise) };
+    let Some(block) = block.as_mut_array::<SIZE>() else {
+        return portable::pad_in_place(row, value, block, kept, noise);
+    };
     let last = last_kept(block, kept);
     let noise = load(noise.first_chunk().expect("noise is longer than this block"));
     let padded = fill(row, value, load(block), kept, last, noise);
     store(block, padded);
 }
 
-/// See [`super::unpad`].
+/// Checks a block of 16 bytes. See [`super::unpad`].
 #[inline]
 #[target_feature(enable = "sse2")]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
@@ -53,7 +57,7 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     run.verdict(row, last_byte)
 }
 
-/// The first `kept` bytes of `text`, of which `last` is the final one, and padding behind them.
+/// Returns the first `kept` bytes of `text`, of which `last` is the final one, with padding after them.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn fill(row: &Row, value: Value, text: __m128i, kept: usize, last: u8, noise: __m128i) -> __m128i {
@@ -70,28 +74,28 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, last: u8, noise: __
     pick(_mm_cmpgt_epi8(border, numbers()), text, padding)
 }
 
-/// `yes` where the mask is set.
+/// Returns `yes` where the mask is set, and `no` elsewhere.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn pick(mask: __m128i, yes: __m128i, no: __m128i) -> __m128i {
     _mm_or_si128(_mm_and_si128(mask, yes), _mm_andnot_si128(mask, no))
 }
 
-/// The highest bit of each lane.
+/// Returns the highest bit of each lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn flags(lanes: __m128i) -> u64 {
     u64::from(_mm_movemask_epi8(lanes).cast_unsigned())
 }
 
-/// Each lane's own number.
+/// Returns a vector with the number of each lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn numbers() -> __m128i {
     _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// A byte in every lane.
+/// Returns a vector with a byte in every lane.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn splat(byte: u8) -> __m128i {

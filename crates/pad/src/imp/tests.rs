@@ -1,14 +1,15 @@
-//! Every back end against the plain reference: all schemes, all blocks, all numbers of data bytes.
+//! Compares every back end with the plain reference: all schemes, all block sizes, all numbers of data bytes.
 
 #[path = "../../tests/reference/mod.rs"]
 mod reference;
+
+use std::vec::Vec;
 
 use super::{NO_NOISE, Noise, Row, portable, row::Value};
 use crate::Scheme;
 use deadpan_ct::Choice;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 use deadpan_ct::cpu::{Level, level};
-use std::vec::Vec;
 
 struct BackEnd {
     pad: fn(&Row, Value, &[u8], &mut [u8]),
@@ -20,7 +21,7 @@ const PORTABLE: BackEnd = BackEnd { pad: portable::pad, pad_in_place: portable::
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 const SSE2: BackEnd = BackEnd {
-    // SAFETY: `each` hands this out only if `level` says that the CPU has it; so for all three.
+    // SAFETY: `each` returns this back end only if `level` says that the CPU has it.
     pad: |row, value, data, block| unsafe { super::sse2::pad(row, value, data, block) },
     // SAFETY: as above.
     pad_in_place: |row, value, block, kept, noise| unsafe { super::sse2::pad_in_place(row, value, block, kept, noise) },
@@ -30,10 +31,12 @@ const SSE2: BackEnd = BackEnd {
 
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
 const AVX512: BackEnd = BackEnd {
-    // SAFETY: `each` hands this out only if `level` says that the CPU has it; so for all three.
+    // SAFETY: `each` returns this back end only if `level` says that the CPU has it.
     pad: |row, value, data, block| unsafe { super::avx512::pad(row, value, data, block) },
     // SAFETY: as above.
-    pad_in_place: |row, value, block, kept, noise| unsafe { super::avx512::pad_in_place(row, value, block, kept, noise) },
+    pad_in_place: |row, value, block, kept, noise| unsafe {
+        super::avx512::pad_in_place(row, value, block, kept, noise)
+    },
     // SAFETY: as above.
     unpad: |row, block| unsafe { super::avx512::unpad(row, block) },
 };
@@ -51,7 +54,7 @@ fn each(test: impl Fn(&BackEnd)) {
     }
 }
 
-/// Bytes that look random and are the same each time.
+/// Returns bytes that look random and are the same in each run.
 struct Stream(u64);
 
 impl Stream {
@@ -61,7 +64,7 @@ impl Stream {
     }
 }
 
-/// Data that a scheme can mistake for padding, as well as any.
+/// Returns random data, and data that look like padding.
 fn data(pattern: usize, length: usize, stream: &mut Stream) -> Vec<u8> {
     match pattern {
         0 => (0..length).map(|_| stream.next()).collect(),
@@ -70,7 +73,7 @@ fn data(pattern: usize, length: usize, stream: &mut Stream) -> Vec<u8> {
     }
 }
 
-/// Where the guards begin and what they are.
+/// The byte that fills the memory around a buffer.
 const GUARD: u8 = 0x5c;
 
 fn pads(back_end: &BackEnd, scheme: Scheme, data: &[u8], size: u8, stream: &mut Stream) {
@@ -92,7 +95,13 @@ fn pads(back_end: &BackEnd, scheme: Scheme, data: &[u8], size: u8, stream: &mut 
     }
     let mut place = [GUARD; 300];
     place[20..20 + data.len()].copy_from_slice(data);
-    (back_end.pad_in_place)(&row, value, &mut place[20..20 + block], data.len(), if row.noisy == 0 { &NO_NOISE } else { &noise });
+    (back_end.pad_in_place)(
+        &row,
+        value,
+        &mut place[20..20 + block],
+        data.len(),
+        if row.noisy == 0 { &NO_NOISE } else { &noise },
+    );
     assert_eq!(place[..], room[..], "{scheme} {size}: in place");
     unpads(back_end, scheme, &room[20..20 + block]);
     let mut wrong = room;
@@ -152,7 +161,7 @@ fn blocks_that_are_all_alike() {
 
 #[test]
 fn data_ends_with_its_allocation() {
-    // For Valgrind, which watches the borders of allocations.
+    // The data are copied to an allocation of their own length, since Valgrind watches the ends of allocations.
     each(|back_end| {
         for size in [1, 7, 8, 9, 16, 17, 63, 64, 65, 255] {
             for kept in 0..usize::from(size) {
@@ -172,7 +181,7 @@ fn last_bytes() {
     for size in 1..=255 {
         for kept in 0..size {
             assert_eq!(usize::from(portable::last_kept(&block[..size], kept)), kept);
-            // Behind the data the first byte is read instead.
+            // After the data, the first byte is read instead.
             assert_eq!(portable::Reader::new(&block[..kept]).word(kept, 1), u64::from(kept > 0));
         }
     }

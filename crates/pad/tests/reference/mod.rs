@@ -1,11 +1,11 @@
-//! The rules, told as plainly as possible: byte by byte, with jumps.
+//! A reference of the schemes that is easy to check: byte by byte, with jumps.
 
-// Inside the crate, whose unit tests share this file, the schemes are exhaustive.
+// The unit tests of the crate share this file. For them, the match over the schemes is exhaustive.
 #![allow(unreachable_patterns)]
 
 use deadpan_pad::Scheme;
 
-/// Whether `padded` is `data` with its padding.
+/// Returns whether `padded` is `data` with valid padding.
 pub fn is_padded(scheme: Scheme, block: usize, data: &[u8], padded: &[u8]) -> bool {
     let count = block - data.len() % block;
     if padded.len() != data.len() + count || !padded.starts_with(data) {
@@ -28,7 +28,7 @@ pub fn is_padded(scheme: Scheme, block: usize, data: &[u8], padded: &[u8]) -> bo
     })
 }
 
-/// How long the data in `padded` is, if the padding is right.
+/// Returns the length of the data in `padded`, if the padding is right.
 pub fn unpad(scheme: Scheme, block: usize, padded: &[u8]) -> Option<usize> {
     if padded.is_empty() || !padded.len().is_multiple_of(block) {
         return None;

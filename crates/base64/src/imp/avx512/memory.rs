@@ -1,37 +1,38 @@
-//! How vectors get into memory and out of it.
+//! Loads and stores of vectors.
 
 use core::arch::x86_64::{
     __m512i, __mmask64, _MM_HINT_ET0, _bzhi_u64, _mm_mask_loadu_epi8, _mm_mask_storeu_epi8, _mm_prefetch, _mm_sfence,
-    _mm256_mask_loadu_epi8, _mm256_mask_storeu_epi8, _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_inserti32x4,
-    _mm512_inserti64x4, _mm512_mask_loadu_epi8, _mm512_mask_storeu_epi8, _mm512_set1_epi8, _mm512_storeu_si512, _mm512_stream_si512,
+    _mm256_mask_loadu_epi8, _mm256_mask_storeu_epi8, _mm512_castsi512_si128, _mm512_castsi512_si256,
+    _mm512_inserti32x4, _mm512_inserti64x4, _mm512_mask_loadu_epi8, _mm512_mask_storeu_epi8, _mm512_set1_epi8,
+    _mm512_storeu_si512, _mm512_stream_si512,
 };
 
-/// Input sizes from which output lines are asked for ahead, since the output is no longer in the nearer caches, and from which it goes
-/// past them all, which would only be emptied for nothing.
+/// Two input sizes. From the first on, output lines are prefetched, since the output is no longer in the nearer caches.
+/// From the second on, stores bypass the caches, which would lose their contents to the output.
 const AHEAD_FROM: usize = 512 << 10;
 const STREAM_FROM: usize = 24 << 20;
-/// How far ahead lines are asked for.
+/// The distance of prefetching, in bytes.
 const AHEAD: usize = 2 << 10;
 
-/// A mask of the first `count` lanes, up to all 64.
+/// Returns a mask of the first `count` lanes, at most 64.
 #[inline]
 #[target_feature(enable = "bmi2")]
 pub(super) fn first(count: usize) -> __mmask64 {
     _bzhi_u64(u64::MAX, count as u32)
 }
 
-/// How the main loops write, by the size of the input.
+/// The kind of stores of the main loops, by the size of the input.
 pub(super) enum Writing {
-    /// Into the caches.
+    /// Stores into the caches.
     Plain,
-    /// Into the caches, where the lines that come next are asked for in time.
+    /// Stores into the caches, with prefetching of the next lines.
     Ahead,
-    /// Past the caches.
+    /// Stores that bypass the caches.
     Past,
 }
 
 impl Writing {
-    /// Whether an input of this size wants its output aligned to whole vectors.
+    /// Returns whether an input of this size needs its output aligned to whole vectors.
     #[inline(always)]
     pub(super) fn is_past(length: usize) -> bool {
         length >= STREAM_FROM
@@ -49,11 +50,11 @@ impl Writing {
     }
 }
 
-/// Puts writes past the caches in order with what comes after.
+/// Orders stores that bypass the caches before all later stores.
 #[inline(always)]
 pub(super) fn fence(length: usize) {
     if Writing::is_past(length) {
-        // SAFETY: SSE is there on every x86-64.
+        // SAFETY: every x86-64 has SSE.
         unsafe { _mm_sfence() };
     }
 }
@@ -68,7 +69,7 @@ pub(super) unsafe fn write(place: *mut u8, vector: __m512i) {
 }
 
 /// # Safety
-/// As for [`write`].
+/// The same as for [`write`].
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
@@ -77,10 +78,10 @@ pub(super) unsafe fn write_ahead(place: *mut u8, vector: __m512i) {
     unsafe { _mm512_storeu_si512(place.cast(), vector) }
 }
 
-/// The caller fences.
+/// The caller calls [`fence`] afterwards.
 ///
 /// # Safety
-/// As for [`write`], and `place` is aligned to 64 bytes.
+/// The same as for [`write`], and `place` is aligned to 64 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
@@ -88,10 +89,10 @@ pub(super) unsafe fn write_past(place: *mut u8, vector: __m512i) {
     unsafe { _mm512_stream_si512(place.cast(), vector) }
 }
 
-/// Up to 64 bytes, and `fill` behind them.
+/// Loads up to 64 bytes, with `fill` after them.
 ///
-/// Masked-out bytes are not read, but the CPU waits for writes to them that are still under way, as when a small output lies right behind
-/// a small input: so the load is no wider than it must be.
+/// Masked-out bytes are not read, but the CPU waits for pending writes to them, for example where a small output lies
+/// right after a small input. The load is therefore as narrow as possible.
 ///
 /// # Safety
 /// `source` is readable for `count` bytes, and the CPU has the features named here.
@@ -114,7 +115,8 @@ pub(super) unsafe fn load(source: *const u8, count: usize, fill: u8) -> __m512i 
     }
 }
 
-/// The first `count` bytes of a vector; no wider than it must be, for the reason given at [`load`].
+/// Stores the first `count` bytes of a vector. The store is as narrow as possible, since the CPU would wait for pending
+/// writes to masked-out bytes.
 ///
 /// # Safety
 /// `target` is writable for `count` bytes, and the CPU has the features named here.

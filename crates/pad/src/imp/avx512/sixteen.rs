@@ -1,13 +1,14 @@
-//! Blocks of 16 bytes in one narrow register: loaded and stored whole, so that nothing waits for a masked store.
+//! Blocks of 16 bytes in one register. They are loaded and stored whole, so that no load waits for a masked store.
+
+use core::arch::x86_64::{
+    __m128i, __mmask16, _mm_add_epi8, _mm_and_si128, _mm_cmpeq_epi8_mask, _mm_cmpneq_epi8_mask, _mm_loadu_si128,
+    _mm_mask_mov_epi8, _mm_maskz_loadu_epi8, _mm_maskz_mov_epi8, _mm_set1_epi8, _mm_setr_epi8, _mm_shuffle_epi8,
+    _mm_storeu_si128, _mm_sub_epi8, _mm_xor_si128,
+};
 
 use super::super::Noise;
 use super::super::row::{Row, Value};
 use super::super::run::verdict;
-use core::arch::x86_64::{
-    __m128i, __mmask16, _mm_add_epi8, _mm_and_si128, _mm_cmpeq_epi8_mask, _mm_cmpneq_epi8_mask, _mm_loadu_si128, _mm_mask_mov_epi8,
-    _mm_maskz_loadu_epi8, _mm_maskz_mov_epi8, _mm_set1_epi8, _mm_setr_epi8, _mm_shuffle_epi8, _mm_storeu_si128, _mm_sub_epi8,
-    _mm_xor_si128,
-};
 use deadpan_ct::Choice;
 
 /// Bytes in the block and in the vector.
@@ -15,7 +16,7 @@ const SIZE: usize = 16;
 /// The last lane.
 const FINAL: __mmask16 = 1 << (SIZE - 1);
 
-/// See [`super::pad`].
+/// Pads a block of 16 bytes. See [`super::pad`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8; SIZE]) {
@@ -27,7 +28,7 @@ pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8; SIZE]) {
     store(block, padded);
 }
 
-/// See [`super::pad_in_place`].
+/// Pads a block of 16 bytes in place. See [`super::pad_in_place`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8; SIZE], kept: usize, noise: &Noise) {
@@ -37,23 +38,23 @@ pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8; SIZE], kept: usize
     store(block, padded);
 }
 
-/// See [`super::unpad`].
+/// Checks a block of 16 bytes. See [`super::unpad`].
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn unpad(row: &Row, block: &[u8; SIZE]) -> (usize, Choice) {
     let last_byte = block[SIZE - 1];
-    // Backwards, so that the run is at the low end of the mask, where counting is one instruction on every CPU that gets here.
+    // The lanes are reversed, so that the run is at the low end of the mask, where one instruction counts it.
     let text = _mm_shuffle_epi8(load(block), backwards());
     let wanted = _mm_sub_epi8(splat(last_byte & row.tells_value), _mm_and_si128(numbers(), splat(row.steps)));
     let bad = u32::from(_mm_cmpneq_epi8_mask(text, wanted)) & !i32::from(row.unchecked).cast_unsigned();
     let marks = u32::from(_mm_cmpeq_epi8_mask(text, splat(row.mark)));
     let good = (bad | (1 << SIZE)).trailing_zeros();
-    // A row without a mark has zero there, which is no mark.
+    // In a row without a mark, `row.mark` is zero, so this result is zero.
     let marked = ((marks << (31 - good)) >> 31) & u32::from(row.mark >> 7);
     verdict(row, u64::from(good), u64::from(marked), last_byte)
 }
 
-/// The first `kept` bytes of `text`, and padding behind them.
+/// Returns the first `kept` bytes of `text`, with padding after them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn fill(row: &Row, value: Value, text: __m128i, kept: usize, noise: &[u8; SIZE]) -> __m128i {
@@ -62,7 +63,7 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, noise: &[u8; SIZE])
     let border = splat(kept_byte);
     let mut value = splat(value.pick(kept) ^ (count & row.counts));
     if row.follows != 0 {
-        // The lane before the border everywhere; if there is none, the index has its highest bit set, which means zero.
+        // Every lane gets the last data byte. If there is none, the index has its highest bit set, which selects zero.
         value = _mm_xor_si128(value, _mm_shuffle_epi8(text, splat(kept_byte.wrapping_sub(1))));
     }
     let steps = _mm_and_si128(_mm_sub_epi8(numbers(), border), splat(row.steps));
@@ -75,33 +76,33 @@ fn fill(row: &Row, value: Value, text: __m128i, kept: usize, noise: &[u8; SIZE])
     _mm_mask_mov_epi8(padding, first(kept), text)
 }
 
-/// A mask of the first `count` lanes, fewer than all.
+/// Returns a mask of the first `count` lanes, fewer than all.
 #[inline(always)]
 fn first(count: usize) -> __mmask16 {
     ((1_u32 << (count & (SIZE - 1))) - 1) as __mmask16
 }
 
-/// A byte's highest bit for every lane.
+/// Returns the highest bit of every lane.
 #[inline(always)]
 fn lanes(condition: u8) -> u32 {
     i32::from(condition.cast_signed() >> 7).cast_unsigned()
 }
 
-/// Each lane's own number.
+/// Returns a vector with the number of each lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn numbers() -> __m128i {
     _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 }
 
-/// Each lane's place from the end.
+/// Returns a vector with the distance of each lane from the end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn backwards() -> __m128i {
     _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
-/// A byte in every lane.
+/// Returns a vector with a byte in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn splat(byte: u8) -> __m128i {

@@ -1,20 +1,22 @@
-//! Blocks of any size, 64 bytes at a time, masked, so that neither a partial block nor a block of odd size has a tail.
+//! Blocks of any size, 64 bytes at a time. Loads and stores are masked, so that no block size needs code for a tail.
+
+use core::arch::x86_64::{
+    __m512i, __mmask64, _mm512_add_epi8, _mm512_and_si512, _mm512_broadcastb_epi8, _mm512_castsi512_si128,
+    _mm512_cmpeq_epi8_mask, _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_cmpeq_epi8_mask,
+    _mm512_mask_cmpneq_epi8_mask, _mm512_mask_mov_epi8, _mm512_mask_storeu_epi8, _mm512_maskz_compress_epi8,
+    _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_or_si512, _mm512_set1_epi8, _mm512_setzero_si512,
+    _mm512_sub_epi8, _mm512_xor_si512,
+};
 
 use super::super::Noise;
 use super::super::row::{Row, Value};
 use super::super::run::Run;
-use core::arch::x86_64::{
-    __m512i, __mmask64, _mm512_add_epi8, _mm512_and_si512, _mm512_broadcastb_epi8, _mm512_castsi512_si128, _mm512_cmpeq_epi8_mask,
-    _mm512_cmplt_epu8_mask, _mm512_loadu_si512, _mm512_mask_cmpeq_epi8_mask, _mm512_mask_cmpneq_epi8_mask, _mm512_mask_mov_epi8,
-    _mm512_mask_storeu_epi8, _mm512_maskz_compress_epi8, _mm512_maskz_loadu_epi8, _mm512_maskz_mov_epi8, _mm512_or_si512, _mm512_set1_epi8,
-    _mm512_setzero_si512, _mm512_sub_epi8, _mm512_xor_si512,
-};
 use deadpan_ct::Choice;
 
 /// Bytes in a vector.
 const STEP: usize = 64;
 
-/// Each lane's own number.
+/// Returns a vector with the number of each lane.
 static NUMBERS: [u8; STEP] = {
     let mut numbers = [0; STEP];
     let mut lane = 0;
@@ -25,15 +27,15 @@ static NUMBERS: [u8; STEP] = {
     numbers
 };
 
-/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding behind them. If that is noisy, the block
-/// holds the noise.
+/// Writes a padded block: the bytes of `data`, fewer than the block holds, and the row's padding after them. For noisy
+/// padding, the block holds the noise before the call.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
     debug_assert!(data.len() < block.len() && block.len() == usize::from(row.size));
     let start = block.as_mut_ptr();
-    // SAFETY: `write` reads the first `kept` bytes of the source, at most as many as `data` has, and touches `size` bytes of the target,
-    // which is also the noise.
+    // SAFETY: `write` reads the first `kept` bytes of the source, at most as many as `data` has, and touches `size`
+    // bytes of the target, which is also the noise.
     unsafe { write(row, value, data.as_ptr(), data.len() as u8, start, start, block.len() as u8) }
 }
 
@@ -43,11 +45,13 @@ pub fn pad(row: &Row, value: Value, data: &[u8], block: &mut [u8]) {
 pub fn pad_in_place(row: &Row, value: Value, block: &mut [u8], kept: usize, noise: &Noise) {
     debug_assert!(kept < block.len() && block.len() == usize::from(row.size));
     let start = block.as_mut_ptr();
-    // SAFETY: as in `pad`, where the source is the block itself: `write` reads no lane beyond `size`, and no noise is longer.
+    // SAFETY: as in `pad`, where the source is the block itself: `write` reads no lane beyond `size`, and no noise is
+    // longer.
     unsafe { write(row, value, start, kept as u8, noise.as_ptr(), start, block.len() as u8) }
 }
 
-/// How many padding bytes a block has, and whether it is padded as the row says. The count is garbage if not.
+/// Returns how many padding bytes a block has, and whether the row allows this padding. If not, the count has no
+/// meaning.
 #[inline(never)]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
@@ -74,11 +78,11 @@ pub fn unpad(row: &Row, block: &[u8]) -> (usize, Choice) {
     run.verdict(row, last_byte)
 }
 
-/// Puts data and padding together.
+/// Joins data and padding.
 ///
 /// # Safety
-/// `source` is readable for the smaller of `kept` and `size` bytes, `noise` readable and `target` writable for `size` bytes. They may be
-/// the same memory.
+/// `source` is readable for the smaller of `kept` and `size` bytes, `noise` readable and `target` writable for `size`
+/// bytes. They may be the same memory.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *const u8, target: *mut u8, size: u8) {
@@ -98,8 +102,10 @@ unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *co
         let first = _mm512_cmpeq_epi8_mask(lane, border);
         let counting = _mm512_cmpeq_epi8_mask(lane, final_lane) & wide(row.ends_in_count);
         let steps = _mm512_and_si512(_mm512_sub_epi8(lane, border), splat(row.steps));
-        let mut padding = _mm512_xor_si512(_mm512_add_epi8(value, steps), _mm512_maskz_mov_epi8(first, splat(row.mark)));
-        // SAFETY: the masks admit lanes below `size`, and below `kept` for the source; masked-out bytes are not accessed.
+        let mut padding =
+            _mm512_xor_si512(_mm512_add_epi8(value, steps), _mm512_maskz_mov_epi8(first, splat(row.mark)));
+        // SAFETY: the masks admit lanes below `size`, and below `kept` for the source; masked-out bytes are not
+        // accessed.
         unsafe {
             if row.noisy != 0 {
                 padding = _mm512_xor_si512(padding, _mm512_maskz_loadu_epi8(inside, noise.add(at).cast()));
@@ -112,7 +118,8 @@ unsafe fn write(row: &Row, value: Value, source: *const u8, kept: u8, noise: *co
     }
 }
 
-/// The last of `kept` bytes in every lane, or zero if there is none. Each byte is read once, whichever is the last.
+/// Returns the last of `kept` bytes in every lane, or zero if there is none. Each byte is read once, wherever the last
+/// one is.
 ///
 /// # Safety
 /// `source` is readable for the smaller of `kept` and `size` bytes.
@@ -134,14 +141,14 @@ unsafe fn last_byte(source: *const u8, kept: u8, size: u8) -> __m512i {
     _mm512_broadcastb_epi8(_mm512_castsi512_si128(found))
 }
 
-/// A byte in every lane.
+/// Returns a vector with a byte in every lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn splat(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
 }
 
-/// Each lane's own number.
+/// Returns a vector with the number of each lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2")]
 fn numbers() -> __m512i {
@@ -149,7 +156,7 @@ fn numbers() -> __m512i {
     unsafe { _mm512_loadu_si512(NUMBERS.as_ptr().cast()) }
 }
 
-/// A byte's highest bit for every lane.
+/// Returns the highest bit of every lane.
 #[inline(always)]
 fn wide(condition: u8) -> __mmask64 {
     i64::from(condition.cast_signed() >> 7).cast_unsigned()
