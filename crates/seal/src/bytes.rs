@@ -1,8 +1,8 @@
-//! Bytes in memory, to one recipient, in one call.
+//! Sealing and opening of bytes in memory, for one recipient, in one call.
 
 use crate::{Error, Header, Identity, Recipient, Sealing};
 
-/// Seals bytes to a public key, a passphrase or a session; on all cores where that pays.
+/// Seals bytes to a public key, a passphrase or a session. Large inputs are sealed on all cores.
 ///
 /// ```
 /// use deadpan_seal::{Kem, PrivateKey, open, seal};
@@ -13,7 +13,8 @@ use crate::{Error, Header, Identity, Recipient, Sealing};
 /// # Ok::<(), deadpan_seal::Error>(())
 /// ```
 ///
-/// A passphrase is hashed each time, which takes a quarter of a second; for many items, make a [`crate::Session`].
+/// A passphrase is hashed each time, which takes a tenth to a quarter of a second; for many items, make a
+/// [`crate::Session`].
 ///
 /// # Errors
 /// If the passphrase is empty, or the system has no random bytes or no memory for it.
@@ -21,10 +22,10 @@ pub fn seal(recipient: impl Into<Recipient>, plain: &[u8]) -> Result<Vec<u8>, Er
     Sealing::to(vec![recipient.into()])?.bytes(plain)
 }
 
-/// Opens bytes with a private key, a passphrase or a session: all of them, or none.
+/// Opens bytes with a private key, a passphrase or a session. The result is all of the data, or an error.
 ///
 /// # Errors
-/// If it does not fit, or if the bytes were changed or cut short.
+/// If the key or passphrase does not fit, or if the bytes were changed or cut short.
 pub fn open(identity: impl Into<Identity>, sealed: &[u8]) -> Result<Vec<u8>, Error> {
     let mut rest = sealed;
     let opened = Header::read(&mut rest)?.open(&[identity.into()])?;

@@ -1,26 +1,27 @@
-//! Where randomness comes from: the system, and in tests a seed, so that the same input gives the same bytes.
+//! Sources of randomness: the system, and in tests a seed, so that the same input gives the same bytes.
 //!
-//! Straight from the system: keys and IVs are short, and so nothing has to be kept that a fork or a snapshot could repeat.
+//! Keys and IVs are short, so they come from the system directly. This module keeps no state that a fork or a snapshot
+//! of the machine could repeat.
 
 use crate::Error;
 
 /// A source of random bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Entropy {
-    /// The system's.
+    /// The system's random bytes.
     #[default]
     System,
-    /// For known answers: each value follows from what it is for.
+    /// A seed, for known answers: each value follows from its purpose and number.
     #[cfg(test)]
     Fixed(u8),
 }
 
 impl Entropy {
-    /// Fills `bytes`, which are for the `number`th use of `purpose`.
+    /// Fills `bytes`, which serve the `number`th use of `purpose`.
     pub(crate) fn fill(self, purpose: &str, number: u64, bytes: &mut [u8]) -> Result<(), Error> {
         match self {
             Self::System => {
-                // What it is for makes a difference in tests only.
+                // Purpose and number matter only in tests.
                 let _ = (purpose, number);
                 getrandom::fill(bytes).map_err(|_| Error::System("no random bytes"))
             }

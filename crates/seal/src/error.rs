@@ -1,73 +1,90 @@
-//! What can go wrong, by whose fault it is.
+//! Errors, grouped by their cause: the input, the caller, or the system.
 
-use std::io;
+use std::{fmt, io};
 
-/// Why sealing or opening failed. [`Error::fault`] says whose fault it is; the messages end with a hint on a line of its own.
+use crate::Cost;
+
+/// The reason why sealing or opening failed.
+///
+/// [`Error::fault`] tells who caused it. Messages describe the error and give no advice: the caller knows the user, and
+/// chooses advice by the variant.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     // The data.
     /// The input does not begin like a sealed file.
-    #[error("not a sealed file: it does not begin with Deadpan's signature\nhint: {0}")]
-    NotSealed(&'static str),
-    /// A version or a flag that this program does not know.
-    #[error("sealed with {0}, which this version does not know\nhint: a newer deadpan may open it")]
+    #[error("not a sealed file: {0}")]
+    NotSealed(LooksLike),
+    /// The file uses a version, a flag or a type that this program does not know.
+    #[error("sealed with {0}, which this version does not know")]
     Newer(&'static str),
     /// The input ends too early.
-    #[error("the sealed data end too early\nhint: the file was cut short; get a whole copy")]
+    #[error("the sealed data end too early")]
     Truncated,
     /// The header is not well formed.
-    #[error("the header is damaged: {0}\nhint: get another copy of the file")]
+    #[error("the header is damaged: {0}")]
     Header(&'static str),
-    /// The header is well formed but was changed, or holds more than a reader should spend on it.
-    #[error("the header asks for more than is allowed: {0}\nhint: the file is damaged or hostile; nothing of it was used")]
+    /// The header is well formed, but asks for more than a reader should spend on it.
+    #[error("the header asks for more than is allowed: {0}")]
     Limit(&'static str),
-    /// The header's code or FLOE's tag does not fit: somebody changed it.
-    #[error("the header was changed after sealing\nhint: get another copy of the file")]
+    /// The header's MAC or FLOE's header tag is wrong: the header was changed.
+    #[error("the header was changed after sealing")]
     HeaderForged,
     /// A segment does not open.
-    #[error("segment {segment} is damaged or was changed after sealing\nhint: get another copy of the file")]
+    #[error("segment {segment} is damaged or was changed after sealing")]
     Segment {
-        /// Which one, counted from 0.
+        /// The segment's number, counted from 0.
         segment: u64,
     },
-    /// Bytes stand after the end.
-    #[error("something stands after the end of the sealed data\nhint: two files were joined, or the file was changed")]
+    /// Bytes follow the last segment.
+    #[error("something stands after the end of the sealed data")]
     Trailing,
-    /// Opened data do not have the padding that the header announces.
-    #[error("the padding inside is not what the header says\nhint: the writer of this file was not Deadpan, or had a fault")]
+    /// The opened data do not have the padding that the header announces.
+    #[error("the padding inside is not what the header says")]
     Padding,
     /// A key file cannot be read.
     #[error("{0}")]
     Key(#[from] crate::key::KeyError),
 
     // The keys.
-    /// None of the keys opens the file.
-    #[error("no key fits: the file is sealed to {0}\nhint: give the right key with -i, or ask the sender who it was sealed to")]
+    /// None of the keys opens the file. The text names the kinds of recipients that the file has.
+    #[error("no key fits: the file is sealed to {0}")]
     NoKeyFits(String),
     /// The passphrase is wrong.
-    #[error("the passphrase does not fit\nhint: passphrases are case-sensitive; check the keyboard's layout")]
+    #[error("the passphrase does not fit")]
     WrongPassphrase,
+    /// Trying the passphrase would cost more than the caller allows, so it was not tried: see [`MaxCost`].
+    ///
+    /// [`MaxCost`]: crate::MaxCost
+    #[error("trying a passphrase takes {0}, which is more than is allowed")]
+    TooCostly(Cost),
 
     // The caller.
-    /// Nobody could open the result.
-    #[error("no recipient\nhint: name at least one, or a passphrase")]
+    /// The list of recipients is empty.
+    #[error("no recipient")]
     NoRecipients,
-    /// Recipients with and without post-quantum protection in one file.
-    #[error(
-        "{0} is classical, which would make the whole file classical\nhint: leave it out, seal a second copy for it, or ask for --mode ecc"
-    )]
+    /// The list has recipients with and without post-quantum protection. The text names one without.
+    #[error("{0} is classical, which would make the whole file classical")]
     Mixed(String),
     /// More recipients than fit a header, or more than one passphrase.
-    #[error("{0}\nhint: seal a second copy for the others")]
+    #[error("{0}")]
     TooMany(&'static str),
-    /// A range outside of the data.
-    #[error("the range ends after the data, which are {length} bytes long\nhint: ask for less")]
-    Range {
-        /// How long the data are.
-        length: u64,
-    },
-    /// A name or a parameter cannot be stored.
+    /// The bytes of a key are not a key of the kind that the caller named.
+    #[error("{0}")]
+    InvalidKey(InvalidKey),
+    /// The passphrase to seal with is empty.
+    #[error("an empty passphrase protects nothing")]
+    EmptyPassphrase,
+    /// The input is not a regular file, and cannot be read at positions.
+    #[error("the input is not a regular file")]
+    NotRegular,
+    /// The output file is not empty.
+    #[error("the output is not empty")]
+    NotEmpty,
+    /// The data are longer than the format allows.
+    #[error("the data are too long for one file")]
+    TooLong,
+    /// A name or a parameter is not valid.
     #[error("{0}")]
     Invalid(&'static str),
 
@@ -78,29 +95,101 @@ pub enum Error {
     /// The input cannot be read.
     #[error("reading failed: {0}")]
     Read(#[source] io::Error),
+    /// The input file became shorter while it was read.
+    #[error("the file became shorter while it was read")]
+    Shrank,
     /// The output cannot be written.
     #[error("writing failed: {0}")]
     Write(#[source] io::Error),
-    /// The system has no memory or no random bytes to give.
+    /// The system has no memory or no random bytes left.
     #[error("the system failed: {0}")]
     System(&'static str),
 }
 
-/// Whose fault an error is.
+/// The kind of file that an input resembles by its first bytes, if it is not a sealed file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LooksLike {
+    /// The input has no bytes.
+    Empty,
+    /// A file sealed by age.
+    Age,
+    /// OpenPGP: a message or a key, in armor or not.
+    OpenPgp,
+    /// A PEM block of another program, such as a key.
+    Pem,
+    /// Another well-known format, such as gzip; the text names it, with its article.
+    Format(&'static str),
+    /// The output of `openssl enc`.
+    OpenSsl,
+    /// A sealed file whose line ends were changed on the way.
+    ChangedLineEnds,
+    /// No known kind of file.
+    Unknown,
+}
+
+impl fmt::Display for LooksLike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "it is empty",
+            Self::Age => "it was sealed by age",
+            Self::OpenPgp => "it is an OpenPGP file",
+            Self::Pem => "it is a PEM file, and not one of Deadpan's",
+            Self::Format(name) => return write!(f, "it is {name}"),
+            Self::OpenSsl => "it looks like a file of `openssl enc`",
+            Self::ChangedLineEnds => "its line ends were changed on the way",
+            Self::Unknown => "it does not begin with Deadpan's signature",
+        })
+    }
+}
+
+/// The reason why bytes are not a key of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidKey {
+    /// A public key of this kind has another length.
+    PublicLength,
+    /// A private key of this kind has another length.
+    PrivateLength,
+    /// The bytes are not a valid public key: a point off the curve or not in its canonical form, or ML-KEM coefficients
+    /// out of range.
+    Public,
+    /// The bytes are not a valid private key: a scalar out of range, or an inconsistent ML-KEM key.
+    Private,
+    /// The public key is an X25519 point of small order, with which everybody computes the same secret.
+    SmallOrder,
+    /// Keys of this kind have no expanded form; only those of ML-KEM do.
+    Expanded,
+}
+
+impl fmt::Display for InvalidKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PublicLength => "a public key of this kind has another length",
+            Self::PrivateLength => "a private key of this kind has another length",
+            Self::Public => "not a valid public key of this kind",
+            Self::Private => "not a valid private key of this kind",
+            Self::SmallOrder => "the public key is a point of small order, which protects nothing",
+            Self::Expanded => "only ML-KEM keys have an expanded form",
+        })
+    }
+}
+
+/// The cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The data are wrong: cut short, changed, or not sealed at all.
+    /// The data are wrong: a file was changed, cut short or is not sealed, or a key is invalid.
     Data,
-    /// The caller asked for something that cannot be.
+    /// The caller asked for something that is not possible.
     Caller,
-    /// No key fits.
+    /// No key fits, or no key may be tried.
     Key,
     /// The system failed.
     System,
 }
 
 impl Error {
-    /// Whose fault it is.
+    /// Returns the cause of the error.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
@@ -113,16 +202,24 @@ impl Error {
             | Self::Segment { .. }
             | Self::Trailing
             | Self::Padding => Fault::Data,
-            Self::NoKeyFits(_) | Self::WrongPassphrase => Fault::Key,
+            Self::NoKeyFits(_) | Self::WrongPassphrase | Self::TooCostly(_) => Fault::Key,
             Self::Key(error) => error.fault(),
-            Self::NoRecipients | Self::Mixed(..) | Self::TooMany(_) | Self::Range { .. } | Self::Invalid(_) => Fault::Caller,
-            Self::Stopped | Self::Read(_) | Self::Write(_) | Self::System(_) => Fault::System,
+            Self::NoRecipients
+            | Self::Mixed(..)
+            | Self::TooMany(_)
+            | Self::InvalidKey(_)
+            | Self::EmptyPassphrase
+            | Self::NotRegular
+            | Self::NotEmpty
+            | Self::TooLong
+            | Self::Invalid(_) => Fault::Caller,
+            Self::Stopped | Self::Read(_) | Self::Shrank | Self::Write(_) | Self::System(_) => Fault::System,
         }
     }
 }
 
 impl Error {
-    /// For `Read` and `Write`: an error of the system as it is, any other inside one.
+    /// Converts to an error of `Read` and `Write`. An error of the system stays as it is; any other goes inside one.
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Read(error) | Self::Write(error) => error,

@@ -1,25 +1,28 @@
 //! The worked example of docs/format-seal.md, made again: the page and the program must not drift apart.
 //!
-//! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example` writes it anew.
+//! `DEADPAN_BLESS=1 cargo test -p deadpan-seal example -- --test-threads=1` writes the examples anew.
+
+use std::fmt::Write;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::floe;
 use crate::header::{FIXED, MAC};
-use crate::{Cost, Header, Identity, Kind, Metadata, Passphrase, Recipient, Sealing, Secret, Session};
+use crate::layout::Entry;
+use crate::{Cost, Header, Identity, Kem, Kind, Metadata, Passphrase, PrivateKey, Recipient, Sealing, Secret, Session};
 use deadpan_base64::hex;
-use std::fmt::Write;
-use std::time::{Duration, UNIX_EPOCH};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format-seal.md");
 const FILE: [&str; 2] = ["<!-- example -->\n", "<!-- end of example -->\n"];
+const KEY_ITEM: [&str; 2] = ["<!-- key example -->\n", "<!-- end of key example -->\n"];
 const ITEM: [&str; 2] = ["<!-- session example -->\n", "<!-- end of session example -->\n"];
 
 const PASSPHRASE: &[u8] = b"correct horse";
 const DATA: &[u8] = b"Nothing about this shows.\n";
 const ENTROPY: Entropy = Entropy::Fixed(0);
 
-/// Bytes in lines of 32, with where each begins.
+/// Bytes in lines of 32, each with its offset.
 fn dump(text: &mut String, begin: usize, bytes: &[u8]) {
     for (i, line) in bytes.chunks(32).enumerate() {
         writeln!(text, "{:6}  {}", begin + 32 * i, hex::encode(line)).expect("a string takes it");
@@ -49,7 +52,8 @@ fn example() -> String {
     ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
     let key = FileKey::from_secret(secret).expect("32 bytes");
     let mut text = String::new();
-    let mut line = |name: &str, bytes: &[u8]| writeln!(text, "{name:14}{}", hex::encode(bytes)).expect("a string takes it");
+    let mut line =
+        |name: &str, bytes: &[u8]| writeln!(text, "{name:14}{}", hex::encode(bytes)).expect("a string takes it");
     line("file key", key.bytes());
     line("metadata key", &key.metadata_key().expect("derived"));
     line("FLOE key", &key.payload_key().expect("derived"));
@@ -81,6 +85,32 @@ fn in_a_session() -> String {
     let mut text = "```\n".to_owned();
     dump(&mut text, FIXED, &bytes);
     text + "```\n"
+}
+
+/// Encapsulation is random, so the test does not regenerate the page's recipient. The recipient has to open.
+#[test]
+fn the_page_shows_a_recipient_that_a_key_opens() {
+    let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
+    let mut secret = Secret::zeroed(KEY);
+    ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
+    let file = FileKey::from_secret(secret).expect("32 bytes");
+    let page = std::fs::read_to_string(PAGE).expect("the page is there");
+    let (before, rest) = page.split_once(KEY_ITEM[0]).expect("the example has a place");
+    let (shown, after) = rest.split_once(KEY_ITEM[1]).expect("the example has an end");
+    if std::env::var_os("DEADPAN_BLESS").is_some() {
+        let entry = Recipient::from(private.public()).wrap(&file, ENTROPY).expect("wrapped");
+        let bytes = [&entry.kind.to_be_bytes()[..], &(entry.body.len() as u16).to_be_bytes(), &entry.body].concat();
+        let mut text = "```\n".to_owned();
+        dump(&mut text, FIXED, &bytes);
+        let page = [before, KEY_ITEM[0], &text, "```\n", KEY_ITEM[1], after].concat();
+        return std::fs::write(PAGE, page).expect("the page can be written");
+    }
+    let digits: String = shown.lines().filter_map(|line| line.trim().split_once("  ")).map(|(_, hex)| hex).collect();
+    let bytes = hex::decode(digits.as_bytes()).expect("hexadecimal digits");
+    let [0, 0x20, 0, 0x50, body @ ..] = &bytes[..] else { panic!("a recipient with an X25519 key: {bytes:02x?}") };
+    let entry = Entry { kind: 0x20, body: body.to_vec() };
+    let opened = crate::recipient::unwrap_with_key(&private, &entry).expect("the system works");
+    assert_eq!(opened.expect("the key opens it").bytes(), file.bytes());
 }
 
 #[test]

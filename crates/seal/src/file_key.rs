@@ -1,15 +1,16 @@
-//! The key of one file, and what is derived from it.
+//! The key of one file, and the keys that are derived from it.
 
-use crate::header::PREAMBLE;
-use crate::imp::hkdf::{self, Hash};
-use crate::{Error, Secret};
 use aws_lc_rs::hmac;
+
+use crate::imp::hkdf::{self, Hash};
+use crate::layout::PREAMBLE;
+use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
-/// Bytes in a file key and in all that is derived from it.
+/// Bytes in a file key and in each key derived from it.
 pub(crate) const KEY: usize = 32;
 
-/// 32 random bytes, a fresh one for each file.
+/// A file key: 32 random bytes, new for each file.
 #[derive(Clone)]
 pub(crate) struct FileKey(Secret);
 
@@ -34,12 +35,12 @@ impl FileKey {
         Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.derive("deadpan v1 header")?))
     }
 
-    /// The code over a header.
+    /// Returns the MAC of a header.
     pub(crate) fn mac(&self, header: &[u8]) -> Result<hmac::Tag, Error> {
         Ok(hmac::sign(&self.mac_key()?, header))
     }
 
-    /// Whether the code is right; compared without a jump.
+    /// Returns whether a header's MAC is right. The comparison takes constant time.
     pub(crate) fn verify(&self, header: &[u8], mac: &[u8; KEY]) -> Result<bool, Error> {
         let expected = self.mac(header)?;
         Ok(Secret::copy_of(expected.as_ref()).same(mac))
@@ -49,7 +50,7 @@ impl FileKey {
         self.derive("deadpan v1 metadata")
     }
 
-    /// A message that is sealed, or opened, under the key of the payload.
+    /// Calls `make` with the key of the payload, to start or resume its message.
     pub(crate) fn message<T>(&self, make: impl FnOnce(&[u8; KEY]) -> Result<T, Error>) -> Result<T, Error> {
         make(self.payload_key()?.as_array().ok_or(Error::System("key derivation failed"))?)
     }

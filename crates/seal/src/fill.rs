@@ -1,8 +1,8 @@
-//! Buffers filled as far as there is input, whatever pieces it comes in.
+//! Reading until a buffer is full.
 
 use std::io::{self, Read};
 
-/// Reads until `buffer` is full or the input ends; how much was read.
+/// Reads until `buffer` is full or the input ends, in as many reads as it takes. Returns how many bytes were read.
 pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {

@@ -1,7 +1,7 @@
-//! FLOE: authenticated encryption in segments that open alone and in any order.
+//! FLOE: authenticated encryption in segments, each of which can be opened alone and in any order.
 //!
-//! Snowflake's public specification (ePrint 2025/2275) with AES-256-GCM and HKDF-Expand-SHA-384. It stands by itself: whoever wants to seal
-//! something that is not a Deadpan file can use it with a 32-byte key.
+//! This is Snowflake's public specification (ePrint 2025/2275) with AES-256-GCM and HKDF-Expand-SHA-384. The module
+//! does not depend on the file format: with a 32-byte key, it seals any data.
 //!
 //! ```
 //! use deadpan_seal::floe::{self, Parameters};
@@ -37,9 +37,9 @@ pub use writer::Writer;
 
 use crate::Error;
 
-/// Bytes before the first segment.
+/// Bytes of FLOE's header, which comes before the first segment.
 pub const HEADER: usize = PARAMETERS + IV + HEADER_TAG;
-/// Bytes that a segment is longer than the data in it.
+/// Bytes that a sealed segment has more than its data.
 pub const OVERHEAD: usize = LENGTH + NONCE + TAG;
 /// The most segments in a message.
 pub const MOST_SEGMENTS: u64 = 1 << 40;
@@ -51,7 +51,7 @@ const LENGTH: usize = 4;
 const NONCE: usize = 12;
 const TAG: usize = 16;
 
-/// Seals bytes in memory: FLOE's header and all segments.
+/// Seals bytes in memory. Returns FLOE's header and all segments.
 ///
 /// # Errors
 /// If the system has no random bytes.

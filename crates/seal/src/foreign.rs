@@ -1,28 +1,30 @@
-//! Files that the program does not write, though the format allows them or nearly does: other lengths of segments, an empty last segment, any
-//! padding, any list of bodies. The code over the header is right, so that nothing but the rule in question decides.
+//! For tests: files that this program does not write, but that the format allows or almost allows. They have other
+//! lengths of segments, an empty last segment, any padding, or any list of entries. The header's MAC is right, so that
+//! only the rule in question decides.
 
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::floe::{Message, OVERHEAD, Parameters};
-use crate::header::{self, Entry, PREAMBLE};
+use crate::header;
+use crate::layout::{Entry, PREAMBLE};
 use crate::metadata::Contents;
 use crate::{Cost, Metadata, Passphrase, Recipient, Secret};
 
 pub(crate) const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
-/// The passphrase that all of them open with.
+/// The recipient of all these files.
 pub(crate) fn recipient() -> Recipient {
     Recipient::Passphrase(Passphrase::new(b"straight face"), CHEAP)
 }
 
-/// What a file is made of.
+/// The properties of such a file.
 #[derive(Clone, Copy)]
 pub(crate) struct Foreign {
     /// Bytes in a segment, sealed.
     pub(crate) segment: u32,
-    /// Whether the metadata say that the data are padded; adding the padding is the caller's.
+    /// Whether the metadata say that the data are padded. The caller adds the padding.
     pub(crate) padded: bool,
-    /// Whether data of whole segments end in an empty one.
+    /// Whether data that fill their segments are followed by an empty segment.
     pub(crate) empty_last: bool,
 }
 
@@ -32,23 +34,23 @@ impl Default for Foreign {
     }
 }
 
-/// The key of all these files, and others that are not.
+/// Returns the file key with this number. These files have number 0.
 pub(crate) fn file_key(number: u8) -> FileKey {
     FileKey::from_secret(Secret::copy_of(&[number; KEY])).expect("as long as a key")
 }
 
-/// The entry of a recipient, for the file key with this number.
+/// Returns the entry of a recipient, for the file key with this number.
 pub(crate) fn entry(recipient: &Recipient, number: u8) -> Entry {
     recipient.wrap(&file_key(number), Entropy::Fixed(number)).expect("wrapped")
 }
 
 impl Foreign {
-    /// Sealed to the passphrase.
+    /// Seals data to the passphrase.
     pub(crate) fn seal(self, data: &[u8]) -> Vec<u8> {
         self.seal_to(&[entry(&recipient(), 0)], data)
     }
 
-    /// Behind these entries, under the file key 0.
+    /// Seals data with these entries in the header, under the file key 0.
     pub(crate) fn seal_to(self, entries: &[Entry], data: &[u8]) -> Vec<u8> {
         let (key, entropy) = (file_key(0), Entropy::Fixed(0));
         let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };
@@ -56,7 +58,8 @@ impl Foreign {
         let length = header::length(entries.iter().map(|entry| entry.body.len()), metadata.len());
         let mut sealed = header::build(&key, entries, &metadata, length).expect("a header");
         let parameters = Parameters::with_segment(self.segment).expect("long enough");
-        let (message, floe) = key.message(|key| Message::start_with(parameters, key, &PREAMBLE, entropy)).expect("a message");
+        let (message, floe) =
+            key.message(|key| Message::start_with(parameters, key, &PREAMBLE, entropy)).expect("a message");
         sealed.extend_from_slice(&floe);
         let mut pieces: Vec<&[u8]> = data.chunks(message.data_length()).collect();
         if pieces.is_empty() || self.empty_last {

@@ -1,5 +1,6 @@
-//! The header: its bytes written, and read back strictly. docs/format-seal.md draws it.
+//! Headers: writing them, and reading them strictly. docs/format-seal.md describes the bytes.
 
+mod looks_like;
 mod parse;
 
 #[cfg(test)]
@@ -9,32 +10,22 @@ pub(crate) use parse::{Parsed, check_segment};
 
 use crate::Error;
 use crate::file_key::FileKey;
+use crate::layout::{Entry, PREAMBLE};
 
-/// Signature, version and flags: what every cryptographic step is bound to.
-pub(crate) const PREAMBLE: [u8; 10] = [0x89, b'D', b'P', b'N', 0x0d, 0x0a, 0x1a, 0x0a, VERSION, 0];
-pub(crate) const VERSION: u8 = 1;
-pub(crate) const SIGNATURE: usize = 8;
-/// Before the recipients: preamble, header length, number of recipients.
+/// Bytes before the recipients: the preamble, the header's length, the number of recipients.
 pub(crate) const FIXED: usize = PREAMBLE.len() + 4 + 2;
 pub(crate) const MAC: usize = 32;
 /// The longest header that is written or read.
 pub(crate) const LONGEST: usize = 1 << 20;
-/// A payload of more than one unit of work begins on a page: whole pages are what systems copy fastest.
+/// A payload of more than one unit begins on a page, since systems copy whole pages fastest.
 pub(crate) const PAGE: usize = 4096;
 
-/// What a recipient looks like in a header: a type and a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) kind: u16,
-    pub(crate) body: Vec<u8>,
-}
-
-/// How long a header is with bodies of these lengths and a metadata box.
+/// Returns how long a header with bodies of these lengths and a metadata box is.
 pub(crate) fn length(bodies: impl Iterator<Item = usize>, metadata: usize) -> usize {
     FIXED + bodies.map(|body| 4 + body).sum::<usize>() + 4 + metadata + MAC
 }
 
-/// The bytes of a header that is `length` long, slack included.
+/// Returns the bytes of a header that is `length` long, slack included.
 pub(crate) fn build(key: &FileKey, entries: &[Entry], metadata: &[u8], length: usize) -> Result<Vec<u8>, Error> {
     let too_many = || Error::TooMany("the recipients do not fit a header of one megabyte");
     if length > LONGEST || length < self::length(entries.iter().map(|entry| entry.body.len()), metadata.len()) {

@@ -1,6 +1,7 @@
 //! HPKE, RFC 9180: base mode, one message, HKDF-SHA-256 and AES-256-GCM.
 //!
-//! To protect a short secret for the owner of a key. Who sealed it is not shown. For long data, seal a key with it.
+//! Seals a short secret to the owner of a public key. The result does not show who sealed it. For long data, seal a
+//! random key with HPKE and encrypt the data under that key.
 //!
 //! ```
 //! use deadpan_seal::{Kem, PrivateKey, hpke};
@@ -18,15 +19,18 @@ pub(crate) mod labeled;
 #[cfg(test)]
 mod tests;
 
-use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, LessSafeKey, Nonce, UnboundKey};
+
+use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::{Wipe, Wiped};
 use labeled::Suite;
 
-/// Bytes that a sealed message is longer than the message, not counting the encapsulated secret.
+/// The length of the tag: a ciphertext is this many bytes longer than its message.
 pub const TAG: usize = 16;
 
-/// Seals `message` to `key`: the encapsulated secret, and the ciphertext with its tag. May leak: the lengths.
+/// Seals `message` to `key`. Returns the encapsulated secret, and the ciphertext with its tag.
+///
+/// May leak: the lengths.
 ///
 /// # Errors
 /// If the system has no random bytes, or the key is an X25519 point of small order.
@@ -37,23 +41,21 @@ pub fn seal(key: &PublicKey, info: &[u8], aad: &[u8], message: &[u8]) -> Result<
     Ok((enc, context.seal(aad, message)?))
 }
 
-/// Opens what [`seal`] made; `None` if it was not made for this key, or was changed. May leak: that.
+/// Opens the result of [`seal`]. Returns `None` if it was sealed to another key or with another `info` or `aad`, or if
+/// it was changed.
+///
+/// May leak: the lengths, and whether it opened.
 ///
 /// # Errors
 /// If the system fails.
 pub fn open(key: &PrivateKey, enc: &[u8], info: &[u8], aad: &[u8], sealed: &[u8]) -> Result<Option<Secret>, Error> {
-    let shared = match key.decapsulate(enc) {
-        Ok(shared) => shared,
-        // An `enc` that no writer makes is not for this key either.
-        Err(Error::Invalid(_)) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(shared) = key.decapsulate(enc)? else { return Ok(None) };
     let mut context = Context::new(&OURS);
     context.schedule(key.kem(), &shared, info)?;
     context.open(aad, sealed)
 }
 
-/// An AEAD with its number in HPKE's registry. There are others in the test vectors.
+/// An AEAD with its number in HPKE's registry. The test vectors also use AEADs other than [`OURS`].
 struct Aead {
     id: u16,
     algorithm: &'static Algorithm,
@@ -64,18 +66,19 @@ static OURS: Aead = Aead { id: 2, algorithm: &AES_256_GCM };
 /// The key and nonce of the one message.
 struct Context<'a> {
     aead: &'a Aead,
-    /// The key in front; shorter ones leave zeros behind.
+    /// The key. Zeros follow a key that is shorter than 32 bytes.
     key: Wiped<[u8; 32]>,
     nonce: Wiped<[u8; 12]>,
 }
 
 impl<'a> Context<'a> {
-    /// Without a key yet: it is put in place by [`Context::schedule`], since a move would leave a copy behind.
+    /// Returns a context without a key. [`Context::schedule`] derives the key in place, because a move would leave a
+    /// copy behind.
     fn new(aead: &'a Aead) -> Self {
         Self { aead, key: Wiped::default(), nonce: Wiped::default() }
     }
 
-    /// `KeySchedule` in base mode: no pre-shared key.
+    /// Derives the key and the nonce: `KeySchedule` in base mode, without a pre-shared key.
     fn schedule(&mut self, kem: Kem, shared: &[u8], info: &[u8]) -> Result<(), Error> {
         let suite = Suite::hpke(kem, self.aead.id);
         let (mut no_psk, mut about) = ([0; 32], [0; 32]);
@@ -89,18 +92,19 @@ impl<'a> Context<'a> {
     }
 
     fn cipher(&self) -> Result<LessSafeKey, Error> {
-        let key = UnboundKey::new(self.aead.algorithm, &self.key[..self.aead.algorithm.key_len()]).map_err(|_| FAILED)?;
+        let key =
+            UnboundKey::new(self.aead.algorithm, &self.key[..self.aead.algorithm.key_len()]).map_err(|_| FAILED)?;
         Ok(LessSafeKey::new(key))
     }
 
-    /// The first message's nonce is the base nonce as it is; there is no second message.
+    /// Returns the nonce of the first message, which is the base nonce. There is no second message.
     fn nonce(&self) -> Nonce {
         Nonce::assume_unique_for_key(*self.nonce)
     }
 
     fn seal(&self, aad: &[u8], message: &[u8]) -> Result<Vec<u8>, Error> {
         let cipher = self.cipher()?;
-        // Room for the tag from the start: growing would leave the message behind.
+        // The memory has room for the tag from the start. A vector that grows leaves a copy of the message behind.
         let mut sealed = Vec::with_capacity(message.len() + TAG);
         sealed.extend_from_slice(message);
         cipher.seal_in_place_append_tag(self.nonce(), Aad::from(aad), &mut sealed).map_err(|_| {

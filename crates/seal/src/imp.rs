@@ -1,6 +1,7 @@
-//! The edge to the system and to foreign code: all that needs `unsafe`.
+//! The edge to the system and to foreign code. All `unsafe` of this crate is here.
 
 pub(crate) mod blocks;
+pub(crate) mod compress;
 pub(crate) mod hkdf;
 pub(crate) mod keccak;
 pub(crate) mod keystream;

@@ -1,4 +1,4 @@
-//! Key encapsulation: six kinds of keys behind one pair of types. X-Wing is the one to choose unless something speaks against it.
+//! Key encapsulation: six kinds of keys behind one pair of types. Choose X-Wing unless you have a reason against it.
 //!
 //! ```
 //! use deadpan_seal::{Kem, PrivateKey, PublicKey, hpke};
@@ -24,14 +24,14 @@ use dh::Curve;
 pub use private::{Material, PrivateKey};
 pub use public::PublicKey;
 
-/// What protects a file from whom.
+/// What a kind of key protects against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Elliptic curves alone: small and fast, and open to a quantum computer.
+    /// Elliptic curves alone: small and fast, but a quantum computer breaks them.
     Ecc,
     /// ML-KEM alone.
     Pqc,
-    /// Both: whoever breaks one still has to break the other.
+    /// Both. An attacker has to break both.
     Hybrid,
 }
 
@@ -53,10 +53,11 @@ pub enum Kem {
 }
 
 impl Kem {
-    /// All of them.
-    pub const ALL: [Self; 6] = [Self::P256, Self::X25519, Self::MlKem768, Self::MlKem1024, Self::MlKem768P256, Self::XWing];
+    /// All kinds.
+    pub const ALL: [Self; 6] =
+        [Self::P256, Self::X25519, Self::MlKem768, Self::MlKem1024, Self::MlKem768P256, Self::XWing];
 
-    /// Its number in HPKE's registry.
+    /// Returns the KEM's number in HPKE's registry.
     #[must_use]
     pub const fn id(self) -> u16 {
         match self {
@@ -69,13 +70,13 @@ impl Kem {
         }
     }
 
-    /// The kind with this number.
+    /// Returns the kind with this number.
     #[must_use]
     pub fn from_id(id: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|kem| kem.id() == id)
     }
 
-    /// Its usual name.
+    /// Returns the usual name of the kind.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -88,7 +89,7 @@ impl Kem {
         }
     }
 
-    /// What it protects from.
+    /// Returns what keys of this kind protect against.
     #[must_use]
     pub const fn mode(self) -> Mode {
         match self {
@@ -98,7 +99,7 @@ impl Kem {
         }
     }
 
-    /// Bytes in a public key.
+    /// Returns the length of a public key.
     #[must_use]
     pub const fn public_len(self) -> usize {
         match self {
@@ -111,7 +112,7 @@ impl Kem {
         }
     }
 
-    /// Bytes in a private key as HPKE writes it: a scalar or a seed.
+    /// Returns the length of a private key as HPKE serializes it: a scalar or a seed.
     #[must_use]
     pub const fn private_len(self) -> usize {
         match self {
@@ -120,7 +121,7 @@ impl Kem {
         }
     }
 
-    /// Bytes in an encapsulated secret.
+    /// Returns the length of an encapsulated secret.
     #[must_use]
     pub const fn enc_len(self) -> usize {
         match self {
@@ -133,7 +134,8 @@ impl Kem {
         }
     }
 
-    /// What it is made of; of both, the post-quantum half comes first in keys and encapsulated secrets.
+    /// Returns the primitives of the kind. The keys and encapsulated secrets of a hybrid begin with the post-quantum
+    /// half.
     const fn parts(self) -> Parts {
         match self {
             Self::P256 => Parts::Dh(Curve::P256),
@@ -151,6 +153,6 @@ impl Kem {
 enum Parts {
     Dh(Curve),
     Ml(Set),
-    /// With the label that sets its shared secrets apart from all others.
+    /// A hybrid, with the label that keeps its shared secrets apart from those of other KEMs.
     Hybrid(Set, Curve, &'static [u8]),
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod argon2;
 mod bytes;
 mod engine;
 mod entropy;
@@ -17,10 +18,13 @@ pub mod hpke;
 mod imp;
 mod kem;
 pub mod key;
+mod layout;
+mod max_cost;
 mod metadata;
 mod opening;
 mod padding;
 mod passphrase;
+mod positions;
 pub mod random;
 mod recipient;
 mod sealing;
@@ -30,11 +34,13 @@ mod work;
 
 pub use bytes::{open, seal};
 pub use engine::units::{Sink, Source, Taken};
-pub use error::{Error, Fault};
+pub use error::{Error, Fault, InvalidKey, LooksLike};
 pub use kem::{Kem, Material, Mode, PrivateKey, PublicKey};
+pub use max_cost::MaxCost;
 pub use metadata::{Kind, Metadata};
 pub use opening::{Header, Identity, Opened, Opener, RangeReader};
 pub use passphrase::{Cost, Passphrase};
+pub use positions::{Cursor, ReadAt, WriteAt};
 pub use recipient::{Recipient, Stanza};
 pub use sealing::{Sealer, Sealing};
 pub use secret::Secret;

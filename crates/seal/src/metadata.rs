@@ -1,15 +1,17 @@
-//! What is sealed beside the data: what it was.
+//! Metadata: the name, time and mode that are sealed with the data.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
-use crate::header::PREAMBLE;
+use crate::layout::PREAMBLE;
 use crate::{Error, Secret};
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const NONCE: usize = 12;
 const TAG: usize = 16;
-/// Boxes grow in steps, so that names of different lengths look alike.
+/// Boxes grow in steps of this many bytes, so that names of different lengths look alike.
 const STEP: usize = 256;
 /// The shortest box.
 pub(crate) const SHORTEST: usize = NONCE + STEP + TAG;
@@ -20,33 +22,34 @@ const TIME: u8 = 1;
 const MODE: u8 = 2;
 const NAME: u8 = 4;
 
-/// What the data are.
+/// The kind of the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Bytes without a file, such as a pipe's.
+    /// Bytes without a file, such as those of a pipe.
     #[default]
     Bytes,
-    /// A file's contents.
+    /// The contents of a file.
     File,
     /// A folder, as a tar stream.
     Folder,
 }
 
-/// Name, time and mode of what was sealed.
+/// Name, time and mode of the sealed file or folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// What the data are.
+    /// The kind of the data.
     pub kind: Kind,
-    /// The last component of its path, as the system spells it: never with `/` or `\`, never `.` or `..`. What else a system forbids in names (on
-    /// Windows `C:x` leads elsewhere) and how a terminal takes them is for the reader to look after.
+    /// The last component of its path, in the system's bytes. It never contains `/` or `\`, and is never `.` or `..`.
+    /// The reader has to handle other names that a system forbids (on Windows, `C:x` leads elsewhere) and characters
+    /// that a terminal would obey.
     pub name: Option<Vec<u8>>,
-    /// When it was last changed.
+    /// When the file was last changed.
     pub modified: Option<SystemTime>,
-    /// Its permission bits, 0 to 0o7777.
+    /// The permission bits, 0 to 0o7777.
     pub mode: Option<u32>,
 }
 
-/// A box's contents: what users see, and how the data are padded.
+/// The contents of the metadata box: what users see, and whether the data are padded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) metadata: Metadata,
@@ -63,10 +66,12 @@ fn is_name(name: &[u8]) -> bool {
 }
 
 impl Metadata {
-    /// Whether it can be stored.
+    /// Checks that the metadata can be stored.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.name.as_deref().is_some_and(|name| !is_name(name)) {
-            return Err(Error::Invalid("the name cannot be stored: it is longer than 4096 bytes, or has a separator in it"));
+            return Err(Error::Invalid(
+                "the name cannot be stored: it is longer than 4096 bytes, or has a separator in it",
+            ));
         }
         if self.mode.is_some_and(|mode| mode > 0o7777) {
             return Err(Error::Invalid("the mode has more than permission bits"));
@@ -78,12 +83,15 @@ impl Metadata {
 impl Contents {
     fn encode(&self) -> Secret {
         let Metadata { kind, name, modified, mode } = &self.metadata;
-        let present =
-            if modified.is_some() { TIME } else { 0 } | if mode.is_some() { MODE } else { 0 } | if name.is_some() { NAME } else { 0 };
-        let length = 3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name.as_ref().map_or(0, |name| 2 + name.len());
+        let present = if modified.is_some() { TIME } else { 0 }
+            | if mode.is_some() { MODE } else { 0 }
+            | if name.is_some() { NAME } else { 0 };
+        let length =
+            3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name.as_ref().map_or(0, |name| 2 + name.len());
         let mut bytes = Secret::zeroed(length.next_multiple_of(STEP));
         let mut rest = &mut bytes[..];
-        let mut put = |bytes: &[u8]| rest.split_off_mut(..bytes.len()).expect("room was counted").copy_from_slice(bytes);
+        let mut put =
+            |bytes: &[u8]| rest.split_off_mut(..bytes.len()).expect("room was counted").copy_from_slice(bytes);
         put(&[*kind as u8, self.padded.into(), present]);
         if let Some(time) = modified {
             let (seconds, nanoseconds) = since_epoch(*time);
@@ -103,7 +111,8 @@ impl Contents {
     fn decode(bytes: &[u8]) -> Result<Self, Error> {
         let mut rest = bytes;
         let mut take = |length: usize| rest.split_off(..length).ok_or(Error::Header("the metadata"));
-        let mut number = |length| take(length).map(|bytes| bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)));
+        let mut number =
+            |length| take(length).map(|bytes| bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte)));
         let kind = match number(1)? {
             0 => Kind::Bytes,
             1 => Kind::File,
@@ -120,8 +129,9 @@ impl Contents {
         let mode = if present & MODE == 0 { None } else { Some(number(2)? as u32) };
         let length = if present & NAME == 0 { None } else { Some(number(2)? as usize) };
         let name = length.map(|length| take(length).map(<[u8]>::to_vec)).transpose()?;
-        let bad =
-            present > TIME | MODE | NAME || mode.is_some_and(|mode| mode > 0o7777) || name.as_ref().is_some_and(|name| !is_name(name));
+        let bad = present > TIME | MODE | NAME
+            || mode.is_some_and(|mode| mode > 0o7777)
+            || name.as_ref().is_some_and(|name| !is_name(name));
         let shortest = (bytes.len() - rest.len()).next_multiple_of(STEP) == bytes.len();
         if bad || !shortest || rest.iter().any(|byte| *byte != 0) {
             return Err(Error::Header("the metadata"));
@@ -129,7 +139,7 @@ impl Contents {
         Ok(Self { metadata: Metadata { kind, name, modified, mode }, padded })
     }
 
-    /// The box: IV, ciphertext, tag.
+    /// Seals the contents: IV, ciphertext, tag.
     pub(crate) fn seal(&self, key: &FileKey, entropy: Entropy) -> Result<Vec<u8>, Error> {
         let plain = self.encode();
         let mut sealed = vec![0; NONCE + plain.len() + TAG];
@@ -142,7 +152,7 @@ impl Contents {
         Ok(sealed)
     }
 
-    /// Opens a box of a header whose code is right.
+    /// Opens the box of a header whose MAC is right.
     pub(crate) fn open(key: &FileKey, sealed: &[u8]) -> Result<Self, Error> {
         let (nonce, rest) = sealed.split_at(NONCE);
         let (input, tag) = rest.split_at(rest.len() - TAG);
@@ -159,14 +169,18 @@ fn cipher(key: &FileKey) -> Result<LessSafeKey, Error> {
     Ok(LessSafeKey::new(key))
 }
 
-/// Seconds, rounded down, and nanoseconds behind them.
+/// Returns seconds since 1970, rounded down, and the remaining nanoseconds.
 fn since_epoch(time: SystemTime) -> (i64, u32) {
     match time.duration_since(UNIX_EPOCH) {
         Ok(after) => (i64::try_from(after.as_secs()).unwrap_or(i64::MAX), after.subsec_nanos()),
         Err(before) => {
             let before = before.duration();
             let whole = i64::try_from(before.as_secs()).map_or(i64::MIN, |seconds| -seconds);
-            if before.subsec_nanos() == 0 { (whole, 0) } else { (whole.saturating_sub(1), 1_000_000_000 - before.subsec_nanos()) }
+            if before.subsec_nanos() == 0 {
+                (whole, 0)
+            } else {
+                (whole.saturating_sub(1), 1_000_000_000 - before.subsec_nanos())
+            }
         }
     }
 }
@@ -174,7 +188,9 @@ fn since_epoch(time: SystemTime) -> (i64, u32) {
 fn from_epoch(seconds: i64, nanoseconds: u32) -> Result<SystemTime, Error> {
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let time = if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
-    let time = time.filter(|_| nanoseconds < 1_000_000_000).and_then(|time| time.checked_add(Duration::from_nanos(nanoseconds.into())));
+    let time = time
+        .filter(|_| nanoseconds < 1_000_000_000)
+        .and_then(|time| time.checked_add(Duration::from_nanos(nanoseconds.into())));
     time.ok_or(Error::Header("the time in the metadata"))
 }
 
@@ -210,7 +226,12 @@ mod tests {
     #[test]
     fn names_of_usual_lengths_look_alike() {
         let length = |name: usize| {
-            let metadata = Metadata { name: Some(vec![b'x'; name]), modified: Some(UNIX_EPOCH), mode: Some(0), ..Metadata::default() };
+            let metadata = Metadata {
+                name: Some(vec![b'x'; name]),
+                modified: Some(UNIX_EPOCH),
+                mode: Some(0),
+                ..Metadata::default()
+            };
             Contents { metadata, padded: false }.encode().len()
         };
         assert_eq!((length(1), length(200), length(237), length(238)), (256, 256, 256, 512));
@@ -242,6 +263,9 @@ mod tests {
         assert!(matches!(changed(2, 8 | MODE), Err(Error::Header(_))));
         assert!(matches!(changed(3, 0x10), Err(Error::Header(_))), "mode");
         assert!(matches!(changed(5, 1), Err(Error::Header(_))), "zeros behind");
-        assert!(matches!(Contents::decode(&[&bytes[..], &[0; STEP]].concat()), Err(Error::Header(_))), "a step too long");
+        assert!(
+            matches!(Contents::decode(&[&bytes[..], &[0; STEP]].concat()), Err(Error::Header(_))),
+            "a step too long"
+        );
     }
 }

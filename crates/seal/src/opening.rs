@@ -1,4 +1,4 @@
-//! Opening: a header, the keys that fit it, and then any of the ways to get at the data.
+//! Opening: read the header, open it with a key that fits, and then read the data in any of several ways.
 
 mod opened;
 mod opener;
@@ -10,23 +10,25 @@ pub use opened::Opened;
 pub use opener::Opener;
 pub use range::RangeReader;
 
-use crate::file_key::FileKey;
-use crate::floe::{self, Parameters, Segments};
-use crate::header::{Entry, Parsed, VERSION, check_segment};
-use crate::metadata::Contents;
-use crate::recipient::{unwrap_of_session, unwrap_with_key, unwrap_with_passphrase};
-use crate::{Error, Passphrase, PrivateKey, Session, Stanza};
 use std::fmt;
 use std::io::Read;
 
-/// What may open a file.
+use crate::file_key::FileKey;
+use crate::floe::{self, Parameters, Segments};
+use crate::header::{Parsed, check_segment};
+use crate::layout::{Entry, VERSION};
+use crate::metadata::Contents;
+use crate::recipient::{unwrap_of_session, unwrap_with_key, unwrap_with_passphrase};
+use crate::{Error, Passphrase, PrivateKey, Session, Stanza};
+
+/// A key or passphrase to open files with.
 #[derive(Clone, Debug)]
 pub enum Identity {
     /// A private key.
     Key(PrivateKey),
     /// A passphrase.
     Passphrase(Passphrase),
-    /// The passphrase of a session, which remembers what it was hashed to.
+    /// The passphrase of a session, which keeps its hashes.
     Session(Session),
 }
 
@@ -49,12 +51,12 @@ impl From<&Session> for Identity {
 }
 
 impl Identity {
-    /// Whether it is a passphrase, and so may fit any entry of one.
+    /// Whether this is a passphrase, which may fit any passphrase entry.
     fn is_passphrase(&self) -> bool {
         !matches!(self, Self::Key(_))
     }
 
-    /// The file key, if this identity and the entry belong together.
+    /// Returns the file key if the identity fits the entry.
     fn unwrap(&self, stanza: Stanza, entry: &Entry) -> Result<Option<FileKey>, Error> {
         match (self, stanza) {
             (Self::Key(key), Stanza::Key(kem)) if key.kem() == kem => unwrap_with_key(key, entry),
@@ -67,60 +69,64 @@ impl Identity {
     }
 }
 
-/// A sealed file's header, parsed and not yet trusted: what it shows to anybody.
+/// A sealed file's header. The header is parsed, but not authentic before [`Header::open`]. Everybody can read it
+/// without a key.
 #[derive(Clone)]
 pub struct Header(Parsed);
 
 impl fmt::Debug for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Header").field("stanzas", &self.stanzas()).field("length", &self.length()).finish_non_exhaustive()
+        f.debug_struct("Header")
+            .field("stanzas", &self.stanzas())
+            .field("length", &self.length())
+            .finish_non_exhaustive()
     }
 }
 
 impl Header {
-    /// Reads the header, and not a byte more.
+    /// Reads the header, and no byte after it.
     ///
     /// # Errors
-    /// If the input is not a sealed file, or damaged.
+    /// If the input cannot be read, is not a sealed file, or is damaged.
     pub fn read(input: impl Read) -> Result<Self, Error> {
         Parsed::read(input).map(Self)
     }
 
-    /// The recipients, as far as they show.
+    /// Returns the public part of each recipient's entry.
     #[must_use]
     pub fn stanzas(&self) -> Vec<Stanza> {
         self.0.entries.iter().map(|(stanza, _)| *stanza).collect()
     }
 
-    /// Bytes in the header; the payload follows.
+    /// Returns the bytes in the header. The payload follows.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.0.length() as u64
     }
 
-    /// The format's version.
+    /// Returns the version of the format.
     #[must_use]
     pub fn version(&self) -> u8 {
         VERSION
     }
 
-    /// Bytes left free for more recipients.
+    /// Returns how many bytes are free for more recipients.
     #[must_use]
     pub fn slack(&self) -> u64 {
         self.0.slack as u64
     }
 
-    /// Bytes in the metadata box.
+    /// Returns the bytes in the metadata box.
     #[must_use]
     pub fn metadata_length(&self) -> u64 {
         self.0.metadata.len() as u64
     }
 
-    /// How the segments lie in a file of `length` bytes, by what stands behind the header, which is read from `input`. Nothing of it is
-    /// authentic.
+    /// Returns how the payload of a file of `length` bytes divides into segments. `input` begins after the header. The
+    /// answer is not authentic.
     ///
     /// # Errors
-    /// If the payload's header is not well formed, or no sealed file is so long.
+    /// If the payload's header is not well formed, or no sealed file has this length.
     pub fn segments(&self, input: impl Read, length: u64) -> Result<Segments, Error> {
         let parameters = Parameters::read(input)?;
         check_segment(parameters.segment_length())?;
@@ -128,21 +134,31 @@ impl Header {
         parameters.segments_in(payload)
     }
 
-    /// Tries the identities, in their order, against the recipients of their kind. May leak: which fit.
+    /// Tries the identities in order, each on the recipients of its kind, and opens the header with the first that
+    /// fits. May leak: which identity fits which recipient.
     ///
     /// # Errors
-    /// [`Error::NoKeyFits`]; [`Error::WrongPassphrase`]; [`Error::HeaderForged`].
+    /// [`Error::NoKeyFits`] if no identity fits; [`Error::WrongPassphrase`] if a passphrase was tried;
+    /// [`Error::TooCostly`] if a passphrase was not tried because of its cost, and nothing else fits;
+    /// [`Error::HeaderForged`] if the header was changed.
     pub fn open(self, identities: &[Identity]) -> Result<Opened, Error> {
-        let mut tried = false;
+        let (mut tried, mut costly) = (false, None);
         for identity in identities {
             for (stanza, entry) in &self.0.entries {
-                tried |= identity.is_passphrase() && stanza.is_passphrase();
-                if let Some(key) = identity.unwrap(*stanza, entry)? {
-                    return self.unlock(key);
+                match identity.unwrap(*stanza, entry) {
+                    Ok(Some(key)) => return self.unlock(key),
+                    Ok(None) => tried |= identity.is_passphrase() && stanza.is_passphrase(),
+                    // Another identity may still fit.
+                    Err(Error::TooCostly(cost)) => costly = Some(cost),
+                    Err(error) => return Err(error),
                 }
             }
         }
-        Err(if tried { Error::WrongPassphrase } else { Error::NoKeyFits(self.describe()) })
+        Err(match costly {
+            Some(cost) => Error::TooCostly(cost),
+            None if tried => Error::WrongPassphrase,
+            None => Error::NoKeyFits(self.describe()),
+        })
     }
 
     fn unlock(self, key: FileKey) -> Result<Opened, Error> {
@@ -154,7 +170,7 @@ impl Header {
         Ok(Opened::new(key, contents, parsed))
     }
 
-    /// The recipients in words: `2 X-Wing keys and a passphrase`.
+    /// Returns the recipients in words: `2 X-Wing keys and one passphrase`.
     fn describe(&self) -> String {
         let mut kinds: Vec<(Stanza, usize)> = Vec::new();
         for stanza in self.stanzas() {
@@ -163,7 +179,9 @@ impl Header {
                 None => kinds.push((stanza, 1)),
             }
         }
-        let words = |(kind, count): &(Stanza, usize)| if *count == 1 { format!("one {kind}") } else { format!("{count} {kind}s") };
+        let words = |(kind, count): &(Stanza, usize)| {
+            if *count == 1 { format!("one {kind}") } else { format!("{count} {kind}s") }
+        };
         kinds.iter().map(words).collect::<Vec<_>>().join(" and ")
     }
 }

@@ -1,17 +1,19 @@
-//! Hidden lengths: data extended to their Padmé length by ISO/IEC 7816-4 padding, an 0x80 and zeros, and the way back.
+//! Hidden lengths: data are extended to their Padmé length by ISO/IEC 7816-4 padding (the byte 0x80 and zeros), and the
+//! padding is removed again.
+
+use std::io::{self, Read, Write};
 
 use crate::Error;
 use deadpan_pad::padme;
-use std::io::{self, Read, Write};
 
 const MARK: u8 = 0x80;
 
-/// How long data of this length are with their padding.
+/// Returns the padded length of data of this length.
 pub(crate) fn padded_length(data: u64) -> Result<u64, Error> {
-    data.checked_add(1).and_then(padme).ok_or(Error::Invalid("the data are too long for one file"))
+    data.checked_add(1).and_then(padme).ok_or(Error::TooLong)
 }
 
-/// Data followed by their padding.
+/// A reader that returns data and then their padding.
 pub(crate) struct Padded<R> {
     input: R,
     length: u64,
@@ -51,12 +53,12 @@ impl<R: Read> Read for Padded<R> {
     }
 }
 
-/// What follows the data of a message of this length.
+/// Returns how many bytes follow the data of a message of this length.
 pub(crate) fn write_padding(data: u64, output: &mut impl Write) -> io::Result<()> {
     io::copy(&mut Padded { input: io::empty(), length: data, left: None }, output).map(drop)
 }
 
-/// Where padded data end, seen in any order: at the last byte that is not zero.
+/// Finds the end of padded data from pieces in any order: the end is the last byte that is not zero.
 #[derive(Debug, Default)]
 pub(crate) struct End(Option<(u64, u8)>);
 
@@ -67,12 +69,12 @@ impl End {
         self.0 = self.0.max(here);
     }
 
-    /// Whether nothing but zeros was seen.
+    /// Whether all bytes so far were zero.
     pub(crate) fn is_open(&self) -> bool {
         self.0.is_none()
     }
 
-    /// How long the data are, of `padded` bytes in all.
+    /// Returns the length of the data, of `padded` bytes in all.
     pub(crate) fn length(self, padded: u64) -> Result<u64, Error> {
         match self.0 {
             Some((length, MARK)) if padded_length(length)? == padded => Ok(length),
@@ -81,20 +83,20 @@ impl End {
     }
 }
 
-/// Takes the padding off what goes by: a mark and zeros are held back until something follows them.
+/// Removes the padding from data that pass in order. A mark and zeros are held back until another byte follows them.
 #[derive(Debug, Default)]
 pub(crate) struct Stripper {
     seen: u64,
-    /// A mark was the last byte that was not zero, and so many zeros followed.
+    /// If the last byte that was not zero was a mark: how many zeros followed it.
     held: Option<u64>,
 }
 
-/// What goes on of a piece: first what was held back before, then a part of the piece.
+/// The bytes to pass on: first those that were held back, then a part of the piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
-    /// A mark and so many zeros.
+    /// If set, a mark and this many zeros come first.
     pub(crate) before: Option<u64>,
-    /// Bytes from the front of the piece.
+    /// How many bytes of the piece follow, from its front.
     pub(crate) length: usize,
 }
 
@@ -117,7 +119,7 @@ impl Stripper {
         }
     }
 
-    /// How long the data were, at the end.
+    /// Returns the length of the data, at the end.
     pub(crate) fn finish(&self) -> Result<u64, Error> {
         let length = self.held.and_then(|zeros| self.seen.checked_sub(zeros + 1)).ok_or(Error::Padding)?;
         if padded_length(length)? == self.seen { Ok(length) } else { Err(Error::Padding) }
@@ -130,7 +132,7 @@ pub(crate) fn write_held(zeros: u64, output: &mut impl Write) -> io::Result<()> 
     io::copy(&mut io::repeat(0).take(zeros), output).map(drop)
 }
 
-/// Takes the padding off what is written through it.
+/// A writer that removes the padding from the bytes written to it.
 pub(crate) struct Stripped<W> {
     pub(crate) output: W,
     pub(crate) stripper: Stripper,
@@ -164,7 +166,8 @@ mod tests {
     /// Data that look like padding, at many lengths.
     fn samples() -> impl Iterator<Item = Vec<u8>> {
         (0..200_usize).chain([511, 512, 513, 4096]).flat_map(|length| {
-            let kinds: [fn(usize) -> u8; 5] = [|_| 0, |_| MARK, |i| i as u8, |i| if i % 5 == 0 { MARK } else { 0 }, |_| 1];
+            let kinds: [fn(usize) -> u8; 5] =
+                [|_| 0, |_| MARK, |i| i as u8, |i| if i % 5 == 0 { MARK } else { 0 }, |_| 1];
             kinds.map(|kind| (0..length).map(kind).collect())
         })
     }
@@ -194,7 +197,7 @@ mod tests {
             stripper.pass(bad);
             let mut end = End::default();
             end.see(0, bad);
-            // One of them has the length that Padmé gives.
+            // One of these lengths is a Padmé length.
             let right = bad.ends_with(&[MARK]) && padme(bad.len() as u64) == Some(bad.len() as u64);
             assert_eq!(stripper.finish().is_ok(), right, "{}", bad.escape_ascii());
             assert_eq!(end.length(bad.len() as u64).is_ok(), right, "{}", bad.escape_ascii());

@@ -1,33 +1,57 @@
-//! Passphrases, and Argon2id, which makes keys of them.
+//! Passphrases, and the cost of turning them into keys.
 
-use crate::imp::blocks::Blocks;
-use crate::{Error, Secret};
-use argon2::{Algorithm, Argon2, Params, Version};
+pub(crate) mod form;
 
-/// A passphrase, as the bytes that were typed.
+use std::fmt;
+
+use crate::argon2::{self, Input};
+use crate::recipient::check_passphrase;
+use crate::{Error, MaxCost, Secret};
+use form::Form;
+
+/// A passphrase, as the bytes that were typed, with a limit on the cost of trying it on a file.
+///
+/// Sealing takes its Unicode NFC form. Opening tries the bytes as they are, then NFC, then NFD, where these differ:
+/// systems encode the same typed letters as different bytes, and a passphrase should open a file on any system. Bytes
+/// that are not UTF-8 are used unchanged.
 #[derive(Clone, Debug)]
-pub struct Passphrase(Secret);
+pub struct Passphrase {
+    bytes: Secret,
+    max_cost: MaxCost,
+}
 
-/// What one try at a passphrase costs: Argon2id's parameters.
+/// The cost of one try at a passphrase: Argon2id's parameters. `Display` shows memory and passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Memory in KiB.
+    /// The memory, in KiB.
     pub memory: u32,
-    /// Passes over it.
+    /// The passes over the memory.
     pub passes: u32,
-    /// Lanes, which different cores can fill.
+    /// The lanes, which different cores can fill at the same time.
     pub lanes: u32,
 }
 
 impl Default for Cost {
-    /// 256 MiB, three passes, four lanes: about a quarter of a second.
+    /// 256 MiB, three passes, four lanes: a tenth to a quarter of a second on two cores.
     fn default() -> Self {
         Self { memory: 256 << 10, passes: 3, lanes: 4 }
     }
 }
 
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (size, unit) = match self.memory {
+            kib if kib % (1 << 20) == 0 => (kib >> 20, "GiB"),
+            kib if kib % (1 << 10) == 0 => (kib >> 10, "MiB"),
+            kib => (kib, "KiB"),
+        };
+        let passes = if self.passes == 1 { "pass" } else { "passes" };
+        write!(f, "{size} {unit} of memory and {} {passes}", self.passes)
+    }
+}
+
 impl Cost {
-    /// Whether a reader should go along: 4 GiB at most, and not for longer than a few minutes.
+    /// Checks the bounds of the format: 4 GiB at most, and no more than a few minutes.
     pub(crate) fn check(self) -> Result<(), Error> {
         let Self { memory, passes, lanes } = self;
         if !(1..=64).contains(&lanes) || memory < 8 * lanes || passes == 0 {
@@ -41,28 +65,72 @@ impl Cost {
 }
 
 impl Passphrase {
-    /// From what was typed.
+    /// Copies what was typed. The limit is [`MaxCost::default`].
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
-        Self(Secret::copy_of(bytes))
+        Self { bytes: Secret::copy_of(bytes), max_cost: MaxCost::default() }
     }
 
-    /// Its bytes.
+    /// Returns the passphrase with another limit. A file with a higher cost is refused with [`Error::TooCostly`] before
+    /// any hash is computed. Sealing has no limit.
+    #[must_use]
+    pub fn with_max_cost(mut self, max: MaxCost) -> Self {
+        self.max_cost = max;
+        self
+    }
+
+    /// Returns the bytes that were typed.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.bytes
     }
 
-    /// Argon2id, on as many cores as there are lanes. May leak: the length of the passphrase, and by way of which memory is used when, what
-    /// Argon2id's second half leaks of it; that is its bargain for being hard to compute.
+    pub(crate) fn max_cost(&self) -> MaxCost {
+        self.max_cost
+    }
+
+    /// Derives `length` bytes with Argon2id, from the Unicode form that sealing takes. May leak: what
+    /// [`Sealing`](crate::Sealing) with a passphrase leaks.
+    ///
+    /// # Errors
+    /// [`Error::EmptyPassphrase`]; [`Error::Invalid`] if the cost is out of bounds, or `length` less than 4;
+    /// [`Error::System`] if there is not enough memory.
+    pub fn derive(&self, cost: Cost, salt: &[u8; 16], length: usize) -> Result<Secret, Error> {
+        check_passphrase(self, cost)?;
+        let mut derived = Secret::zeroed(length);
+        self.in_form(Form::Composed).stretch(cost, salt, &mut derived)?;
+        Ok(derived)
+    }
+
+    /// Calls `open` with the `length` bytes that Argon2id derives from each Unicode form that opening tries, until
+    /// `open` returns a value. Each form costs a hash. May leak: what opening with a passphrase leaks.
+    ///
+    /// # Errors
+    /// [`Error::TooCostly`] if the cost is above the limit of the passphrase; otherwise as for [`Passphrase::derive`].
+    pub fn try_derived<T>(
+        &self,
+        cost: Cost,
+        salt: &[u8; 16],
+        length: usize,
+        mut open: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        check_passphrase(self, cost)?;
+        self.max_cost.check(cost)?;
+        for form in self.forms() {
+            let mut derived = Secret::zeroed(length);
+            self.in_form(form).stretch(cost, salt, &mut derived)?;
+            if let Some(opened) = open(&derived) {
+                return Ok(Some(opened));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Fills `output` with Argon2id of the passphrase, on as many cores as there are lanes. May leak: the length of the
+    /// passphrase, and, through the memory addresses from the second half of the first pass on, what Argon2id leaks
+    /// about the passphrase. Argon2id accepts this leak in exchange for being hard to compute on special hardware.
     pub(crate) fn stretch(&self, cost: Cost, salt: &[u8; 16], output: &mut [u8]) -> Result<(), Error> {
-        cost.check()?;
-        let parameters = Params::new(cost.memory, cost.passes, cost.lanes, Some(output.len()));
-        let parameters = parameters.map_err(|_| Error::Invalid("Argon2 does not take these parameters"))?;
-        let mut blocks = Blocks::new(parameters.block_count()).ok_or(Error::System("not enough memory for the passphrase"))?;
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, parameters)
-            .hash_password_into_with_memory(&self.0, salt, output, &mut blocks)
-            .map_err(|_| Error::Invalid("Argon2 does not take this passphrase"))
+        argon2::hash(cost, Input { password: &self.bytes, salt, ..Input::default() }, output)
     }
 }
 
@@ -83,7 +151,33 @@ mod tests {
         assert!(matches!(cost(15, 1, 2), Err(Error::Header(_))));
     }
 
-    /// RFC 9106 has no example without a secret and data; this one was made by the reference implementation's command line:
+    #[test]
+    fn costs_are_shown_in_the_largest_unit() {
+        let shown = |memory, passes| Cost { memory, passes, lanes: 4 }.to_string();
+        assert_eq!(shown(4 << 20, 4), "4 GiB of memory and 4 passes");
+        assert_eq!(shown(256 << 10, 1), "256 MiB of memory and 1 pass");
+        assert_eq!(shown(8, 64), "8 KiB of memory and 64 passes");
+    }
+
+    #[test]
+    fn derived_bytes_are_found_again_in_any_form() {
+        let cost = Cost { memory: 8, passes: 1, lanes: 1 };
+        let (composed, decomposed) = (Passphrase::new("caf\u{e9}".as_bytes()), Passphrase::new(b"cafe\xcc\x81"));
+        let derived = decomposed.derive(cost, &[7; 16], 32).expect("derived");
+        assert!(derived.same(&composed.derive(cost, &[7; 16], 32).expect("derived")));
+        assert!(!derived.same(&composed.derive(cost, &[8; 16], 32).expect("derived")));
+        let same = |bytes: &[u8]| derived.same(bytes).then_some("open");
+        for passphrase in [composed, decomposed] {
+            assert_eq!(passphrase.try_derived(cost, &[7; 16], 32, same).expect("tried"), Some("open"));
+        }
+        let other = Passphrase::new(b"cafe");
+        assert_eq!(other.try_derived(cost, &[7; 16], 32, same).expect("tried"), None);
+        let dear = Cost { memory: 4 << 20, passes: 4, lanes: 4 };
+        assert!(matches!(other.try_derived(dear, &[7; 16], 32, same), Err(Error::TooCostly(_))));
+        assert!(matches!(Passphrase::new(b"").derive(cost, &[7; 16], 32), Err(Error::EmptyPassphrase)));
+    }
+
+    /// RFC 9106 has no example without a secret and associated data. This one was made by the reference implementation:
     /// `echo -n password | argon2 somesalt12345678 -id -t 2 -k 1024 -p 4 -l 32 -r`.
     #[test]
     fn argon2id_is_argon2id() {

@@ -1,4 +1,5 @@
-//! Who can open a file: the file key, sealed once for each.
+//! Recipients: the keys and passphrases that can open a file. The header holds the file key, sealed once for each
+//! recipient.
 
 mod key;
 mod passphrase;
@@ -8,21 +9,22 @@ mod tests;
 
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
-use crate::header::Entry;
+use crate::layout::Entry;
+use crate::passphrase::form::Form;
 use crate::{Cost, Error, Kem, Mode, Passphrase, PublicKey, Session};
 
-/// The types of a passphrase's entry, for one file and for the items of a session; those of keys are the numbers of their KEMs.
+/// The types of passphrase entries: for one file, and for the items of a session. A key's type is its KEM's number.
 const PASSPHRASE: u16 = 0xff01;
 const SESSION: u16 = 0xff02;
 
-/// Who can open a file.
+/// A recipient: a person or program that can open a file.
 #[derive(Clone, Debug)]
 pub enum Recipient {
     /// The owner of a key.
     Key(PublicKey),
-    /// Who knows a passphrase.
+    /// Everybody who knows a passphrase, which is hashed at this cost.
     Passphrase(Passphrase, Cost),
-    /// Who knows the passphrase of a session, which is hashed once for many files.
+    /// Everybody who knows the passphrase of a session. The passphrase is hashed once for many files.
     Session(Session),
 }
 
@@ -32,7 +34,7 @@ impl From<&PublicKey> for Recipient {
     }
 }
 
-/// At the usual cost.
+/// Takes the default cost.
 impl From<&Passphrase> for Recipient {
     fn from(passphrase: &Passphrase) -> Self {
         Self::Passphrase(passphrase.clone(), Cost::default())
@@ -45,19 +47,19 @@ impl From<&Session> for Recipient {
     }
 }
 
-/// What a header shows of a recipient without any key.
+/// A recipient as everybody can see it in a header, without any key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stanza {
-    /// The kind of a key.
+    /// A key of this kind.
     Key(Kem),
-    /// A passphrase, at this cost.
+    /// A passphrase that is hashed at this cost.
     Passphrase(Cost),
-    /// The passphrase of a session, at this cost.
+    /// A passphrase of a session that is hashed at this cost.
     Session(Cost),
 }
 
 impl Stanza {
-    /// What it protects from; a passphrase has no mode, since no public key is involved.
+    /// Returns the mode of a key. A passphrase has none, because it involves no public key.
     #[must_use]
     pub fn mode(&self) -> Option<Mode> {
         match self {
@@ -66,13 +68,22 @@ impl Stanza {
         }
     }
 
-    /// Whether a passphrase opens it.
+    /// Returns whether a passphrase opens this recipient.
     #[must_use]
     pub fn is_passphrase(&self) -> bool {
-        !matches!(self, Self::Key(_))
+        self.cost().is_some()
     }
 
-    /// What an entry is, if it is well formed.
+    /// Returns what one try at the passphrase costs; `None` for a key.
+    #[must_use]
+    pub fn cost(&self) -> Option<Cost> {
+        match self {
+            Self::Key(_) => None,
+            Self::Passphrase(cost) | Self::Session(cost) => Some(*cost),
+        }
+    }
+
+    /// Reads the kind of an entry, and checks its length and its cost.
     pub(crate) fn read(entry: &Entry) -> Result<Self, Error> {
         let (stanza, length) = match entry.kind {
             PASSPHRASE => (Self::Passphrase(passphrase::cost(&entry.body)?), passphrase::BODY),
@@ -103,7 +114,7 @@ impl Recipient {
         }
     }
 
-    /// How long its entry's body will be.
+    /// Returns the length of the body of this recipient's entry.
     pub(crate) fn body(&self) -> usize {
         match self {
             Self::Key(key) => key::body(key.kem()),
@@ -112,17 +123,18 @@ impl Recipient {
         }
     }
 
-    /// Its entry for a file.
+    /// Seals the file key to this recipient. Returns the entry.
     pub(crate) fn wrap(&self, file: &FileKey, entropy: Entropy) -> Result<Entry, Error> {
         match self {
             Self::Key(key) => key::wrap(key, file),
-            Self::Passphrase(passphrase, cost) => passphrase::wrap(passphrase, *cost, file, entropy),
+            Self::Passphrase(passphrase, cost) => passphrase::wrap(passphrase, Form::Composed, *cost, file, entropy),
             Self::Session(session) => session::wrap(session, file, entropy),
         }
     }
 }
 
-/// What makes a list of recipients no list to seal to. Unless it is asked for, no classical one stands beside others.
+/// Checks a list of recipients: not empty, one passphrase at most, and unless `mixed` is set no classical key beside
+/// post-quantum or hybrid ones.
 pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> {
     if recipients.is_empty() {
         return Err(Error::NoRecipients);
@@ -136,18 +148,23 @@ pub(crate) fn check(recipients: &[Recipient], mixed: bool) -> Result<(), Error> 
         }
     }
     let classical = |it: &&Recipient| it.mode() == Some(Mode::Ecc);
-    let weakest =
-        recipients.iter().find(classical).filter(|_| recipients.iter().any(|it| matches!(it.mode(), Some(Mode::Pqc | Mode::Hybrid))));
+    let weakest = recipients
+        .iter()
+        .find(classical)
+        .filter(|_| recipients.iter().any(|it| matches!(it.mode(), Some(Mode::Pqc | Mode::Hybrid))));
     match weakest {
-        Some(Recipient::Key(key)) if !mixed => Err(Error::Mixed(format!("the recipient with a {} key", key.kem().name()))),
+        Some(Recipient::Key(key)) if !mixed => {
+            Err(Error::Mixed(format!("the recipient with a {} key", key.kem().name())))
+        }
         _ => Ok(()),
     }
 }
 
-/// What makes a passphrase and its cost nothing to seal with.
+/// Checks a passphrase and its cost before sealing: the passphrase is not empty, and the cost is within the format's
+/// bounds.
 pub(crate) fn check_passphrase(passphrase: &Passphrase, cost: Cost) -> Result<(), Error> {
     if passphrase.as_bytes().is_empty() {
-        return Err(Error::Invalid("an empty passphrase protects nothing"));
+        return Err(Error::EmptyPassphrase);
     }
     cost.check().map_err(|_| Error::Invalid("the passphrase's parameters are out of bounds"))
 }

@@ -1,4 +1,4 @@
-//! Sealing: to whom, and how.
+//! Sealing: the recipients and the options, and then any of several ways to seal.
 
 mod sealer;
 #[cfg(test)]
@@ -6,22 +6,25 @@ mod tests;
 
 pub use sealer::Sealer;
 
+use std::fs::File;
+use std::io::{Read, Write};
+use std::sync::Arc;
+
 use crate::engine::stream::{Input, Passed};
 use crate::engine::units::{Alone, Placing, Source, Writing};
 use crate::engine::{file, memory, stream};
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::floe::{self, Message, Parameters};
-use crate::header::{self, Entry, PAGE, PREAMBLE};
+use crate::header::{self, PAGE};
+use crate::layout::{Entry, PREAMBLE};
 use crate::metadata::Contents;
 use crate::padding::{Padded, padded_length, write_padding};
+use crate::positions::InOrder;
 use crate::recipient;
-use crate::{Error, Metadata, Recipient, Secret, Summary, Work};
-use std::fs::File;
-use std::io::{Read, Write};
-use std::sync::Arc;
+use crate::{Error, Metadata, ReadAt, Recipient, Secret, Summary, Work, WriteAt};
 
-/// To whom something is sealed, and how; then any of the ways to do it.
+/// The recipients and options of a sealed file. Its methods seal in several ways.
 ///
 /// ```
 /// use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing};
@@ -43,7 +46,7 @@ pub struct Sealing {
     entropy: Entropy,
 }
 
-/// What a file begins with, but for its recipients, which may take longer.
+/// The beginning of a file, except its recipients, which may take longer.
 struct Start {
     key: FileKey,
     metadata: Vec<u8>,
@@ -52,19 +55,20 @@ struct Start {
 }
 
 impl Sealing {
-    /// To these recipients.
+    /// Seals to these recipients.
     ///
     /// # Errors
-    /// [`Error::NoRecipients`]; [`Error::TooMany`]; [`Error::Mixed`] if some are classical and others are not: see [`Sealing::mixed`].
+    /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`]; [`Error::Mixed`]
+    /// if some recipients are classical and others are not: see [`Sealing::mixed`].
     pub fn to(recipients: Vec<Recipient>) -> Result<Self, Error> {
         recipient::check(&recipients, false)?;
         Ok(Self { recipients, contents: Contents::default(), entropy: Entropy::System })
     }
 
-    /// To these recipients, though the classical ones among them make the whole file classical.
+    /// Seals to these recipients, even if the classical ones among them make the whole file classical.
     ///
     /// # Errors
-    /// As [`Sealing::to`], but for [`Error::Mixed`].
+    /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`].
     pub fn mixed(recipients: Vec<Recipient>) -> Result<Self, Error> {
         recipient::check(&recipients, true)?;
         Ok(Self { recipients, contents: Contents::default(), entropy: Entropy::System })
@@ -76,17 +80,19 @@ impl Sealing {
         self
     }
 
-    /// What it is, sealed beside it.
+    /// Sets the name, time and mode that are sealed with the data.
     ///
     /// # Errors
-    /// If the name has a separator in it, is longer than 4096 bytes, or is no name.
+    /// If the name is empty or longer than 4096 bytes, is `.` or `..`, or contains a separator; or if the mode has more
+    /// than permission bits.
     pub fn metadata(mut self, metadata: Metadata) -> Result<Self, Error> {
         metadata.check()?;
         self.contents.metadata = metadata;
         Ok(self)
     }
 
-    /// Whether to pad the data, so that the length tells little: up to 12 % more.
+    /// Sets whether to pad the data, which hides all but the order of magnitude of their length. Padding adds up to 12
+    /// %.
     #[must_use]
     pub fn hide_length(mut self, hide: bool) -> Self {
         self.contents.padded = hide;
@@ -98,78 +104,116 @@ impl Sealing {
         self.entropy.fill("file key", 0, &mut secret)?;
         let key = FileKey::from_secret(secret).ok_or(Error::System("no random bytes"))?;
         let metadata = self.contents.seal(&key, self.entropy)?;
-        let (message, floe) = key.message(|key| Message::start_with(Parameters::default(), key, &PREAMBLE, self.entropy))?;
+        let (message, floe) =
+            key.message(|key| Message::start_with(Parameters::default(), key, &PREAMBLE, self.entropy))?;
         Ok(Start { key, metadata, message, floe })
     }
 
-    /// How long the header is. Where there is more than a unit of data, the first segment begins on a page.
+    /// Returns the length of the header. If there is more data than one unit, the first segment begins on a page.
     fn header_length(&self, start: &Start, long: bool) -> usize {
         let length = header::length(self.recipients.iter().map(Recipient::body), start.metadata.len());
         let payload = length + floe::HEADER;
         if long { payload.next_multiple_of(PAGE) - floe::HEADER } else { length }
     }
 
-    /// The header and FLOE's. With a passphrase this takes a while.
+    /// Makes the header and FLOE's header. With a passphrase this takes a while.
     fn header(&self, start: &Start, length: usize) -> Result<Vec<u8>, Error> {
-        let entries: Result<Vec<Entry>, Error> = self.recipients.iter().map(|it| it.wrap(&start.key, self.entropy)).collect();
+        let entries: Result<Vec<Entry>, Error> =
+            self.recipients.iter().map(|it| it.wrap(&start.key, self.entropy)).collect();
         let mut header = header::build(&start.key, &entries?, &start.metadata, length)?;
         header.extend_from_slice(&start.floe);
         Ok(header)
     }
 
-    /// One regular file to another, on all cores, at positions. `input` is read from its start to its end. `output` is empty, and not open for
-    /// appending, where systems ignore positions.
+    /// Seals one regular file to another, on all cores, at positions. The length of `input` is read when the call
+    /// begins: bytes that are appended later are not sealed. `output` must be empty, and not open for
+    /// appending, because systems then ignore positions.
     ///
     /// # Errors
-    /// If either is not such a file, if `input` changes its length, if reading, writing or the system fails. The output is then of no use.
+    /// If either is not a regular file or `output` is not empty, if `input` becomes shorter, or if reading, writing or
+    /// the system fails. After an error, the contents of `output` are not usable.
     pub fn file(&self, input: &File, output: &File, work: &Work<'_>) -> Result<Summary, Error> {
         let about = input.metadata().map_err(Error::Read)?;
         if !about.is_file() {
-            return Err(Error::Invalid("the input is not a regular file\nhint: seal it as a stream"));
+            return Err(Error::NotRegular);
         }
         file::check_empty(output)?;
-        let length = about.len();
+        self.positions(input, about.len(), output, work)
+    }
+
+    /// Seals the first `length` bytes of `input` to `output`, on all cores, at positions. [`Sealing::file`] does this
+    /// for two regular files.
+    ///
+    /// # Errors
+    /// If `input` is shorter, or if reading, writing or the system fails. After an error, the contents of `output` are
+    /// not usable.
+    pub fn positions(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
         let padded = self.contents.padded;
         let start = self.start()?;
         let segments = start.message.segments_for(if padded { padded_length(length)? } else { length })?;
         let long = segments.data() > stream::data_unit(&start.message) as u64;
         let header_length = self.header_length(&start, long);
         let begin = (header_length + floe::HEADER) as u64;
-        let source = file::Source { file: input, length, padded };
+        let source = file::Plain { input, length, padded };
         let put_header = || {
             let header = self.header(&start, header_length)?;
-            file::write_all_at(output, &header, 0).map_err(Error::Write)
+            output.write_all_at(&header, 0).map_err(Error::Write)
         };
-        let put_payload = || file::seal(&start.message, source, segments, output, begin, work);
+        let put_payload = || file::seal(&start.message, &source, segments, output, begin, work);
         self.with_header(put_header, put_payload)?;
-        source.check_end()?;
         Ok(Summary { plain: length, sealed: begin + segments.sealed() })
     }
 
-    /// Makes header and payload, at the same time where the header takes long: the payload does not depend on a passphrase, so nothing waits for it.
+    /// Returns how long the result of [`Sealing::file`] or [`Sealing::positions`] is for `length` bytes.
+    ///
+    /// # Errors
+    /// If the data are too long, or if the system has no random bytes.
+    pub fn sealed_length(&self, length: u64) -> Result<u64, Error> {
+        let start = self.start()?;
+        let length = if self.contents.padded { padded_length(length)? } else { length };
+        let segments = start.message.segments_for(length)?;
+        let long = segments.data() > stream::data_unit(&start.message) as u64;
+        Ok((self.header_length(&start, long) + floe::HEADER) as u64 + segments.sealed())
+    }
+
+    /// Makes header and payload, at the same time if the header takes long: the payload does not depend on the
+    /// passphrase.
     fn with_header<H: Send, P>(
         &self,
         header: impl Fn() -> Result<H, Error> + Sync,
         payload: impl FnOnce() -> Result<P, Error>,
     ) -> Result<(H, P), Error> {
-        // A session has its passphrase hashed, but for the first time: a thread for each item would cost more than that.
+        // A session hashes its passphrase only the first time, and a thread for each item would cost more than that.
         if !self.recipients.iter().any(|it| matches!(it, Recipient::Passphrase(..))) {
             return Ok((header()?, payload()?));
         }
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().spawn_scoped(scope, &header);
             let payload = payload()?;
-            // Where the system has no thread to give, one after the other.
-            let header = thread.map_or_else(|_| header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
+            // Without another thread, header and payload are made one after the other.
+            let header = thread
+                .map_or_else(|_| header(), |thread| thread.join().unwrap_or(Err(Error::System("a thread ended"))))?;
             Ok((header, payload))
         })
     }
 
-    /// A stream to a stream, on all cores, in order.
+    /// Seals a stream to a stream, on all cores, in order.
     ///
     /// # Errors
-    /// As for files.
-    pub fn stream(&self, input: impl Read + Send, output: impl Write + Send, work: &Work<'_>) -> Result<Summary, Error> {
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
+    pub fn stream(
+        &self,
+        input: impl Read + Send,
+        output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
         if self.contents.padded {
             let mut counted = Counted { input, read: 0 };
             let summary = self.stream_all(Padded::new(&mut counted), output, work)?;
@@ -178,17 +222,28 @@ impl Sealing {
         self.stream_all(input, output, work)
     }
 
-    fn stream_all(&self, input: impl Read + Send, output: impl Write + Send, work: &Work<'_>) -> Result<Summary, Error> {
+    fn stream_all(
+        &self,
+        input: impl Read + Send,
+        output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
         let start = self.start()?;
         let input = stream::Stream::start(input, stream::data_unit(&start.message))?;
         self.units(&start, input, output, work).map(|(summary, _)| summary)
     }
 
-    /// What is put together from many things, to a stream, on all cores.
+    /// Seals the data of a [`Source`] to a stream, on all cores.
     ///
     /// # Errors
-    /// As for files.
-    pub fn gather<S: Source>(&self, source: S, output: impl Write + Send, work: &Work<'_>) -> Result<(Summary, S), Error> {
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
+    pub fn gather<S: Source>(
+        &self,
+        source: S,
+        output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
         if self.contents.padded {
             let mut source = Alone { inner: source, ended: false };
             let summary = self.stream(&mut source, output, work)?;
@@ -200,14 +255,31 @@ impl Sealing {
         Ok((summary, input.into_source()))
     }
 
-    /// What is put together from many things, to a regular file, on all cores, at positions. `output` is empty, and not open for appending.
+    /// Seals the data of a [`Source`] to a regular file, on all cores, at positions. `output` must be empty, and not
+    /// open for appending, because systems then ignore positions.
     ///
     /// # Errors
-    /// As for files.
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the output is of
+    /// no use.
     pub fn gather_file<S: Source>(&self, source: S, output: &File, work: &Work<'_>) -> Result<(Summary, S), Error> {
         file::check_empty(output)?;
+        self.gather_positions(source, output, work)
+    }
+
+    /// Seals the data of a [`Source`] to `output`, on all cores, at positions. [`Sealing::gather_file`] does this for a
+    /// regular file.
+    ///
+    /// # Errors
+    /// If reading or writing fails, if the data are too long, or if the system fails. After an error, the contents of
+    /// `output` are not usable.
+    pub fn gather_positions<S: Source>(
+        &self,
+        source: S,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
         if self.contents.padded {
-            return self.gather(source, output, work);
+            return self.gather(source, InOrder::new(output), work);
         }
         let start = self.start()?;
         let unit = stream::sealed_unit(&start.message) as u64;
@@ -216,14 +288,20 @@ impl Sealing {
         let begin = (header_length + floe::HEADER) as u64;
         let put_header = || {
             let header = self.header(&start, header_length)?;
-            file::write_all_at(output, &header, 0).map_err(Error::Write)
+            output.write_all_at(&header, 0).map_err(Error::Write)
         };
-        let put_payload = || stream::seal(&start.message, input, Placing { file: output, begin, unit }, work);
+        let put_payload = || stream::seal(&start.message, input, Placing { output, begin, unit }, work);
         let ((), passed) = self.with_header(put_header, put_payload)?;
         Ok((Summary { plain: passed.read, sealed: begin + passed.written }, passed.input.into_source()))
     }
 
-    fn units<I: Input>(&self, start: &Start, input: I, mut output: impl Write + Send, work: &Work<'_>) -> Result<(Summary, I), Error> {
+    fn units<I: Input>(
+        &self,
+        start: &Start,
+        input: I,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<(Summary, I), Error> {
         let header = self.header(start, self.header_length(start, !input.ended()))?;
         output.write_all(&header).map_err(Error::Write)?;
         let Passed { read, written, input, mut output } = stream::seal(&start.message, input, Writing(output), work)?;
@@ -231,10 +309,11 @@ impl Sealing {
         Ok((Summary { plain: read, sealed: header.len() as u64 + written }, input))
     }
 
-    /// Bytes in memory, appended to `sealed`, whose memory is used again; more than a few mebibytes on all cores.
+    /// Seals bytes in memory and appends the result to `sealed`, whose memory is used again. More than a few mebibytes
+    /// are sealed on all cores.
     ///
     /// # Errors
-    /// If the system has no random bytes.
+    /// If the system has no random bytes, or no memory for a passphrase. `sealed` is then as before.
     pub fn bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
         if self.contents.padded {
             let length = padded_length(plain.len() as u64)?;
@@ -258,30 +337,30 @@ impl Sealing {
         Ok(())
     }
 
-    /// Bytes in memory.
+    /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.
     ///
     /// # Errors
-    /// As above.
+    /// If the system has no random bytes, or no memory for a passphrase.
     pub fn bytes(&self, plain: &[u8]) -> Result<Vec<u8>, Error> {
         let mut sealed = Vec::new();
         self.bytes_onto(plain, &mut sealed)?;
         Ok(sealed)
     }
 
-    /// A writer that seals what is written to it, on the caller's thread.
+    /// Returns a writer that seals the bytes written to it, on the caller's thread.
     ///
     /// # Errors
-    /// As above.
+    /// If the system has no random bytes, or no memory for a passphrase.
     pub fn writer<W: Write>(&self, mut output: W) -> Result<Sealer<W>, Error> {
         let start = self.start()?;
-        // How much will come is not known: the shorter header it is.
+        // The length of the data is not known, so the header is the shorter one.
         let header = self.header(&start, self.header_length(&start, false))?;
         output.write_all(&header).map_err(Error::Write)?;
         Ok(Sealer::new(floe::Writer::new(Arc::new(start.message), output), self.contents.padded))
     }
 }
 
-/// Counts what is read.
+/// A reader that counts the bytes that it reads.
 struct Counted<R> {
     input: R,
     read: u64,

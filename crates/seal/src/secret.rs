@@ -1,22 +1,23 @@
-//! Bytes that nobody else should see: locked in memory where the system allows, wiped on drop, never shown, compared without a jump.
+//! Secret bytes: locked in memory where the system allows, wiped on drop, never shown, and compared in constant time.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use crate::entropy::Entropy;
 use crate::imp::locked::Locked;
 use deadpan_ct::CtEq;
-use std::fmt;
-use std::ops::{Deref, DerefMut};
 
-/// Secret bytes.
+/// Secret bytes. They are wiped on drop.
 pub struct Secret(Locked);
 
 impl Secret {
-    /// `length` zero bytes, to be filled in place.
+    /// Makes `length` zero bytes, to be filled in place.
     #[must_use]
     pub fn zeroed(length: usize) -> Self {
         Self(Locked::zeroed(length))
     }
 
-    /// A copy of `bytes`, which are the caller's to wipe.
+    /// Copies `bytes`. The caller has to wipe the original.
     #[must_use]
     pub fn copy_of(bytes: &[u8]) -> Self {
         let mut secret = Self::zeroed(bytes.len());
@@ -24,17 +25,17 @@ impl Secret {
         secret
     }
 
-    /// `length` random bytes.
+    /// Makes `length` random bytes.
     ///
     /// # Errors
-    /// If the system has none.
+    /// If the system has no random bytes.
     pub fn random(length: usize) -> Result<Self, crate::Error> {
         let mut secret = Self::zeroed(length);
         Entropy::System.fill("secret", 0, &mut secret)?;
         Ok(secret)
     }
 
-    /// Whether they are the same. May leak: the lengths, and the answer.
+    /// Returns whether both are the same. May leak: the lengths, and the answer.
     #[must_use]
     pub fn same(&self, other: &[u8]) -> bool {
         self.len() == other.len() && self.deref().ct_eq(other).declassify()

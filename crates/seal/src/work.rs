@@ -1,13 +1,13 @@
-//! How work is to be done, and what was done.
+//! Options and results of sealing and opening.
 
-/// How many threads, who watches, and who may stop it.
+/// Options: the number of threads, and callbacks to watch and stop the work.
 #[derive(Clone, Copy, Default)]
 pub struct Work<'a> {
-    /// Threads; 0 for one on each core.
+    /// The number of threads; 0 for one on each core.
     pub threads: usize,
-    /// Called by any thread with the number of bytes of plain data that were done since its last call.
+    /// Any thread calls this with the number of bytes of plain data that were done since its last call.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Asked between units; when it says yes, the work ends with [`crate::Error::Stopped`].
+    /// Called between units. If it returns true, the work ends with [`crate::Error::Stopped`].
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
@@ -17,7 +17,7 @@ impl std::fmt::Debug for Work<'_> {
     }
 }
 
-/// What was done.
+/// The amount of work that was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Bytes of plain data, without padding.

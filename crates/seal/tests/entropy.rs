@@ -1,16 +1,20 @@
-//! Nothing here may start aws-lc's own generator: before its first byte it gathers jitter for tens of milliseconds, and every short run would
-//! pay for that.
+//! Tests that no function starts AWS-LC's own generator. Before its first byte, that generator gathers jitter for tens
+//! of milliseconds, which would slow down each short run of the program.
 #![cfg(target_os = "linux")]
 
-use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, Session, key, random, seal};
 use rustix::time::{ClockId, clock_gettime};
 
-/// All that needs randomness.
+use deadpan_seal::{
+    Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing, Session, key, random, seal,
+};
+
+/// Calls every function that needs randomness.
 fn everything() {
     let passphrase = Passphrase::new(b"straight face");
     for kem in Kem::ALL {
         let key = PrivateKey::generate(kem).expect("a key");
-        let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())]).and_then(|it| it.bytes(b"data")).expect("sealed");
+        let sealed =
+            Sealing::to(vec![Recipient::Key(key.public().clone())]).and_then(|it| it.bytes(b"data")).expect("sealed");
         let read = key::read(&key::private_pem(&key)).expect("a key");
         assert!(matches!(read[..], [key::Found::Private(_)]));
         Header::read(&sealed[..]).and_then(|header| header.open(&[Identity::Key(key)])).expect("the key");
@@ -23,7 +27,7 @@ fn everything() {
     Sealing::to(vec![Recipient::Passphrase(passphrase, cheap)]).and_then(|it| it.bytes(b"data")).expect("sealed");
 }
 
-/// Milliseconds of processor time, which other programs do not lengthen.
+/// Returns the CPU time in milliseconds, which other programs do not lengthen.
 fn spent(work: impl FnOnce()) -> f64 {
     let now = || clock_gettime(ClockId::ProcessCPUTime);
     let begin = now();
@@ -35,5 +39,5 @@ fn spent(work: impl FnOnce()) -> f64 {
 #[test]
 fn no_run_pays_for_jitter() {
     let (first, again) = (spent(everything), spent(everything));
-    assert!(first < again + 10.0, "the first time took {first} ms, the second {again}");
+    assert!(first < again + 10.0, "the first call took {first} ms, the second {again} ms");
 }

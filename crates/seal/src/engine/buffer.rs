@@ -1,9 +1,10 @@
-//! Buffers that begin on a page, so that copies from and to files are aligned. Wiped on drop.
+//! Buffers that begin on a page, so that copies from and to files are aligned. They are wiped on drop.
 
-use deadpan_ct::Wiped;
 use std::ops::{Deref, DerefMut};
 
-/// Systems copy whole pages fastest.
+use deadpan_ct::Wiped;
+
+/// Bytes in a page; systems copy whole pages fastest.
 pub(super) const PAGE: usize = 4096;
 
 pub(super) struct Buffer {
@@ -17,7 +18,7 @@ impl Buffer {
         #[cfg(test)]
         count::made();
         let memory = Wiped::new(vec![0; length + PAGE]);
-        // Never further than a page; and if it cannot be told, unaligned is only slower.
+        // The offset is less than a page. If it cannot be computed, the buffer is unaligned, which is only slower.
         let begin = memory.as_ptr().align_offset(PAGE);
         Self { begin: if begin < PAGE { begin } else { 0 }, memory, length }
     }
@@ -45,7 +46,7 @@ impl Drop for Buffer {
     }
 }
 
-/// How many buffers there are: memory must not grow with the data.
+/// Counts buffers: tests check that memory does not grow with the data.
 #[cfg(test)]
 pub(crate) mod count {
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,7 +63,7 @@ pub(crate) mod count {
         NOW.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// How many exist, and how many were ever made.
+    /// Returns how many buffers exist, and how many were ever made.
     pub(crate) fn read() -> (usize, usize) {
         (NOW.load(Ordering::Relaxed), MADE.load(Ordering::Relaxed))
     }

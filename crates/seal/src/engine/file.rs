@@ -1,49 +1,52 @@
-//! One regular file to another, at positions.
+//! Sealing and opening at positions, usually of one regular file to another.
 
 mod open;
-mod place;
 mod seal;
 
 pub(crate) use open::open;
-pub(crate) use place::write_all_at;
-pub(crate) use seal::{Source, seal};
+pub(crate) use seal::{Plain, seal};
 
-use crate::floe::Segments;
-use crate::{Error, Work};
 use std::fs::File;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Segments in a stretch at the most. The data of so many full segments of 256 KiB are whole pages, so that no two workers meet in one.
-const LONGEST_STRETCH: u64 = 128;
-/// So much is written at once: a file takes one write at a time, and each time that workers take turns costs.
+use crate::floe::Segments;
+use crate::{Error, Work};
+
+/// The most segments in a batch. If a batch has this many full segments of 256 KiB, its data end on a page boundary, so
+/// no two workers write to the same page.
+const LONGEST_BATCH: u64 = 128;
+/// The number of bytes to write at once. The system lets one thread write to a file at a time, and each change of the
+/// writer costs time.
 const WRITTEN: usize = 1 << 20;
-/// So many stretches for each worker, so that all finish at about the same time.
-const STRETCHES: u64 = 8;
-/// For less than this a second thread costs more than it brings.
+/// The number of batches for each worker. With several batches, all workers finish at about the same time.
+const BATCHES: u64 = 8;
+/// For less data than this, a second thread costs more than it saves.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
-/// An output with something in it would keep what lies behind the end of what is written.
+/// Refuses an output that is not empty: old bytes would remain after the end of the new data.
 pub(crate) fn check_empty(output: &File) -> Result<(), Error> {
     match output.metadata().map_err(Error::Write)?.len() {
         0 => Ok(()),
-        _ => Err(Error::Invalid("the output is not empty\nhint: give a new file")),
+        _ => Err(Error::NotEmpty),
     }
 }
 
-/// What the workers share.
+/// The state that all workers share.
 struct Shift<'a> {
     segments: Segments,
-    stretch: u64,
+    /// The number of segments in a batch.
+    batch: u64,
+    /// The number of the next batch.
     next: AtomicU64,
-    /// Nothing from this segment on matters any more: it failed.
+    /// The first segment that failed, or the number of segments. Workers begin only with earlier segments.
     end: AtomicU64,
     failure: Mutex<Option<(u64, Error)>>,
     work: Work<'a>,
 }
 
-/// Whether a stretch begins or ends with a segment.
+/// Whether the segment is the first or the last one of its batch.
 struct Edge {
     first: bool,
     last: bool,
@@ -52,24 +55,25 @@ struct Edge {
 impl<'a> Shift<'a> {
     fn new(segments: Segments, work: &Work<'a>, memory: usize) -> (Self, usize) {
         let workers = super::workers(work, memory, segments.data() / WORTH_A_THREAD + 1);
-        let stretch = (segments.count() / (workers as u64 * STRETCHES)).clamp(1, LONGEST_STRETCH);
-        let stretch = if workers == 1 { segments.count() } else { stretch };
+        let batch = (segments.count() / (workers as u64 * BATCHES)).clamp(1, LONGEST_BATCH);
+        let batch = if workers == 1 { segments.count() } else { batch };
         let (next, end) = (AtomicU64::new(0), AtomicU64::new(segments.count()));
-        (Self { segments, stretch, next, end, failure: Mutex::new(None), work: *work }, workers)
+        (Self { segments, batch, next, end, failure: Mutex::new(None), work: *work }, workers)
     }
 
-    /// The next stretch of segments that nobody has taken.
+    /// Takes the next batch of segments, if one is left.
     fn take(&self) -> Option<Range<u64>> {
-        let begin = self.next.fetch_add(1, Ordering::Relaxed) * self.stretch;
-        let end = (begin + self.stretch).min(self.segments.count());
+        let begin = self.next.fetch_add(1, Ordering::Relaxed) * self.batch;
+        let end = (begin + self.batch).min(self.segments.count());
         (begin < self.end.load(Ordering::Relaxed)).then_some(begin..end)
     }
 
-    /// Does a worker's share: `each` segment of each stretch, until there are no more, or the work has failed before them.
+    /// Runs one worker: calls `each` for every segment of every batch that the worker takes. Ends when no batch is
+    /// left, or after an earlier segment failed.
     fn run(&self, mut each: impl FnMut(u64, Edge) -> Result<(), Error>) {
-        while let Some(stretch) = self.take() {
-            let (first, end) = (stretch.start, stretch.end);
-            for segment in stretch {
+        while let Some(batch) = self.take() {
+            let (first, end) = (batch.start, batch.end);
+            for segment in batch {
                 if segment >= self.end.load(Ordering::Relaxed) {
                     return;
                 }
@@ -86,7 +90,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Of several failures, that of the first segment counts.
+    /// Records a failure. Of several, the failure of the first segment is reported.
     fn fail(&self, segment: u64, error: Error) {
         self.end.fetch_min(segment, Ordering::Relaxed);
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);

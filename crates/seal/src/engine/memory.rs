@@ -1,19 +1,20 @@
-//! Bytes in memory to bytes in memory: nothing has to be read or written, so workers take segments as they come, and the room for the result is
-//! cleared by whoever fills it, in the nearest cache.
+//! Sealing and opening from memory to memory. There are no system calls for input and output, so workers simply take
+//! segments in order. Each worker clears the memory for its own results, which then stays in its nearest cache.
+
+use std::sync::{Mutex, PoisonError};
 
 use super::on_threads;
 use crate::floe::{Cipher, Message, Segments};
 use crate::imp::spare::{Piece, Spare};
 use crate::{Error, Work};
 use deadpan_ct::Wipe;
-use std::sync::{Mutex, PoisonError};
 
-/// Up to here one thread does it, into memory cleared at once.
+/// Inputs up to this length are worked on by one thread, into memory that is cleared at once.
 const SHORT: usize = 1 << 20;
-/// For less than this a second thread costs more than it brings.
+/// For less data than this, a second thread costs more than it saves.
 const WORTH_A_THREAD: u64 = 2 << 20;
 
-/// Seals all of `data`, its segments appended to `sealed`, which is as before if that fails.
+/// Seals all of `data` and appends the segments to `sealed`. If that fails, `sealed` is as before.
 pub(crate) fn seal(message: &Message, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
     if data.len() <= SHORT {
         let begin = sealed.len();
@@ -28,7 +29,7 @@ pub(crate) fn seal(message: &Message, data: &[u8], sealed: &mut Vec<u8>) -> Resu
     Ok(())
 }
 
-/// Opens all segments, the data appended to `data`, which is as before if that fails.
+/// Opens all segments and appends the data to `data`. If that fails, `data` is as before.
 pub(crate) fn open(message: &Message, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
     if sealed.len() <= SHORT {
         return message.open_onto(sealed, data);
@@ -38,20 +39,23 @@ pub(crate) fn open(message: &Message, sealed: &[u8], data: &mut Vec<u8>) -> Resu
     let open = |cipher: &mut Cipher<&Message>, segment, data: &mut [u8]| {
         cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
     };
-    let result = run(message, segments, spare.pieces(message.data_length()), |cipher, segment, piece| open(cipher, segment, piece.clear()));
+    let result = run(message, segments, spare.pieces(message.data_length()), |cipher, segment, piece| {
+        open(cipher, segment, piece.clear())
+    });
     let last = segments.count() - 1;
-    // An empty segment at the end has no piece of the room.
-    let result = result.and_then(|()| if segments.data_in(last) == 0 { open(&mut message.cipher(), last, &mut []) } else { Ok(()) });
+    // An empty last segment has no piece, so it is opened here.
+    let result = result
+        .and_then(|()| if segments.data_in(last) == 0 { open(&mut message.cipher(), last, &mut []) } else { Ok(()) });
     match result {
         Ok(()) => spare.keep(),
-        // What was authentic before the failure is nobody's to find.
+        // Data that were authentic before the failure must not remain in memory.
         Err(_) => spare.pieces(message.data_length()).for_each(|piece| piece.clear().wipe()),
     }
     result
 }
 
-/// Has workers do `each` of the pieces. Of several failures, that of the first segment counts: pieces are taken in order, so that all before one that
-/// fails are done or being done.
+/// Calls `each` for every piece, on several threads. Of several failures, the failure of the first segment is reported:
+/// workers take pieces in order, so all pieces before a failed one are done or in progress.
 fn run<'m, 'p>(
     message: &'m Message,
     segments: Segments,

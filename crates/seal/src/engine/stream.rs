@@ -1,9 +1,11 @@
-//! A stream to a stream, in order.
+//! Sealing and opening of a stream to a stream, in order.
 
 mod input;
 mod output;
 
 pub(crate) use input::{Gathered, Input, Stream};
+
+use std::sync::{Mutex, PoisonError};
 
 use super::buffer::Buffer;
 use super::on_threads;
@@ -12,38 +14,42 @@ use crate::floe::{Message, OVERHEAD};
 use crate::{Error, Work};
 use input::Unit;
 use output::{Fallen, Output};
-use std::sync::{Mutex, PoisonError};
 
-/// Sealed segments are worked on in units of about so many bytes.
+/// A unit of sealed segments has about this many bytes.
 const UNIT: usize = 512 << 10;
 
-/// How many segments make a unit.
+/// Returns how many segments make a unit.
 fn per_unit(message: &Message) -> usize {
     (UNIT / message.segment_length()).max(1)
 }
 
-/// What a unit of data is, before it is sealed.
+/// Returns the bytes in a unit of plain data.
 pub(crate) fn data_unit(message: &Message) -> usize {
     per_unit(message) * message.data_length()
 }
 
-/// What a unit of sealed segments is.
+/// Returns the bytes in a unit of sealed segments.
 pub(crate) fn sealed_unit(message: &Message) -> usize {
     per_unit(message) * message.segment_length()
 }
 
-/// What went through, from where to where.
+/// The result of moving all data from the input to the output.
 pub(crate) struct Passed<I, S> {
     /// Bytes that were read.
     pub(crate) read: u64,
-    /// Bytes that were put out.
+    /// Bytes that were written.
     pub(crate) written: u64,
     pub(crate) input: I,
     pub(crate) output: S,
 }
 
-/// Seals all of `input`, whose units are [`data_unit`]s.
-pub(crate) fn seal<I: Input, S: Drain>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
+/// Seals all of `input`, whose units are [`data_unit`] bytes long.
+pub(crate) fn seal<I: Input, S: Drain>(
+    message: &Message,
+    input: I,
+    output: S,
+    work: &Work<'_>,
+) -> Result<Passed<I, S>, Error> {
     let full = message.data_length();
     let per_unit = per_unit(message) as u64;
     run(message, input, output, work, |cipher, unit, data, sealed, done| {
@@ -52,15 +58,25 @@ pub(crate) fn seal<I: Input, S: Drain>(message: &Message, input: I, output: S, w
             let plain = &data[piece * full..data.len().min((piece + 1) * full)];
             let begin = *done;
             let last = unit.last && piece + 1 == pieces;
-            cipher.seal(unit.number * per_unit + piece as u64, last, plain, &mut sealed[begin..begin + plain.len() + OVERHEAD])?;
+            cipher.seal(
+                unit.number * per_unit + piece as u64,
+                last,
+                plain,
+                &mut sealed[begin..begin + plain.len() + OVERHEAD],
+            )?;
             *done += plain.len() + OVERHEAD;
         }
         Ok(data.len())
     })
 }
 
-/// Opens all of `input`, whose units are [`sealed_unit`]s.
-pub(crate) fn open<I: Input, S: Drain>(message: &Message, input: I, output: S, work: &Work<'_>) -> Result<Passed<I, S>, Error> {
+/// Opens all of `input`, whose units are [`sealed_unit`] bytes long.
+pub(crate) fn open<I: Input, S: Drain>(
+    message: &Message,
+    input: I,
+    output: S,
+    work: &Work<'_>,
+) -> Result<Passed<I, S>, Error> {
     let full = message.segment_length();
     let per_unit = per_unit(message) as u64;
     run(message, input, output, work, |cipher, unit, sealed, data, done| {
@@ -79,8 +95,9 @@ pub(crate) fn open<I: Input, S: Drain>(message: &Message, input: I, output: S, w
 
 type Cipher<'m> = crate::floe::Cipher<&'m Message>;
 
-/// Takes units from the input, has `each` work on them, and puts them out in order. `each` gets a unit and a buffer to write to, says through its
-/// last argument how far that is filled, even if it fails, and returns how many bytes of data there were.
+/// Takes units from the input, calls `each` for them on several threads, and writes the results in order. `each` gets a
+/// unit and a buffer for its result. It stores the length of the result through its last argument, also when it fails,
+/// and returns how many bytes of data the unit had.
 fn run<'m, I: Input, S: Drain>(
     message: &'m Message,
     input: I,
@@ -89,14 +106,14 @@ fn run<'m, I: Input, S: Drain>(
     each: impl Fn(&mut Cipher<'m>, &Unit, &[u8], &mut [u8], &mut usize) -> Result<usize, Error> + Sync,
 ) -> Result<Passed<I, S>, Error> {
     let size = sealed_unit(message);
-    // One reads, one works, one writes: one more than the cores, so that waiting for the pipes costs nothing. Nothing longer than a unit
-    // follows what was read already where the input has ended.
+    // One thread more than there are cores: while one reads and one writes, the others work. If the input has ended, no
+    // more data than one unit are left.
     let units = if input.ended() { 1 } else { u64::MAX };
     let mut workers = super::workers(work, 2 * size, units);
     if units > 1 && work.threads != 1 {
         workers = (workers + 1).min((super::MEMORY / (2 * size)).max(1));
     }
-    // A short input needs a short buffer only.
+    // A short input needs only a short buffer.
     let room = if units == 1 { input.ready() + OVERHEAD * (1 + per_unit(message)) } else { size };
     let (input, output) = (Mutex::new(input), Output::new(output));
     on_threads(workers, || {
@@ -115,7 +132,7 @@ fn run<'m, I: Input, S: Drain>(
                 I::complete(rest, &mut from[..unit.length])?;
                 each(&mut cipher, &unit, &from[..unit.length], &mut to, &mut done)
             });
-            // Segments before the one that failed are authentic, and go out.
+            // The segments before the failed one are authentic, and are written.
             output.put(number, &to[..done], result, work);
         }
     });

@@ -1,4 +1,4 @@
-//! Both ways through, against each other and against what must not work.
+//! Tests of the engines against each other, and on inputs that must fail.
 
 mod agree;
 mod apart;
@@ -6,20 +6,22 @@ mod damage;
 mod failing;
 mod foreign;
 mod panics;
+mod pieces;
 mod refused;
 mod watched;
 
-use crate::entropy::Entropy;
-use crate::foreign::recipient;
-use crate::{Error, Header, Identity, Metadata, Opened, Passphrase, Sealing, Work};
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
+use crate::entropy::Entropy;
+use crate::foreign::recipient;
+use crate::{Error, Fault, Header, Identity, Metadata, Opened, Passphrase, Sealing, Work};
+
 const FULL: usize = (256 << 10) - 32;
 
-/// Buffers are counted over the whole program, so tests that make some wait for each other.
+/// Buffers are counted for the whole process, so tests that make some run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -62,7 +64,7 @@ fn work(threads: usize) -> Work<'static> {
     Work { threads, ..Work::default() }
 }
 
-/// Gives and takes at most so many bytes at a time.
+/// A reader and writer that moves at most a given number of bytes at a time.
 struct Slow<T>(T, usize);
 
 impl<R: Read> Read for Slow<R> {
@@ -81,14 +83,14 @@ impl<W: Write> Write for Slow<W> {
     }
 }
 
-/// The payload of a sealed file, and what opens it.
+/// Opens the header of a sealed file, and returns the payload.
 fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {
     let mut payload = sealed;
     let opened = Header::read(&mut payload)?.open(&[identity()])?;
     Ok((opened, payload))
 }
 
-/// The result of a job that must end by itself: one that hangs fails the test, and is left behind.
+/// Returns the result of a job that must end by itself. A job that hangs fails the test, and keeps running.
 fn within_seconds<T: Send + 'static>(job: impl FnOnce() -> T + Send + 'static) -> std::thread::Result<T> {
     let (done, result) = mpsc::channel();
     std::thread::spawn(move || done.send(std::panic::catch_unwind(std::panic::AssertUnwindSafe(job))));

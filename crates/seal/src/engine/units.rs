@@ -1,62 +1,63 @@
-//! Data that are not a file and not a stream, but many things put together or to be taken apart.
+//! Data that come from many sources, such as the files of a folder, or go to many outputs.
 
-use super::file::write_all_at;
-use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// Something that gives data in order, and leaves the slow part of that to be done by any thread: a folder, whose order and lengths are settled by
-/// one, while its files are read by all.
+use crate::WriteAt;
+
+/// Provides data in order, and leaves the slow part of the work to any thread. A folder is an example: one thread at a
+/// time decides the order and the lengths, and all threads read the files.
 pub trait Source: Send {
-    /// What is left to do for some data.
+    /// The rest of the work on the data of one call of [`Sink::put`].
     type Rest: Send;
 
-    /// Fills `buffer`, but for what completing the rest will fill in. Fewer bytes than it has room for are the last.
+    /// Fills `buffer` with the next data, except for the parts that [`Source::complete`] fills in later. Fewer bytes
+    /// than the buffer has room for are the last ones.
     ///
     /// # Errors
-    /// If there is no going on.
+    /// If the data cannot be taken, which ends the work.
     fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Self::Rest>>;
 
-    /// Completes the data that `take` left in these bytes.
+    /// Fills in the parts of these bytes that `take` left out. Any thread may do this, for several data at once.
     ///
     /// # Errors
-    /// If they cannot be had.
+    /// If the data cannot be read.
     fn complete(rest: Self::Rest, bytes: &mut [u8]) -> io::Result<()>;
 }
 
-/// Data that were taken.
+/// The result of [`Source::take`].
 #[derive(Debug)]
 pub struct Taken<R> {
-    /// How many bytes.
+    /// Bytes in the buffer that belong to the data.
     pub length: usize,
-    /// Whether there are no more.
+    /// Whether these are the last data.
     pub last: bool,
-    /// What is left to do.
+    /// The work that is left for them.
     pub rest: R,
 }
 
-/// Something that takes data in order, and leaves the slow part of that to be done by any thread: a folder, whose files are made by one in order, and
-/// written by all.
+/// Takes data in order, and leaves the slow part of the work to any thread. A folder is an example: one thread at a
+/// time creates the files in order, and all threads write them.
 pub trait Sink: Send {
-    /// What is left to do with some data.
+    /// The rest of the work on the data of one call of [`Sink::put`].
     type Rest: Send;
 
-    /// Looks at the next data.
+    /// Looks at the next data, and returns the work that is left for them.
     ///
     /// # Errors
-    /// If there is no going on.
+    /// If the data cannot be put, which ends the work.
     fn put(&mut self, bytes: &[u8]) -> io::Result<Self::Rest>;
 
-    /// Does with them what `put` left.
+    /// Does the work that `put` left for these bytes. Any thread may do this, for several data at once.
     ///
     /// # Errors
-    /// If there is no going on.
+    /// If the data cannot be completed, which ends the work.
     fn complete(rest: Self::Rest, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// Where the engine puts units.
+/// An output of the engine, which takes units.
 pub(crate) trait Drain: Send {
     type Rest: Send;
-    /// Whether units have to come in order.
+    /// Whether the output takes units in order only.
     const ORDERED: bool;
 
     fn put(&mut self, number: u64, bytes: &[u8]) -> io::Result<Self::Rest>;
@@ -64,7 +65,7 @@ pub(crate) trait Drain: Send {
     fn complete(rest: Self::Rest, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// A sink.
+/// A sink as an output.
 pub(crate) struct Giving<S>(pub(crate) S);
 
 impl<S: Sink> Drain for Giving<S> {
@@ -80,7 +81,7 @@ impl<S: Sink> Drain for Giving<S> {
     }
 }
 
-/// A writer, which has done all when it has written.
+/// A writer as an output. After a write, no work is left.
 pub(crate) struct Writing<W>(pub(crate) W);
 
 impl<W: Write + Send> Drain for Writing<W> {
@@ -96,24 +97,24 @@ impl<W: Write + Send> Drain for Writing<W> {
     }
 }
 
-/// A regular file, where each unit has its place: nobody waits for the one before.
-pub(crate) struct Placing<'f> {
-    pub(crate) file: &'f File,
-    /// Where the first unit begins.
+/// An output that is written at positions. Each unit has its position, so no worker waits for an earlier unit.
+pub(crate) struct Placing<'o, W> {
+    pub(crate) output: &'o W,
+    /// The position of the first unit.
     pub(crate) begin: u64,
     pub(crate) unit: u64,
 }
 
-impl<'f> Drain for Placing<'f> {
-    type Rest = (&'f File, u64);
+impl<'o, W: WriteAt> Drain for Placing<'o, W> {
+    type Rest = (&'o W, u64);
     const ORDERED: bool = false;
 
     fn put(&mut self, number: u64, _bytes: &[u8]) -> io::Result<Self::Rest> {
-        Ok((self.file, self.begin + number * self.unit))
+        Ok((self.output, self.begin + number * self.unit))
     }
 
-    fn complete((file, position): Self::Rest, bytes: &[u8]) -> io::Result<()> {
-        write_all_at(file, bytes, position)
+    fn complete((output, position): Self::Rest, bytes: &[u8]) -> io::Result<()> {
+        output.write_all_at(bytes, position)
     }
 }
 

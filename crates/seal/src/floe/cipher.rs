@@ -1,12 +1,14 @@
-//! Segments sealed and opened, one at a time.
+//! Sealing and opening of single segments.
+
+use std::fmt;
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use super::{LENGTH, MOST_SEGMENTS, Message, NONCE, OVERHEAD, TAG};
 use crate::Error;
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use deadpan_ct::Wiped;
-use std::fmt;
 
-/// What a segment begins with that is not the last.
+/// The first bytes of every segment but the last, in place of the length.
 const MORE: [u8; LENGTH] = [0xff; LENGTH];
 
 /// Seals and opens the segments of one message.
@@ -21,7 +23,7 @@ impl<M> fmt::Debug for Cipher<M> {
     }
 }
 
-/// What a segment's tag covers beside its data: which one it is, and whether it is the last.
+/// The additional data of a segment: its number, and whether it is the last one.
 fn about(segment: u64, last: bool) -> Aad<[u8; 9]> {
     let mut about = [0; 9];
     about[..8].copy_from_slice(&segment.to_be_bytes());
@@ -30,12 +32,12 @@ fn about(segment: u64, last: bool) -> Aad<[u8; 9]> {
 }
 
 impl<M: AsRef<Message>> Cipher<M> {
-    /// For the segments of `message`.
+    /// Makes a cipher for the segments of `message`.
     pub fn new(message: M) -> Self {
         Self { message, key: None }
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn message(&self) -> &Message {
         self.message.as_ref()
     }
@@ -51,31 +53,44 @@ impl<M: AsRef<Message>> Cipher<M> {
         Ok(&self.key.as_ref().expect("just made").1)
     }
 
-    /// Seals `data` into `sealed`, which is longer by [`OVERHEAD`]. Only the last segment may be short.
+    /// Seals `data` into `sealed`, which is longer by [`OVERHEAD`]. Only the last segment may be shorter than the
+    /// others.
     ///
     /// # Errors
     /// If the lengths do not fit, or the system has no random bytes.
     pub fn seal(&mut self, segment: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         let full = self.message().data_length();
-        if sealed.len() != data.len() + OVERHEAD || data.len() > full || (!last && data.len() != full) || segment >= MOST_SEGMENTS {
+        if sealed.len() != data.len() + OVERHEAD
+            || data.len() > full
+            || (!last && data.len() != full)
+            || segment >= MOST_SEGMENTS
+        {
             return Err(Error::Invalid("a segment of the wrong length, or beyond the last that there can be"));
         }
         let (length, rest) = sealed.split_at_mut(LENGTH);
         let (nonce, rest) = rest.split_at_mut(NONCE);
         let (output, tag) = rest.split_at_mut(data.len());
         length.copy_from_slice(&if last { ((data.len() + OVERHEAD) as u32).to_be_bytes() } else { MORE });
-        // Drawn for this segment and not before: IVs kept ready would be used twice after a fork or a snapshot.
+        // The IV is drawn now, for this segment: IVs kept ready would be used twice after a fork or a snapshot.
         let fresh = self.message().nonce(segment)?;
         nonce.copy_from_slice(&fresh);
         self.key(segment)?
-            .seal_out_of_place_scatter(Nonce::assume_unique_for_key(fresh), about(segment, last), data, output, &[], tag)
+            .seal_out_of_place_scatter(
+                Nonce::assume_unique_for_key(fresh),
+                about(segment, last),
+                data,
+                output,
+                &[],
+                tag,
+            )
             .map_err(|_| Error::System("sealing failed"))
     }
 
-    /// Opens a segment into `data`, which is shorter by [`OVERHEAD`]. If that fails, `data` holds nothing of the segment.
+    /// Opens a segment into `data`, which is shorter by [`OVERHEAD`]. After a failure, `data` holds nothing of the
+    /// segment.
     ///
     /// # Errors
-    /// If the segment was changed, stands elsewhere, or the message goes on or ends against what `last` says.
+    /// If the segment was changed or belongs to another position, or if `last` does not match the segment.
     pub fn open(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
         if sealed.len() != data.len() + OVERHEAD || segment >= MOST_SEGMENTS {
             return Err(Error::Invalid("a segment of the wrong length, or beyond the last that there can be"));
@@ -92,7 +107,8 @@ impl<M: AsRef<Message>> Cipher<M> {
         })
     }
 
-    /// What the length says has to agree with where the message ends; if not, the message tells what happened to it.
+    /// Compares the segment's length field with its real length and with whether it should be the last one. The error
+    /// tells what happened to the message.
     fn check_length(&self, segment: u64, last: bool, length: &[u8], actual: usize) -> Result<(), Error> {
         let length: [u8; LENGTH] = length.try_into().expect("split at its length");
         let said = u32::from_be_bytes(length) as usize;

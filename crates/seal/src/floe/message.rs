@@ -1,4 +1,8 @@
-//! One message: its parameters and the keys that all its segments come from.
+//! A message: its parameters, and the keys of all its segments.
+
+use std::fmt;
+use std::io::Read;
+use std::ops::Range;
 
 use super::{Cipher, HEADER, HEADER_TAG, IV, NONCE, OVERHEAD, PARAMETERS, Segments};
 use crate::entropy::Entropy;
@@ -6,11 +10,8 @@ use crate::fill::read_full;
 use crate::imp::hkdf::{self, Hash};
 use crate::{Error, Secret};
 use deadpan_ct::Wipe;
-use std::fmt;
-use std::io::Read;
-use std::ops::Range;
 
-/// How long segments are, and how often their key changes.
+/// The parameters of a message: how long its segments are, and how often their key changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
     segment: u32,
@@ -18,35 +19,35 @@ pub struct Parameters {
 }
 
 impl Default for Parameters {
-    /// Segments of 256 KiB, and a new key each 2^20 of them.
+    /// Segments of 256 KiB, and a new key for each 2^20 segments.
     fn default() -> Self {
         Self { segment: 256 << 10, rotation: 20 }
     }
 }
 
 impl Parameters {
-    /// Segments of `segment` bytes, sealed; a byte of data at least goes into each.
+    /// Sets the bytes in a sealed segment; `None` if that leaves no room for data.
     #[must_use]
     pub const fn with_segment(segment: u32) -> Option<Self> {
         if segment as usize > OVERHEAD && segment < u32::MAX { Some(Self { segment, rotation: 20 }) } else { None }
     }
 
-    /// A new key each 2^`bits` segments. The specification has 20; others exist in known answers only.
+    /// Changes the key each 2^`bits` segments. The specification has 20 bits; others occur only in known answers.
     #[must_use]
     pub const fn with_rotation(self, bits: u32) -> Self {
         Self { rotation: if bits < 64 { bits } else { 63 }, ..self }
     }
 
-    /// Bytes in a segment, sealed.
+    /// Returns the bytes in a full segment, sealed.
     #[must_use]
     pub const fn segment_length(self) -> usize {
         self.segment as usize
     }
 
-    /// Reads those that a message begins with. They are not authentic before [`Message::resume`].
+    /// Reads the parameters at the beginning of a message. They are authentic only after [`Message::resume`].
     ///
     /// # Errors
-    /// If there are none that are known.
+    /// If the input ends, or has parameters that are not known.
     pub fn read(mut input: impl Read) -> Result<Self, Error> {
         let mut bytes = [0; PARAMETERS];
         if read_full(&mut input, &mut bytes).map_err(Error::Read)? < PARAMETERS {
@@ -55,15 +56,15 @@ impl Parameters {
         Self::decode(&bytes)
     }
 
-    /// How so many bytes of sealed segments lie.
+    /// Returns how this many bytes of sealed segments divide into segments.
     ///
     /// # Errors
-    /// If no message is so long.
+    /// If no message has this length.
     pub fn segments_in(self, sealed: u64) -> Result<Segments, Error> {
         Segments::of_sealed(self.segment_length(), sealed)
     }
 
-    /// AES-256-GCM, HKDF-Expand-SHA-384, the segment length, the IV length.
+    /// The bytes of the parameters: AES-256-GCM, HKDF-Expand-SHA-384, the segment length, the IV length.
     fn encode(self) -> [u8; PARAMETERS] {
         let mut bytes = [0; PARAMETERS];
         bytes[2..6].copy_from_slice(&self.segment.to_be_bytes());
@@ -72,7 +73,8 @@ impl Parameters {
     }
 
     fn decode(bytes: &[u8; PARAMETERS]) -> Result<Self, Error> {
-        let number = |range: Range<usize>| bytes[range].iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+        let number =
+            |range: Range<usize>| bytes[range].iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
         if bytes[..2] != [0, 0] {
             return Err(Error::Newer("another cipher"));
         }
@@ -83,13 +85,13 @@ impl Parameters {
     }
 }
 
-/// One message: who holds it can seal or open its segments.
+/// A message. It seals and opens segments, so it holds the message key.
 pub struct Message {
     parameters: Parameters,
-    /// Parameters, IV and, behind each purpose, the caller's data.
+    /// The beginning of each derivation's input: the parameters and the IV. The purpose and `aad` follow.
     prefix: [u8; PARAMETERS + IV],
     aad: Box<[u8]>,
-    /// The message key, from which those of the segments come.
+    /// The message key, from which the keys of the segments are derived.
     key: Secret,
     entropy: Entropy,
 }
@@ -107,7 +109,7 @@ impl AsRef<Self> for Message {
 }
 
 impl Message {
-    /// A new message, and its header.
+    /// Starts a message. Returns it with its header.
     ///
     /// # Errors
     /// If the system has no random bytes.
@@ -115,7 +117,12 @@ impl Message {
         Self::start_with(parameters, key, aad, Entropy::System)
     }
 
-    pub(crate) fn start_with(parameters: Parameters, key: &[u8; 32], aad: &[u8], entropy: Entropy) -> Result<(Self, [u8; HEADER]), Error> {
+    pub(crate) fn start_with(
+        parameters: Parameters,
+        key: &[u8; 32],
+        aad: &[u8],
+        entropy: Entropy,
+    ) -> Result<(Self, [u8; HEADER]), Error> {
         let mut header = [0; HEADER];
         header[..PARAMETERS].copy_from_slice(&parameters.encode());
         entropy.fill("FLOE IV", 0, &mut header[PARAMETERS..PARAMETERS + IV])?;
@@ -124,18 +131,19 @@ impl Message {
         Ok((message, header))
     }
 
-    /// The message that begins with this header.
+    /// Resumes the message that begins with this header.
     ///
     /// # Errors
-    /// If it is not well formed, or not made with this key and `aad`.
+    /// If the header is not well formed, or was not made with this key and `aad`.
     pub fn resume(key: &[u8; 32], aad: &[u8], header: &[u8]) -> Result<Self, Error> {
         Self::resume_with_rotation(key, aad, header, Parameters::default().rotation)
     }
 
-    /// As [`Message::resume`], where the key changes each 2^`bits` segments, which the header does not tell.
+    /// Resumes a message like [`Message::resume`], with a key that changes each 2^`bits` segments. The header does not
+    /// tell `bits`.
     ///
     /// # Errors
-    /// As there.
+    /// If the header is not well formed, or was not made with this key and `aad`.
     pub fn resume_with_rotation(key: &[u8; 32], aad: &[u8], header: &[u8], bits: u32) -> Result<Self, Error> {
         let header: &[u8; HEADER] = header.try_into().map_err(|_| Error::Truncated)?;
         let parameters = Parameters::decode(header.first_chunk().expect("a header is longer"))?.with_rotation(bits);
@@ -145,7 +153,13 @@ impl Message {
         if tag.same(&header[PARAMETERS + IV..]) { Ok(message) } else { Err(Error::HeaderForged) }
     }
 
-    fn new(parameters: Parameters, key: &[u8; 32], aad: &[u8], header: &[u8; HEADER], entropy: Entropy) -> Result<Self, Error> {
+    fn new(
+        parameters: Parameters,
+        key: &[u8; 32],
+        aad: &[u8],
+        header: &[u8; HEADER],
+        entropy: Entropy,
+    ) -> Result<Self, Error> {
         let prefix = *header.first_chunk().expect("a header is longer");
         let mut message = Self { parameters, prefix, aad: aad.into(), key: Secret::zeroed(0), entropy };
         let mut derived = Secret::zeroed(48);
@@ -154,17 +168,17 @@ impl Message {
         Ok(message)
     }
 
-    /// `FLOE_KDF`, for a purpose in two parts.
+    /// `FLOE_KDF`, with the purpose in two parts.
     fn expand(&self, key: &[u8], purpose: [&[u8]; 2], output: &mut [u8]) -> Result<(), Error> {
         hkdf::expand(Hash::Sha384, key, &[&self.prefix, purpose[0], purpose[1], &self.aad].concat(), output)
     }
 
-    /// The key of the segments around `segment`.
+    /// Returns the key of the segments around `segment`.
     pub(super) fn segment_key(&self, epoch: u64, key: &mut [u8; 32]) -> Result<(), Error> {
         self.expand(&self.key, [b"DEK:", &(epoch << self.parameters.rotation).to_be_bytes()], key)
     }
 
-    /// Which of the keys a segment has.
+    /// Returns the number of the key that a segment has.
     pub(super) fn epoch(&self, segment: u64) -> u64 {
         segment >> self.parameters.rotation
     }
@@ -175,41 +189,41 @@ impl Message {
         Ok(nonce)
     }
 
-    /// Bytes in a segment, sealed.
+    /// Returns the bytes in a full segment, sealed.
     #[must_use]
     pub fn segment_length(&self) -> usize {
         self.parameters.segment_length()
     }
 
-    /// Bytes of data in a full segment.
+    /// Returns the bytes of data in a full segment.
     #[must_use]
     pub fn data_length(&self) -> usize {
         self.segment_length() - OVERHEAD
     }
 
-    /// What seals and opens segments: one for each thread, since it keeps the key of the last segment.
+    /// Returns a cipher for segments. Each thread has its own, since a cipher keeps the key of its last segment.
     #[must_use]
     pub fn cipher(&self) -> Cipher<&Self> {
         Cipher::new(self)
     }
 
-    /// How data of this length lie in segments.
+    /// Returns how data of this length divide into segments.
     ///
     /// # Errors
-    /// If they are too long.
+    /// If the data are too long for a message.
     pub fn segments_for(&self, data: u64) -> Result<Segments, Error> {
         Segments::of_data(self.segment_length(), data)
     }
 
-    /// How so many bytes of sealed segments lie.
+    /// Returns how this many bytes of sealed segments divide into segments.
     ///
     /// # Errors
-    /// If no message is so long.
+    /// If no message has this length.
     pub fn segments_in(&self, sealed: u64) -> Result<Segments, Error> {
         self.parameters.segments_in(sealed)
     }
 
-    /// Seals all of `data`, its segments appended to `sealed`.
+    /// Seals all of `data` and appends the segments to `sealed`.
     ///
     /// # Errors
     /// If the data are too long, or the system has no random bytes.
@@ -228,7 +242,7 @@ impl Message {
         Ok(())
     }
 
-    /// Opens all segments, the data appended to `data`, which is as before if that fails.
+    /// Opens all segments and appends the data to `data`. If that fails, `data` is as before.
     ///
     /// # Errors
     /// If the segments were changed or cut short.

@@ -1,19 +1,21 @@
-//! A message read in order.
+//! Reading a message in order.
+
+use std::fmt;
+use std::io::{self, Read};
 
 use super::{Cipher, Message, OVERHEAD};
 use crate::Error;
 use crate::fill::read_full;
 use deadpan_ct::Wiped;
-use std::fmt;
-use std::io::{self, Read};
 
-/// Opens what is read through it. What comes out is authentic; the end is only reported once the last segment was seen.
+/// A reader that opens a message in order. All data that it returns are authentic. The reader reports the end only
+/// after it has seen the last segment.
 pub struct Reader<M, R> {
     cipher: Cipher<M>,
     input: R,
     data: Wiped<Vec<u8>>,
     taken: usize,
-    /// A segment, and one byte of what follows it.
+    /// Holds a sealed segment and the byte after it.
     sealed: Vec<u8>,
     ahead: bool,
     segment: u64,
@@ -48,10 +50,10 @@ impl<M: AsRef<Message>, R: Read> Reader<M, R> {
         }
     }
 
-    /// The data of the next segment that has any; empty at the end.
+    /// Returns the data of the next segment that has any; an empty slice at the end.
     ///
     /// # Errors
-    /// If the input was changed or is cut short, or cannot be read. Then nothing more comes.
+    /// If the input was changed or is cut short, or cannot be read. After an error, nothing more comes.
     pub fn segment(&mut self) -> Result<&[u8], Error> {
         self.advance()?;
         let begin = self.taken;

@@ -1,17 +1,18 @@
-//! A message read anywhere: only the segments that hold what is asked for are opened.
+//! Reading a message at any position: only the segments that hold the wanted data are opened.
+
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
 
 use super::{Cipher, Message, OVERHEAD, Segments};
 use crate::Error;
 use crate::fill::read_full;
 use deadpan_ct::Wiped;
-use std::fmt;
-use std::io::{self, Read, Seek, SeekFrom};
 
-/// Opens what is read, wherever. The last segment is opened first, so that the length is authentic.
+/// A reader that opens a message at any position. It opens the last segment first, so that the length is authentic.
 pub struct SeekReader<M, R> {
     cipher: Cipher<M>,
     input: R,
-    /// Where the segments begin in the input.
+    /// The position of the first segment in the input.
     begin: u64,
     segments: Segments,
     position: u64,
@@ -35,21 +36,22 @@ impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
         let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
         let segments = Segments::of_sealed(message.as_ref().segment_length(), sealed)?;
-        // Of its full size at once: memory that grows leaves copies of what was in it behind.
+        // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
         let data = Wiped::new(Vec::with_capacity(segments.data_in(0)));
         let sealed = Vec::new();
-        let mut reader = Self { cipher: Cipher::new(message), input, begin, segments, position: 0, held: None, data, sealed };
+        let mut reader =
+            Self { cipher: Cipher::new(message), input, begin, segments, position: 0, held: None, data, sealed };
         reader.hold(segments.count() - 1)?;
         Ok(reader)
     }
 
-    /// How long the data are.
+    /// Returns how many bytes of data there are.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.segments.data()
     }
 
-    /// Opens a segment, unless it is the one that is open.
+    /// Opens a segment, unless it is open already.
     fn hold(&mut self, segment: u64) -> Result<(), Error> {
         if self.held == Some(segment) {
             return Ok(());
@@ -67,14 +69,15 @@ impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
         Ok(())
     }
 
-    /// Goes to the start of the segment that holds this byte; where that is.
+    /// Moves to the start of the segment that holds this byte, and returns the position.
     pub(crate) fn seek_segment(&mut self, byte: u64) -> u64 {
         let full = self.cipher.message().data_length() as u64;
         self.position = byte / full * full;
         self.position
     }
 
-    /// The data from the position to the end of their segment; empty at the end. The position stays.
+    /// Returns the data from the position to the end of their segment; an empty slice at the end. The position does not
+    /// change.
     ///
     /// # Errors
     /// If the segment was changed, or cannot be read.

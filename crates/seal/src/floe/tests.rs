@@ -1,19 +1,20 @@
-//! FLOE against the known answers of other implementations, and against itself.
+//! Tests of FLOE against the known answers of other implementations, and against itself.
 
 mod damage;
 mod failed;
 mod fresh;
 mod known;
 
-use super::*;
-use crate::entropy::Entropy;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
+
+use super::*;
+use crate::entropy::Entropy;
 
 const KEY: [u8; 32] = [0; 32];
 const AAD: &[u8] = b"This is AAD";
 
-/// A message of its own, in segments of 64 bytes.
+/// Makes a message in segments of 64 bytes.
 fn message() -> Message {
     Message::start(Parameters::with_segment(64).expect("long enough"), &KEY, AAD).expect("a message").0
 }
@@ -24,10 +25,11 @@ fn small() -> (Vec<u8>, Vec<u8>) {
     (seal(parameters, &KEY, AAD, &data).expect("sealed"), data)
 }
 
-/// Sizes around the ends of segments and of keys.
+/// Lengths around the ends of segments and of key epochs.
 fn sizes(data: usize) -> Vec<usize> {
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
-    let mut sizes: Vec<usize> = [0, data, 2 * data, 4 * data, 5 * data, 8 * data].into_iter().flat_map(around).collect();
+    let mut sizes: Vec<usize> =
+        [0, data, 2 * data, 4 * data, 5 * data, 8 * data].into_iter().flat_map(around).collect();
     sizes.dedup();
     sizes
 }
@@ -51,7 +53,10 @@ fn all_ways_in_and_out_agree() {
                 let (message, header) = start();
                 let mut writer = Writer::new(Arc::new(message), header.to_vec());
                 data.chunks(step).for_each(|piece| writer.write_all(piece).expect("written"));
-                assert!(writer.finish().expect("finished") == sealed, "{size} bytes in segments of {segment}, {step} at a time");
+                assert!(
+                    writer.finish().expect("finished") == sealed,
+                    "{size} bytes in segments of {segment}, {step} at a time"
+                );
             }
 
             let message = Arc::new(Message::resume_with_rotation(&KEY, AAD, &sealed[..HEADER], 2).expect("the header"));

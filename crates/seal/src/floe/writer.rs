@@ -1,12 +1,14 @@
-//! A message written in order, of any length.
+//! Writing a message in order, of any length.
+
+use std::fmt;
+use std::io::{self, Write};
 
 use super::{Cipher, Message, OVERHEAD};
 use crate::Error;
 use deadpan_ct::Wiped;
-use std::fmt;
-use std::io::{self, Write};
 
-/// Seals what is written to it, segment by segment. Without [`Writer::finish`] there is no last segment, and readers refuse the message.
+/// A writer that seals a message segment by segment. Without [`Writer::finish`] there is no last segment, and readers
+/// refuse the message.
 #[must_use = "without `finish` there is no last segment"]
 pub struct Writer<M, W> {
     cipher: Cipher<M>,
@@ -39,7 +41,7 @@ impl<M: AsRef<Message>, W: Write> Writer<M, W> {
 
     fn put(&mut self, last: bool) -> io::Result<()> {
         self.sealed.resize(self.data.len() + OVERHEAD, 0);
-        // Whatever fails below, what came out is not complete, and a second try would make a message with a hole in it.
+        // After any failure below, the output is not complete, and a second try would make a message with a hole in it.
         self.failed = true;
         self.cipher.seal(self.segment, last, &self.data, &mut self.sealed).map_err(Error::into_io)?;
         self.output.write_all(&self.sealed)?;
@@ -49,7 +51,7 @@ impl<M: AsRef<Message>, W: Write> Writer<M, W> {
         Ok(())
     }
 
-    /// Writes the last segment, and returns the writer behind.
+    /// Writes the last segment, and returns the inner writer.
     ///
     /// # Errors
     /// If writing fails, or has failed before.
@@ -61,7 +63,11 @@ impl<M: AsRef<Message>, W: Write> Writer<M, W> {
     }
 
     fn check(&self) -> io::Result<()> {
-        if self.failed { Err(io::Error::other("an earlier write failed, so the output is not complete")) } else { Ok(()) }
+        if self.failed {
+            Err(io::Error::other("an earlier write failed, so the output is not complete"))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -69,7 +75,7 @@ impl<M: AsRef<Message>, W: Write> Write for Writer<M, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.check()?;
         let full = self.cipher.message().data_length();
-        // A full segment waits until it is known not to be the last.
+        // A full segment waits until more data show that it is not the last one.
         if self.data.len() == full && !bytes.is_empty() {
             self.put(false)?;
         }
@@ -78,7 +84,7 @@ impl<M: AsRef<Message>, W: Write> Write for Writer<M, W> {
         Ok(taken)
     }
 
-    /// Only full segments go out: a short one would be the last.
+    /// Only full segments are flushed: a short one would be the last.
     fn flush(&mut self) -> io::Result<()> {
         self.check()?;
         self.output.flush()

@@ -1,30 +1,33 @@
-//! A header read strictly: one encoding for each meaning, every length bounded before it is used.
+//! Reading a header strictly: each meaning has one encoding, and each length is bounded before it is used.
 
-use super::{Entry, FIXED, LONGEST, MAC, PREAMBLE, SIGNATURE, VERSION};
+use std::io::Read;
+
+use super::looks_like::looks_like;
+use super::{FIXED, LONGEST, MAC};
 use crate::Error;
 use crate::fill::read_full;
+use crate::layout::{Entry, PREAMBLE, SIGNATURE, VERSION};
 use crate::metadata;
 use crate::recipient::Stanza;
 use deadpan_ct::CtZero;
-use std::io::Read;
 
-/// A header that is well formed. Nothing of it is trusted until its code is checked.
+/// A header that is well formed. Nothing in it is trusted until its MAC is checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
     pub(crate) entries: Vec<(Stanza, Entry)>,
     pub(crate) metadata: Vec<u8>,
     pub(crate) slack: usize,
-    /// All of it but the code.
+    /// All bytes of the header but the MAC.
     pub(crate) bytes: Vec<u8>,
     pub(crate) mac: [u8; MAC],
 }
 
-/// The shortest header there can be: one recipient of the shortest kind.
+/// The shortest possible header, with one recipient of the shortest kind.
 const SHORTEST: usize = FIXED + SHORTEST_ENTRY + 4 + metadata::SHORTEST + MAC;
 const SHORTEST_ENTRY: usize = 4 + 80;
 
 impl Parsed {
-    /// Reads a header and not a byte more.
+    /// Reads a header, and no byte after it.
     pub(crate) fn read(mut input: impl Read) -> Result<Self, Error> {
         let mut start = [0; FIXED];
         let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
@@ -37,7 +40,7 @@ impl Parsed {
         if length < SHORTEST || count == 0 {
             return Err(Error::Header("its length"));
         }
-        if count > (length - FIXED) / SHORTEST_ENTRY {
+        if count > (length - (SHORTEST - SHORTEST_ENTRY)) / SHORTEST_ENTRY {
             return Err(Error::Header("more recipients than fit it"));
         }
         let mut bytes = start.to_vec();
@@ -61,17 +64,17 @@ impl Parsed {
         Ok(Self { entries, metadata, slack, bytes, mac })
     }
 
-    /// Bytes of the whole header.
+    /// Returns the bytes of the whole header.
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + MAC
     }
 }
 
-/// Tells other files from damaged and from newer ones.
+/// Tells other files, damaged files and files of newer versions apart.
 fn check_start(start: &[u8]) -> Result<(), Error> {
     let signature = start.len().min(SIGNATURE);
     if start[..signature] != PREAMBLE[..signature] || start.is_empty() {
-        return Err(Error::NotSealed(what_is_it(start)));
+        return Err(Error::NotSealed(looks_like(start)));
     }
     if start.len() < FIXED {
         return Err(Error::Truncated);
@@ -83,23 +86,6 @@ fn check_start(start: &[u8]) -> Result<(), Error> {
         return Err(Error::Newer("a signature behind the data, or another flag"));
     }
     Ok(())
-}
-
-fn what_is_it(start: &[u8]) -> &'static str {
-    let begins = |with: &[u8]| start.starts_with(with);
-    if start.is_empty() {
-        "the file is empty"
-    } else if begins(b"age-encryption.") {
-        "it is a file of age; open it with `age -d`"
-    } else if begins(b"-----BEGIN") {
-        "it is a PEM file, and not one of Deadpan's; if it holds a key, give it with -i"
-    } else if begins(b"Salted__") {
-        "it looks like one of `openssl enc`"
-    } else if begins(&[0x89, b'D', b'P', b'N']) {
-        "its line ends were changed on the way; send it as binary, or sealed with --armor"
-    } else {
-        "check that it is the right file"
-    }
 }
 
 struct Rest<'a>(&'a [u8]);
@@ -141,7 +127,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Segment lengths that are accepted; what is written is FLOE's default.
+/// Checks a segment length. Deadpan writes FLOE's default and reads these.
 pub(crate) fn check_segment(length: usize) -> Result<(), Error> {
     if (4 << 10..=16 << 20).contains(&length) {
         Ok(())

@@ -4,7 +4,7 @@ use crate::imp::hkdf::{self, Hash};
 use crate::{Error, Kem};
 use deadpan_ct::Wiped;
 
-/// `suite_id`: sets the secrets of one algorithm apart from those of all others.
+/// `suite_id`: keeps the secrets of one algorithm apart from those of all others.
 #[derive(Clone, Copy)]
 pub(crate) struct Suite {
     bytes: [u8; 10],
@@ -12,13 +12,13 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Of a KEM by itself.
+    /// Returns the suite of a KEM by itself.
     pub(crate) fn kem(kem: Kem) -> Self {
         let [a, b] = kem.id().to_be_bytes();
         Self { bytes: [b'K', b'E', b'M', a, b, 0, 0, 0, 0, 0], length: 5 }
     }
 
-    /// Of HPKE with a KEM, HKDF-SHA-256 and the AEAD of that number.
+    /// Returns the suite of HPKE with a KEM, HKDF-SHA-256 and the AEAD of that number.
     pub(crate) fn hpke(kem: Kem, aead: u16) -> Self {
         let ([a, b], [c, d]) = (kem.id().to_be_bytes(), aead.to_be_bytes());
         Self { bytes: [b'H', b'P', b'K', b'E', a, b, 0, 1, c, d], length: 10 }
@@ -42,7 +42,7 @@ impl Suite {
     }
 }
 
-/// One string, in memory that is allocated once, so that no copy stays behind.
+/// Joins the parts in memory that is allocated once, so that no copy stays behind.
 fn join(parts: &[&[u8]]) -> Wiped<Vec<u8>> {
     let mut all = Wiped::new(Vec::with_capacity(parts.iter().map(|part| part.len()).sum()));
     for part in parts {

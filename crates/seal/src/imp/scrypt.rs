@@ -1,15 +1,16 @@
 //! scrypt (RFC 7914), which `aws-lc-rs` does not offer.
 
-/// Fills `output` with scrypt of `passphrase`. `false` if the parameters are not allowed, or need more memory than `memory` or than there is.
+/// Fills `output` with scrypt of `passphrase`. Returns `false` if the parameters are not allowed, or if they need more
+/// memory than `memory` or than the system has.
 ///
-/// May leak: all lengths and parameters; and the passphrase to whoever shares the processor's caches, since scrypt reads memory at places
-/// that depend on it. That lies in its design.
+/// May leak: all lengths and parameters; and the passphrase to programs that share the processor's caches, since scrypt
+/// by design reads memory at addresses that depend on the passphrase.
 #[must_use]
 pub(crate) fn derive(passphrase: &[u8], salt: &[u8], n: u64, r: u64, p: u64, memory: usize, output: &mut [u8]) -> bool {
     assert!(r < 1 << 32, "the caller's ceilings are far below");
-    // SAFETY: the three pointers come from slices that live until the call returns, each goes with its slice's length, and only `output`,
-    // which is borrowed for writing, is written to. The function keeps none of them. It checks the parameters itself, and its sums do not
-    // overflow for an `r` below 2^32, as the assertion ensures.
+    // SAFETY: the three pointers come from slices that live until the call returns, each goes with its slice's length,
+    // and only `output`, which is borrowed for writing, is written to. The function keeps none of them. It checks the
+    // parameters itself, and its sums do not overflow for an `r` below 2^32, as the assertion ensures.
     let done = unsafe {
         aws_lc_sys::EVP_PBE_scrypt(
             passphrase.as_ptr().cast(),
@@ -31,7 +32,7 @@ pub(crate) fn derive(passphrase: &[u8], salt: &[u8], n: u64, r: u64, p: u64, mem
 mod tests {
     use super::*;
 
-    /// RFC 7914 section 12, by the first bytes of its answers.
+    /// RFC 7914, section 12: the first bytes of the answers.
     #[test]
     fn known_answers() {
         let answers = [

@@ -1,30 +1,30 @@
-//! The room behind what a vector holds, given out in pieces to several threads before it is initialised: clearing all of it first, on one
-//! thread and through the whole of the memory, takes as long as sealing it.
+//! Room at the end of a vector, given to several threads in pieces before it is initialized. Clearing all of the room
+//! first, on one thread, takes as long as sealing.
 
 use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory of this size is asked for in huge pages: to have it cleared in small ones takes longer than to fill it.
+/// From this size on, the memory is on huge pages: clearing it in small pages would take longer than filling it.
 #[cfg(target_os = "linux")]
 const HUGE: usize = 8 << 20;
 
-/// Room behind a vector's bytes.
+/// Uninitialized room after the bytes of a vector.
 pub(crate) struct Spare<'a> {
     vector: &'a mut Vec<u8>,
     length: usize,
-    /// Bytes that were cleared.
+    /// How many bytes were cleared.
     cleared: AtomicUsize,
 }
 
-/// A part of the room, which nobody else has.
+/// A piece of the room, with one owner.
 pub(crate) struct Piece<'a> {
     memory: &'a mut [MaybeUninit<u8>],
     cleared: &'a AtomicUsize,
 }
 
 impl<'a> Spare<'a> {
-    /// Room for `length` bytes more.
+    /// Makes room for `length` more bytes.
     pub(crate) fn new(vector: &'a mut Vec<u8>, length: usize) -> Self {
         vector.reserve(length);
         let mut spare = Self { vector, length, cleared: AtomicUsize::new(0) };
@@ -39,8 +39,8 @@ impl<'a> Spare<'a> {
         let begin = room.as_ptr().align_offset(PAGE);
         if room.len() >= HUGE && begin < PAGE {
             let pages = &mut room[begin..];
-            // SAFETY: the range lies within the vector's own memory and begins on a page; the advice changes nothing that a program can see, and where
-            // the system does not know it, that is only slower.
+            // SAFETY: the range lies within the vector's own memory and begins on a page. The advice has no effect that
+            // a program can see. If the system does not support the advice, filling the memory is only slower.
             unsafe {
                 libc::madvise(pages.as_mut_ptr().cast(), pages.len() / PAGE * PAGE, libc::MADV_HUGEPAGE);
             }
@@ -50,7 +50,7 @@ impl<'a> Spare<'a> {
     #[cfg(not(target_os = "linux"))]
     fn advise(&mut self) {}
 
-    /// The room in pieces of `size` bytes, the last one shorter.
+    /// Divides the room into pieces of `size` bytes; the last one may be shorter.
     pub(crate) fn pieces(&mut self, size: usize) -> impl Iterator<Item = Piece<'_>> + Send {
         let Self { vector, length, cleared } = self;
         *cleared.get_mut() = 0;
@@ -58,25 +58,26 @@ impl<'a> Spare<'a> {
         vector.spare_capacity_mut()[..*length].chunks_mut(size).map(move |memory| Piece { memory, cleared })
     }
 
-    /// Makes the room a part of the vector.
+    /// Makes the room part of the vector.
     ///
     /// # Panics
     /// If a piece was not cleared.
     pub(crate) fn keep(self) {
         assert_eq!(self.cleared.into_inner(), self.length, "every piece was cleared");
-        // SAFETY: `new` reserved the room. Each piece counts once, when all its bytes have been written, and the pieces of one division do not overlap;
-        // since the count is that of all bytes, all are initialised. Threads that did it have handed back their borrows before `self` could be
-        // moved.
+        // SAFETY: `new` reserved the room. Each piece counts once, when all its bytes have been written, and the pieces
+        // of one division do not overlap; since the count is that of all bytes, all are initialized. Threads that did
+        // it have handed back their borrows before `self` could be moved.
         unsafe { self.vector.set_len(self.vector.len() + self.length) };
     }
 }
 
 impl<'a> Piece<'a> {
-    /// Its bytes, all zero.
+    /// Returns the bytes of the piece, all zero.
     pub(crate) fn clear(self) -> &'a mut [u8] {
         self.memory.fill(MaybeUninit::new(0));
         self.cleared.fetch_add(self.memory.len(), Ordering::Relaxed);
-        // SAFETY: all of them were just written, they are borrowed for as long as the slice, and bytes have the same layout.
+        // SAFETY: all of them were just written, they are borrowed for as long as the slice, and bytes have the same
+        // layout.
         unsafe { slice::from_raw_parts_mut(self.memory.as_mut_ptr().cast(), self.memory.len()) }
     }
 }
@@ -93,7 +94,10 @@ mod tests {
             spare.pieces(100).enumerate().for_each(|(i, piece)| piece.clear().fill(i as u8));
             spare.keep();
             assert_eq!((vector.len(), &vector[..5]), (length + 5, &[7; 5][..]));
-            assert!(vector[5..].chunks(100).enumerate().all(|(i, piece)| piece.iter().all(|byte| *byte == i as u8)), "{length}");
+            assert!(
+                vector[5..].chunks(100).enumerate().all(|(i, piece)| piece.iter().all(|byte| *byte == i as u8)),
+                "{length}"
+            );
         }
     }
 

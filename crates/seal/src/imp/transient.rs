@@ -1,8 +1,10 @@
-//! A page for state that must not be in two processes: locked as secrets are, and empty in the child of a fork where the system can do that.
+//! A page for state that must not exist in two processes. It is locked like secrets, and the child of a fork finds it
+//! empty where the system supports that.
+
+use memmap2::MmapMut;
 
 use super::locked::{PAGE, map};
 use deadpan_ct::Wipe;
-use memmap2::MmapMut;
 
 /// A page of zeros, wiped on drop.
 pub(crate) struct Transient(MmapMut);
@@ -11,8 +13,9 @@ impl Transient {
     pub(crate) fn new() -> Self {
         let mut page = map(PAGE);
         #[cfg(target_os = "linux")]
-        // SAFETY: the range is one mapping of our own, private and anonymous as the advice asks for; it changes nothing in this process. Where the
-        // system is too old to know it, whoever holds the page has to notice forks in another way.
+        // SAFETY: the range is one mapping of our own, private and anonymous as the advice asks for; it changes nothing
+        // in this process. If the system is too old to support it, the owner of the page has to detect forks in another
+        // way.
         unsafe {
             libc::madvise(page.as_mut_ptr().cast(), page.len(), libc::MADV_WIPEONFORK);
         }
@@ -34,14 +37,14 @@ impl Drop for Transient {
     }
 }
 
-/// What a child of a fork sees: `look` runs there, and what it returns comes back.
+/// Runs `look` in the child of a fork, and returns what it saw.
 #[cfg(all(test, target_os = "linux"))]
 pub(crate) fn in_child<const N: usize>(look: impl FnOnce() -> [u8; N]) -> [u8; N] {
     use std::io::Read;
     use std::os::fd::AsRawFd;
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    // SAFETY: the child runs `look`, writes to the pipe and leaves without running anything of the parent's. glibc makes its allocator usable in
-    // the child, whatever other threads were at.
+    // SAFETY: the child runs `look`, writes to the pipe and exits without running code of the parent. glibc makes its
+    // allocator usable in the child, in whatever state other threads left it.
     let child = unsafe { libc::fork() };
     assert!(child >= 0, "the system gives a process");
     if child == 0 {
@@ -55,7 +58,7 @@ pub(crate) fn in_child<const N: usize>(look: impl FnOnce() -> [u8; N]) -> [u8; N
     drop(writer);
     let mut seen = [0; N];
     reader.read_exact(&mut seen).expect("the child's answer");
-    // SAFETY: the child is ours, and nobody else waits for it; no status is asked for.
+    // SAFETY: this process started the child, and no other code waits for it. No status is requested.
     unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
     seen
 }

@@ -3,7 +3,7 @@
 use super::Kem;
 use crate::hpke::labeled::Suite;
 use crate::imp::{p256, x25519};
-use crate::{Error, Secret};
+use crate::{Error, InvalidKey, Secret};
 use deadpan_ct::Wiped;
 
 /// The curves.
@@ -14,7 +14,7 @@ pub(super) enum Curve {
 }
 
 impl Curve {
-    /// Bytes in a point.
+    /// Returns the length of a point.
     pub(super) const fn point_len(self) -> usize {
         match self {
             Self::P256 => p256::POINT,
@@ -22,7 +22,7 @@ impl Curve {
         }
     }
 
-    /// Bytes that [`Scalar::sample`] wants, so that it fails less than once in 2^96 times.
+    /// Returns how many bytes [`Scalar::sample`] needs to fail less than once in 2^96 times.
     pub(super) const fn sample_len(self) -> usize {
         match self {
             Self::P256 => 4 * 32,
@@ -30,11 +30,20 @@ impl Curve {
         }
     }
 
-    /// Whether these bytes are a point of the curve. For X25519 all are, if there are 32 of them.
+    /// Returns whether these bytes are a point of the curve in its canonical form.
     pub(super) fn is_point(self, bytes: &[u8]) -> Result<bool, Error> {
         match self {
             Self::P256 => bytes.try_into().map_or(Ok(false), p256::is_point),
-            Self::X25519 => Ok(bytes.len() == 32),
+            Self::X25519 => Ok(self.is_canonical(bytes)),
+        }
+    }
+
+    /// Returns whether a point is in its only accepted form. P-256 has one form of 65 bytes, which multiplication
+    /// checks.
+    pub(super) fn is_canonical(self, bytes: &[u8]) -> bool {
+        match self {
+            Self::P256 => bytes.len() == p256::POINT,
+            Self::X25519 => bytes.as_array().is_some_and(x25519::is_canonical),
         }
     }
 }
@@ -46,7 +55,8 @@ pub(super) enum Scalar {
 }
 
 impl Scalar {
-    /// The scalar in these bytes; `None` if they are not 32, or, for P-256, zero or not below the order. May leak: that.
+    /// Reads a scalar of 32 bytes. Returns `None` for another length, and on P-256 for zero or a number that is not
+    /// below the order. May leak: whether it is `None`.
     pub(super) fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Option<Self>, Error> {
         let Some(bytes) = bytes.as_array::<32>() else { return Ok(None) };
         match curve {
@@ -55,7 +65,8 @@ impl Scalar {
         }
     }
 
-    /// `RandomScalar` of draft-irtf-cfrg-concrete-hybrid-kems: the first 32 bytes that are a scalar. May leak: which ones they are.
+    /// Returns the first 32 bytes that are a scalar: `RandomScalar` of draft-irtf-cfrg-concrete-hybrid-kems. May leak:
+    /// how many candidates were skipped.
     pub(super) fn sample(curve: Curve, bytes: &[u8]) -> Result<Option<Self>, Error> {
         for part in bytes.chunks_exact(32) {
             if let Some(scalar) = Self::from_bytes(curve, part)? {
@@ -65,7 +76,7 @@ impl Scalar {
         Ok(None)
     }
 
-    /// A random one.
+    /// Returns a random scalar.
     pub(super) fn random(curve: Curve) -> Result<Self, Error> {
         loop {
             let bytes = Secret::random(32)?;
@@ -80,7 +91,14 @@ impl Scalar {
         }
     }
 
-    /// Its public point. `out` has [`Curve::point_len`] bytes. May leak: nothing.
+    pub(super) fn curve(&self) -> Curve {
+        match self {
+            Self::P256(_) => Curve::P256,
+            Self::X25519(_) => Curve::X25519,
+        }
+    }
+
+    /// Computes the public point. `out` has [`Curve::point_len`] bytes. Leaks nothing.
     pub(super) fn public(&self, out: &mut [u8]) -> Result<(), Error> {
         match self {
             Self::P256(scalar) => scalar.public(out.as_mut_array().ok_or(MISFIT)?),
@@ -91,7 +109,8 @@ impl Scalar {
         }
     }
 
-    /// The Diffie-Hellman value with a point; `false` if there is none: bytes that are no point, or a point of small order. May leak: that.
+    /// Computes the Diffie-Hellman value with a point. Returns `false` if the bytes are not a point, or are a point of
+    /// small order. May leak: the result.
     pub(super) fn multiply(&self, point: &[u8], out: &mut [u8; 32]) -> Result<bool, Error> {
         match self {
             Self::P256(scalar) => point.as_array().map_or(Ok(false), |point| scalar.multiply(point, out)),
@@ -103,11 +122,16 @@ impl Scalar {
     }
 }
 
-/// Lengths are checked before anything gets here.
+/// The callers have checked all lengths.
 const MISFIT: Error = Error::System("a key has the wrong length");
 
-/// `Encap`, with the ephemeral scalar given.
-pub(super) fn encapsulate(kem: Kem, curve: Curve, public: &[u8], ephemeral: &Scalar) -> Result<(Vec<u8>, Secret), Error> {
+/// Encapsulates with a given ephemeral scalar: `Encap`.
+pub(super) fn encapsulate(
+    kem: Kem,
+    curve: Curve,
+    public: &[u8],
+    ephemeral: &Scalar,
+) -> Result<(Vec<u8>, Secret), Error> {
     let mut enc = vec![0; curve.point_len()];
     ephemeral.public(&mut enc)?;
     let mut value = Wiped::new([0; 32]);
@@ -118,21 +142,19 @@ pub(super) fn encapsulate(kem: Kem, curve: Curve, public: &[u8], ephemeral: &Sca
     Ok((enc, shared))
 }
 
-/// What is said of a recipient whose point leads nowhere.
-pub(super) const SMALL_ORDER: Error = Error::Invalid(
-    "the public key is a point of small order, which protects nothing\nhint: nobody has such a key by chance; ask its owner",
-);
+/// The error for a recipient whose public key is a point of small order.
+pub(super) const SMALL_ORDER: Error = Error::InvalidKey(InvalidKey::SmallOrder);
 
-/// `Decap`; `None` if `enc` is not valid. May leak: that.
+/// Decapsulates: `Decap`. Returns `None` if `enc` is not valid or not canonical. May leak: whether it is `None`.
 pub(super) fn decapsulate(kem: Kem, scalar: &Scalar, public: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
     let mut value = Wiped::new([0; 32]);
-    if !scalar.multiply(enc, &mut value)? {
+    if !scalar.curve().is_canonical(enc) || !scalar.multiply(enc, &mut value)? {
         return Ok(None);
     }
     derive(kem, &value, enc, public).map(Some)
 }
 
-/// `ExtractAndExpand`.
+/// Derives the shared secret: `ExtractAndExpand`.
 fn derive(kem: Kem, value: &[u8; 32], enc: &[u8], public: &[u8]) -> Result<Secret, Error> {
     let suite = Suite::kem(kem);
     let mut key = Wiped::new([0; 32]);

@@ -1,7 +1,8 @@
-//! Both halves under one key: the `CG` construction of draft-irtf-cfrg-hybrid-kems with the instances of
-//! draft-irtf-cfrg-concrete-hybrid-kems, of which MLKEM768-X25519 is X-Wing (draft-connolly-cfrg-xwing-kem).
+//! Hybrids of ML-KEM and a curve: the `CG` construction of draft-irtf-cfrg-hybrid-kems with the instances of
+//! draft-irtf-cfrg-concrete-hybrid-kems. MLKEM768-X25519 is X-Wing (draft-connolly-cfrg-xwing-kem).
 //!
-//! The shared secret hashes both secrets, and of the two ciphertexts and keys the classical ones only: ML-KEM's secret binds its own.
+//! The shared secret is a hash over both secrets, the curve's ephemeral public key and the recipient's public key of
+//! the curve. ML-KEM's ciphertext and key are not hashed, because ML-KEM's secret binds them.
 
 use super::dh::{Curve, SMALL_ORDER, Scalar};
 use crate::imp::keccak;
@@ -9,7 +10,8 @@ use crate::imp::ml_kem::{Key, Set};
 use crate::{Error, Secret};
 use deadpan_ct::Wiped;
 
-/// Both private halves from a seed (`expandDecapsKeyG`); `None` if it holds no scalar, which nobody will live to see. May leak: that.
+/// Expands a seed to both private halves (`expandDecapsKeyG`). Returns `None` if the expanded seed has no scalar, which
+/// has a chance below 2^-96. May leak: whether it is `None`.
 pub(super) fn expand(set: Set, curve: Curve, seed: &[u8]) -> Result<Option<(Key, Scalar)>, Error> {
     let mut long = Wiped::new([0; 64 + Curve::P256.sample_len()]);
     let long = &mut long[..64 + curve.sample_len()];
@@ -20,7 +22,7 @@ pub(super) fn expand(set: Set, curve: Curve, seed: &[u8]) -> Result<Option<(Key,
     Ok(Some((Key::from_seed(set, lattice)?, scalar)))
 }
 
-/// `Encaps`, with the ephemeral scalar and the lattice's part given.
+/// Encapsulates with a given ephemeral scalar and ML-KEM part: `Encaps`.
 pub(super) fn encapsulate(
     label: &[u8],
     curve: Curve,
@@ -41,33 +43,41 @@ pub(super) fn encapsulate(
     Ok((enc, shared))
 }
 
-/// `Decaps`; `None` if the point in `enc` is not valid. `enc` has the right length. May leak: that.
+/// Decapsulates: `Decaps`. `enc` has the right length. Returns `None` if the point in `enc` is not valid. May leak:
+/// whether it is `None`.
 ///
-/// A point of small order is refused here too, as RFC 9180 does for DHKEM: no honest writer sends one.
-pub(super) fn decapsulate(label: &[u8], key: &Key, scalar: &Scalar, point: &[u8], enc: &[u8]) -> Result<Option<Secret>, Error> {
+/// As in RFC 9180's DHKEM, a point of small order is not valid. A point that is not in canonical form is not valid
+/// either. No honest writer sends such points.
+pub(super) fn decapsulate(
+    label: &[u8],
+    key: &Key,
+    scalar: &Scalar,
+    point: &[u8],
+    enc: &[u8],
+) -> Result<Option<Secret>, Error> {
     let (ciphertext, sent) = enc.split_at(key.set().ciphertext_len());
     let mut secrets = Secrets::default();
-    if !scalar.multiply(sent, &mut secrets.curve)? {
+    if !scalar.curve().is_canonical(sent) || !scalar.multiply(sent, &mut secrets.curve)? {
         return Ok(None);
     }
     key.decapsulate(ciphertext, &mut secrets.lattice)?;
     secrets.combine(sent, point, label).map(Some)
 }
 
-/// All 32 bytes of a secret, as the primitives want them.
+/// Returns a secret of 32 bytes as an array.
 pub(super) fn whole_of(secret: &Secret) -> Result<&[u8; 32], Error> {
     secret.as_array().ok_or(Error::System("a secret has the wrong length"))
 }
 
-/// As [`whole_of`], to be written.
+/// Returns a secret of 32 bytes as an array that can be written.
 pub(super) fn whole(secret: &mut Secret) -> Result<&mut [u8; 32], Error> {
     secret.as_mut_array().ok_or(Error::System("a secret has the wrong length"))
 }
 
-/// Bytes in the longest label.
+/// The length of the longest label.
 const LABEL: usize = 13;
 
-/// What each half agreed on.
+/// The secrets of both halves.
 #[derive(Default)]
 struct Secrets {
     lattice: Wiped<[u8; 32]>,
@@ -75,7 +85,7 @@ struct Secrets {
 }
 
 impl Secrets {
-    /// `C2PRICombiner` with SHA3-256.
+    /// Combines the secrets: `C2PRICombiner` with SHA3-256.
     fn combine(&self, sent: &[u8], point: &[u8], label: &[u8]) -> Result<Secret, Error> {
         let mut input = Wiped::new([0; 32 + 32 + 2 * Curve::P256.point_len() + LABEL]);
         let mut length = 0;

@@ -1,15 +1,16 @@
 //! Private keys.
 
-use super::{Kem, Parts, PublicKey, dh, hybrid};
-use crate::imp::ml_kem;
-use crate::{Error, Secret};
 use std::fmt;
 use std::sync::Arc;
 
-/// How a private key is known.
+use super::{Kem, Parts, PublicKey, dh, hybrid};
+use crate::imp::ml_kem;
+use crate::{Error, InvalidKey, Secret};
+
+/// The material of a private key.
 #[derive(Debug)]
 pub enum Material<'a> {
-    /// The scalar or seed of HPKE, from which all else follows.
+    /// The scalar or seed as HPKE serializes it. Everything else is computed from it.
     Seed(&'a Secret),
     /// An ML-KEM decapsulation key whose seed is not known.
     Expanded(&'a Secret),
@@ -30,7 +31,7 @@ enum Known {
     Expanded(Secret),
 }
 
-/// What is computed from the key once, so that opening need not.
+/// Values that are computed from the key once, and not each time something is opened.
 enum Opener {
     Dh(dh::Scalar),
     Ml(ml_kem::Key),
@@ -44,31 +45,32 @@ impl fmt::Debug for PrivateKey {
 }
 
 impl PrivateKey {
-    /// A new key.
+    /// Generates a new key.
     ///
     /// # Errors
     /// If the system has no random bytes.
     pub fn generate(kem: Kem) -> Result<Self, Error> {
         loop {
             match Self::from_seed(kem, &Secret::random(kem.private_len())?) {
-                // One in 2^32 strings is no P-256 scalar.
-                Err(Error::Invalid(_)) => {}
+                // One in 2^32 random strings is not a P-256 scalar.
+                Err(Error::InvalidKey(_)) => {}
                 other => return other,
             }
         }
     }
 
-    /// The key that HPKE writes as these bytes (`SerializePrivateKey`): a scalar (X25519, P-256) or a seed.
+    /// Returns the private key of a scalar (X25519, P-256) or a seed (the others), as HPKE serializes it
+    /// (`SerializePrivateKey`).
     ///
-    /// X25519 scalars are kept as given and clamped at each use, so that a key file can be written again as it was.
+    /// X25519 scalars are stored as given and clamped at each use, so that a key file can be written again byte for
+    /// byte.
     ///
     /// # Errors
-    /// If they are not a key of this kind: a wrong length, a P-256 scalar that is zero or not below the order. May leak: that.
+    /// If the bytes are not a key of this kind: a wrong length, or a P-256 scalar that is zero or not below the order.
+    /// May leak: whether they are.
     pub fn from_seed(kem: Kem, seed: &[u8]) -> Result<Self, Error> {
         if seed.len() != kem.private_len() {
-            return Err(Error::Invalid(
-                "a private key of this kind has another length\nhint: part of the key is missing, or its kind is another",
-            ));
+            return Err(Error::InvalidKey(InvalidKey::PrivateLength));
         }
         let opener = match kem.parts() {
             Parts::Dh(curve) => Opener::Dh(dh::Scalar::from_bytes(curve, seed)?.ok_or(INVALID)?),
@@ -81,14 +83,14 @@ impl PrivateKey {
         Self::assemble(kem, Known::Seed(Secret::copy_of(seed)), opener)
     }
 
-    /// An ML-KEM key of which only the decapsulation key of FIPS 203 is known.
+    /// Returns an ML-KEM key whose seed is not known, from the decapsulation key of FIPS 203.
     ///
     /// # Errors
-    /// If it is not a valid one (a wrong length, coefficients out of range, a wrong hash, halves of different keys), or `kem` is not ML-KEM.
-    /// May leak: that.
+    /// If the decapsulation key is not valid (a wrong length, coefficients out of range, a wrong hash, parts of
+    /// different keys), or if `kem` is not ML-KEM. May leak: which.
     pub fn from_expanded(kem: Kem, key: &[u8]) -> Result<Self, Error> {
         let Parts::Ml(set) = kem.parts() else {
-            return Err(Error::Invalid("only ML-KEM keys have an expanded form\nhint: give the seed or the scalar"));
+            return Err(Error::InvalidKey(InvalidKey::Expanded));
         };
         let opener = Opener::Ml(ml_kem::Key::from_expanded(set, key)?.ok_or(INVALID)?);
         Self::assemble(kem, Known::Expanded(Secret::copy_of(key)), opener)
@@ -108,19 +110,19 @@ impl PrivateKey {
         Ok(Self(Arc::new(Inner { public: PublicKey::checked(kem, public), known, opener })))
     }
 
-    /// Its kind.
+    /// Returns the kind of the key.
     #[must_use]
     pub fn kem(&self) -> Kem {
         self.0.public.kem()
     }
 
-    /// Its public part.
+    /// Returns the public key.
     #[must_use]
     pub fn public(&self) -> &PublicKey {
         &self.0.public
     }
 
-    /// What a key file has to hold.
+    /// Returns the material that a key file stores.
     #[must_use]
     pub fn material(&self) -> Material<'_> {
         match &self.0.known {
@@ -129,31 +131,33 @@ impl PrivateKey {
         }
     }
 
-    /// The shared secret inside `enc`. May leak: nothing of the key; ML-KEM gives another secret for a wrong `enc` instead of an error.
+    /// Returns the shared secret in `enc`. Returns `None` if `enc` is not valid for this kind: a wrong length, or a
+    /// point that is off the curve, not in its canonical form, or of small order. For a wrong ciphertext, ML-KEM
+    /// returns another secret.
+    ///
+    /// May leak: whether it is `None`. Leaks nothing of the key.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if `enc` cannot be of this kind: a wrong length, a point off the curve or of small order.
-    pub(crate) fn decapsulate(&self, enc: &[u8]) -> Result<Secret, Error> {
-        const UNFIT: Error = Error::Invalid("an encapsulated secret is not valid\nhint: the file is damaged; get another copy");
+    /// If the system fails.
+    pub(crate) fn decapsulate(&self, enc: &[u8]) -> Result<Option<Secret>, Error> {
         let kem = self.kem();
         if enc.len() != kem.enc_len() {
-            return Err(UNFIT);
+            return Ok(None);
         }
         let public = self.0.public.as_bytes();
         match &self.0.opener {
-            Opener::Dh(scalar) => dh::decapsulate(kem, scalar, public, enc)?.ok_or(UNFIT),
+            Opener::Dh(scalar) => dh::decapsulate(kem, scalar, public, enc),
             Opener::Ml(key) => {
                 let mut shared = Secret::zeroed(32);
                 key.decapsulate(enc, hybrid::whole(&mut shared)?)?;
-                Ok(shared)
+                Ok(Some(shared))
             }
             Opener::Hybrid(key, scalar) => {
-                let Parts::Hybrid(set, _, label) = kem.parts() else { return Err(UNFIT) };
-                hybrid::decapsulate(label, key, scalar, &public[set.public_len()..], enc)?.ok_or(UNFIT)
+                let Parts::Hybrid(set, _, label) = kem.parts() else { return Ok(None) };
+                hybrid::decapsulate(label, key, scalar, &public[set.public_len()..], enc)
             }
         }
     }
 }
 
-const INVALID: Error =
-    Error::Invalid("not a valid private key of this kind\nhint: the key is damaged; get it from a backup, or make a new one");
+const INVALID: Error = Error::InvalidKey(InvalidKey::Private);

@@ -1,9 +1,10 @@
 //! Public keys.
 
+use std::fmt;
+
 use super::{Kem, Parts, dh, hybrid};
 use crate::imp::ml_kem;
-use crate::{Error, Secret};
-use std::fmt;
+use crate::{Error, InvalidKey, Secret};
 
 /// A public key, checked.
 #[derive(Clone, PartialEq, Eq)]
@@ -19,17 +20,15 @@ impl fmt::Debug for PublicKey {
 }
 
 impl PublicKey {
-    /// A key from the bytes that HPKE writes (`SerializePublicKey`).
+    /// Reads a key as HPKE serializes it (`SerializePublicKey`).
     ///
     /// # Errors
-    /// If they are not a valid key of this kind: a wrong length, a point off the curve, ML-KEM coefficients out of range. An X25519 point of
-    /// small order shows only when something is sealed to it.
+    /// If the bytes are not a valid key of this kind: a wrong length, a point off the curve or not in its canonical
+    /// form, ML-KEM coefficients out of range. An X25519 point of small order is refused when something is sealed to
+    /// it.
     pub fn from_bytes(kem: Kem, bytes: &[u8]) -> Result<Self, Error> {
-        const HINT: &str = "not a valid public key of this kind\nhint: the key is damaged; get it again from its owner";
         if bytes.len() != kem.public_len() {
-            return Err(Error::Invalid(
-                "a public key of this kind has another length\nhint: part of the key is missing, or its kind is another",
-            ));
+            return Err(Error::InvalidKey(InvalidKey::PublicLength));
         }
         let valid = match kem.parts() {
             Parts::Dh(curve) => curve.is_point(bytes)?,
@@ -39,28 +38,29 @@ impl PublicKey {
                 ml_kem::is_public(set, lattice)? && curve.is_point(point)?
             }
         };
-        if valid { Ok(Self::checked(kem, bytes.to_vec())) } else { Err(Error::Invalid(HINT)) }
+        if valid { Ok(Self::checked(kem, bytes.to_vec())) } else { Err(Error::InvalidKey(InvalidKey::Public)) }
     }
 
-    /// A key that needs no check since it was computed here.
+    /// Returns a key that was computed here and needs no check.
     pub(super) fn checked(kem: Kem, bytes: Vec<u8>) -> Self {
         debug_assert_eq!(bytes.len(), kem.public_len());
         Self { kem, bytes }
     }
 
-    /// Its kind.
+    /// Returns the kind of the key.
     #[must_use]
     pub fn kem(&self) -> Kem {
         self.kem
     }
 
-    /// The bytes that HPKE writes.
+    /// Returns the key as HPKE serializes it.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// A fresh shared secret, and what its owner needs to find it again. May leak: whether the key is a point of small order.
+    /// Generates a shared secret. Returns the encapsulated secret, from which the key's owner computes the shared
+    /// secret, and the shared secret itself. May leak: whether the key is a point of small order.
     ///
     /// # Errors
     /// If the key is an X25519 point of small order, or the system fails.
@@ -71,7 +71,13 @@ impl PublicKey {
                 let mut enc = vec![0; set.ciphertext_len()];
                 let mut shared = Secret::zeroed(32);
                 let random = Secret::random(32)?;
-                ml_kem::encapsulate(set, &self.bytes, hybrid::whole_of(&random)?, &mut enc, hybrid::whole(&mut shared)?)?;
+                ml_kem::encapsulate(
+                    set,
+                    &self.bytes,
+                    hybrid::whole_of(&random)?,
+                    &mut enc,
+                    hybrid::whole(&mut shared)?,
+                )?;
                 Ok((enc, shared))
             }
             Parts::Hybrid(set, curve, label) => {

@@ -1,4 +1,4 @@
-//! What keys and encapsulations must and must not do.
+//! Tests for keys and encapsulations.
 
 mod known;
 mod refused;
@@ -38,13 +38,13 @@ fn derive_private(kem: Kem, material: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `encapsulate` of X25519 with the ephemeral scalar given.
+/// Encapsulates to an X25519 key with a given ephemeral scalar.
 pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Secret) {
     let scalar = Scalar::from_bytes(dh::Curve::X25519, scalar).unwrap().unwrap();
     dh::encapsulate(Kem::X25519, dh::Curve::X25519, key.as_bytes(), &scalar).unwrap()
 }
 
-/// `encapsulate` with the random bytes given, as the published vectors have it.
+/// Encapsulates with given random bytes, as the published vectors do.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
     let lattice = |set, public: &[u8], ciphertext: &mut [u8], shared: &mut [u8; 32]| {
         ml_kem::encapsulate(set, public, random.first_chunk().unwrap(), ciphertext, shared)
@@ -63,7 +63,9 @@ pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8
         Parts::Hybrid(set, curve, label) => {
             let (public, point) = key.as_bytes().split_at(set.public_len());
             let scalar = Scalar::sample(curve, &random[32..])?.unwrap();
-            hybrid::encapsulate(label, curve, point, &scalar, set, |ciphertext, shared| lattice(set, public, ciphertext, shared))
+            hybrid::encapsulate(label, curve, point, &scalar, set, |ciphertext, shared| {
+                lattice(set, public, ciphertext, shared)
+            })
         }
     }
 }
@@ -76,17 +78,19 @@ fn every_kind_agrees_with_itself() {
         assert_eq!(&public, private.public());
         let (enc, shared) = public.encapsulate().unwrap();
         assert_eq!((enc.len(), shared.len()), (kem.enc_len(), 32));
-        assert!(private.decapsulate(&enc).unwrap().same(&shared));
-        assert!(private.clone().decapsulate(&enc).unwrap().same(&shared));
+        assert!(private.decapsulate(&enc).unwrap().unwrap().same(&shared));
+        assert!(private.clone().decapsulate(&enc).unwrap().unwrap().same(&shared));
 
         let Material::Seed(seed) = private.material() else { panic!("a seed was given") };
         let again = PrivateKey::from_seed(kem, seed).unwrap();
         assert_eq!(again.public(), private.public());
-        assert!(again.decapsulate(&enc).unwrap().same(&shared));
+        assert!(again.decapsulate(&enc).unwrap().unwrap().same(&shared));
 
         let (other, unlike) = public.encapsulate().unwrap();
         assert!(other != enc && !unlike.same(&shared), "the same secret twice");
-        assert!(!PrivateKey::generate(kem).unwrap().decapsulate(&enc).is_ok_and(|wrong| wrong.same(&shared)));
+        assert!(
+            !PrivateKey::generate(kem).unwrap().decapsulate(&enc).unwrap().is_some_and(|wrong| wrong.same(&shared))
+        );
     }
 }
 
@@ -96,7 +100,9 @@ fn lengths_are_those_of_the_parts() {
         let (public, enc) = match kem.parts() {
             Parts::Dh(curve) => (curve.point_len(), curve.point_len()),
             Parts::Ml(set) => (set.public_len(), set.ciphertext_len()),
-            Parts::Hybrid(set, curve, _) => (set.public_len() + curve.point_len(), set.ciphertext_len() + curve.point_len()),
+            Parts::Hybrid(set, curve, _) => {
+                (set.public_len() + curve.point_len(), set.ciphertext_len() + curve.point_len())
+            }
         };
         assert_eq!((kem.public_len(), kem.enc_len()), (public, enc));
         assert_eq!(Kem::from_id(kem.id()), Some(kem));
@@ -104,7 +110,7 @@ fn lengths_are_those_of_the_parts() {
     assert_eq!(Kem::from_id(0x0040), None);
 }
 
-/// Nothing of a key may show in a log.
+/// A key's `Debug` output shows nothing of the key.
 #[test]
 fn debug_shows_the_kind_only() {
     for kem in Kem::ALL {
@@ -123,14 +129,14 @@ fn keys_go_between_threads() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..50 {
-                    assert!(key.decapsulate(&enc).unwrap().same(&secret));
+                    assert!(key.decapsulate(&enc).unwrap().unwrap().same(&secret));
                 }
             });
         }
     });
 }
 
-/// A candidate that is no scalar is passed over, and the next one taken.
+/// A candidate that is not a scalar is skipped, and the next one is used.
 #[test]
 fn p256_scalars_are_sampled() {
     let mut bytes = [0; 128];

@@ -1,5 +1,8 @@
-//! Algorithm identifiers: what kind of key follows, and the names of those that are not for us.
+//! Algorithm identifiers: the kinds of keys that are read and written, and the names of others.
 
+use std::borrow::Cow;
+
+use super::Unsupported;
 use super::der::{Item, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use crate::Kem;
@@ -10,28 +13,31 @@ const ID_EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 const fn contents(kem: Kem) -> &'static [u8] {
     match kem {
         // id-ecPublicKey 1.2.840.10045.2.1 with prime256v1 1.2.840.10045.3.1.7: RFC 5480.
-        Kem::P256 => &[6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07],
+        Kem::P256 => {
+            &[6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07]
+        }
         // id-X25519 1.3.101.110: RFC 8410.
         Kem::X25519 => &[6, 3, 0x2b, 0x65, 0x6e],
         // id-alg-ml-kem-768 and -1024, 2.16.840.1.101.3.4.4.2 and .3: RFC 9935.
         Kem::MlKem768 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x02],
         Kem::MlKem1024 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04, 0x03],
-        // 2.25.235334975590361764860720523004686002542, which is the UUID b10bde1d-fd73-42a4-b1f4-9f42253e696e: no draft names this KEM in
-        // X.509 terms, and the arc 2.25 is open to everybody (X.667). See docs/format-keys.md.
-        Kem::MlKem768P256 => {
-            &[6, 20, 0x69, 0x82, 0xe2, 0x8b, 0xef, 0x87, 0xbf, 0xd7, 0x9a, 0x8a, 0xc9, 0xb1, 0xfa, 0xa7, 0xe8, 0xa2, 0xa9, 0xf9, 0xd2, 0x6e]
-        }
+        // 2.25.235334975590361764860720523004686002542, which is the UUID b10bde1d-fd73-42a4-b1f4-9f42253e696e: no
+        // draft names this KEM in X.509 terms, and the arc 2.25 is open to everybody (X.667). See docs/format-keys.md.
+        Kem::MlKem768P256 => &[
+            6, 20, 0x69, 0x82, 0xe2, 0x8b, 0xef, 0x87, 0xbf, 0xd7, 0x9a, 0x8a, 0xc9, 0xb1, 0xfa, 0xa7, 0xe8, 0xa2,
+            0xa9, 0xf9, 0xd2, 0x6e,
+        ],
         // id-XWing 1.3.6.1.4.1.62253.25722: draft-connolly-cfrg-xwing-kem.
         Kem::XWing => &[6, 11, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x83, 0xe6, 0x2d, 0x81, 0xc8, 0x7a],
     }
 }
 
-/// What stands inside the identifier of a kind, to be written.
+/// Returns the contents of the identifier of a kind, to be written.
 pub(super) fn inside(kem: Kem) -> Item<'static> {
     Item::Raw(contents(kem))
 }
 
-/// The kind that an identifier's contents name.
+/// Returns the kind that the contents of an identifier name.
 pub(super) fn kem(identifier: &[u8]) -> Result<Kem, Trouble> {
     let identifier = deadpan_ct::declassify_bytes(identifier);
     if let Some(kem) = Kem::ALL.into_iter().find(|kem| contents(*kem) == identifier) {
@@ -49,64 +55,64 @@ pub(super) fn kem(identifier: &[u8]) -> Result<Kem, Trouble> {
     Err(foreign(oid))
 }
 
-/// What is wrong with an elliptic curve that is not P-256 by name.
+/// Returns the error for an elliptic curve that is not P-256 by name.
 fn other_curve(mut parameters: Reader<'_>) -> Trouble {
     match parameters.next_tag() {
-        Some(OID) => parameters.oid().and_then(|oid| parameters.end().map(|()| oid)).map_or_else(|trouble| trouble, foreign),
-        Some(SEQUENCE) => Trouble::unsupported(
-            "a curve written out as parameters",
-            "convert it with `openssl pkey -ec_param_enc named_curve`, if the curve is P-256",
-        ),
+        Some(OID) => {
+            parameters.oid().and_then(|oid| parameters.end().map(|()| oid)).map_or_else(|trouble| trouble, foreign)
+        }
+        Some(SEQUENCE) => Unsupported::WrittenOutCurve.into(),
         _ => Trouble::Malformed("the curve is not named"),
     }
 }
 
-const MAKE_ANOTHER: &str = "make a key for sealing with Deadpan";
-const SIGNS: &str = "such a key signs, it does not seal; make one for sealing with Deadpan";
-
-/// A name for what an object identifier stands for, where it is known what that is.
+/// Returns the error that names the algorithm of an object identifier, or its number if the algorithm is unknown.
 fn foreign(oid: &[u8]) -> Trouble {
-    for (start, lasts, name, hint) in FOREIGN {
+    for (start, lasts, what) in FOREIGN {
         if let Some(&[last]) = oid.strip_prefix(*start)
             && lasts.contains(&last)
         {
-            return Trouble::unsupported(*name, hint);
+            return what.clone().into();
         }
     }
-    Trouble::unsupported(format!("a key of the kind {}", dotted(oid)), MAKE_ANOTHER)
+    Unsupported::Kind(format!("a key of the kind {}", dotted(oid)).into()).into()
 }
 
-/// All but the last byte of the identifiers, their last bytes, what they stand for, and what to do.
-type Foreign = (&'static [u8], std::ops::RangeInclusive<u8>, &'static str, &'static str);
+/// Object identifiers without their last byte, the range of last bytes, and the name.
+type Foreign = (&'static [u8], std::ops::RangeInclusive<u8>, Unsupported);
+
+const fn kind(name: &'static str) -> Unsupported {
+    Unsupported::Kind(Cow::Borrowed(name))
+}
 
 const FOREIGN: &[Foreign] = &[
-    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01], 1..=10, "an RSA key", MAKE_ANOTHER),
-    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x03], 1..=1, "a Diffie-Hellman key", MAKE_ANOTHER),
-    (&[0x2a, 0x86, 0x48, 0xce, 0x3e, 0x02], 1..=1, "a Diffie-Hellman key", MAKE_ANOTHER),
-    (&[0x2a, 0x86, 0x48, 0xce, 0x38, 0x04], 1..=1, "a DSA key", SIGNS),
-    (&[0x2b, 0x65], 0x6f..=0x6f, "an X448 key", MAKE_ANOTHER),
-    (&[0x2b, 0x65], 0x70..=0x70, "an Ed25519 key", SIGNS),
-    (&[0x2b, 0x65], 0x71..=0x71, "an Ed448 key", SIGNS),
-    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x11..=0x13, "an ML-DSA key", SIGNS),
-    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x20..=0x22, "an ML-DSA key", SIGNS),
-    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x14..=0x2e, "an SLH-DSA key", SIGNS),
-    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04], 1..=1, "an ML-KEM-512 key", "take ML-KEM-768, ML-KEM-1024 or a hybrid"),
-    (&[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06], 55..=66, "a composite ML-KEM key", "take an X-Wing key, which is hybrid too"),
-    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01], 1..=6, "a curve other than P-256", MAKE_ANOTHER),
-    (&[0x2b, 0x81, 0x04, 0x00], 0x0a..=0x0a, "the curve secp256k1", MAKE_ANOTHER),
-    (&[0x2b, 0x81, 0x04, 0x00], 0x21..=0x21, "the curve P-224", MAKE_ANOTHER),
-    (&[0x2b, 0x81, 0x04, 0x00], 0x22..=0x22, "the curve P-384", MAKE_ANOTHER),
-    (&[0x2b, 0x81, 0x04, 0x00], 0x23..=0x23, "the curve P-521", MAKE_ANOTHER),
-    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01], 1..=14, "a Brainpool curve", MAKE_ANOTHER),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01], 1..=10, kind("an RSA key")),
+    (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x03], 1..=1, kind("a Diffie-Hellman key")),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3e, 0x02], 1..=1, kind("a Diffie-Hellman key")),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x38, 0x04], 1..=1, Unsupported::Signing("a DSA key")),
+    (&[0x2b, 0x65], 0x6f..=0x6f, kind("an X448 key")),
+    (&[0x2b, 0x65], 0x70..=0x70, Unsupported::Signing("an Ed25519 key")),
+    (&[0x2b, 0x65], 0x71..=0x71, Unsupported::Signing("an Ed448 key")),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x11..=0x13, Unsupported::Signing("an ML-DSA key")),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x20..=0x22, Unsupported::Signing("an ML-DSA key")),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x14..=0x2e, Unsupported::Signing("an SLH-DSA key")),
+    (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04], 1..=1, Unsupported::MlKem512),
+    (&[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06], 55..=66, Unsupported::CompositeMlKem),
+    (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01], 1..=6, kind("a curve other than P-256")),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x0a..=0x0a, kind("the curve secp256k1")),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x21..=0x21, kind("the curve P-224")),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x22..=0x22, kind("the curve P-384")),
+    (&[0x2b, 0x81, 0x04, 0x00], 0x23..=0x23, kind("the curve P-521")),
+    (&[0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01], 1..=14, kind("a Brainpool curve")),
 ];
 
-/// An encryption of private keys that is not PBES2, or a part of it that is not read: those of PKCS#12 and PKCS#5 v1 are weak, others rare.
+/// The error for an encryption of private keys that is not PBES2, or for a part of PBES2 that is not read. The
+/// encryptions of PKCS#12 and PKCS#5 v1 are weak, others rare.
 pub(super) fn old_encryption(oid: &[u8]) -> Trouble {
-    let hint = "convert it with `openssl pkcs8 -topk8 -v2 aes-256-cbc -v2prf hmacWithSHA256`";
-    Trouble::unsupported(format!("a key protected with algorithm {}", dotted(oid)), hint)
+    Unsupported::Encryption(dotted(oid)).into()
 }
 
-/// An object identifier as people write it; in hexadecimal if it is none, or has numbers past 128 bits.
+/// Returns an object identifier in dotted form. Returns hexadecimal if it is not valid or has a number above 128 bits.
 pub(super) fn dotted(oid: &[u8]) -> String {
     let mut numbers = Vec::new();
     let mut number: u128 = 0;
@@ -144,7 +150,10 @@ mod tests {
             assert_eq!(dotted(reader.oid().unwrap()), name);
             assert!(matches!(super::kem(contents(kem)), Ok(known) if known == kem));
         }
-        assert_eq!(u128::from_str_radix("b10bde1dfd7342a4b1f49f42253e696e", 16), Ok(235_334_975_590_361_764_860_720_523_004_686_002_542));
+        assert_eq!(
+            u128::from_str_radix("b10bde1dfd7342a4b1f49f42253e696e", 16),
+            Ok(235_334_975_590_361_764_860_720_523_004_686_002_542)
+        );
     }
 
     #[test]
@@ -157,7 +166,7 @@ mod tests {
     #[test]
     fn unknown_kinds_are_named_by_number() {
         let trouble = kem(&[6, 3, 0x2a, 0x03, 0x04]).unwrap_err();
-        assert!(matches!(trouble, Trouble::Unsupported { name, .. } if name == "a key of the kind 1.2.3.4"));
+        assert!(matches!(trouble, Trouble::Unsupported(what) if what.to_string() == "a key of the kind 1.2.3.4"));
         for oid in [&[][..], &[0x80], &[0xff; 40]] {
             let _ = dotted(oid);
         }

@@ -1,17 +1,17 @@
 //! Bech32 (BIP 173) as age uses it: without its limit on the length.
 //!
-//! The characters of an identity are a private key. So each is compared with all 32, the checksum is computed without a table, and no more
-//! comes out than whether all of it was right.
+//! The characters of an identity are a private key. So the decoder compares each character with all 32, computes the
+//! checksum without a table, and tells only whether the whole text is valid.
 
 use crate::Secret;
 use deadpan_ct::{Choice, CtEq, CtZero, lookup};
 
 const LOWER: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const UPPER: &[u8; 32] = b"QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L";
-/// Characters of the checksum.
+/// The number of characters in the checksum.
 const CHECK: usize = 6;
 
-/// Upper or lower case: never both.
+/// The case of a text: upper or lower, never both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Case {
     Lower,
@@ -26,7 +26,8 @@ impl Case {
         }
     }
 
-    /// The case of a text by its public part, such as `AGE-SECRET-KEY-`; none if that has letters of both or none at all.
+    /// Returns the case of a text by its public prefix, such as `AGE-SECRET-KEY-`. Returns `None` if the prefix has
+    /// letters of both cases or no letters.
     pub(super) fn of(prefix: &[u8]) -> Option<Self> {
         match (prefix.iter().any(u8::is_ascii_lowercase), prefix.iter().any(u8::is_ascii_uppercase)) {
             (true, false) => Some(Self::Lower),
@@ -36,7 +37,7 @@ impl Case {
     }
 }
 
-/// `data` behind `prefix`, which is in that case too. May leak: the prefix and the length.
+/// Encodes `data` after `prefix`, both in this case. May leak: the prefix and the length.
 pub(super) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
     let count = (data.len() * 8).div_ceil(5);
     let mut text = Secret::zeroed(prefix.len() + 1 + count + CHECK);
@@ -50,7 +51,8 @@ pub(super) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
             sum.add(value);
             value
         } else {
-            // BIP 173: the remainder behind six zeros, flipped so that the sum of the whole becomes 1.
+            // BIP 173: the checksum is the remainder after six zeros, XOR 1, so that the remainder of the whole text is
+            // 1.
             (sum.over_zeros() >> (5 * (CHECK - 1 - (place - count))) & 31) as u8
         };
         *character = lookup(case.letters(), usize::from(value)).unwrap_or(0);
@@ -58,10 +60,11 @@ pub(super) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
     text
 }
 
-/// The data behind `prefix` and `1`, if all of `text`, which is what follows them, is right. May leak: the prefix, the length, and whether.
+/// Decodes `text`, which follows `prefix` and `1`. Returns `None` if a character or the checksum is wrong. May leak:
+/// the prefix, the length, and whether it is `None`.
 pub(super) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
     let count = text.len().checked_sub(CHECK)?;
-    // Less than five bits are left over, or a character would hold nothing.
+    // Fewer than five bits are left over; otherwise a character would hold no data.
     if count * 5 % 8 >= 5 {
         return None;
     }
@@ -81,7 +84,7 @@ pub(super) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
     good.declassify().then_some(data)
 }
 
-/// The value of a character, and whether it has one.
+/// Returns the value of a character, and whether the character has one.
 fn value_of(character: u8, case: Case) -> (u8, Choice) {
     let (mut value, mut known) = (0, Choice::FALSE);
     for (number, letter) in (0..).zip(case.letters()) {
@@ -92,14 +95,14 @@ fn value_of(character: u8, case: Case) -> (u8, Choice) {
     (value, known)
 }
 
-/// The five bits of `data` from bit `start` on, with zeros behind its end.
+/// Returns the five bits of `data` from bit `start` on. Bits after the end are zero.
 fn five_bits(data: &[u8], start: usize) -> u8 {
     let byte = |place: usize| u16::from(data.get(place).copied().unwrap_or(0));
     let window = byte(start / 8) << 8 | byte(start / 8 + 1);
     (window >> (11 - start % 8) & 31) as u8
 }
 
-/// Sets the five bits of `data` from bit `start` on; returns those that are behind its end.
+/// Sets the five bits of `data` from bit `start` on. Returns the bits that lie after the end.
 fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
     let window = (u16::from(value) << (11 - start % 8)).to_be_bytes();
     let mut behind = 0;
@@ -116,7 +119,7 @@ fn put_five_bits(data: &mut [u8], start: usize, value: u8) -> u8 {
 struct Checksum(u32);
 
 impl Checksum {
-    /// That of a prefix, which counts in lower case.
+    /// Returns the state after a prefix, which counts in lower case.
     fn of(prefix: &str) -> Self {
         let mut sum = Self(1);
         let bytes = || prefix.bytes().map(|byte| byte.to_ascii_lowercase());
@@ -135,7 +138,7 @@ impl Checksum {
         }
     }
 
-    /// What the six characters of the checksum have to be.
+    /// Returns the value that the six characters of the checksum must have.
     fn over_zeros(&self) -> u32 {
         let mut sum = Self(self.0);
         (0..CHECK).for_each(|_| sum.add(0));
@@ -147,7 +150,7 @@ impl Checksum {
 mod tests {
     use super::*;
 
-    /// The data of a text, split as BIP 173 says.
+    /// Returns the data of a text, split as BIP 173 says.
     fn read(text: &str) -> Option<(String, Secret)> {
         let (prefix, rest) = text.rsplit_once('1')?;
         let case = Case::of(text.as_bytes())?;
@@ -192,7 +195,8 @@ mod tests {
                 assert!(decode(prefix, case, rest).is_some_and(|back| back.same(&data)), "{length}");
                 for place in 0..rest.len().min(60) {
                     let mut changed = rest.to_vec();
-                    changed[place] = if changed[place] == case.letters()[0] { case.letters()[1] } else { case.letters()[0] };
+                    changed[place] =
+                        if changed[place] == case.letters()[0] { case.letters()[1] } else { case.letters()[0] };
                     assert!(decode(prefix, case, &changed).is_none());
                     changed[place] ^= 0x20;
                     assert!(decode(prefix, case, &changed).is_none());
@@ -203,7 +207,8 @@ mod tests {
 
     #[test]
     fn bits_left_over_must_be_zero() {
-        // One byte takes two characters, whose last two bits are left over: with one of them set, a text has a right checksum all the same.
+        // One byte takes two characters and leaves two bits over. A text with one of these bits set can have a valid
+        // checksum.
         let mut sum = Checksum::of("age");
         sum.add(31);
         sum.add(1);

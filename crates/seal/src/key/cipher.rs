@@ -1,12 +1,13 @@
 //! The ciphers of PBES2 that are read: AES in CBC mode (RFC 8018 appendix B.2.5).
 
+use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, Algorithm};
+
 use super::algorithm;
 use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use crate::Secret;
-use aws_lc_rs::cipher::{AES_128, AES_192, AES_256, Algorithm};
 
-/// Bytes in a block of AES, and in an initialisation vector.
+/// The length of a block of AES, and of an initialization vector.
 pub(super) const BLOCK: usize = 16;
 
 /// AES-CBC, by the length of its key.
@@ -29,7 +30,7 @@ impl Cipher {
         }
     }
 
-    /// Bytes in a key.
+    /// Returns the length of a key.
     pub(super) const fn key_len(self) -> usize {
         match self {
             Self::Aes128 => 16,
@@ -46,18 +47,23 @@ impl Cipher {
         }
     }
 
-    /// The cipher and the initialisation vector in an `AlgorithmIdentifier`.
+    /// Reads the cipher and the initialization vector from an `AlgorithmIdentifier`.
     pub(super) fn decode(mut identifier: Reader<'_>) -> Result<(Self, [u8; BLOCK]), Trouble> {
         let oid = identifier.oid()?;
-        let cipher = Self::ALL.into_iter().find(|cipher| cipher.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
+        let cipher =
+            Self::ALL.into_iter().find(|cipher| cipher.oid() == oid).ok_or_else(|| algorithm::old_encryption(oid))?;
         let iv = identifier.take(OCTET_STRING)?;
         identifier.end()?;
-        let iv = iv.try_into().map_err(|_| Trouble::Malformed("the initialisation vector does not have 16 bytes"))?;
+        let iv = iv.try_into().map_err(|_| Trouble::Malformed("the initialization vector does not have 16 bytes"))?;
         Ok((cipher, iv))
     }
 
-    /// The `AlgorithmIdentifier`.
+    /// Returns the `AlgorithmIdentifier`.
     pub(super) fn encode(self, iv: &[u8; BLOCK]) -> Secret {
-        Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(self.oid())]), Item::Tagged(OCTET_STRING, &[Item::Raw(iv)])]).encode()
+        Item::Tagged(
+            SEQUENCE,
+            &[Item::Tagged(OID, &[Item::Raw(self.oid())]), Item::Tagged(OCTET_STRING, &[Item::Raw(iv)])],
+        )
+        .encode()
     }
 }

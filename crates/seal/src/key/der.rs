@@ -1,7 +1,8 @@
-//! Strict DER (X.690), as much of it as keys need: one encoding for each value, and nothing behind the last one.
+//! Strict DER (X.690), as much of it as keys need: one encoding for each value, and no bytes after the last value.
 //!
-//! Tags and lengths are public, since they follow from the kind of the key; the contents of strings are only ever handed on or copied,
-//! whole. Written by hand because the readers at hand look at what they read, and leave copies of it behind.
+//! Tags and lengths are public, because they follow from the kind of the key. The contents of strings are only returned
+//! or copied as a whole. This reader is written by hand, because the readers of other crates branch on the data that
+//! they read, and leave copies in memory.
 
 use super::error::Trouble;
 use crate::Secret;
@@ -13,18 +14,18 @@ pub(super) const OCTET_STRING: u8 = 0x04;
 pub(super) const NULL: u8 = 0x05;
 pub(super) const OID: u8 = 0x06;
 pub(super) const SEQUENCE: u8 = 0x30;
-/// `[n]`, with a string's bytes inside.
+/// The tag `[n]` around the bytes of a string.
 pub(super) const fn context(number: u8) -> u8 {
     0x80 | number
 }
-/// `[n]`, with whole values inside.
+/// The tag `[n]` around whole values.
 pub(super) const fn context_of(number: u8) -> u8 {
     0xa0 | number
 }
 
 const NOT_DER: Trouble = Trouble::Malformed("it is not strict DER, or cut short");
 
-/// Reads values one after the other. May leak: tags, lengths, and whatever is asked for as a number or an identifier.
+/// Reads values one after the other. May leak: tags, lengths, and the contents of numbers and object identifiers.
 #[derive(Clone)]
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
@@ -35,12 +36,12 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// The contents of the next value, which has this tag.
+    /// Returns the contents of the next value, which must have this tag.
     pub(super) fn take(&mut self, tag: u8) -> Result<&'a [u8], Trouble> {
         self.maybe(tag)?.ok_or(NOT_DER)
     }
 
-    /// The contents of the next value, if it has this tag.
+    /// Returns the contents of the next value if it has this tag.
     pub(super) fn maybe(&mut self, tag: u8) -> Result<Option<&'a [u8]>, Trouble> {
         if self.next_tag() != Some(tag) {
             return Ok(None);
@@ -48,21 +49,22 @@ impl<'a> Reader<'a> {
         self.any().map(|(_, contents)| Some(contents))
     }
 
-    /// The tag of the next value.
+    /// Returns the tag of the next value.
     pub(super) fn next_tag(&self) -> Option<u8> {
         declassify_bytes(self.rest.get(..1)?).first().copied()
     }
 
-    /// The next value, whatever it is.
+    /// Returns the tag and the contents of the next value.
     pub(super) fn any(&mut self) -> Result<(u8, &'a [u8]), Trouble> {
         let &[tag, first] = declassify_bytes(self.bytes(2)?) else { return Err(NOT_DER) };
-        // Tags of more than one byte are for numbers past 30, which no key has.
+        // Tags of more than one byte are for numbers above 30, which no key has.
         if tag & 0x1f == 0x1f {
             return Err(NOT_DER);
         }
         let length = match first {
             ..=0x7f => usize::from(first),
-            // 64 KiB is more than any key takes. Longer forms, and these for what would fit a shorter one, are not accepted.
+            // No key needs more than 64 KiB. Longer forms of a length are refused, and so is a form that is longer than
+            // its length needs.
             0x81 => self.length(1).filter(|length| *length >= 0x80).ok_or(NOT_DER)?,
             0x82 => self.length(2).filter(|length| *length >= 0x100).ok_or(NOT_DER)?,
             _ => return Err(NOT_DER),
@@ -70,12 +72,12 @@ impl<'a> Reader<'a> {
         Ok((tag, self.bytes(length)?))
     }
 
-    /// What is inside the next value, a sequence.
+    /// Returns a reader for the contents of the next value, which must be a sequence.
     pub(super) fn sequence(&mut self) -> Result<Self, Trouble> {
         self.take(SEQUENCE).map(Self::new)
     }
 
-    /// A whole number that is not negative.
+    /// Returns an integer that is not negative and has 64 bits at most.
     pub(super) fn number(&mut self) -> Result<u64, Trouble> {
         let bytes = declassify_bytes(self.take(INTEGER)?);
         let digits = match bytes {
@@ -90,17 +92,17 @@ impl<'a> Reader<'a> {
         Ok(digits.iter().fold(0, |number, digit| number << 8 | u64::from(*digit)))
     }
 
-    /// An object identifier, as its encoding.
+    /// Returns the encoding of an object identifier.
     pub(super) fn oid(&mut self) -> Result<&'a [u8], Trouble> {
         self.take(OID).map(declassify_bytes)
     }
 
-    /// A bit string of whole bytes.
+    /// Returns the bytes of a bit string, which must be whole.
     pub(super) fn bit_string(&mut self) -> Result<&'a [u8], Trouble> {
         whole_bytes(self.take(BIT_STRING)?)
     }
 
-    /// Nothing may be left.
+    /// Checks that no bytes are left.
     pub(super) fn end(&self) -> Result<(), Trouble> {
         if self.rest.is_empty() { Ok(()) } else { Err(Trouble::Malformed("something stands behind its end")) }
     }
@@ -117,7 +119,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The bytes of a bit string's contents: none of the last byte's bits may be unused.
+/// Returns the bytes in the contents of a bit string. The last byte must have no unused bits.
 pub(super) fn whole_bytes(contents: &[u8]) -> Result<&[u8], Trouble> {
     match contents.split_at_checked(1) {
         Some((unused, bytes)) if declassify_bytes(unused) == [0] => Ok(bytes),
@@ -125,16 +127,16 @@ pub(super) fn whole_bytes(contents: &[u8]) -> Result<&[u8], Trouble> {
     }
 }
 
-/// A value to be written: a tree whose leaves are bytes that stand somewhere else.
+/// A value to be written: a tree whose leaves borrow their bytes.
 pub(super) enum Item<'a> {
-    /// Bytes as they are.
+    /// Bytes that are written as they are.
     Raw(&'a [u8]),
     /// A tag around other items.
     Tagged(u8, &'a [Self]),
 }
 
 impl Item<'_> {
-    /// The encoding, in a place of exactly its size. May leak: the lengths of all parts.
+    /// Returns the encoding, in memory of exactly its size. May leak: the lengths of all parts.
     pub(super) fn encode(&self) -> Secret {
         let mut encoding = Secret::zeroed(self.len());
         let rest = self.write(&mut encoding);
@@ -156,7 +158,7 @@ impl Item<'_> {
         items.iter().map(Self::len).sum()
     }
 
-    /// Writes to the front of `output`, and returns what is behind.
+    /// Writes to the start of `output`. Returns the rest of `output`.
     fn write<'o>(&self, output: &'o mut [u8]) -> &'o mut [u8] {
         match self {
             Self::Raw(bytes) => put(output, bytes),
@@ -180,7 +182,7 @@ fn put<'o>(output: &'o mut [u8], bytes: &[u8]) -> &'o mut [u8] {
     rest
 }
 
-/// How many bytes it takes to say this length.
+/// Returns how many bytes encode this length.
 fn length_bytes(length: usize) -> usize {
     match length {
         0..0x80 => 1,
@@ -238,8 +240,14 @@ mod tests {
         for (bytes, number) in good {
             assert_eq!(Reader::new(bytes).number().unwrap(), number);
         }
-        let bad: [&[u8]; 6] =
-            [&[2, 0], &[2, 1, 0x80], &[2, 2, 0, 0x7f], &[2, 2, 0xff, 0xff], &[2, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0], &[2, 2, 0, 0]];
+        let bad: [&[u8]; 6] = [
+            &[2, 0],
+            &[2, 1, 0x80],
+            &[2, 2, 0, 0x7f],
+            &[2, 2, 0xff, 0xff],
+            &[2, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            &[2, 2, 0, 0],
+        ];
         for bytes in bad {
             assert!(Reader::new(bytes).number().is_err(), "{bytes:02x?}");
         }

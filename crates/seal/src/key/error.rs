@@ -1,15 +1,18 @@
-//! Why a key cannot be read, and where in the text it stands.
+//! Errors of reading keys, and places in a text.
 
-use crate::Fault;
-use deadpan_base64::pem;
+use std::borrow::Cow;
 use std::fmt;
 
-/// Where in a text a key stands.
+use super::Unsupported;
+use crate::Fault;
+use deadpan_base64::pem;
+
+/// The place of a key in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In this PEM block, counted from 1.
+    /// The number of a PEM block, counted from 1.
     Block(usize),
-    /// In this line, counted from 1.
+    /// The number of a line, counted from 1.
     Line(usize),
 }
 
@@ -22,100 +25,149 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a key cannot be read or written.
-#[derive(Debug, thiserror::Error)]
+/// A reason why a key cannot be read.
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum KeyError {
     // The data.
-    /// It is none of the forms that are known.
-    #[error("not a key\nhint: a key is a PEM file (PKCS#8 or SPKI), or an age identity or recipient")]
+    /// The text has no key in any known form.
     Unknown,
-    /// More than a key file has any use for.
-    #[error("the key file is longer than 1 MiB\nhint: is it the right file?")]
+    /// The text is longer than 1 MiB.
     TooLong,
-    /// PEM and age's lines in one text, of which a reader of PEM would pass over the latter.
-    #[error("PEM blocks and age identities in one file\nhint: put them into files of their own")]
-    Mixed,
-    /// A PEM block whose armour is not well formed.
-    #[error("{place}: {error}")]
-    Armour {
-        /// Which one.
+    /// A line is neither a key nor a comment, and not empty.
+    NotAKey {
+        /// The place of the line.
         place: Place,
-        /// What is wrong with it.
+    },
+    /// A line holds a key, and something else after white space.
+    Crowded {
+        /// The place of the line.
+        place: Place,
+    },
+    /// The PEM armor of a block is not well formed.
+    Armor {
+        /// The block.
+        place: Place,
+        /// The error in the block.
         error: pem::Error,
     },
-    /// A key that is damaged or was written wrong.
-    #[error("{place}: {what}\nhint: the key is damaged, or its writer had a fault; get another copy")]
+    /// A key is damaged or was written wrong.
     Malformed {
-        /// Where.
+        /// The place of the key.
         place: Place,
-        /// What is wrong.
+        /// The fault, in words.
         what: &'static str,
     },
-    /// Something well known that is no key for sealing, or a form of one that is not read.
-    #[error("{place}: {name} is not supported\nhint: {hint}")]
+    /// The text holds something well known that cannot seal, or a form of a key that is not read.
     Unsupported {
-        /// Where.
+        /// The place of the key.
         place: Place,
-        /// What it is, with its article.
-        name: String,
-        /// What to do.
-        hint: &'static str,
+        /// The kind of the key or block.
+        what: Unsupported,
     },
-    /// A key that asks for more work or memory than a reader should spend on it.
-    #[error("{place}: the key asks for more than is allowed: {what}\nhint: the file is damaged or hostile; nothing was computed")]
+    /// A key asks for more work or memory than a reader should spend on it.
     Limit {
-        /// Where.
+        /// The place of the key.
         place: Place,
-        /// What it asks for.
+        /// The parameter that is too large.
         what: &'static str,
+    },
+    /// The comment before a protected key has the fingerprint of another key.
+    Fingerprint {
+        /// The place of the key.
+        place: Place,
     },
 
     // The keys.
-    /// The passphrase is wrong (or the file is damaged: which of them cannot be told).
-    #[error("the passphrase does not fit this key\nhint: passphrases are case-sensitive; check the keyboard's layout")]
+    /// The passphrase is wrong, or the file is damaged. The two cannot be told apart.
     WrongPassphrase,
-    /// The file is encrypted, and no passphrase was given.
-    #[error("the key is protected by a passphrase\nhint: run this on a terminal, or give it with --passphrase-file")]
-    Protected,
 
     // The system.
-    /// There is not enough memory for what the passphrase has to go through.
-    #[error("the system failed: {0}\nhint: a key protected with scrypt may need 1 GiB of memory")]
+    /// The system has not enough memory for the key derivation.
     System(&'static str),
 }
 
+impl std::error::Error for KeyError {}
+
+/// Shows the place, where there is one, and the reason.
+impl fmt::Display for KeyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = self.place() {
+            write!(f, "{place}: ")?;
+        }
+        f.write_str(&self.reason())
+    }
+}
+
 impl KeyError {
-    /// Whose fault it is.
+    /// Returns the place of the key in the text; `None` if the error is not about one key.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::NotAKey { place }
+            | Self::Crowded { place }
+            | Self::Armor { place, .. }
+            | Self::Malformed { place, .. }
+            | Self::Unsupported { place, .. }
+            | Self::Limit { place, .. }
+            | Self::Fingerprint { place } => Some(*place),
+            Self::Unknown | Self::TooLong | Self::WrongPassphrase | Self::System(_) => None,
+        }
+    }
+
+    /// Returns what is wrong, without the place. The place says nothing about a text that is one key.
+    #[must_use]
+    pub fn reason(&self) -> Cow<'static, str> {
+        let text = match self {
+            Self::Unknown => "not a key",
+            Self::TooLong => "the key file is longer than 1 MiB",
+            Self::NotAKey { .. } => "neither a key nor a comment",
+            Self::Crowded { .. } => "something stands after the key in its line",
+            Self::Armor { error, .. } => return error.to_string().into(),
+            Self::Malformed { what, .. } => what,
+            Self::Unsupported { what, .. } => return format!("{what} is not supported").into(),
+            Self::Limit { what, .. } => return format!("the key asks for more than is allowed: {what}").into(),
+            Self::Fingerprint { .. } => "the key has another fingerprint than the comment before it says",
+            Self::WrongPassphrase => "the passphrase does not fit this key",
+            Self::System(what) => return format!("the system failed: {what}").into(),
+        };
+        text.into()
+    }
+
+    /// Returns the cause of the error.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
-            Self::WrongPassphrase | Self::Protected => Fault::Key,
+            Self::WrongPassphrase => Fault::Key,
             Self::System(_) => Fault::System,
             _ => Fault::Data,
         }
     }
 }
 
-/// What is wrong with a key, before it is known where that stands.
+/// An error of reading a key, without its place.
 #[derive(Debug)]
 pub(super) enum Trouble {
+    Crowded,
     Malformed(&'static str),
-    Unsupported { name: String, hint: &'static str },
+    Unsupported(Unsupported),
     Limit(&'static str),
     WrongPassphrase,
     System(&'static str),
 }
 
-impl Trouble {
-    pub(super) fn unsupported(name: impl Into<String>, hint: &'static str) -> Self {
-        Self::Unsupported { name: name.into(), hint }
+impl From<Unsupported> for Trouble {
+    fn from(what: Unsupported) -> Self {
+        Self::Unsupported(what)
     }
+}
 
+impl Trouble {
     pub(super) fn at(self, place: Place) -> KeyError {
         match self {
+            Self::Crowded => KeyError::Crowded { place },
             Self::Malformed(what) => KeyError::Malformed { place, what },
-            Self::Unsupported { name, hint } => KeyError::Unsupported { place, name, hint },
+            Self::Unsupported(what) => KeyError::Unsupported { place, what },
             Self::Limit(what) => KeyError::Limit { place, what },
             Self::WrongPassphrase => KeyError::WrongPassphrase,
             Self::System(what) => KeyError::System(what),

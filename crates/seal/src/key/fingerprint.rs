@@ -1,19 +1,22 @@
 //! A name for a public key that is short enough to read out.
 
+use aws_lc_rs::digest;
+
 use super::spki;
 use crate::PublicKey;
-use aws_lc_rs::digest;
 
 /// RFC 4648's base32, in lower case: no digit that looks like a letter.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// Letters between two hyphens.
+/// The number of characters between two hyphens.
 const GROUP: usize = 4;
+/// The beginning of the comment with a protected key's fingerprint.
+const COMMENT: &str = "# fingerprint: ";
 
 pub(super) fn of(key: &PublicKey) -> String {
     let digest = digest::digest(&digest::SHA256, &spki::encode(key));
     let (first, _) = digest.as_ref().split_at(16);
     let number = first.iter().fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
-    // 26 letters hold 130 bits: two zero bits follow the last of the number's.
+    // 26 characters hold 130 bits, so two zero bits follow the 128.
     let letter = |place: usize| {
         let shifted = if place < 25 { number >> (123 - 5 * place) } else { number << 2 };
         char::from(LETTERS[(shifted & 31) as usize])
@@ -26,4 +29,17 @@ pub(super) fn of(key: &PublicKey) -> String {
         name.push(letter(place));
     }
     name
+}
+
+/// Returns the comment that stands before a protected key.
+pub(super) fn comment(key: &PublicKey) -> String {
+    format!("{COMMENT}{}\n", of(key))
+}
+
+/// Returns the fingerprint in a comment, or `None` if the comment is another one.
+pub(super) fn in_comment(line: &str) -> Option<&str> {
+    let name = line.strip_prefix(COMMENT)?;
+    let groups: Vec<_> = name.split('-').map(str::len).collect();
+    let is_letter = |letter: u8| letter == b'-' || LETTERS.contains(&letter);
+    (groups == [4, 4, 4, 4, 4, 4, 2] && name.bytes().all(is_letter)).then_some(name)
 }

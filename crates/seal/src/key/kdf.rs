@@ -1,27 +1,29 @@
-//! How PBES2 makes a key of a passphrase: PBKDF2 (RFC 8018) and scrypt (RFC 7914), with ceilings on what a file may ask for.
+//! Key derivation in PBES2: PBKDF2 (RFC 8018) and scrypt (RFC 7914), with limits for the cost that a file may have.
+
+use std::num::NonZeroU32;
+
+use aws_lc_rs::pbkdf2;
 
 use super::algorithm;
 use super::cipher::Cipher;
 use super::der::{INTEGER, Item, NULL, OCTET_STRING, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use crate::{Passphrase, Secret, imp};
-use aws_lc_rs::pbkdf2;
-use std::num::NonZeroU32;
 
-/// What is written: OWASP's advice for PBKDF2 with HMAC-SHA-256.
+/// The iterations of new files, which OWASP advises for PBKDF2 with HMAC-SHA-256.
 const ITERATIONS: u32 = 600_000;
-/// Bytes in a salt that is written.
+/// The length of the salt in new files.
 const SALT: usize = 16;
 
-/// The most that is computed for a file: some seconds, and 1 GiB. Under a fuzzer next to nothing, so that it tries many files.
+/// Ceilings for the cost of a file: some seconds, and 1 GiB. They are low under a fuzzer, which has to try many files.
 mod ceiling {
     pub(super) const SALT: usize = 1024;
     pub(super) const ITERATIONS: u64 = if cfg!(fuzzing) { 4 } else { 10_000_000 };
-    /// Bytes in scrypt's table, `128 · N · r`.
+    /// The length of scrypt's table, `128 · N · r`.
     pub(super) const TABLE: u64 = if cfg!(fuzzing) { 1 << 12 } else { 1 << 30 };
     /// scrypt's work, `N · r · p`.
     pub(super) const WORK: u64 = if cfg!(fuzzing) { 1 << 7 } else { 1 << 24 };
-    /// What scrypt holds besides its table, `128 · r · p` bytes.
+    /// The length of scrypt's other memory, `128 · r · p`.
     pub(super) const LANES: u64 = 1 << 24;
 }
 
@@ -73,7 +75,7 @@ impl Prf {
     }
 }
 
-/// A function from passphrases to keys, with its parameters, which are below the ceilings.
+/// A key derivation function with its parameters, which are within the ceilings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kdf {
     Pbkdf2 { prf: Prf, salt: Vec<u8>, iterations: NonZeroU32 },
@@ -81,7 +83,7 @@ pub(super) enum Kdf {
 }
 
 impl Kdf {
-    /// What is written, with a new salt.
+    /// Returns the key derivation for new files, with a new salt.
     pub(super) fn fresh() -> Result<Self, crate::Error> {
         let mut salt = vec![0; SALT];
         crate::entropy::Entropy::System.fill("salt", 0, &mut salt)?;
@@ -89,7 +91,7 @@ impl Kdf {
         Ok(Self::Pbkdf2 { prf: Prf::Sha256, salt, iterations })
     }
 
-    /// What stands in an `AlgorithmIdentifier`, for a key of `cipher`.
+    /// Reads an `AlgorithmIdentifier`, for a key of `cipher`.
     pub(super) fn decode(mut identifier: Reader<'_>, cipher: Cipher) -> Result<Self, Trouble> {
         let oid = identifier.oid()?;
         if oid != ID_PBKDF2 && oid != ID_SCRYPT {
@@ -105,11 +107,11 @@ impl Kdf {
         if oid == ID_SCRYPT { scrypt(parameters, salt, cipher) } else { pbkdf2(parameters, salt, cipher) }
     }
 
-    /// The `AlgorithmIdentifier` of PBKDF2, the only one that is written.
+    /// Returns the `AlgorithmIdentifier` of PBKDF2, the only function in new files.
     pub(super) fn encode(&self) -> Secret {
         let Self::Pbkdf2 { prf, salt, iterations } = self else { unreachable!("scrypt is only read") };
         let bytes = iterations.get().to_be_bytes();
-        // Minimal, and without a high bit in front: one of these bytes is not zero.
+        // The integer is minimal and not negative. One of these bytes is not zero.
         let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
         let digits = &bytes[zeros..];
         let sign: &[u8] = if digits[0] < 0x80 { &[] } else { &[0] };
@@ -119,17 +121,20 @@ impl Kdf {
             Item::Tagged(INTEGER, &[Item::Raw(sign), Item::Raw(digits)]),
             Item::Tagged(SEQUENCE, &function),
         ];
-        Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(ID_PBKDF2)]), Item::Tagged(SEQUENCE, &parameters)]).encode()
+        Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(ID_PBKDF2)]), Item::Tagged(SEQUENCE, &parameters)])
+            .encode()
     }
 
-    /// The key for `cipher`. May leak: the parameters and lengths; scrypt, whose memory accesses depend on the passphrase, that too to whoever
-    /// shares the processor's caches.
+    /// Derives the key for `cipher`. May leak: the parameters and lengths. Scrypt's memory accesses depend on the
+    /// passphrase and may leak something of it to programs that share the processor's caches.
     pub(super) fn derive(&self, passphrase: &Passphrase, cipher: Cipher) -> Result<Secret, Trouble> {
         let mut key = Secret::zeroed(cipher.key_len());
         match self {
-            Self::Pbkdf2 { prf, salt, iterations } => pbkdf2::derive(prf.algorithm(), *iterations, salt, passphrase.as_bytes(), &mut key),
+            Self::Pbkdf2 { prf, salt, iterations } => {
+                pbkdf2::derive(prf.algorithm(), *iterations, salt, passphrase.as_bytes(), &mut key)
+            }
             Self::Scrypt { salt, n, r, p } => {
-                // All of what the ceilings allow, and the one block that it works on.
+                // The table, the other memory, and the one block that scrypt works on.
                 let memory = usize::try_from(128 * r * (n + p + 1)).unwrap_or(usize::MAX);
                 if !imp::scrypt::derive(passphrase.as_bytes(), salt, *n, *r, *p, memory, &mut key) {
                     return Err(Trouble::System("not enough memory"));
@@ -140,7 +145,7 @@ impl Kdf {
     }
 }
 
-/// `PBKDF2-params` behind the salt.
+/// Reads the rest of `PBKDF2-params` after the salt.
 fn pbkdf2(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<Kdf, Trouble> {
     let iterations = parameters.number()?;
     check_key_len(&mut parameters, cipher)?;
@@ -152,11 +157,14 @@ fn pbkdf2(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<K
     if iterations > ceiling::ITERATIONS {
         return Err(Trouble::Limit("more than 10 million iterations of PBKDF2"));
     }
-    let iterations = u32::try_from(iterations).ok().and_then(NonZeroU32::new).ok_or(Trouble::Malformed("it asks for no iterations"))?;
+    let iterations = u32::try_from(iterations)
+        .ok()
+        .and_then(NonZeroU32::new)
+        .ok_or(Trouble::Malformed("it asks for no iterations"))?;
     Ok(Kdf::Pbkdf2 { prf, salt, iterations })
 }
 
-/// `scrypt-params` behind the salt.
+/// Reads the rest of `scrypt-params` after the salt.
 fn scrypt(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<Kdf, Trouble> {
     let (n, r, p) = (parameters.number()?, parameters.number()?, parameters.number()?);
     check_key_len(&mut parameters, cipher)?;
@@ -179,7 +187,7 @@ fn scrypt(mut parameters: Reader<'_>, salt: Vec<u8>, cipher: Cipher) -> Result<K
     Ok(Kdf::Scrypt { salt, n, r, p })
 }
 
-/// The optional `keyLength`.
+/// Checks the optional `keyLength`.
 fn check_key_len(parameters: &mut Reader<'_>, cipher: Cipher) -> Result<(), Trouble> {
     if parameters.next_tag() == Some(INTEGER) && parameters.number()? != cipher.key_len() as u64 {
         return Err(Trouble::Malformed("the length of its key does not go with its cipher"));

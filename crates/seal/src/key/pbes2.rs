@@ -1,17 +1,19 @@
 //! Encrypted private keys: `EncryptedPrivateKeyInfo` of RFC 5958 with PBES2 of RFC 8018.
 //!
-//! PBES2 has no authentication: whoever can change a file and watch what becomes of it, again and again under the right passphrase, may learn
-//! something. So there is one error for all that goes wrong behind the passphrase, and the padding is looked at in constant time together
-//! with the frame of what is inside; neither is told without the other.
+//! PBES2 has no authentication. An attacker who can change a file, and can repeatedly watch how it is opened with the
+//! right passphrase, may learn something about the key. So everything that goes wrong after the key derivation gives
+//! one error. The padding is checked in constant time together with the frame inside, and one verdict covers both.
+
+use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
+use aws_lc_rs::error::Unspecified;
 
 use super::cipher::{BLOCK, Cipher};
 use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use super::kdf::Kdf;
 use super::{algorithm, pkcs8};
+use crate::passphrase::form::Form;
 use crate::{Passphrase, PrivateKey, Secret};
-use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
-use aws_lc_rs::error::Unspecified;
 use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 use deadpan_pad::{Padding, Scheme};
 
@@ -22,7 +24,7 @@ const PADDING: Padding = match Padding::new(Scheme::Pkcs7, BLOCK as u8) {
 /// id-PBES2, 1.2.840.113549.1.5.13.
 const ID_PBES2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d];
 
-/// An encrypted private key: what it takes to open it, and the ciphertext.
+/// An encrypted private key: the parameters to open it, and the ciphertext.
 pub(super) struct Sealed {
     kdf: Kdf,
     cipher: Cipher,
@@ -31,7 +33,7 @@ pub(super) struct Sealed {
 }
 
 impl Sealed {
-    /// What stands in a DER text. Nothing is computed; parameters past the ceilings are refused.
+    /// Reads an encrypted key in DER. Refuses parameters above the ceilings. Derives no key.
     pub(super) fn decode(der: &[u8]) -> Result<Self, Trouble> {
         let mut outside = Reader::new(der);
         let mut inside = outside.sequence()?;
@@ -54,7 +56,7 @@ impl Sealed {
         Ok(Self { kdf: Kdf::decode(kdf, cipher)?, cipher, iv, ciphertext: ciphertext.to_vec() })
     }
 
-    /// A private key, encrypted: PBKDF2 with HMAC-SHA-256, AES-256-CBC.
+    /// Encrypts a private key: PBKDF2 with HMAC-SHA-256, AES-256-CBC.
     pub(super) fn seal(key: &PrivateKey, passphrase: &Passphrase) -> Result<Self, crate::Error> {
         let failed = |_: Unspecified| crate::Error::System("no encryption");
         let mut iv = [0; BLOCK];
@@ -62,29 +64,47 @@ impl Sealed {
         let (kdf, cipher) = (Kdf::fresh()?, Cipher::Aes256);
         let der = pkcs8::encode(key);
         let mut padded = Secret::zeroed(PADDING.padded_len(der.len()).unwrap_or(0));
-        PADDING.pad_into(&der, &mut padded).map_err(|_| crate::Error::Invalid("a key of this length cannot be protected"))?;
-        let wrapping = kdf.derive(passphrase, cipher).map_err(|_| crate::Error::System("not enough memory"))?;
-        let wrapping = UnboundCipherKey::new(cipher.algorithm(), &wrapping).and_then(EncryptingKey::cbc).map_err(failed)?;
+        PADDING
+            .pad_into(&der, &mut padded)
+            .map_err(|_| crate::Error::Invalid("a key of this length cannot be protected"))?;
+        let wrapping = kdf
+            .derive(&passphrase.in_form(Form::Composed), cipher)
+            .map_err(|_| crate::Error::System("not enough memory"))?;
+        let wrapping =
+            UnboundCipherKey::new(cipher.algorithm(), &wrapping).and_then(EncryptingKey::cbc).map_err(failed)?;
         let context = EncryptionContext::Iv128((&iv).into());
         wrapping.less_safe_encrypt(&mut padded, context).map_err(failed)?;
         Ok(Self { kdf, cipher, iv, ciphertext: padded.to_vec() })
     }
 
-    /// The encrypted key as DER, for one that was sealed here.
+    /// Returns the encrypted key as DER, for a key that [`Sealed::seal`] encrypted.
     pub(super) fn encode(&self) -> Vec<u8> {
         let kdf = self.kdf.encode();
         let cipher = self.cipher.encode(&self.iv);
         let parameters = Item::Tagged(SEQUENCE, &[Item::Raw(&kdf), Item::Raw(&cipher)]);
         let algorithm = Item::Tagged(SEQUENCE, &[Item::Tagged(OID, &[Item::Raw(ID_PBES2)]), parameters]);
-        Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(&self.ciphertext)])]).encode().to_vec()
+        Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(&self.ciphertext)])])
+            .encode()
+            .to_vec()
     }
 
-    /// The private key. May leak: the lengths and parameters, the length of the key, and whether the passphrase is right.
+    /// Returns the private key. Each Unicode form of the passphrase is tried. May leak: the lengths and parameters, the
+    /// length of the key, and which form of the passphrase is right, if one is.
     pub(super) fn open(&self, passphrase: &Passphrase) -> Result<PrivateKey, Trouble> {
+        for form in passphrase.forms() {
+            match self.open_with(&passphrase.in_form(form)) {
+                Err(Trouble::WrongPassphrase) => {}
+                result => return result,
+            }
+        }
+        Err(Trouble::WrongPassphrase)
+    }
+
+    fn open_with(&self, passphrase: &Passphrase) -> Result<PrivateKey, Trouble> {
         let plain = self.decrypt(passphrase)?;
         let (length, padded) = PADDING.unpad_ct(&plain);
         let (framed, whole) = frame(&plain);
-        // One verdict for both: see above.
+        // One verdict covers the padding and the frame: see the module's documentation.
         if !(padded & whole & framed.ct_eq(&length)).declassify() {
             return Err(Trouble::WrongPassphrase);
         }
@@ -94,18 +114,20 @@ impl Sealed {
         })
     }
 
-    /// What the ciphertext holds, padding included. May leak: the lengths and parameters.
+    /// Returns the plaintext with its padding. May leak: the lengths and parameters.
     fn decrypt(&self, passphrase: &Passphrase) -> Result<Secret, Trouble> {
         let failed = |_: Unspecified| Trouble::System("no decryption");
         let wrapping = self.kdf.derive(passphrase, self.cipher)?;
-        let wrapping = UnboundCipherKey::new(self.cipher.algorithm(), &wrapping).and_then(DecryptingKey::cbc).map_err(failed)?;
+        let wrapping =
+            UnboundCipherKey::new(self.cipher.algorithm(), &wrapping).and_then(DecryptingKey::cbc).map_err(failed)?;
         let mut plain = Secret::copy_of(&self.ciphertext);
         wrapping.decrypt(&mut plain, DecryptionContext::Iv128((&self.iv).into())).map_err(failed)?;
         Ok(plain)
     }
 }
 
-/// How long the sequence at the front says it is, head included, and whether there is one. Leaks nothing of it.
+/// Returns the length that the sequence at the start announces, with its head, and whether there is a sequence. Leaks
+/// nothing of the plaintext.
 fn frame(plain: &[u8]) -> (usize, Choice) {
     let &[tag, first, second, third, ..] = plain else { return (0, Choice::FALSE) };
     let one = usize::from(second);

@@ -1,10 +1,10 @@
-//! Private keys: `OneAsymmetricKey` of RFC 5958, and what it holds for each kind of key.
+//! Private keys: `OneAsymmetricKey` of RFC 5958, and its contents for each kind of key.
 //!
 //! ```text
 //! version 0 or 1 | algorithm | OCTET STRING: the key | [0] attributes | [1] public key, in version 1
 //! ```
 //!
-//! What may leak: the kind and the form of the key, and whether it is valid. Scalars and seeds are copied by their place and length.
+//! May leak: the kind and the form of the key, and whether it is valid. Scalars and seeds are copied as a whole.
 
 use super::der::{self, INTEGER, Item, OCTET_STRING, Reader, SEQUENCE};
 use super::error::Trouble;
@@ -12,25 +12,31 @@ use super::{algorithm, spki};
 use crate::kem::Material;
 use crate::{Kem, PrivateKey, Secret};
 
-/// Bytes in a seed of ML-KEM: `d ‖ z` of FIPS 203.
+/// The length of an ML-KEM seed: `d ‖ z` of FIPS 203.
 const SEED: usize = 64;
 
-/// The private key as DER.
+/// Returns the private key as DER.
 pub(super) fn encode(key: &PrivateKey) -> Secret {
     let algorithm = Item::Tagged(SEQUENCE, &[algorithm::inside(key.kem())]);
     let contents = contents(key);
-    Item::Tagged(SEQUENCE, &[Item::Tagged(INTEGER, &[Item::Raw(&[0])]), algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(&contents)])])
-        .encode()
+    Item::Tagged(
+        SEQUENCE,
+        &[Item::Tagged(INTEGER, &[Item::Raw(&[0])]), algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(&contents)])],
+    )
+    .encode()
 }
 
-/// What the octet string of a private key holds.
+/// Returns the contents of a private key's octet string.
 fn contents(key: &PrivateKey) -> Secret {
     match (key.kem(), key.material()) {
         (_, Material::Expanded(expanded)) => Item::Tagged(OCTET_STRING, &[Item::Raw(expanded)]).encode(),
         (Kem::X25519, Material::Seed(scalar)) => Item::Tagged(OCTET_STRING, &[Item::Raw(scalar)]).encode(),
-        (Kem::MlKem768 | Kem::MlKem1024, Material::Seed(seed)) => Item::Tagged(der::context(0), &[Item::Raw(seed)]).encode(),
+        (Kem::MlKem768 | Kem::MlKem1024, Material::Seed(seed)) => {
+            Item::Tagged(der::context(0), &[Item::Raw(seed)]).encode()
+        }
         (Kem::MlKem768P256 | Kem::XWing, Material::Seed(seed)) => Secret::copy_of(seed),
-        // `ECPrivateKey` of RFC 5915, without the curve, which has been named; with the public key, since some readers want it.
+        // `ECPrivateKey` of RFC 5915. The curve is left out, because the algorithm identifier names it. The public key
+        // is there, because some readers require it.
         (Kem::P256, Material::Seed(scalar)) => {
             let point = [Item::Raw(&[0]), Item::Raw(key.public().as_bytes())];
             let parts = [
@@ -43,9 +49,9 @@ fn contents(key: &PrivateKey) -> Secret {
     }
 }
 
-/// The private key in a DER text. If a public key stands beside it, it has to be the one that belongs to it.
+/// Reads a private key in DER. A public key in the same structure has to belong to the private key.
 ///
-/// All of the structure is looked at before the algorithm, so that what is not a private key at all is never taken for a foreign one.
+/// The whole structure is checked before the algorithm, so that damaged data are never named as a key of another kind.
 pub(super) fn decode(der: &[u8]) -> Result<PrivateKey, Trouble> {
     let mut outside = Reader::new(der);
     let mut inside = outside.sequence()?;
@@ -67,7 +73,7 @@ pub(super) fn decode(der: &[u8]) -> Result<PrivateKey, Trouble> {
     Ok(key)
 }
 
-/// Attributes say nothing about the key itself; they have to be well formed, though.
+/// Skips attributes, which have to be well formed. They contain nothing about the key itself.
 fn skip_attributes(attributes: &[u8]) -> Result<(), Trouble> {
     let mut attributes = Reader::new(attributes);
     while attributes.next_tag().is_some() {
@@ -79,7 +85,7 @@ fn skip_attributes(attributes: &[u8]) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The key from what its octet string holds.
+/// Reads the key in the contents of the octet string.
 fn private_key(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
     match kem {
         Kem::X25519 => {
@@ -94,7 +100,7 @@ fn private_key(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
     }
 }
 
-/// `ECPrivateKey`: RFC 5915 section 3.
+/// Reads `ECPrivateKey`: RFC 5915 section 3.
 fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
     let mut outside = Reader::new(contents);
     let mut inside = outside.sequence()?;
@@ -105,7 +111,7 @@ fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
     let scalar = inside.take(OCTET_STRING)?;
     if let Some(curve) = inside.maybe(der::context_of(0))? {
         let mut curve = Reader::new(curve);
-        // prime256v1 once more: the algorithm identifier has named it.
+        // prime256v1 again, as in the algorithm identifier.
         if curve.oid()? != [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07] {
             return Err(Trouble::Malformed("it names two different curves"));
         }
@@ -126,7 +132,7 @@ fn ec_private_key(contents: &[u8]) -> Result<PrivateKey, Trouble> {
     Ok(key)
 }
 
-/// The three forms of RFC 9935 section 6.
+/// Reads an ML-KEM key in one of the three forms of RFC 9935 section 6.
 fn ml_kem(kem: Kem, contents: &[u8]) -> Result<PrivateKey, Trouble> {
     let mut reader = Reader::new(contents);
     let (tag, inside) = reader.any()?;
@@ -153,17 +159,19 @@ fn from_seed(kem: Kem, seed: &[u8]) -> Result<PrivateKey, Trouble> {
     PrivateKey::from_seed(kem, seed).map_err(|_| Trouble::Malformed("the private key is not a valid one of its kind"))
 }
 
-/// The decapsulation key of FIPS 203: `s ‖ ek ‖ H(ek) ‖ z`.
+/// Reads the decapsulation key of FIPS 203: `s ‖ ek ‖ H(ek) ‖ z`.
 fn from_expanded(kem: Kem, expanded: &[u8]) -> Result<PrivateKey, Trouble> {
     let length = if kem == Kem::MlKem768 { 2400 } else { 3168 };
     if expanded.len() != length {
         return Err(Trouble::Malformed("the expanded private key has a wrong length"));
     }
-    PrivateKey::from_expanded(kem, expanded).map_err(|_| Trouble::Malformed("the expanded private key is not a valid one of its kind"))
+    PrivateKey::from_expanded(kem, expanded)
+        .map_err(|_| Trouble::Malformed("the expanded private key is not a valid one of its kind"))
 }
 
-/// Both forms have to be the same key: RFC 9935 section 8. The encapsulation key and `z` are compared; `s` has to open what was sealed to
-/// the seed's public key, which a key with another `s` would answer with another secret. May leak: whether they are.
+/// Checks that a seed and an expanded key are the same key (RFC 9935 section 8). The encapsulation keys and `z` have to
+/// be equal. `s` has to decapsulate what was encapsulated to the seed's public key; another `s` gives another secret.
+/// May leak: whether the keys are the same.
 fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &[u8]) -> Result<(), Trouble> {
     const DIFFERENT: Trouble = Trouble::Malformed("its seed and its expanded form are different keys");
     let z = Secret::copy_of(&seed[SEED / 2..]);
@@ -173,13 +181,13 @@ fn check_expanded(key: &PrivateKey, seed: &[u8], other: &PrivateKey, expanded: &
     let system = |_| Trouble::System("no random bytes");
     let (enc, secret) = key.public().encapsulate().map_err(system)?;
     let opened = other.decapsulate(&enc).map_err(|_| DIFFERENT)?;
-    if secret.same(&opened) { Ok(()) } else { Err(DIFFERENT) }
+    if opened.is_some_and(|opened| secret.same(&opened)) { Ok(()) } else { Err(DIFFERENT) }
 }
 
-/// A public key that stands beside a private one.
+/// Checks that the public key in the structure belongs to the private key.
 fn check_public(key: &PrivateKey, public: Option<&[u8]>) -> Result<(), Trouble> {
     match public {
-        // Compressed points and the like are refused by name.
+        // `public_key` refuses compressed points by name.
         Some(bytes) if spki::public_key(key.kem(), bytes)? != *key.public() => {
             Err(Trouble::Malformed("the public key beside it belongs to another private key"))
         }

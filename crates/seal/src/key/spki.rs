@@ -1,18 +1,20 @@
-//! Public keys: `SubjectPublicKeyInfo` of RFC 5280, which holds an algorithm identifier and what HPKE writes of the key.
+//! Public keys: `SubjectPublicKeyInfo` of RFC 5280, which holds an algorithm identifier and the key as HPKE serializes
+//! it.
 
+use super::Unsupported;
 use super::algorithm;
 use super::der::{BIT_STRING, Item, Reader, SEQUENCE};
 use super::error::Trouble;
 use crate::{Kem, PublicKey};
 
-/// The public key as DER.
+/// Returns the public key as DER.
 pub(super) fn encode(key: &PublicKey) -> Vec<u8> {
     let algorithm = Item::Tagged(SEQUENCE, &[algorithm::inside(key.kem())]);
     let bits = [Item::Raw(&[0]), Item::Raw(key.as_bytes())];
     Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(BIT_STRING, &bits)]).encode().to_vec()
 }
 
-/// The public key in a DER text, checked.
+/// Reads and checks a public key in DER.
 pub(super) fn decode(der: &[u8]) -> Result<PublicKey, Trouble> {
     let mut outside = Reader::new(der);
     let mut inside = outside.sequence()?;
@@ -23,11 +25,10 @@ pub(super) fn decode(der: &[u8]) -> Result<PublicKey, Trouble> {
     public_key(algorithm::kem(identifier)?, bits)
 }
 
-/// The key from what stands in a bit string.
+/// Reads the key in the contents of a bit string.
 pub(super) fn public_key(kem: Kem, bytes: &[u8]) -> Result<PublicKey, Trouble> {
     if kem == Kem::P256 && matches!(bytes, [2 | 3, ..]) {
-        let hint = "convert it with `openssl ec -pubin -conv_form uncompressed -pubout`";
-        return Err(Trouble::unsupported("a compressed point", hint));
+        return Err(Unsupported::CompressedPoint.into());
     }
     if bytes.len() != kem.public_len() || (kem == Kem::P256 && bytes.first() != Some(&4)) {
         return Err(Trouble::Malformed("the public key has a wrong length or form"));

@@ -1,24 +1,26 @@
-//! A reader that opens, in order.
+//! Reading the data of a sealed file in order.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::sync::Arc;
 
 use crate::Error;
 use crate::floe::{Message, Reader};
 use crate::padding::Stripper;
 use deadpan_ct::Wiped;
-use std::fmt;
-use std::io::{self, Read};
-use std::sync::Arc;
 
-/// Opens what is read through it. What comes out is authentic; an end without an error is the end of what was sealed.
+/// A reader that opens in order. All data that it returns are authentic. If it reaches the end without an error, the
+/// data are complete.
 pub struct Opener<R> {
     reader: Reader<Arc<Message>, R>,
-    /// For padded data: what is held back, and what was let go.
+    /// The state of removing the padding, if the data are padded.
     stripping: Option<Stripping>,
 }
 
 #[derive(Default)]
 struct Stripping {
     stripper: Stripper,
-    /// A mark, zeros and a piece that go out next, in this order.
+    /// The next output, in this order: a mark, zeros, and a piece.
     mark: bool,
     zeros: u64,
     piece: Wiped<Vec<u8>>,
@@ -54,7 +56,7 @@ impl Stripping {
             self.mark = passed.before.is_some();
             self.zeros = passed.before.unwrap_or_default();
             if self.piece.capacity() < piece.len() {
-                // Grown at once and while it is empty: memory that grows leaves copies of what was in it behind.
+                // The memory grows while it is empty: memory that grows leaves copies of its contents behind.
                 self.piece = Wiped::new(Vec::with_capacity(piece.len()));
             }
             self.piece.clear();

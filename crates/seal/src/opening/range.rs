@@ -1,13 +1,14 @@
-//! A reader that opens, wherever.
+//! Reading the data of a sealed file at any position.
 
-use crate::Error;
-use crate::floe::{Message, SeekReader};
-use crate::padding::End;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-/// Opens what is read, wherever: only the segments that hold it.
+use crate::Error;
+use crate::floe::{Message, SeekReader};
+use crate::padding::End;
+
+/// A reader that opens at any position. It opens only the segments that hold the wanted data.
 pub struct RangeReader<R> {
     reader: SeekReader<Arc<Message>, R>,
     length: u64,
@@ -26,14 +27,14 @@ impl<R: Read + Seek> RangeReader<R> {
         Ok(Self { reader, length })
     }
 
-    /// How long the plain data are.
+    /// Returns the length of the plain data.
     #[must_use]
     pub fn length(&self) -> u64 {
         self.length
     }
 }
 
-/// Where the data end: the segments are searched from the back, of which padding is the smallest part.
+/// Finds the end of padded data. The search goes from the back, since padding is the smaller part.
 fn end_of_padded<R: Read + Seek>(reader: &mut SeekReader<Arc<Message>, R>) -> Result<u64, Error> {
     let mut end = End::default();
     let mut begin = reader.length();
@@ -56,7 +57,9 @@ impl<R: Read + Seek> Read for RangeReader<R> {
 impl<R: Read + Seek> Seek for RangeReader<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let to = match to {
-            SeekFrom::End(by) => SeekFrom::Start(self.length.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?),
+            SeekFrom::End(by) => {
+                SeekFrom::Start(self.length.checked_add_signed(by).ok_or(io::ErrorKind::InvalidInput)?)
+            }
             other => other,
         };
         self.reader.seek(to)

@@ -1,4 +1,4 @@
-//! Headers for other recipients, in the place of the old one or before a copy of the payload.
+//! Tests of headers for other recipients, written over the old header or before a copy of the payload.
 
 use super::*;
 use crate::foreign::{CHEAP, recipient};
@@ -19,7 +19,7 @@ fn key(kem: Kem) -> (PrivateKey, Recipient) {
     (key, recipient)
 }
 
-/// Data sealed to the passphrase, opened.
+/// Returns data sealed to the passphrase, and the `Opened` for them.
 fn sealed(data: &[u8]) -> (Vec<u8>, Opened, usize) {
     let sealed = Sealing::to(vec![recipient()]).and_then(|it| it.bytes(data)).expect("sealed");
     let header = Header::read(&sealed[..]).expect("a header");
@@ -50,7 +50,7 @@ fn recipients_can_be_changed_without_the_payload() {
 fn a_new_header_is_as_long_as_the_old_one_or_refused() {
     let (sealed, opened, length) = sealed(b"data");
     assert_eq!(Header::read(&sealed[..]).expect("a header").slack(), 0, "a short file has no room");
-    // 28 bytes shorter than the passphrase's, which become slack.
+    // The entry is 28 bytes shorter than that of the passphrase; they become slack.
     let (small_key, small) = key(Kem::X25519);
     let new = opened.rewrap(&[small], false).expect("it fits");
     assert_eq!(new.len(), length);
@@ -67,7 +67,7 @@ fn a_new_header_is_as_long_as_the_old_one_or_refused() {
         assert_eq!(data_of(&copied, Identity::Key(large_key.clone())).expect("the new key"), b"data");
         assert!(data_of(&copied, passphrase(b"straight face")).is_err());
     }
-    // Where the old one is long enough, nothing is longer.
+    // If the old header is long enough, the new one has its length.
     assert_eq!(opened.rewrap_longer(&[other()], false).expect("a header").len(), length);
 }
 
@@ -81,11 +81,11 @@ fn new_recipients_are_held_to_the_same_rules() {
         assert!(matches!(rewrap(&opened, &[], false), Err(Error::NoRecipients)));
         assert!(matches!(rewrap(&opened, &[other(), other()], false), Err(Error::TooMany(_))));
         let empty = Recipient::Passphrase(Passphrase::new(b""), CHEAP);
-        assert!(matches!(rewrap(&opened, &[empty], false), Err(Error::Invalid(_))));
+        assert!(matches!(rewrap(&opened, &[empty], false), Err(Error::EmptyPassphrase)));
     }
 }
 
-/// The key under which the same file key is sealed again must be another one.
+/// The file key is sealed again under a new key.
 #[test]
 fn a_new_header_has_a_new_salt() {
     let (sealed, opened, length) = sealed(b"data");

@@ -1,4 +1,8 @@
-//! The generator.
+//! The generator of bulk random bytes.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
 
 use super::health;
 use crate::Error;
@@ -7,32 +11,30 @@ use crate::imp::hkdf;
 use crate::imp::keystream::{self, BLOCK, Counter};
 use crate::imp::transient::Transient;
 use deadpan_ct::{Wipe, Wiped};
-use std::fmt;
-use std::io::{self, Read};
-use std::time::{Duration, Instant};
 
 const KEY: usize = 32;
-/// The page: the key, whether there is one, and while there is a new one, the seed.
+/// The layout of the page: the key, then whether there is one, and the seed while the key is renewed.
 const SEEDED: usize = KEY;
 const SEED: std::ops::Range<usize> = 512..512 + health::SAMPLE;
-/// A key serves for this much at the most: a mebibyte, which caches hold.
+/// The most bytes from one key: a mebibyte, which fits caches.
 pub(super) const PIECE: usize = 1 << 20;
-/// What the keystream begins with: the next key, then output. The fastest back end makes as much at once.
+/// The first bytes of a keystream: the next key, then output. The fastest back end makes this many bytes at once.
 pub(super) const FIRST: usize = 512;
 /// Bytes between two seeds.
 pub(super) const BETWEEN: u64 = 64 << 20;
 /// Time between two seeds.
 const AGE: Duration = Duration::from_secs(60);
 
-/// Makes as many random bytes as one wants; see [the module](super). Each thread should have its own.
+/// A generator of random bytes; see [the module](super). Each thread should have its own.
 pub struct Generator {
-    /// Empty in the child of a fork.
+    /// The page with the key. The child of a fork finds it empty.
     page: Transient,
     entropy: Entropy,
     process: u32,
     /// Bytes until the next seed.
     left: u64,
-    seeded: Instant,
+    /// The time of the last seed; `None` without a clock, where seeds are due by bytes alone.
+    seeded: Option<Instant>,
     seeds: u64,
 }
 
@@ -43,7 +45,7 @@ impl fmt::Debug for Generator {
 }
 
 impl Generator {
-    /// A new one with a fresh seed, and tested: a few microseconds.
+    /// Makes a generator with a fresh seed, and tests it, in a few microseconds.
     ///
     /// # Errors
     /// [`Error::System`] if the system has no random bytes, or if a test fails.
@@ -54,15 +56,16 @@ impl Generator {
     pub(super) fn with_entropy(entropy: Entropy) -> Result<Self, Error> {
         health::known_answer()?;
         let mut generator =
-            Self { page: Transient::new(), entropy, process: std::process::id(), left: 0, seeded: Instant::now(), seeds: 0 };
+            Self { page: Transient::new(), entropy, process: process(), left: 0, seeded: now(), seeds: 0 };
         generator.seed()?;
         Ok(generator)
     }
 
-    /// Fills `bytes`. Not one of them is ever given out again.
+    /// Fills `bytes` with random bytes. No byte is ever returned twice.
     ///
     /// # Errors
-    /// [`Error::System`] if the system has no random bytes when it is time for a new seed; what is in `bytes` then must not be used.
+    /// [`Error::System`] if a new seed is due and the system has no random bytes. The contents of `bytes` must then not
+    /// be used.
     pub fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
         bytes.chunks_mut(PIECE).try_for_each(|piece| self.fill_piece(piece))
     }
@@ -70,12 +73,12 @@ impl Generator {
     /// Takes a fresh seed now.
     ///
     /// # Errors
-    /// As [`Generator::new`].
+    /// [`Error::System`] if the system has no random bytes, or if a test fails.
     pub fn reseed(&mut self) -> Result<(), Error> {
         self.seed()
     }
 
-    /// How many seeds it has had. (For tests of the rules above.)
+    /// Returns how many seeds the generator has had.
     #[cfg(test)]
     pub(super) fn seeds(&self) -> u64 {
         self.seeds
@@ -100,16 +103,22 @@ impl Generator {
         Ok(())
     }
 
-    /// Whether so many bytes should not come from the key that there is.
+    /// Whether a new seed is due before this many bytes.
     fn is_stale(&self, bytes: usize) -> bool {
-        // The page is empty in a child; the number of the process is for systems without such pages.
-        self.page.bytes()[SEEDED] == 0 || self.process != std::process::id() || self.left < bytes as u64 || self.seeded.elapsed() >= AGE
+        // The page is empty in the child of a fork. The number of the process serves systems without such pages.
+        self.page.bytes()[SEEDED] == 0
+            || self.process != process()
+            || self.left < bytes as u64
+            || self.seeded.is_some_and(|seeded| seeded.elapsed() >= AGE)
     }
 
     fn seed(&mut self) -> Result<(), Error> {
         let page = self.page.bytes_mut();
         page[SEEDED] = 0;
-        let seed = self.entropy.fill("generator's seed", self.seeds, &mut page[SEED]).and_then(|()| health::check(&page[SEED]));
+        let seed = self
+            .entropy
+            .fill("generator's seed", self.seeds, &mut page[SEED])
+            .and_then(|()| health::check(&page[SEED]));
         let mixed = seed.and_then(|()| {
             let mut key = Wiped::new([0; KEY]);
             hkdf::extract(&page[..KEY], &page[SEED], &mut key)?;
@@ -119,17 +128,27 @@ impl Generator {
         page[SEED].wipe();
         mixed?;
         page[SEEDED] = 1;
-        (self.left, self.process, self.seeded) = (BETWEEN, std::process::id(), Instant::now());
+        (self.left, self.process, self.seeded) = (BETWEEN, process(), now());
         self.seeds += 1;
         Ok(())
     }
+}
+
+/// Returns the number of this process. WebAssembly has no process numbers and no forks, and `process::id` panics there.
+fn process() -> u32 {
+    if cfg!(target_family = "wasm") { 0 } else { std::process::id() }
+}
+
+/// Returns the time; `None` in WebAssembly without a system, where `Instant::now` panics.
+fn now() -> Option<Instant> {
+    (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
 }
 
 fn key_in(page: &mut [u8; 4096]) -> &mut [u8; KEY] {
     page.first_chunk_mut().expect("a page is longer")
 }
 
-/// Without an end.
+/// Reads random bytes without an end.
 impl Read for Generator {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.fill(buffer).map_err(Error::into_io)?;

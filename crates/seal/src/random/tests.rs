@@ -1,9 +1,10 @@
-//! What comes out, when a seed is due, and what a child gets.
+//! Tests of the output, of when a seed is due, and of the child of a fork.
+
+use std::collections::HashSet;
+use std::io::Read;
 
 use super::generator::{BETWEEN, FIRST, Generator, PIECE};
 use crate::entropy::Entropy;
-use std::collections::HashSet;
-use std::io::Read;
 
 fn fixed(seed: u8) -> Generator {
     Generator::with_entropy(Entropy::Fixed(seed)).expect("a generator")
@@ -15,7 +16,8 @@ fn take(generator: &mut Generator, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Every piece of eight bytes is there once. Among a million of them a coincidence has a probability of 2^-25 for real seeds; these are fixed.
+/// No piece of eight bytes occurs twice. With real seeds, a coincidence among a million pieces has a probability of
+/// 2^-25; these seeds are fixed.
 #[test]
 fn nothing_comes_twice_however_requests_are_cut() {
     let mut seen = HashSet::new();
@@ -56,7 +58,7 @@ fn generators_differ_and_the_same_seed_gives_the_same() {
     assert_eq!(take(&mut fixed(1), PIECE + 99), take(&mut fixed(1), PIECE + 99));
 }
 
-/// The next key is what the keystream begins with, and nobody sees it: what comes out is the keystream behind it, from the next key on.
+/// The keystream begins with the next key, which is never returned. The output is the keystream after it.
 #[test]
 fn each_request_has_a_key_of_its_own() {
     let (mut whole, mut cut) = (fixed(1), fixed(1));
@@ -84,7 +86,7 @@ fn a_seed_is_taken_when_it_is_due() {
     assert_ne!(take(&mut with, 32), take(&mut without, 32), "a seed changes what comes");
 }
 
-/// The old key goes into the new one: a seed that an attacker knows does not undo what was there.
+/// The old key goes into the new one: a seed that an attacker knows does not undo the earlier ones.
 #[test]
 fn a_known_seed_does_not_make_the_state_known() {
     let (mut one, mut other) = (fixed(1), fixed(1));
@@ -104,7 +106,8 @@ fn a_child_does_not_repeat_its_parent() {
     let children = [in_child(|| answer(&mut generator)), in_child(|| answer(&mut generator))];
     let parent = answer(&mut generator);
     assert!(children[0] != parent && children[1] != parent && children[0] != children[1]);
-    // And with a source that gives every process the same, so that nothing but the empty page makes the difference: a second seed.
+    // With a source that gives every process the same bytes, only the empty page makes a difference: a second seed is
+    // taken.
     let mut generator = fixed(1);
     assert_eq!(
         in_child(|| {
@@ -134,8 +137,8 @@ fn short_and_long_requests_are_filled() {
     }
 }
 
-/// Classical tests over 8 MiB of a fixed seed: they find a fault in the plumbing, not in AES. Each bound lies seven and a half standard deviations out, which
-/// an honest generator exceeds less than once in 2^40.
+/// Classical tests over 8 MiB from a fixed seed: they find errors in the code around AES, not in AES. Each bound is
+/// seven and a half standard deviations out, which an honest generator exceeds less than once in 2^40.
 #[test]
 fn bytes_look_random() {
     let bytes = take(&mut fixed(42), 8 << 20);
@@ -158,12 +161,16 @@ fn bytes_look_random() {
     bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
     let expected = bytes.len() as f64 / 256.0;
     let chi: f64 = counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum();
-    // Wilson and Hilferty's cube root, which makes it normal far into its tail.
+    // Wilson and Hilferty's cube root makes the value normal far into its tail.
     let spread = 2.0 / (9.0 * 255.0);
     far("chi-square of bytes", ((chi / 255.0).cbrt() - (1.0 - spread)) / spread.sqrt());
 
     for lag in [1, 2, 16, FIRST - 32, FIRST] {
-        let sum: f64 = bytes.iter().zip(&bytes[lag..]).map(|(one, other)| (f64::from(*one) - 127.5) * (f64::from(*other) - 127.5)).sum();
+        let sum: f64 = bytes
+            .iter()
+            .zip(&bytes[lag..])
+            .map(|(one, other)| (f64::from(*one) - 127.5) * (f64::from(*other) - 127.5))
+            .sum();
         let variance = (256.0_f64.powi(2) - 1.0) / 12.0;
         far(&format!("correlation at {lag}"), sum / variance / ((bytes.len() - lag) as f64).sqrt());
     }

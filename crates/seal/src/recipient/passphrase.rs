@@ -1,22 +1,26 @@
-//! The file key, sealed under a passphrase, with a commitment: no entry answers to two passphrases.
+//! The file key, sealed under a passphrase, with a commitment, so that no entry opens with two passphrases.
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 use super::PASSPHRASE;
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
-use crate::header::{Entry, PREAMBLE};
+use crate::layout::{Entry, PREAMBLE};
+use crate::passphrase::form::Form;
 use crate::session::{SALT, Session};
 use crate::{Cost, Error, Passphrase, Secret};
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 pub(super) const COST: usize = 12;
 pub(super) const COMMITMENT: usize = 32;
 pub(super) const TAG: usize = 16;
-/// Bytes in the body: the cost, salt, commitment, the sealed file key.
+/// The length of the body: the cost, the salt, the commitment and the sealed file key.
 pub(crate) const BODY: usize = COST + SALT + COMMITMENT + KEY + TAG;
 
-/// The cost that an entry asks for, bounded.
+/// Reads the cost in the body of an entry, and checks it against the format's bounds.
 pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
-    let number = |at: usize| body.get(at..at + 4).map(|bytes| bytes.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)));
+    let number = |at: usize| {
+        body.get(at..at + 4).map(|bytes| bytes.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte)))
+    };
     let bad = Error::Header("the length of a recipient");
     let (Some(memory), Some(passes), Some(lanes)) = (number(0), number(4), number(8)) else { return Err(bad) };
     let cost = Cost { memory, passes, lanes };
@@ -24,51 +28,83 @@ pub(crate) fn cost(body: &[u8]) -> Result<Cost, Error> {
     Ok(cost)
 }
 
-/// What hashes a passphrase: the passphrase itself, or a session that may have done it before.
+/// Hashes a passphrase to open a file: the passphrase itself, or a session that may have hashed it before.
 pub(crate) trait Stretch {
-    /// `length` bytes of Argon2id.
-    fn stretched(&self, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error>;
+    /// Returns the forms of the passphrase to try on a salt, in order.
+    fn forms(&self, salt: &[u8; SALT]) -> Vec<Form>;
+
+    /// Returns `length` bytes of Argon2id over the passphrase in a form, or [`Error::TooCostly`] if the cost is above
+    /// the ceiling.
+    fn stretched(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error>;
 }
 
 impl Stretch for Passphrase {
-    fn stretched(&self, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
+    fn forms(&self, _: &[u8; SALT]) -> Vec<Form> {
+        self.forms()
+    }
+
+    fn stretched(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
+        self.max_cost().check(cost)?;
         let mut output = Secret::zeroed(length);
-        self.stretch(cost, salt, &mut output)?;
+        self.in_form(form).stretch(cost, salt, &mut output)?;
         Ok(output)
     }
 }
 
 impl Stretch for Session {
-    fn stretched(&self, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
-        self.stretch(cost, salt, length)
+    fn forms(&self, salt: &[u8; SALT]) -> Vec<Form> {
+        self.forms(salt)
+    }
+
+    fn stretched(&self, form: Form, cost: Cost, salt: &[u8; SALT], length: usize) -> Result<Secret, Error> {
+        self.stretch(form, cost, salt, length)
     }
 }
 
-/// The wrapping key and the commitment.
-fn derive(passphrase: &impl Stretch, cost: Cost, salt: &[u8; SALT]) -> Result<(LessSafeKey, Secret), Error> {
-    split(&passphrase.stretched(cost, salt, KEY + COMMITMENT)?)
+/// Tries each form of a passphrase, until one opens. The commitment tells a wrong form from a right one.
+pub(super) fn try_forms(
+    passphrase: &impl Stretch,
+    salt: &[u8; SALT],
+    open: impl Fn(Form) -> Result<Option<FileKey>, Error>,
+) -> Result<Option<FileKey>, Error> {
+    for form in passphrase.forms(salt) {
+        if let Some(file) = open(form)? {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
 }
 
-/// The wrapping key and the commitment, as they stand in what was derived.
+/// Splits derived bytes into the wrapping key and the commitment.
 pub(super) fn split(derived: &Secret) -> Result<(LessSafeKey, Secret), Error> {
     let (key, commitment) = derived.split_at(KEY);
     let key = UnboundKey::new(&AES_256_GCM, key).map_err(|_| Error::System("no cipher"))?;
     Ok((LessSafeKey::new(key), Secret::copy_of(commitment)))
 }
 
-/// Constant, because the salt (in a session, the item's number) is fresh each time: the key seals one thing once.
+/// Returns the nonce. It is constant, because the salt (in a session, the item number) is new each time, so that a
+/// wrapping key seals one message.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
 
-pub(crate) fn wrap(passphrase: &Passphrase, cost: Cost, file: &FileKey, entropy: Entropy) -> Result<Entry, Error> {
+/// Returns the entry. [`Form::Composed`] is the form to write; others are for tests.
+pub(crate) fn wrap(
+    passphrase: &Passphrase,
+    form: Form,
+    cost: Cost,
+    file: &FileKey,
+    entropy: Entropy,
+) -> Result<Entry, Error> {
     let mut salt = [0; SALT];
     entropy.fill("salt", 0, &mut salt)?;
-    let (key, commitment) = derive(passphrase, cost, &salt)?;
+    let mut stretched = Secret::zeroed(KEY + COMMITMENT);
+    passphrase.in_form(form).stretch(cost, &salt, &mut stretched)?;
+    let (key, commitment) = split(&stretched)?;
     Ok(Entry { kind: PASSPHRASE, body: seal(&key, cost, &[&salt, &commitment], file)? })
 }
 
-/// A body: the cost, what stands open, and the file key under this wrapping key.
+/// Returns a body: the cost, the fields in `open`, and the file key sealed under the wrapping key.
 pub(super) fn seal(key: &LessSafeKey, cost: Cost, open: &[&[u8]], file: &FileKey) -> Result<Vec<u8>, Error> {
     let cost = [cost.memory, cost.passes, cost.lanes].map(u32::to_be_bytes).concat();
     let mut body = [&cost, &open.concat()[..], &[0; KEY + TAG]].concat();
@@ -79,25 +115,32 @@ pub(super) fn seal(key: &LessSafeKey, cost: Cost, open: &[&[u8]], file: &FileKey
     Ok(body)
 }
 
-/// The file key, if the passphrase is right. May leak: whether it was.
+/// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if one is.
 pub(crate) fn unwrap(passphrase: &impl Stretch, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;
     let (salt, rest) = rest.split_first_chunk().expect("the header was checked");
     let (promised, sealed) = rest.split_at(COMMITMENT);
-    let (key, commitment) = derive(passphrase, cost, salt)?;
-    open(&key, &commitment, promised, sealed)
+    try_forms(passphrase, salt, |form| {
+        let (key, commitment) = split(&passphrase.stretched(form, cost, salt, KEY + COMMITMENT)?)?;
+        open(&key, &commitment, promised, sealed)
+    })
 }
 
-/// The file key under this wrapping key, if the commitment is the promised one.
-pub(super) fn open(key: &LessSafeKey, commitment: &Secret, promised: &[u8], sealed: &[u8]) -> Result<Option<FileKey>, Error> {
+/// Opens the file key with the wrapping key. Returns `None` if the commitment differs from the promised one.
+pub(super) fn open(
+    key: &LessSafeKey,
+    commitment: &Secret,
+    promised: &[u8],
+    sealed: &[u8],
+) -> Result<Option<FileKey>, Error> {
     if !commitment.same(promised) {
         return Ok(None);
     }
     let (input, tag) = sealed.split_at(KEY);
     let mut file = Secret::zeroed(KEY);
     let opened = key.open_separate_gather(nonce(), Aad::from(PREAMBLE), input, tag, &mut file);
-    // The commitment fits and the key does not: not a wrong passphrase but a changed header.
+    // The commitment is right and the file key does not open: the passphrase is right, and the header was changed.
     opened.map_err(|_| Error::HeaderForged)?;
     Ok(FileKey::from_secret(file))
 }

@@ -1,12 +1,13 @@
-//! A writer that seals.
+//! A writer that seals the bytes written to it.
 
-use crate::floe::{Message, Writer};
-use crate::padding;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Seals what is written to it. Call [`Sealer::finish`]: without it the output is cut short, and refused.
+use crate::floe::{Message, Writer};
+use crate::padding;
+
+/// A writer that seals. Call [`Sealer::finish`] at the end: without it the output is cut short, and readers refuse it.
 #[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
     writer: Writer<Arc<Message>, W>,
@@ -25,7 +26,7 @@ impl<W: Write> Sealer<W> {
         Self { writer, written: 0, padded }
     }
 
-    /// Writes the last segment, and returns the writer behind.
+    /// Writes the last segment, and returns the inner writer.
     ///
     /// # Errors
     /// If writing fails.

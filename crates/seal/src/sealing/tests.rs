@@ -1,4 +1,4 @@
-//! What the system's randomness is for is filled with it.
+//! Tests that every random field is filled with random bytes.
 
 use super::*;
 use crate::foreign::recipient;
@@ -6,12 +6,14 @@ use crate::header::Parsed;
 use crate::recipient::{unwrap_with_key, unwrap_with_passphrase};
 use crate::{Kem, Passphrase, PrivateKey};
 
-/// Every field of a sealed file that has to be random, by name.
+/// Returns every field of a sealed file that has to be random, by name.
 fn random_fields(sealed: &[u8], key: &PrivateKey) -> Vec<(&'static str, Vec<u8>)> {
     let mut payload = sealed;
     let header = Parsed::read(&mut payload).expect("a header");
     let [(_, passphrase), (_, to_key)] = &header.entries[..] else { panic!("two recipients") };
-    let file = unwrap_with_passphrase(&Passphrase::new(b"straight face"), passphrase).expect("it opens").expect("the passphrase");
+    let file = unwrap_with_passphrase(&Passphrase::new(b"straight face"), passphrase)
+        .expect("it opens")
+        .expect("the passphrase");
     let same = unwrap_with_key(key, to_key).expect("it opens").expect("the key");
     assert!(file.bytes() == same.bytes(), "two file keys in one file");
     vec![
@@ -32,11 +34,16 @@ fn two_files_share_nothing_that_should_be_random() {
     let mut writer = to.writer(Vec::new()).expect("a header");
     writer.write_all(b"data").expect("written");
     let written = writer.finish().expect("finished");
-    let files = [to.bytes(b"data").expect("sealed"), to.bytes(b"data").expect("sealed"), mixed.bytes(b"data").expect("sealed"), written];
+    let files = [
+        to.bytes(b"data").expect("sealed"),
+        to.bytes(b"data").expect("sealed"),
+        mixed.bytes(b"data").expect("sealed"),
+        written,
+    ];
     let fields: Vec<_> = files.iter().map(|sealed| random_fields(sealed, &key)).collect();
     for (i, of_one) in fields.iter().enumerate() {
         for (which, (name, value)) in of_one.iter().enumerate() {
-            // In halves: a value that is filled in part is found out too.
+            // Halves are compared, so that a field that is filled in part is found, too.
             for half in [0..value.len() / 2, value.len() / 2..value.len()] {
                 let others = fields[..i].iter().map(|other| &other[which].1[half.clone()]);
                 assert!(value[half.clone()].iter().any(|byte| *byte != 0), "{name}: zeros");

@@ -1,10 +1,14 @@
-//! How often a passphrase is hashed, and what the items of a session share.
+//! Tests of the number of hashes, and of the state that items of a session share.
+
+use std::collections::HashSet;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use super::*;
 use crate::foreign::CHEAP;
 use crate::header::{FIXED, Parsed};
 use crate::{Header, Identity, Kem, PrivateKey, Stanza, open, seal};
-use std::collections::HashSet;
 
 const ANOTHER: Cost = Cost { memory: 16, ..CHEAP };
 
@@ -16,7 +20,7 @@ fn mine() -> Session {
     session(b"straight face")
 }
 
-/// The fields of an item's body: cost, salt, number, commitment, sealed file key.
+/// Returns the fields of an item's body: cost, salt, number, commitment, sealed file key.
 fn fields(sealed: &[u8]) -> [Vec<u8>; 5] {
     let header = Parsed::read(sealed).expect("a header");
     let [(Stanza::Session(_), entry)] = &header.entries[..] else { panic!("one recipient") };
@@ -63,13 +67,15 @@ fn items_share_the_salt_and_nothing_else() {
     for item in &items {
         let [cost, salt, rest @ ..] = fields(item);
         assert!(cost == first[0] && salt == first[1]);
-        // In halves: a value that is the same in part is found out too.
+        // Halves are compared, so that a value that is the same in part is found, too.
         for field in rest {
             let (one, other) = field.split_at(field.len() / 2);
             assert!(seen.insert(one.to_vec()) && seen.insert(other.to_vec()));
         }
         let header = Parsed::read(&item[..]).expect("a header");
-        let file = crate::recipient::unwrap_of_session(&session, &header.entries[0].1).expect("it opens").expect("the passphrase");
+        let file = crate::recipient::unwrap_of_session(&session, &header.entries[0].1)
+            .expect("it opens")
+            .expect("the passphrase");
         assert!(seen.insert(file.bytes().to_vec()), "two items with one file key");
     }
     let other = fields(&seal(&mine(), b"data").expect("sealed"));
@@ -126,7 +132,65 @@ fn threads_that_ask_at_once_wait_for_one_hash() {
     assert_eq!(session.hashes(), 1);
 }
 
-/// As with the other entry of a passphrase: what the commitment depends on looks like a wrong passphrase, the rest like a changed header.
+/// A hostile item, whose hash takes seconds, must not block a server that opens other items meanwhile.
+#[test]
+fn threads_that_ask_other_questions_do_not_wait() {
+    let session = mine();
+    let (slow, quick) = (seal(&mine(), b"slow").expect("sealed"), seal(&mine(), b"quick").expect("sealed"));
+    let salt = fields(&slow)[1].as_slice().try_into().expect("16 bytes");
+    let cell = session.shared.cell(Question { form: Form::Composed, cost: CHEAP, salt, length: KEY });
+    let (sender, receiver) = mpsc::channel();
+    let report = |sealed: &[u8]| sender.send(open(&session, sealed).expect("opened")).expect("the receiver waits");
+    thread::scope(|scope| {
+        // Holds the cell as if the hash of the slow item were being computed.
+        let computing = lock(&cell);
+        scope.spawn(|| report(&slow));
+        scope.spawn(|| report(&quick));
+        let wait = Duration::from_secs(60);
+        assert_eq!(receiver.recv_timeout(wait).expect("it does not wait"), b"quick");
+        assert!(open(&session, &seal(&session, b"own").expect("sealed")).is_ok(), "nor do items of its own");
+        assert!(receiver.try_recv().is_err(), "the same question waits");
+        drop(computing);
+        assert_eq!(receiver.recv_timeout(wait).expect("its turn"), b"slow");
+    });
+}
+
+#[test]
+fn foreign_salts_do_not_evict_the_session_s_own_hash() {
+    let session = mine();
+    let own = seal(&session, b"data").expect("sealed");
+    for _ in 0..=KEPT {
+        assert!(open(&session, &seal(&mine(), b"data").expect("sealed")).is_ok());
+    }
+    let hashes = session.hashes();
+    assert_eq!(hashes, KEPT + 2);
+    assert!(open(&session, &own).is_ok() && seal(&session, b"more").is_ok());
+    assert_eq!(session.hashes(), hashes);
+}
+
+#[test]
+fn items_above_the_ceiling_are_refused_and_nothing_is_hashed() {
+    let session = mine();
+    let costly = Recipient::Passphrase(Passphrase::new(b"straight face"), ANOTHER);
+    let key = PrivateKey::generate(Kem::X25519).expect("a key");
+    let sealed = Sealing::mixed(vec![costly, key.public().into()]).and_then(|it| it.bytes(b"data")).expect("sealed");
+    let careful = session.clone().with_max_cost(MaxCost::new(0, 0));
+    let own = seal(&careful, b"own").expect("sealing knows no ceiling");
+    assert_eq!(open(&careful, &own).expect("nor do items at its own cost"), b"own");
+    for identity in [
+        Identity::from(&careful),
+        Identity::from(&Passphrase::new(b"straight face").with_max_cost(MaxCost::new(15, 64))),
+    ] {
+        assert!(matches!(open(identity.clone(), &sealed), Err(Error::TooCostly(ANOTHER))));
+        let both = Header::read(&sealed[..]).and_then(|header| header.open(&[identity, Identity::from(&key)]));
+        assert!(both.is_ok(), "the key is tried all the same");
+    }
+    assert_eq!(session.hashes(), 1);
+    assert_eq!(open(&session, &sealed).expect("the default ceiling"), b"data");
+}
+
+/// As in the other passphrase entry, a change before the commitment's end looks like a wrong passphrase, and a change
+/// after it looks like a changed header.
 #[test]
 fn every_byte_of_an_item_counts() {
     let session = mine();
@@ -140,7 +204,7 @@ fn every_byte_of_an_item_counts() {
             other => panic!("byte {place}: {other:?}"),
         }
     }
-    // The costs: another one asks Argon2id another question, or is out of bounds.
+    // A change of the cost changes the hash, or is out of bounds.
     for place in 3..12 {
         let mut changed = good.clone();
         changed[FIXED + 4 + place] ^= 1;
@@ -150,14 +214,15 @@ fn every_byte_of_an_item_counts() {
 
 #[test]
 fn what_protects_nothing_is_refused() {
-    assert!(matches!(Session::new(&Passphrase::new(b""), CHEAP), Err(Error::Invalid(_))));
+    assert!(matches!(Session::new(&Passphrase::new(b""), CHEAP), Err(Error::EmptyPassphrase)));
     assert!(matches!(Session::new(&Passphrase::new(b"p"), Cost { passes: 0, ..CHEAP }), Err(Error::Invalid(_))));
     let (session, key) = (mine(), PrivateKey::generate(Kem::XWing).expect("a key"));
     assert!(matches!(Sealing::to(vec![session.recipient(), session.recipient()]), Err(Error::TooMany(_))));
     let alone = Recipient::Passphrase(Passphrase::new(b"p"), CHEAP);
     assert!(matches!(Sealing::to(vec![session.recipient(), alone]), Err(Error::TooMany(_))));
-    // Beside a key it goes, and either opens.
-    let sealed = Sealing::to(vec![key.public().into(), session.recipient()]).and_then(|it| it.bytes(b"data")).expect("sealed");
+    // A session can stand beside a key, and each of them opens.
+    let sealed =
+        Sealing::to(vec![key.public().into(), session.recipient()]).and_then(|it| it.bytes(b"data")).expect("sealed");
     assert!(open(&key, &sealed).is_ok() && open(&session, &sealed).is_ok());
     let header = Header::read(&sealed[..]).expect("a header");
     assert_eq!(header.stanzas(), [Stanza::Key(Kem::XWing), Stanza::Session(CHEAP)]);
@@ -167,4 +232,16 @@ fn what_protects_nothing_is_refused() {
 fn nothing_of_it_is_shown() {
     let shown = format!("{:?} {:?}", mine(), mine().recipient());
     assert!(shown.contains("Session") && !shown.contains("straight") && !shown.contains("salt"), "{shown}");
+}
+
+/// A passphrase typed in NFD seals in NFC: the session's own items cost one hash, and items of another session two.
+#[test]
+fn a_session_hashes_each_form_of_its_passphrase_once() {
+    let (composed, decomposed) = (session("\u{e9}".as_bytes()), session("e\u{301}".as_bytes()));
+    let sealed = |by: &Session| -> Vec<Vec<u8>> { (0..5).map(|i| seal(by, &[i]).expect("sealed")).collect() };
+    let (own, foreign) = (sealed(&decomposed), sealed(&composed));
+    own.iter().for_each(|item| assert!(open(&decomposed, item).is_ok()));
+    assert_eq!(decomposed.hashes(), 1);
+    foreign.iter().for_each(|item| assert!(open(&decomposed, item).is_ok()));
+    assert_eq!(decomposed.hashes(), 3, "as typed, then NFC");
 }

@@ -1,50 +1,59 @@
-//! age's lines.
+//! Keys in age's format.
 
 use super::*;
 
 #[test]
-fn both_ways() {
+fn keys_are_written_and_read_again() {
     for key in keys() {
         let (identity, recipient) = (key::age_identity(&key), key::age_recipient(key.public()));
         let prefixes = match key.kem() {
             Kem::X25519 => ("AGE-SECRET-KEY-1", "age1"),
             Kem::XWing => ("AGE-SECRET-KEY-PQ-1", "age1pq1"),
             _ => {
-                assert!(identity.is_none() && recipient.is_none(), "age does not know it");
+                assert!(identity.is_none() && recipient.is_none(), "age has no such kind of key");
                 continue;
             }
         };
         let (identity, recipient) = (identity.expect("an identity"), recipient.expect("a recipient"));
         assert!(identity.starts_with(prefixes.0.as_bytes()) && recipient.starts_with(prefixes.1));
-        let file = format!("# created: today\n# public key: {recipient}\n\n{}\r\n{recipient}\n", String::from_utf8_lossy(&identity));
+        let file = format!(
+            "# created: today\n# public key: {recipient}\n\n{}\r\n{recipient}\n",
+            String::from_utf8_lossy(&identity)
+        );
         let found = key::read(file.as_bytes()).expect("good lines");
         let [Found::Private(private), Found::Public(public)] = &found[..] else { panic!("{found:?}") };
         assert_same(private, &key);
         assert!(public == key.public());
-        // BIP 173: all in one case or all in the other.
+        // BIP 173: the characters are all upper case or all lower case.
         assert_same(&read_private(&identity.to_ascii_lowercase()), &key);
         assert!(read_public(recipient.to_ascii_uppercase().as_bytes()) == *key.public());
     }
 }
 
-/// A pair from age's own tests, and one that age 1.3.1 made.
+/// One pair from age's own tests, and one made by age 1.3.1.
 #[test]
-fn known_lines() {
+fn known_keys_are_read() {
     let key = read_private(b"AGE-SECRET-KEY-PQ-1LKTQM7XFZ8RTP5UPRNU88KUAKD25WJCVV3MUH3G2KEP6QX9A8HRQK2AYMN");
     let recipient = key::age_recipient(key.public()).expect("a recipient");
     assert!(key.kem() == Kem::XWing && recipient.len() == 1959);
-    assert!(recipient.starts_with("age1pq1sfeh4xzvf52n55h02zrkugm4tmsg22ecnxpw8d5fj59vnvuptljux7weyns32j9e7"), "{recipient}");
+    assert!(
+        recipient.starts_with("age1pq1sfeh4xzvf52n55h02zrkugm4tmsg22ecnxpw8d5fj59vnvuptljux7weyns32j9e7"),
+        "{recipient}"
+    );
     assert!(recipient.ends_with("prjknda4xh8vxhgfgx79t7ksespn0vzldc3zgy42"), "{recipient}");
 
     let identity = b"AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX";
     let key = read_private(identity);
     assert_eq!(material(&key), (true, vec![0x42; 32]));
     assert_eq!(key::age_identity(&key).as_deref(), Some(&identity[..]));
-    assert_eq!(key::age_recipient(key.public()).as_deref(), Some("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"));
+    assert_eq!(
+        key::age_recipient(key.public()).as_deref(),
+        Some("age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj")
+    );
 }
 
 #[test]
-fn each_character_counts() {
+fn every_changed_character_is_found() {
     for kem in [Kem::X25519, Kem::XWing] {
         let key = PrivateKey::generate(kem).expect("a new key");
         let identity = key::age_identity(&key).expect("an identity");
@@ -69,7 +78,7 @@ fn each_character_counts() {
 }
 
 #[test]
-fn others_are_refused_by_name() {
+fn other_keys_are_refused_by_name() {
     for (line, words) in [
         ("AGE-PLUGIN-YUBIKEY-1QQQQQQ", "an identity of an age plugin"),
         ("age1tag1qqqqqqqq", "a tagged age recipient"),
@@ -78,25 +87,18 @@ fn others_are_refused_by_name() {
         ("AGE-SECRET-KEY-XX-1QQQQQQQQ", "an unknown kind"),
         ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI me@here", "an SSH key"),
         ("ssh-rsa AAAA", "an SSH key"),
-        ("age-encryption.org/v1", "age -d"),
+        ("age-encryption.org/v1", "a file sealed by age"),
     ] {
         let text = format!("# comment\n\n{line}\n");
         let error = key::read(text.as_bytes()).expect_err(line).to_string();
-        assert!(error.starts_with("line 3: ") && error.contains(words) && error.contains("\nhint: "), "{error}");
+        assert!(error.starts_with("line 3: ") && error.contains(words) && !error.contains('\n'), "{error}");
     }
 }
 
 #[test]
-fn a_bad_line_among_good_ones() {
-    let recipient = key::age_recipient(PrivateKey::generate(Kem::X25519).expect("a new key").public()).expect("a recipient");
+fn a_bad_line_among_good_ones_is_named() {
+    let recipient =
+        key::age_recipient(PrivateKey::generate(Kem::X25519).expect("a new key").public()).expect("a recipient");
     let error = key::read(format!("{recipient}\n\nhello\n").as_bytes()).expect_err("a bad line").to_string();
-    assert!(error.starts_with("line 3: neither"), "{error}");
-}
-
-#[test]
-fn pem_and_identities_do_not_mix() {
-    let key = PrivateKey::generate(Kem::X25519).expect("a new key");
-    let mut text = key::private_pem(&key).to_vec();
-    text.extend_from_slice(&key::age_identity(&key).expect("an identity"));
-    assert!(matches!(key::read(&text), Err(KeyError::Mixed)));
+    assert!(error == "line 3: neither a key nor a comment", "{error}");
 }

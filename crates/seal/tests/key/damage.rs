@@ -1,8 +1,8 @@
-//! Keys with one byte changed, cut short or made longer: refused, or another key; never a panic.
+//! Keys with one changed byte, truncated or extended: each is refused or is another key, and nothing panics.
 
 use super::*;
 
-/// Everything that a file may hold.
+/// Returns a key in each form that a key file may hold.
 fn texts() -> Vec<(&'static str, Vec<u8>)> {
     let mut texts = Vec::new();
     for key in keys() {
@@ -15,16 +15,16 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn a_flipped_byte() {
+fn a_flipped_byte_is_refused_or_another_key() {
     for (label, good) in texts() {
         for place in 0..good.len() {
-            // All bits where the structure is, some of them in the long strings.
+            // In the structure, all bits are flipped. In the long strings, some bits are flipped.
             let flips: &[u8] = if place < 64 { &[1, 2, 4, 8, 16, 32, 64, 128, 255] } else { &[1, 255] };
             for flip in flips {
                 let mut bad = good.clone();
                 bad[place] ^= flip;
                 if let Ok(found) = key::read(&pem(label, &bad)) {
-                    // Another key, then, and one that can be written again.
+                    // The changed bytes are another valid key, which can be written and read again.
                     match &found[..] {
                         [Found::Private(key)] => assert_same(&read_private(&key::private_pem(key)), key),
                         [Found::Public(key)] => assert_eq!(der(key::public_pem(key).as_bytes()), bad),
@@ -38,7 +38,7 @@ fn a_flipped_byte() {
 }
 
 #[test]
-fn cut_short_or_longer() {
+fn truncated_and_extended_keys_are_refused() {
     for (label, good) in texts() {
         for length in 0..good.len() {
             assert!(key::read(&pem(label, &good[..length])).is_err(), "{length} of {label}");
@@ -54,7 +54,8 @@ fn damaged_ciphertext_is_a_wrong_passphrase() {
     for kem in [Kem::X25519, Kem::MlKem768] {
         let key = PrivateKey::generate(kem).expect("a new key");
         let good = der(key::protected_pem(&key, &passphrase()).expect("written").as_bytes());
-        // In the last block (padding), the one before (what becomes padding), the first (the frame), and the initialisation vector.
+        // Changes the last block (the padding), the block before it (which changes the padding), the first block (the
+        // frame), and the initialization vector.
         for back in [1, 15, 16, 17, 32, 47, 64, 70] {
             let mut bad = good.clone();
             let place = bad.len() - back;

@@ -1,9 +1,10 @@
-//! Keys on disk, through the public interface.
+//! Tests for key files, through the public interface.
 #![allow(clippy::print_stderr, reason = "what cannot run says so")]
 
 mod age;
 mod damage;
 mod many;
+mod mixed;
 mod openssl;
 mod refused;
 mod round_trip;
@@ -16,7 +17,7 @@ fn passphrase() -> Passphrase {
     Passphrase::new("Grüße aus dem Keller".as_bytes())
 }
 
-/// The one key in a text.
+/// Returns the only key in a text.
 fn read_one(text: &[u8]) -> Result<Found, KeyError> {
     let mut found = key::read(text)?;
     assert_eq!(found.len(), 1, "one key");
@@ -44,7 +45,7 @@ fn read_protected(text: &[u8]) -> key::ProtectedKey {
     }
 }
 
-/// What a key is known by, and whether that is a seed.
+/// Returns the material of a key, and whether it is a seed.
 fn material(key: &PrivateKey) -> (bool, Vec<u8>) {
     match key.material() {
         Material::Seed(seed) => (true, seed.to_vec()),
@@ -59,7 +60,7 @@ fn assert_same(one: &PrivateKey, other: &PrivateKey) {
     assert!(one.public() == other.public(), "the same public key");
 }
 
-/// The DER inside a PEM text.
+/// Returns the DER in a PEM text.
 fn der(text: &[u8]) -> Vec<u8> {
     deadpan_base64::pem::decode(text).expect("one block").contents.to_vec()
 }

@@ -1,23 +1,28 @@
-//! Keys from standards and from others.
+//! Keys from standards and from other programs.
 
-use super::*;
 use std::io::Write as _;
 use std::path::Path;
 
-/// The files of a folder of vectors; none, and a word about it, where they are not at hand.
+use super::*;
+
+/// Returns the files of a folder of vectors. If there is no such folder, prints a note and returns no files.
 fn files() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/pem"));
     let Ok(entries) = std::fs::read_dir(folder) else {
-        // Past the test harness, which swallows what is printed.
+        // Writes past the test harness, which would hide the message.
         let _ = writeln!(std::io::stderr(), "skipped: no vectors at {}", folder.display());
         return Vec::new();
     };
     let paths = entries.map(|entry| entry.expect("an entry").path());
-    paths.map(|path| (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), std::fs::read(path).expect("a file"))).collect()
+    paths
+        .map(|path| {
+            (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), std::fs::read(path).expect("a file"))
+        })
+        .collect()
 }
 
 #[test]
-fn every_file_is_what_its_name_says() {
+fn every_file_is_read_as_its_name_says() {
     let counting: Vec<u8> = (0..64).collect();
     for (name, text) in files() {
         let kem = if name.contains("768") { Kem::MlKem768 } else { Kem::MlKem1024 };
@@ -25,14 +30,14 @@ fn every_file_is_what_its_name_says() {
             _ if name.starts_with("bad-") => assert!(key::read(&text).is_err(), "{name}"),
             _ if name.starts_with("ML-DSA") => {
                 let error = key::read(&text).expect_err(&name).to_string();
-                assert!(error.contains("an ML-DSA key") && error.contains("signs"), "{name}: {error}");
+                assert!(error.contains("an ML-DSA key is not supported"), "{name}: {error}");
             }
             _ if name.ends_with(".pub") => assert_eq!(read_public(&text).kem(), kem, "{name}"),
             _ if name.contains("expanded") => {
                 let key = read_private(&text);
                 let (is_seed, expanded) = material(&key);
                 assert!(key.kem() == kem && !is_seed && expanded.len() == 2400, "{name}");
-                // Written as it is known.
+                // A key whose seed is known is written as a seed.
                 assert!(*key::private_pem(&key) == *text, "{name}");
             }
             _ => {
@@ -45,7 +50,7 @@ fn every_file_is_what_its_name_says() {
 }
 
 #[test]
-fn one_key_in_all_its_forms() {
+fn all_forms_of_one_key_are_equal() {
     let files = files();
     let named = |name: &str| files.iter().find(|file| file.0 == name).map(|file| &file.1);
     for (kem, size) in [(Kem::MlKem768, 768), (Kem::MlKem1024, 1024)] {
@@ -69,7 +74,8 @@ fn a_seed_beside_another_key_is_refused() {
             continue;
         }
         let good = der(&text);
-        // The seed's d and z; then the secret vector, the encapsulation key, its hash and z.
+        // The expanded key begins with the seed's d and z. The secret vector, the encapsulation key, its hash and z
+        // follow.
         let start = good.len() - if name.contains("768") { 2400 } else { 3168 };
         let seed = start - 64 - 4;
         for place in [seed, seed + 40, start, start + 700, good.len() - 1200, good.len() - 50, good.len() - 1] {
@@ -94,7 +100,7 @@ fn the_x_wing_draft() {
     assert_eq!(public.lines().nth(1), Some("MIIE1DANBgsrBgEEAYPmLYHIegOCBMEAb1QJigoOZBFGYUtpYLpg2GA9YvRH+atJ"));
 }
 
-/// The forms of RFC 8410, section 7. The public key is what OpenSSL says.
+/// The forms of RFC 8410, section 7. OpenSSL computed the public key.
 #[test]
 fn x25519_with_and_without_the_public_key() {
     let scalar = [7; 32];
@@ -119,7 +125,7 @@ fn x25519_with_and_without_the_public_key() {
     let error = with_public(1, &scalar).expect_err("another public key").to_string();
     assert!(error.contains("belongs to another private key"), "{error}");
 
-    // Attributes are passed over: friendlyName (1.2.840.113549.1.9.20) = "k", as PKCS#12 tools write it.
+    // The reader ignores attributes, here friendlyName (1.2.840.113549.1.9.20) = "k" as PKCS#12 tools write it.
     let attribute = b"\xa0\x13\x30\x11\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x09\x14\x31\x04\x1e\x02\x00\x6b";
     let mut with_attribute = v1.clone();
     with_attribute[1] += attribute.len() as u8;
@@ -127,9 +133,10 @@ fn x25519_with_and_without_the_public_key() {
     assert_same(&read_private(&pem("PRIVATE KEY", &with_attribute)), &key);
 }
 
-/// Names that people have written down must not change. This one is what `sha256sum` and `base32` make of OpenSSL's DER.
+/// A fingerprint must never change, since users compare it with a printed one. `sha256sum` and `base32` give this one
+/// for OpenSSL's DER.
 #[test]
-fn fingerprints_stay() {
+fn fingerprints_do_not_change() {
     let key = PrivateKey::from_seed(Kem::X25519, &[7; 32]).expect("a scalar");
     let name = key::fingerprint(key.public());
     assert_eq!(name, "u2gm-tmgq-umgn-gy7u-dcn3-ahqj-g4");

@@ -1,28 +1,28 @@
 //! Opening at positions.
 //!
-//! Opened segments are 32 bytes short of whole pages, and systems write whole pages a good deal faster than parts of them: the bytes behind
-//! the last whole page wait for the next write.
+//! An opened segment is 32 bytes short of whole pages, and systems write whole pages much faster than parts of pages.
+//! So the bytes after the last whole page are kept for the next write.
 
-use super::place::read_at;
-use super::{Shift, WRITTEN, write_all_at};
+use std::io;
+use std::sync::Mutex;
+
+use super::{Shift, WRITTEN};
 use crate::engine::buffer::{Buffer, PAGE};
 use crate::engine::on_threads;
 use crate::floe::{Message, OVERHEAD, Segments};
 use crate::padding;
-use crate::{Error, Work};
-use std::fs::File;
-use std::io;
-use std::sync::Mutex;
+use crate::positions::read_full_at;
+use crate::{Error, ReadAt, Work, WriteAt};
 
-/// Opens the segments that begin at `begin` in `input`; how many bytes of data there were. Where they are padded, the output holds the
-/// padding too, and the length is the one without it.
+/// Opens the segments that begin at `begin` in `input`, and returns the number of bytes of data. If the data are
+/// padded, the output holds the padding too, and the returned length is the length without it.
 pub(crate) fn open(
     message: &Message,
-    input: &File,
+    input: &impl ReadAt,
     begin: u64,
     segments: Segments,
     padded: bool,
-    output: &File,
+    output: &impl WriteAt,
     work: &Work<'_>,
 ) -> Result<u64, Error> {
     let data = segments.data_in(0);
@@ -36,7 +36,7 @@ pub(crate) fn open(
         shift.run(|segment, edge| {
             let length = segments.data_in(segment);
             let sealed = &mut sealed[..length + OVERHEAD];
-            if read_at(input, sealed, begin + segments.sealed_at(segment)).map_err(Error::Read)? < sealed.len() {
+            if read_full_at(input, sealed, begin + segments.sealed_at(segment)).map_err(Error::Read)? < sealed.len() {
                 return Err(Error::Truncated);
             }
             let position = segments.data_at(segment);
@@ -48,7 +48,7 @@ pub(crate) fn open(
             if padded {
                 end.lock().map_err(|_| Error::Stopped)?.see(position, plain);
             }
-            // The next segment may belong to somebody else: only within a stretch is something kept back.
+            // Another worker may have the next segment, so bytes are kept for the next write only within a batch.
             pages.put(output, data, edge.last).map_err(Error::Write)
         });
     });
@@ -57,39 +57,41 @@ pub(crate) fn open(
     if padded { end.length(segments.data()) } else { Ok(segments.data()) }
 }
 
-/// Data on their way out, gathered until a write is worth it, each byte at the same place in a page of memory as in its page of the file.
+/// Opened data that wait until a write is large enough. Each byte has the same offset within its page in memory and in
+/// the file.
 struct Pages {
     buffer: Buffer,
-    /// Where in the file the buffer begins: on a page.
+    /// The position in the file where the buffer begins, which is the beginning of a page.
     base: u64,
-    /// What is in the buffer and not written yet.
+    /// The range of the buffer that is filled and not yet written.
     from: usize,
     to: usize,
 }
 
 impl Pages {
-    /// Goes to a position of the file.
+    /// Moves to a position in the file.
     fn begin(&mut self, position: u64) {
         self.from = (position % PAGE as u64) as usize;
         self.to = self.from;
         self.base = position - self.from as u64;
     }
 
-    /// Where the next `length` bytes go.
+    /// Returns the room for the next `length` bytes.
     fn room(&mut self, length: usize) -> &mut [u8] {
         let begin = self.to;
         self.to += length;
         &mut self.buffer[begin..self.to]
     }
 
-    /// Writes what is there up to the last whole page, unless another `next` bytes find room; or, at the end, all of it.
-    fn put(&mut self, output: &File, next: usize, all: bool) -> io::Result<()> {
+    /// Writes the buffer up to the last whole page, unless another `next` bytes fit into it. At the end of a batch,
+    /// writes everything.
+    fn put(&mut self, output: &impl WriteAt, next: usize, all: bool) -> io::Result<()> {
         if !all && self.to + next <= self.buffer.len() {
             return Ok(());
         }
         let end = if all { self.to } else { self.to / PAGE * PAGE };
         if end > self.from {
-            write_all_at(output, &self.buffer[self.from..end], self.base + self.from as u64)?;
+            output.write_all_at(&self.buffer[self.from..end], self.base + self.from as u64)?;
             self.buffer.copy_within(end..self.to, 0);
             self.base += end as u64;
             (self.from, self.to) = (0, self.to - end);

@@ -1,38 +1,27 @@
 //! Sealing at positions.
 
-use super::place::read_at;
-use super::{Shift, WRITTEN, write_all_at};
+use super::{Shift, WRITTEN};
 use crate::engine::buffer::Buffer;
 use crate::engine::on_threads;
 use crate::floe::{Message, OVERHEAD, Segments};
-use crate::{Error, Work};
-use std::fs::File;
-use std::io;
+use crate::positions::read_full_at;
+use crate::{Error, ReadAt, Work, WriteAt};
 
-/// What is sealed: a file of so many bytes, and behind them the padding.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) file: &'a File,
+/// The data to seal: the first `length` bytes of `input`, followed by padding if the length is hidden.
+pub(crate) struct Plain<'a, R> {
+    pub(crate) input: &'a R,
     pub(crate) length: u64,
     pub(crate) padded: bool,
 }
 
-impl Source<'_> {
-    /// Whether the file still ends where it did: a part of what somebody goes on writing is of no use.
-    pub(crate) fn check_end(&self) -> Result<(), Error> {
-        match read_at(self.file, &mut [0], self.length).map_err(Error::Read)? {
-            0 => Ok(()),
-            _ => Err(Error::Read(io::Error::other("the file grew while it was read\nhint: wait until nobody writes to it"))),
-        }
-    }
-
-    /// Reads at a position; what lies behind the file is padding.
+impl<R: ReadAt> Plain<'_, R> {
+    /// Reads at a position. Positions after the end of the data hold the padding.
     fn read(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
-        let here = usize::try_from(self.length.saturating_sub(position)).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let here =
+            usize::try_from(self.length.saturating_sub(position)).map_or(buffer.len(), |left| left.min(buffer.len()));
         let (data, padding) = buffer.split_at_mut(here);
-        if read_at(self.file, data, position).map_err(Error::Read)? < data.len() {
-            let cut = "the file became shorter while it was read\nhint: wait until nobody writes to it";
-            return Err(Error::Read(io::Error::new(io::ErrorKind::UnexpectedEof, cut)));
+        if read_full_at(self.input, data, position).map_err(Error::Read)? < data.len() {
+            return Err(Error::Shrank);
         }
         padding.fill(0);
         if self.padded && position + here as u64 == self.length {
@@ -45,9 +34,9 @@ impl Source<'_> {
 /// Seals `source` in `segments`, which begin at `begin` in `output`.
 pub(crate) fn seal(
     message: &Message,
-    source: Source<'_>,
+    source: &Plain<'_, impl ReadAt>,
     segments: Segments,
-    output: &File,
+    output: &impl WriteAt,
     begin: u64,
     work: &Work<'_>,
 ) -> Result<(), Error> {
@@ -58,7 +47,7 @@ pub(crate) fn seal(
     on_threads(workers, || {
         let mut cipher = message.cipher();
         let (mut plain, mut sealed) = (Buffer::new(data), Buffer::new(room));
-        // How much is sealed and not written yet: nothing between stretches.
+        // The number of bytes that are sealed and not yet written; 0 between two batches.
         let mut ready = 0;
         shift.run(|segment, edge| {
             let plain = &mut plain[..segments.data_in(segment)];
@@ -71,7 +60,7 @@ pub(crate) fn seal(
             }
             let position = begin + segments.sealed_at(segment) - ready as u64;
             ready = 0;
-            write_all_at(output, &sealed[..end], position).map_err(Error::Write)
+            output.write_all_at(&sealed[..end], position).map_err(Error::Write)
         });
     });
     shift.finish()

@@ -1,39 +1,41 @@
-//! The input, which one worker at a time holds.
+//! The input of a stream. One worker at a time holds it.
+
+use std::io::Read;
 
 use crate::engine::units::{Source, Taken};
 use crate::fill::read_full;
 use crate::{Error, Work};
 use deadpan_ct::Wiped;
-use std::io::Read;
 
-/// A unit and what is left to do for it, or which unit it would have been and why there is none.
+/// A unit with the work that is left for it; or the number of the unit that failed, and the error.
 pub(crate) type Next<R> = Result<(Unit, R), (u64, Error)>;
 
-/// Where units come from.
+/// A source of units.
 pub(crate) trait Input: Send {
-    /// What is left to do for a unit when the next worker holds the input.
+    /// The work on a unit that can be done after the next worker has taken the input.
     type Rest: Send;
 
-    /// Whether all of it is in the first unit.
+    /// Whether the first unit holds all of the input.
     fn ended(&self) -> bool;
 
-    /// How many bytes were read already.
+    /// Returns how many bytes were read ahead.
     fn ready(&self) -> usize;
 
-    /// How many bytes were handed out.
+    /// Returns how many bytes were handed out.
     fn read(&self) -> u64;
 
-    /// The next unit, or why there is none; nothing at the end.
+    /// Returns the next unit, an error, or nothing at the end.
     fn next(&mut self, buffer: &mut [u8], work: &Work<'_>) -> Option<Next<Self::Rest>>;
 
     fn complete(rest: Self::Rest, bytes: &mut [u8]) -> Result<(), Error>;
 }
 
-/// A stream in units. Whether a unit is the last is known by reading one byte more, which then begins the next.
+/// A stream in units. To know whether a unit is the last one, one byte more is read; the next unit begins with that
+/// byte.
 pub(crate) struct Stream<R> {
     input: R,
     unit: usize,
-    /// The byte that was read ahead, or the whole first unit.
+    /// The byte that was read ahead, or at first the whole first unit.
     ahead: Wiped<Vec<u8>>,
     number: u64,
     read: u64,
@@ -41,7 +43,7 @@ pub(crate) struct Stream<R> {
     finished: bool,
 }
 
-/// Which unit it is, how long, and whether it is the last.
+/// The unit's number and length, and whether it is the last one.
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub(super) number: u64,
@@ -52,7 +54,7 @@ pub(crate) struct Unit {
 impl<R: Read> Stream<R> {
     /// Reads the first unit of `unit` bytes.
     pub(crate) fn start(mut input: R, unit: usize) -> Result<Self, Error> {
-        // Of its full size at once: memory that grows leaves copies of what was in it behind.
+        // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
         let mut ahead = Wiped::new(vec![0; unit + 1]);
         let length = read_full(&mut input, &mut ahead).map_err(Error::Read)?;
         ahead.truncate(length);
@@ -67,7 +69,7 @@ impl<R: Read> Stream<R> {
         let ready = self.ahead.len();
         buffer[..ready].copy_from_slice(&self.ahead);
         if ready > 1 {
-            // The first unit goes, and its memory with it.
+            // The first unit is handed out, and its memory is freed.
             self.ahead = Wiped::new(Vec::with_capacity(1));
         }
         self.ahead.clear();
@@ -121,7 +123,7 @@ impl<R: Read + Send> Input for Stream<R> {
     }
 }
 
-/// A source in units, the first of which was taken already.
+/// A source in units, of which the first unit was taken already.
 pub(crate) struct Gathered<S> {
     source: S,
     unit: usize,

@@ -1,14 +1,15 @@
-//! The output. Where it takes units in order, whoever is early waits.
+//! The output of a stream. If the output takes units in order, a worker whose unit is early waits.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::units::Drain;
 use crate::{Error, Work};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(super) struct Output<S> {
     state: Mutex<State<S>>,
     turn: Condvar,
-    /// Known without waiting for whoever is writing.
+    /// Whether the work has ended. This is readable without waiting for the worker that writes.
     failed: AtomicBool,
 }
 
@@ -36,13 +37,14 @@ impl<S: Drain> Output<S> {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Ends the work, unless it has failed already.
+    /// Ends the work with an error, unless it has failed already.
     fn fail(&self, state: &mut State<S>, error: Error) {
         state.failure.get_or_insert(error);
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Puts out a unit when its turn comes, and does what is left when it is the next one's; what failed in it counts after all before it was put out.
+    /// Writes a unit when its turn comes, and then does the rest of the work for it, while the next unit is written. A
+    /// failure in that rest counts as a failure after all units before it.
     pub(super) fn put(&self, number: u64, bytes: &[u8], result: Result<usize, Error>, work: &Work<'_>) {
         let waiting = |state: &mut State<S>| S::ORDERED && state.next != number && state.failure.is_none();
         let mut state = self.turn.wait_while(self.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
@@ -69,14 +71,15 @@ impl<S: Drain> Output<S> {
         }
     }
 
-    /// How much was written, if all went well, and where.
+    /// Returns the output and how many bytes were written, or the error.
     pub(super) fn finish(self) -> Result<(u64, S), Error> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.failure.map_or(Ok((state.written, state.output)), Err)
     }
 }
 
-/// Held by a worker while it works: if it panics, in a writer or a callback of the caller's, the others must not wait for its turn for ever.
+/// A worker holds this guard while it works. If the worker panics in a writer or callback of the caller, the other
+/// workers do not wait forever.
 pub(super) struct Fallen<'a, S: Drain>(pub(super) &'a Output<S>);
 
 impl<S: Drain> Drop for Fallen<'_, S> {

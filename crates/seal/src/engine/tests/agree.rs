@@ -1,11 +1,13 @@
-//! All ways give the same, whatever the lengths.
+//! All ways give the same result for all lengths.
+
+use std::io::{Cursor, SeekFrom};
 
 use super::*;
-use std::io::{Cursor, SeekFrom};
 
 fn lengths() -> Vec<usize> {
     let around = |n: usize| [n.saturating_sub(1), n, n + 1];
-    let mut lengths: Vec<usize> = [0, 4096, FULL, 2 * FULL, 3 * FULL, 4 * FULL, 9 * FULL].into_iter().flat_map(around).collect();
+    let mut lengths: Vec<usize> =
+        [0, 4096, FULL, 2 * FULL, 3 * FULL, 4 * FULL, 9 * FULL].into_iter().flat_map(around).collect();
     lengths.extend([2, 1 << 20, 5_000_000]);
     lengths.dedup();
     lengths
@@ -28,12 +30,14 @@ fn all_ways_give_the_same_bytes_and_open_each_others() {
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64), "{length}, {padded}");
                 assert!(contents(output) == sealed, "{length} bytes from file to file on {threads}, padded: {padded}");
                 let mut output = Vec::new();
-                let done = sealing.stream(Slow(&data[..], 100_000), Slow(&mut output, 70_000), &work(threads)).expect("sealed");
+                let done = sealing
+                    .stream(Slow(&data[..], 100_000), Slow(&mut output, 70_000), &work(threads))
+                    .expect("sealed");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64), "{length}, {padded}");
                 assert!(output == sealed, "{length} bytes through pipes on {threads}, padded: {padded}");
                 open_in_all_ways(&sealed, &data, threads);
             }
-            // Its header is the short one, whatever comes.
+            // A writer always makes the short header.
             let mut writer = sealing.writer(Vec::new()).expect("a header");
             data.chunks(77_777).for_each(|piece| writer.write_all(piece).expect("written"));
             open_in_all_ways(&writer.finish().expect("finished"), &data, 2);

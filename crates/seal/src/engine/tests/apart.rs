@@ -1,15 +1,16 @@
-//! Sources and sinks that leave work to every thread.
+//! Tests of sources and sinks that leave work to all threads.
 
-use super::*;
-use crate::{Sink, Source, Taken};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Data of which nothing is there before their rest is completed; what fails, and where.
+use super::*;
+use crate::{Sink, Source, Taken};
+
+/// A source whose data are filled in only when their rest is completed; it can fail at a given position.
 #[derive(Clone)]
-struct Lazy {
+pub(super) struct Lazy {
     data: Arc<Vec<u8>>,
     given: usize,
     takes_fail_at: usize,
@@ -17,7 +18,7 @@ struct Lazy {
 }
 
 impl Lazy {
-    fn new(data: &[u8]) -> Self {
+    pub(super) fn new(data: &[u8]) -> Self {
         Self { data: Arc::new(data.to_vec()), given: 0, takes_fail_at: usize::MAX, rests_fail_at: usize::MAX }
     }
 }
@@ -33,21 +34,25 @@ impl Source for Lazy {
         let range = self.given..self.data.len().min(self.given + buffer.len());
         self.given = range.end;
         let fails = range.contains(&self.rests_fail_at);
-        Ok(Taken { length: range.len(), last: self.given == self.data.len(), rest: (Arc::clone(&self.data), range, fails) })
+        Ok(Taken {
+            length: range.len(),
+            last: self.given == self.data.len(),
+            rest: (Arc::clone(&self.data), range, fails),
+        })
     }
 
     fn complete((data, range, fails): Self::Rest, bytes: &mut [u8]) -> io::Result<()> {
         if fails {
             return Err(io::Error::other("rest"));
         }
-        // Some take longer than those after them.
+        // Some units take longer than the units after them.
         std::thread::sleep(Duration::from_micros(range.start as u64 % 7 * 300));
         bytes.copy_from_slice(&data[range]);
         Ok(())
     }
 }
 
-/// Where data are put, at their places, by any thread.
+/// A sink to which any thread writes data at their positions.
 #[derive(Clone, Default)]
 struct Places {
     data: Arc<Mutex<Vec<u8>>>,
@@ -102,9 +107,13 @@ fn they_give_what_streams_give() {
                 assert!(contents(output) == sealed, "{length} bytes at positions on {threads}, padded: {padded}");
 
                 let (opened, payload) = opened(&sealed).expect("the passphrase");
-                let (done, sink) = opened.scatter(Slow(payload, 99_999), Places::default(), &work(threads)).expect("opened");
+                let (done, sink) =
+                    opened.scatter(Slow(payload, 99_999), Places::default(), &work(threads)).expect("opened");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
-                assert!(*sink.data.lock().expect("nobody panicked") == data, "{length} bytes on {threads}, padded: {padded}");
+                assert!(
+                    *sink.data.lock().expect("nobody panicked") == data,
+                    "{length} bytes on {threads}, padded: {padded}"
+                );
             }
         }
     }
@@ -117,10 +126,14 @@ fn whatever_fails_ends_it_with_its_own_error() {
     let sealed = sealing(false).bytes(&data).expect("sealed");
     for threads in [1, 2, 5] {
         for at in [0, 3 * FULL, 8 * FULL] {
-            let sources =
-                [("take", Lazy { takes_fail_at: at, ..Lazy::new(&data) }), ("rest", Lazy { rests_fail_at: at, ..Lazy::new(&data) })];
+            let sources = [
+                ("take", Lazy { takes_fail_at: at, ..Lazy::new(&data) }),
+                ("rest", Lazy { rests_fail_at: at, ..Lazy::new(&data) }),
+            ];
             for (what, source) in sources {
-                let failed = within_seconds(move || sealing(false).gather(source, io::sink(), &work(threads)).map(|(done, _)| done));
+                let failed = within_seconds(move || {
+                    sealing(false).gather(source, io::sink(), &work(threads)).map(|(done, _)| done)
+                });
                 match failed.expect("no panic") {
                     Err(Error::Read(error)) => assert_eq!(error.to_string(), what),
                     other => panic!("{what} at {at} on {threads}: {other:?}"),

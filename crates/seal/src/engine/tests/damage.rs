@@ -1,10 +1,10 @@
-//! What was changed is refused, and every way says the same of it.
+//! Changed files are refused, and all engines give the same error.
 
 use super::*;
 use crate::floe::{Message, Parameters};
 use crate::foreign::Foreign;
 
-/// What each way says of the payload of `sealed`, in words; all must say the same.
+/// Returns the error of opening the payload of `sealed`. All engines must give the same error.
 fn refusal(sealed: &[u8]) -> Option<String> {
     let (opened, payload) = match opened(sealed) {
         Ok(opened) => opened,
@@ -69,7 +69,7 @@ fn segments_cannot_be_moved() {
     assert!(change(&|all| all.push(vec![0; 50])).contains("after the end"));
     assert!(change(&|all| all.insert(2, all[6].clone())).contains("after the end"));
     assert!(change(&|all| all[5] = theirs[5].clone()).contains("segment 5 is damaged"));
-    // The header, or the payload, of another file sealed with the same passphrase.
+    // The header or the payload of another file, sealed with the same passphrase.
     assert!(refusal(&[&other[..header], &sealed[header..]].concat()).expect("refused").contains("header was changed"));
     assert!(refusal(&[&other[..begin], &sealed[begin..]].concat()).expect("refused").contains("segment 0 is damaged"));
 }
@@ -116,9 +116,10 @@ fn memory_is_as_before_after_a_refusal_and_readers_stay_failed() {
         })
         .collect();
     refused.push(sealed[..sealed.len() - 1].to_vec());
-    // Every segment opens, and the padding inside is none.
+    // Every segment opens, but the data have no padding.
     let badly = Foreign { padded: true, ..Foreign::default() };
-    refused.extend([&b""[..], b"abc", &[0; 9000], b"abc\x80\0\0\0\0\0\0\0", &sample(9000)].map(|data| badly.seal(data)));
+    refused
+        .extend([&b""[..], b"abc", &[0; 9000], b"abc\x80\0\0\0\0\0\0\0", &sample(9000)].map(|data| badly.seal(data)));
     for (number, sealed) in refused.iter().enumerate() {
         let (opened, payload) = opened(sealed).expect("the passphrase");
         let mut plain = b"before".to_vec();
@@ -137,7 +138,8 @@ fn memory_is_as_before_after_a_refusal_and_readers_stay_failed() {
 #[test]
 fn the_same_of_a_message_alone() {
     let key = [7; 32];
-    let (message, _) = Message::start(Parameters::with_segment(64).expect("long enough"), &key, b"").expect("a message");
+    let (message, _) =
+        Message::start(Parameters::with_segment(64).expect("long enough"), &key, b"").expect("a message");
     let mut sealed = Vec::new();
     message.seal_onto(&sample(100), &mut sealed).expect("sealed");
     for place in 0..sealed.len() {

@@ -1,11 +1,12 @@
-//! Lengths of segments that the program does not write: opened segments then begin anywhere in a page, and many of them lie in one.
+//! Lengths of segments that the program does not write. Opened segments then begin anywhere in a page, and a page holds
+//! many of them.
 
 use super::agree::open_in_all_ways;
 use super::*;
 use crate::foreign::Foreign;
 use crate::padding::Padded;
 
-/// Around the ends of the first segments, of a turn through all places in a page, and of a stretch.
+/// Lengths around the ends of the first segments, of all offsets in a page, and of a batch.
 fn lengths(segment: u32) -> Vec<usize> {
     let data = segment as usize - 32;
     let counts: &[usize] = if data < 10_000 { &[0, 1, 2, 3, 127, 128, 129] } else { &[0, 1, 2] };
@@ -21,7 +22,8 @@ fn padded(data: &[u8]) -> Vec<u8> {
     padded
 }
 
-/// In memory, streamed and, with as many threads as may be, positioned; all of it random, so that nothing stands for anything else.
+/// Opens in memory, streamed, and at positions with many threads. All data are random, so that no piece can be mistaken
+/// for another.
 fn check(foreign: Foreign, data: &[u8], threads: &[usize]) {
     let sealed = if foreign.padded { foreign.seal(&padded(data)) } else { foreign.seal(data) };
     threads.iter().for_each(|threads| open_in_all_ways(&sealed, data, *threads));
@@ -42,9 +44,9 @@ fn segments_of_any_length_open_in_all_ways() {
     }
 }
 
-/// A second thread comes with 4 MiB, a fifth with 16: stretches then begin and end anywhere.
+/// The engine starts a second thread at 4 MiB and a fifth at 16 MiB; batches then begin and end at any segment.
 #[test]
-fn stretches_of_any_segments_meet() {
+fn batches_of_any_segments_meet() {
     let _alone = alone();
     for segment in SEGMENTS {
         let data = sample(17 << 20);
@@ -63,7 +65,7 @@ fn an_empty_last_segment_opens_in_all_ways() {
         let full = segment as usize - 32;
         for count in if full < 1_000_000 { &[1, 2, 128, 129][..] } else { &[1] } {
             check(Foreign { segment, padded: false, empty_last: true }, &sample(count * full), &[1, 2, 5]);
-            // With its padding a whole number of segments: only where Padmé allows such a length.
+            // With padding, data fill their segments only at some Padmé lengths.
             let hidden = deadpan_pad::padme((count * full) as u64).filter(|length| *length == (count * full) as u64);
             if let Some(length) = hidden {
                 check(Foreign { segment, padded: true, empty_last: true }, &sample(length as usize - 1), &[1, 5]);

@@ -1,10 +1,11 @@
-//! Callers' code that panics, in the middle of the streamed engine: the other workers must not wait for its turn for ever.
+//! Code of the caller that panics in the middle of the streamed engine: the other workers must not wait forever.
 
-use super::*;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Whose code panics.
+use super::*;
+
+/// The part of the caller's code that panics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Whose {
     Reader,
@@ -14,7 +15,8 @@ enum Whose {
     Nobody,
 }
 
-/// Counts calls and panics at one of them, without the message that a panic prints, once the other workers had time to wait for this one.
+/// Counts calls and panics at one of them, without printing a message, after the other workers had time to wait for
+/// this one.
 struct Fuse {
     calls: AtomicUsize,
     at: usize,
@@ -48,7 +50,8 @@ impl<W: Write> Write for Burning<'_, W> {
     }
 }
 
-/// Seals or opens with a panic at the `at`th call of whoever's code it is; whether it came out, and whether that code was called so often.
+/// Seals or opens with a panic at the `at`th call of one part of the caller's code. Returns whether the panic reached
+/// the caller, and whether that part was called that often.
 fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (std::thread::Result<bool>, bool) {
     let fuse = std::sync::Arc::new(Fuse { calls: AtomicUsize::new(0), at });
     let (input, inside) = (input.to_vec(), fuse.clone());
@@ -78,7 +81,7 @@ fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (st
 #[test]
 fn a_panic_of_the_caller_s_comes_out() {
     let _alone = alone();
-    // Eight units, and a piece.
+    // Eight units and a part of one.
     let data = sample(16 * FULL + 1000);
     let sealed = sealing(false).bytes(&data).expect("sealed");
     for (open, input) in [(false, &data), (true, &sealed)] {

@@ -1,10 +1,10 @@
-//! Files that the positioned engine must not be given.
+//! Files that the positioned engine refuses.
 
 use super::*;
 
-/// Whether the call was the caller's mistake.
+/// Whether the error is the caller's fault.
 fn is_callers<T>(result: Result<T, Error>) -> bool {
-    matches!(result, Err(Error::Invalid(_)))
+    result.is_err_and(|error| error.fault() == Fault::Caller)
 }
 
 #[test]
@@ -15,7 +15,11 @@ fn an_output_with_something_in_it_is_refused() {
     let (opened, _) = opened(&sealed).expect("the passphrase");
     for there in [&b"x"[..], &sample(5000)] {
         let output = file_with(there);
-        assert!(is_callers(sealing(false).file(&file_with(&data), &output, &work(1))), "sealed over {} bytes", there.len());
+        assert!(
+            is_callers(sealing(false).file(&file_with(&data), &output, &work(1))),
+            "sealed over {} bytes",
+            there.len()
+        );
         assert!(is_callers(opened.file(&file_with(&sealed), &output, &work(1))), "opened over {} bytes", there.len());
         assert!(contents(output) == there, "it was changed");
     }

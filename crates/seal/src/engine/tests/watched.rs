@@ -1,7 +1,8 @@
-//! What whoever looks on sees of the work, and how he ends it.
+//! Tests of the callbacks that watch and stop the work.
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 #[test]
 fn memory_does_not_grow_with_the_data() {
@@ -23,7 +24,7 @@ fn memory_does_not_grow_with_the_data() {
             assert_eq!(now, 0, "buffers are left behind");
         }
     }
-    // Many cores do not mean much memory.
+    // Many cores do not take much memory.
     assert!(crate::engine::workers(&work(1000), 1 << 20, u64::MAX) <= 10);
     assert_eq!(crate::engine::workers(&work(1000), 32 << 20, u64::MAX), 1);
 }

@@ -1,4 +1,4 @@
-//! Whatever is changed, moved, cut off or added is refused, by every way in.
+//! Segments that were changed, moved, cut off or added are refused, by every reader.
 
 use super::*;
 
@@ -8,7 +8,10 @@ fn refused(sealed: &[u8], what: &str) {
     let Ok(message) = Message::resume(&KEY, AAD, header).map(Arc::new) else { return };
     assert!(Reader::new(message.clone(), segments).read_to_end(&mut Vec::new()).is_err(), "{what}, in order");
     let anywhere = SeekReader::new(message, std::io::Cursor::new(sealed), HEADER as u64);
-    assert!(anywhere.is_err() || anywhere.is_ok_and(|mut reader| reader.read_to_end(&mut Vec::new()).is_err()), "{what}, anywhere");
+    assert!(
+        anywhere.is_err() || anywhere.is_ok_and(|mut reader| reader.read_to_end(&mut Vec::new()).is_err()),
+        "{what}, anywhere"
+    );
 }
 
 #[test]
@@ -29,7 +32,10 @@ fn every_cut_and_every_addition_is_refused() {
     (0..sealed.len()).for_each(|length| refused(&sealed[..length], &format!("cut to {length}")));
     for more in [1, 31, 32, 33, 39, 40, 41, 80] {
         refused(&[&sealed[..], &vec![0xff; more]].concat(), &format!("{more} bytes more"));
-        refused(&[&sealed[..], &sealed[HEADER..][..more.min(sealed.len() - HEADER)]].concat(), &format!("{more} of its bytes again"));
+        refused(
+            &[&sealed[..], &sealed[HEADER..][..more.min(sealed.len() - HEADER)]].concat(),
+            &format!("{more} of its bytes again"),
+        );
     }
 }
 
@@ -45,7 +51,10 @@ fn segments_stay_where_they_are() {
     refused(&[header, segment(0), segment(1), segment(2)].concat(), "the last left out");
     refused(&[header, tail].concat(), "only the last");
     let (other, _) = small();
-    refused(&[header, &other[HEADER..HEADER + 40], segment(1), segment(2), tail].concat(), "a segment of another message");
+    refused(
+        &[header, &other[HEADER..HEADER + 40], segment(1), segment(2), tail].concat(),
+        "a segment of another message",
+    );
     refused(&[&other[..HEADER], &sealed[HEADER..]].concat(), "the header of another message");
 }
 

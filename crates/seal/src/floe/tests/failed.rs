@@ -1,8 +1,8 @@
-//! What was refused, or failed once, stays so; what is right stays readable.
+//! After a failure, readers and writers stay failed; undamaged segments stay readable at positions.
 
 use super::*;
 
-/// Four segments and a short one, of which the one with this number is damaged.
+/// A message of four segments and a short one. The segment with this number is damaged.
 fn damaged(segment: usize) -> (Arc<Message>, Vec<u8>, Vec<u8>) {
     let data: Vec<u8> = (0..140).collect();
     let (message, mut sealed) = (message(), Vec::new());
@@ -18,7 +18,8 @@ fn a_reader_that_failed_stays_failed() {
     let mut before = [0; 32];
     reader.read_exact(&mut before).expect("the first segment is right");
     assert!(before == data[..32]);
-    // The segments behind are right again, and still must not come out: there would be a hole before them.
+    // The segments after the damaged one are right. They must not be returned, because the data before them would be
+    // missing.
     for _ in 0..6 {
         let mut buffer = [0x55; 64];
         assert!(reader.read(&mut buffer).is_err());
@@ -30,7 +31,7 @@ fn a_reader_that_failed_stays_failed() {
     assert!((0..6).all(|_| reader.segment().is_err()));
 }
 
-/// Fails once, in the middle, and goes on as if nothing had been.
+/// A writer that fails once, in the middle, and then works again.
 struct Hiccup<T> {
     inner: T,
     left: usize,
@@ -42,7 +43,7 @@ impl<T> Hiccup<T> {
         Self { inner, left, failed: false }
     }
 
-    /// How much of so many bytes may go before the failure.
+    /// Returns how many of these bytes the writer takes.
     fn allow(&mut self, length: usize) -> std::io::Result<usize> {
         if self.left == 0 && !self.failed {
             self.failed = true;

@@ -1,7 +1,8 @@
-//! IVs: one that stands under the same key twice gives both segments away.
+//! Tests of IVs: two segments under the same key and IV would show both their data.
+
+use std::collections::HashSet;
 
 use super::*;
-use std::collections::HashSet;
 
 #[test]
 fn a_segment_sealed_twice_has_two_ivs() {
@@ -29,7 +30,7 @@ fn every_segment_has_an_iv_of_its_own() {
         seen.extend(sealed.chunks(64).map(|segment| segment[LENGTH..LENGTH + NONCE].to_vec()));
     }
     assert_eq!(seen.len(), 2 * SEGMENTS, "an IV stands there twice");
-    // Half of it as well: an IV that was filled in part would repeat sooner or later.
+    // Halves are compared, too: an IV that is filled in part would repeat sooner or later.
     for part in [0..NONCE / 2, NONCE / 2..NONCE] {
         let parts: HashSet<&[u8]> = seen.iter().map(|iv| &iv[part.clone()]).collect();
         assert!(parts.len() == seen.len() && !parts.contains(&[0; NONCE / 2][..]), "a part of the IVs is not random");

