@@ -1,44 +1,51 @@
-//! Packing on all cores, without keys.
+//! Packs on all cores, without keys.
 //!
-//! Workers are alike: each in turn holds the packer while it takes a stretch, then reads and hashes its files alone, and writes it when its turn comes.
-//! Where the output is a file they could write at positions, without waiting for their turns: that was a third slower, since a file takes one
-//! writer at a time, and those that wait spin.
+//! Each worker locks the packer and takes the next chunk of the pack. The worker reads and hashes the chunk's files
+//! without the lock, and writes the chunk after all earlier chunks are written. Writing each chunk to its offset in the
+//! file, in any order, was a third slower: a file admits one writer at a time, and the other threads spin.
 
-use crate::{Error, Packer, Work};
 use std::io::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes in a stretch.
-const STRETCH: usize = 512 << 10;
-/// Buffers of all workers together stay below this.
+use crate::error::Error;
+use crate::pack::Packer;
+use crate::work::Work;
+
+/// The length of a chunk, in bytes.
+const CHUNK: usize = 512 << 10;
+/// The most bytes in the buffers of all workers.
 const MEMORY: usize = 16 << 20;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct State {
+struct PackState {
     packer: Packer,
+    /// The number of the next chunk.
     number: u64,
     failure: Option<Error>,
 }
 
-/// A stretch that a worker has. However its work ends, the next one's turn comes then.
-struct Stretch<'a> {
+/// A chunk that a worker holds. Dropping a written chunk lets the next one be written. Dropping any other chunk stops
+/// the other workers.
+struct Chunk<'a> {
     number: u64,
     turn: &'a Turn,
+    /// Whether the chunk was written.
     done: bool,
 }
 
-/// Whose turn it is to write.
+/// The number of the chunk that may be written.
 #[derive(Default)]
 struct Turn {
-    /// All stretches before this one are written; `None` if one never will be.
+    /// The number of the next chunk to write; `None` after a chunk failed.
     next: Mutex<Option<u64>>,
     changed: Condvar,
 }
 
-impl Stretch<'_> {
+impl Chunk<'_> {
+    /// Waits until all earlier chunks are written.
     fn wait(&self) -> Result<(), Error> {
         let early = |next: &mut Option<u64>| next.is_some_and(|next| next != self.number);
         let next = self.turn.changed.wait_while(lock(&self.turn.next), early).unwrap_or_else(PoisonError::into_inner);
@@ -46,7 +53,7 @@ impl Stretch<'_> {
     }
 }
 
-impl Drop for Stretch<'_> {
+impl Drop for Chunk<'_> {
     fn drop(&mut self) {
         let mut next = lock(&self.turn.next);
         *next = if self.done { next.map(|next| next + 1) } else { None };
@@ -54,24 +61,24 @@ impl Drop for Stretch<'_> {
     }
 }
 
-/// Packs into a stream or a file. Returns the packer, which knows what there was.
+/// Packs a folder into `output`. Returns the packer, with its notes and counts.
 ///
 /// # Errors
-/// The first that happened. The output is then of no use.
+/// The first error of any thread. The output is then not usable.
 pub fn pack(packer: Packer, output: impl Write + Send, work: &Work<'_>) -> Result<Packer, Error> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = if work.threads == 0 { cores() } else { work.threads }.min(MEMORY / STRETCH);
-    let state = Mutex::new(State { packer, number: 0, failure: None });
+    let workers = if work.threads == 0 { cores() } else { work.threads }.min(MEMORY / CHUNK);
+    let state = Mutex::new(PackState { packer, number: 0, failure: None });
     let output = Mutex::new(output);
     let turn = Turn { next: Mutex::new(Some(0)), ..Turn::default() };
     let worker = || {
-        let mut buffer = vec![0; STRETCH];
+        let mut buffer = vec![0; CHUNK];
         loop {
             let mut held = lock(&state);
             if held.failure.is_some() || held.packer.ended() {
                 return;
             }
-            let mut stretch = Stretch { number: held.number, turn: &turn, done: false };
+            let mut chunk = Chunk { number: held.number, turn: &turn, done: false };
             let taken = match work.stop.is_some_and(|stop| stop()) {
                 true => Err(Error::Stopped),
                 false => held.packer.take(&mut buffer),
@@ -80,20 +87,20 @@ pub fn pack(packer: Packer, output: impl Write + Send, work: &Work<'_>) -> Resul
             drop(held);
             let result = taken.and_then(|(length, job)| {
                 job.complete(&mut buffer[..length])?;
-                stretch.wait()?;
+                chunk.wait()?;
                 lock(&output).write_all(&buffer[..length]).map_err(Error::Write)?;
                 work.progress.into_iter().for_each(|progress| progress(length as u64));
                 Ok(())
             });
             if let Err(error) = result {
                 let mut state = lock(&state);
-                // What others meet because of a failure is no news.
+                // Other workers report `Stopped` because of the first failure.
                 if state.failure.is_none() || matches!(state.failure, Some(Error::Stopped)) {
                     state.failure = Some(error);
                 }
                 return;
             }
-            stretch.done = true;
+            chunk.done = true;
         }
     };
     std::thread::scope(|scope| {
@@ -101,7 +108,7 @@ pub fn pack(packer: Packer, output: impl Write + Send, work: &Work<'_>) -> Resul
         let _others: Vec<_> = spawned.collect();
         worker();
     });
-    let State { packer, failure, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let PackState { packer, failure, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     match failure {
         Some(error) => Err(error),
         None => lock(&output).flush().map(|()| packer).map_err(Error::Write),

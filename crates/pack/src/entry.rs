@@ -1,24 +1,26 @@
-//! What a pack holds: its entries.
+//! Entries: the files, folders and links in an archive.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What an entry is.
+use crate::block::BLOCK;
+
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A file, all of whose bytes are there.
+    /// A file that is stored as it is.
     File,
     /// A folder.
     Folder,
     /// A symbolic link.
     SymbolicLink,
-    /// Another name of an earlier file.
+    /// A hard link: another name of an earlier file or symbolic link.
     HardLink,
-    /// A file with holes, of which only the pieces with data are there.
+    /// A file with holes, of which only the pieces with data are stored.
     Sparse,
 }
 
-/// A time as file systems have it: before 1970 too, and to the nanosecond.
+/// A file's time, to the nanosecond. It may lie before 1970.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time {
     /// Seconds since 1970, rounded down.
@@ -28,7 +30,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// As the standard library has it, where it can.
+    /// The time as the standard library's type, or `None` if that cannot hold it.
     #[must_use]
     pub fn system(self) -> Option<SystemTime> {
         let whole = Duration::from_secs(self.seconds.unsigned_abs());
@@ -37,36 +39,36 @@ impl Time {
     }
 }
 
-/// One entry, and where it lies in the pack.
+/// An entry, and where it lies in the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path with `/` between the components, whatever their bytes are. In a pack it begins under the root, whose own path is empty; in an archive
-    /// of another maker it is what stands there.
+    /// The path, with `/` between the components. In a pack, it is relative to the root, and the root's own path is
+    /// empty. In an archive of another program, it is the path as it is in the archive.
     pub path: Vec<u8>,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: Kind,
-    /// Its permission bits, 0 to 0o7777.
+    /// The permission bits, 0 to 0o7777.
     pub mode: u32,
-    /// When it was last changed.
+    /// The time of the last change.
     pub modified: Time,
-    /// Bytes of the file, holes included; 0 for all that is no file.
+    /// The file's size in bytes, holes included; 0 for folders and links.
     pub size: u64,
-    /// Where its first header begins.
+    /// Where the entry's first header begins, in bytes from the beginning of the archive.
     pub begin: u64,
-    /// Where its content begins.
+    /// Where the content begins, in bytes from the beginning of the archive.
     pub content: u64,
-    /// Bytes of its content in the archive.
+    /// The length of the content in the archive, in bytes.
     pub stored: u64,
-    /// BLAKE3 of the content as it stands in the archive, where that is known.
+    /// The BLAKE3 hash of the content as the archive has it, if the index tells it.
     pub hash: Option<[u8; 32]>,
-    /// A link's target.
+    /// The target of a link.
     pub target: Option<Vec<u8>>,
 }
 
 impl Entry {
-    /// Where the next header may begin: after the content, in whole blocks.
+    /// Where the content ends, rounded up to whole blocks. The next header begins there or later.
     #[must_use]
     pub fn end(&self) -> u64 {
-        self.content.saturating_add(self.stored.next_multiple_of(crate::BLOCK))
+        self.content.saturating_add(self.stored.next_multiple_of(BLOCK))
     }
 }

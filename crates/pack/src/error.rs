@@ -1,51 +1,55 @@
-//! What can go wrong.
+//! The reasons why packing, unpacking or listing ends.
 
+mod flaw;
+mod refusal;
+
+pub use flaw::{Change, Flaw, Special};
+pub use refusal::Refusal;
+
+use std::fmt;
 use std::io;
+
 use thiserror::Error;
 
-/// Whose fault it is.
+/// Who must act on an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The archive is damaged, or made to do harm.
+    /// The archive is damaged or hostile.
     Data,
-    /// What was asked for cannot be.
+    /// The caller asked for something impossible.
     Caller,
-    /// A disk is full, a permission missing.
+    /// The system failed: a full disk, a missing permission.
     System,
 }
 
-/// Why packing, unpacking or listing ended. Paths are as people can read them.
+/// The reason why packing, unpacking or listing ended. Paths in it are escaped as by [`shown`](crate::shown).
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The archive is not what it says.
-    #[error("{what}\nhint: {hint}")]
-    Archive {
-        /// What is wrong, and where.
-        what: String,
-        /// What to do.
-        hint: &'static str,
-    },
-    /// The archive ends before its end.
-    #[error("the archive ends too early\nhint: it was cut short; get it again")]
+    /// The archive is damaged, hostile, or of a kind that this crate does not read.
+    #[error(transparent)]
+    Archive(#[from] Flaw),
+    /// The archive ends before its end marker.
+    #[error("the archive ends too early")]
     Truncated,
-    /// What was asked for cannot be.
-    #[error("{what}\nhint: {hint}")]
-    Refused {
-        /// What, and why not.
-        what: String,
-        /// What to do.
-        hint: &'static str,
-    },
+    /// The caller asked for something impossible.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// A file or folder could not be read or written.
-    #[error("cannot {verb} {path}: {error}")]
+    #[error("cannot {action} {path}: {}", words(error))]
     Entry {
-        /// What could not be done: `read`, `write`, `create`.
-        verb: &'static str,
-        /// To what.
+        /// The operation that failed.
+        action: Action,
+        /// The file or folder.
         path: String,
-        /// Why.
+        /// The system's error.
         error: io::Error,
+    },
+    /// A file became shorter while it was packed.
+    #[error("{path} became shorter while it was read")]
+    Shrank {
+        /// The file.
+        path: String,
     },
     /// The archive could not be read.
     #[error("cannot read: {0}")]
@@ -53,12 +57,62 @@ pub enum Error {
     /// The archive could not be written.
     #[error("cannot write: {0}")]
     Write(io::Error),
-    /// Somebody asked to stop.
+    /// The caller stopped the work, or another thread failed first.
     #[error("stopped")]
     Stopped,
 }
 
-/// The system's errors by their numbers, or by their kind and what they say.
+/// An operation on a file or folder, in [`Error::Entry`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Reading a file, a folder or a link.
+    Read,
+    /// Reading extended attributes.
+    ReadAttributes,
+    /// Opening a folder.
+    Open,
+    /// Creating a file, a folder or a link.
+    Create,
+    /// Writing a file.
+    Write,
+    /// Replacing a file.
+    Replace,
+    /// Removing a file.
+    Remove,
+    /// Looking up the file that a hard link shares.
+    FollowLink,
+    /// Setting the owner.
+    SetOwner,
+    /// Setting the mode.
+    SetMode,
+    /// Setting the time of the last change.
+    SetTime,
+    /// Setting extended attributes.
+    SetAttributes,
+}
+
+/// The words that follow "cannot" and precede the path.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::ReadAttributes => "read the extended attributes of",
+            Self::Open => "open",
+            Self::Create => "create",
+            Self::Write => "write",
+            Self::Replace => "replace",
+            Self::Remove => "remove",
+            Self::FollowLink => "look up the target of",
+            Self::SetOwner => "set the owner of",
+            Self::SetMode => "set the mode of",
+            Self::SetTime => "set the time of",
+            Self::SetAttributes => "set the extended attributes of",
+        })
+    }
+}
+
+/// Copies the system's errors by their number, or else by their kind and text.
 impl Clone for Error {
     fn clone(&self) -> Self {
         let again = |error: &io::Error| match error.raw_os_error() {
@@ -66,10 +120,13 @@ impl Clone for Error {
             None => io::Error::new(error.kind(), error.to_string()),
         };
         match self {
-            Self::Archive { what, hint } => Self::Archive { what: what.clone(), hint },
+            Self::Archive(flaw) => Self::Archive(flaw.clone()),
             Self::Truncated => Self::Truncated,
-            Self::Refused { what, hint } => Self::Refused { what: what.clone(), hint },
-            Self::Entry { verb, path, error } => Self::Entry { verb, path: path.clone(), error: again(error) },
+            Self::Refused(refusal) => Self::Refused(refusal.clone()),
+            Self::Entry { action, path, error } => {
+                Self::Entry { action: *action, path: path.clone(), error: again(error) }
+            }
+            Self::Shrank { path } => Self::Shrank { path: path.clone() },
             Self::Read(error) => Self::Read(again(error)),
             Self::Write(error) => Self::Write(again(error)),
             Self::Stopped => Self::Stopped,
@@ -78,12 +135,12 @@ impl Clone for Error {
 }
 
 impl Error {
-    /// An archive that got damaged on its way, as far as one can tell.
+    /// The archive is damaged, or the input is not an archive.
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
-        Self::Archive { what: what.into(), hint: "the archive is damaged, or it is none; get it again" }
+        Self::Archive(Flaw::Damaged(what.into()))
     }
 
-    /// Why, for those who say themselves what could not be done to which file.
+    /// The reason alone, for messages that name the operation and the path themselves.
     pub(crate) fn cause(&self) -> String {
         match self {
             Self::Entry { error, .. } => words(error),
@@ -91,61 +148,33 @@ impl Error {
         }
     }
 
-    /// Whose fault it is.
+    /// Who must act on this error.
     #[must_use]
     pub fn fault(&self) -> Fault {
         match self {
-            Self::Archive { .. } | Self::Truncated => Fault::Data,
-            Self::Refused { .. } => Fault::Caller,
-            Self::Entry { .. } | Self::Read(_) | Self::Write(_) | Self::Stopped => Fault::System,
+            Self::Archive(_) | Self::Truncated => Fault::Data,
+            Self::Refused(_) => Fault::Caller,
+            Self::Entry { .. } | Self::Shrank { .. } | Self::Read(_) | Self::Write(_) | Self::Stopped => Fault::System,
         }
     }
 }
 
-/// What the system says, without its number.
+/// Returns the reason of a system error in this crate's words, or else the system's text as such.
 pub(crate) fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
-}
-
-/// Bytes of a path, for people: what is not plain text is escaped, so that no name can play tricks with a terminal, or look like another.
-#[must_use]
-pub fn shown(path: &[u8]) -> String {
-    let mut text = String::with_capacity(path.len());
-    for chunk in path.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            if is_plain(character) {
-                text.push(character);
-            } else {
-                text.extend(character.escape_default());
-            }
+    let words = match error.kind() {
+        io::ErrorKind::PermissionDenied => "its permissions do not allow it",
+        io::ErrorKind::NotFound => "there is no such file or folder",
+        io::ErrorKind::StorageFull => "the disk is full",
+        io::ErrorKind::QuotaExceeded => "the quota of the disk is used up",
+        io::ErrorKind::FileTooLarge => "the file would grow too large",
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only",
+        _ => {
+            let text = error.to_string();
+            return match error.raw_os_error().and_then(|number| text.strip_suffix(&format!(" (os error {number})"))) {
+                Some(words) => format!("the system says: {}", words.to_lowercase()),
+                None => text,
+            };
         }
-        for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
-        }
-    }
-    text
-}
-
-/// Whether a character does nothing but stand there: no control, nothing that is not seen, no change of the direction of writing.
-fn is_plain(character: char) -> bool {
-    let hidden = matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    !character.is_control() && !hidden
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown;
-
-    #[test]
-    fn nothing_reaches_the_terminal_that_it_would_obey() {
-        for plain in ["plain name.txt", "z\u{e4}h", "e\u{301}", "\u{5d0}\u{5d1}", "\u{1f600}", "\u{2027}\u{202f}\u{2070}"] {
-            assert_eq!(shown(plain.as_bytes()), plain);
-        }
-        for hidden in ['\0', '\u{1b}', '\u{7f}', '\u{9b}', '\u{61c}', '\u{200b}', '\u{202e}', '\u{2066}', '\u{206f}', '\u{feff}'] {
-            assert_eq!(shown(format!("a{hidden}b").as_bytes()), format!("a{}b", hidden.escape_default()));
-        }
-        assert_eq!(shown(b"\x1b[2Jx\n"), "\\u{1b}[2Jx\\n");
-        assert_eq!(shown(b"\xff\xfe"), "\\xff\\xfe");
-    }
+    };
+    words.to_owned()
 }

@@ -1,92 +1,84 @@
-//! A part of a pack, as a pack of its own.
+//! A selection of a pack, as a separate pack.
 
-use crate::index::fill;
-use crate::index::write::Index;
-use crate::path::{is_under, parent};
-use crate::select::{Pick, Picks};
-use crate::tar::write::{About, comment, headers, pad};
-use crate::tar::{Event, MARKER, Parser};
-use crate::{BLOCK, Contents, Entry, Error, Kind};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Pax headers of a megabyte, one for the entry and an odd one for others, are as long as it gets.
+use blake3::Hasher;
+
+use crate::contents::Contents;
+use crate::entry::{Entry, Kind};
+use crate::error::{Change, Error, Flaw};
+use crate::frame::{Frame, Stage};
+use crate::index::fill;
+use crate::index::write::IndexWriter;
+use crate::path::{is_under, parent};
+use crate::select::{Pick, Picks};
+use crate::shown::shown;
+use crate::tar::write::About;
+use crate::tar::{Event, Parser};
+
+/// The most bytes of an entry's headers: enough for its pax header of a megabyte and several others.
 const LONGEST_HEADERS: u64 = 4 << 20;
 
-/// What was selected, with the folders that lead to it: a pack in which hashes and order are checked like in any other. Of the pack behind, only
-/// what is selected is read.
+/// The selected entries and the folders above them, as a pack. Reading an excerpt reads only these parts of the
+/// original pack, and unpacking it checks hashes and order as for any pack.
 #[derive(Debug)]
 pub struct Excerpt<'a, R, S> {
     picks: Picks<'a, R>,
     contents: Contents<S>,
-    index: Index,
-    position: u64,
-    /// What comes next, and how much of it was given.
-    ready: Vec<u8>,
-    given: usize,
-    /// Bytes of the input that come after that, and how many zeros then.
-    copied: u64,
-    zeros: u64,
-    /// The last folder that is there.
+    index: IndexWriter,
+    frame: Frame,
+    /// The length of the content that follows the frame's bytes, and the bytes of it that are left.
+    content: u64,
+    left: u64,
+    /// The last folder that was added.
     folder: Option<Vec<u8>>,
-    stage: Stage,
-    /// Reads the headers before anybody else does.
+    /// Parses the headers, to compare them with the index before they are returned.
     check: Parser,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
-    Entries,
-    Parts,
-    Nothing,
+    /// Whether contents are compared with their hashes.
+    hashing: bool,
+    /// The hash of the content so far, and the entry that it belongs to.
+    hash: Option<(Hasher, Entry)>,
 }
 
 impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
-    /// Of the pack that `contents` has too, through a reader of its own.
+    /// Makes an excerpt of `picks`. `contents` must read the same pack through a separate reader.
     #[must_use]
     pub fn new(picks: Picks<'a, R>, contents: Contents<S>) -> Self {
-        let mut ready = Vec::new();
-        comment(&mut ready, &[MARKER]);
+        let frame = Frame::new();
         let mut check = Parser::new();
         let mut at = 0;
-        // It is as it should be; were it not, no entry would pass.
-        while let Ok(Some(_)) = check.next(&ready, &mut at) {}
+        // This marker was written by this crate. If it were wrong, every entry would be refused later.
+        while let Ok(Some(_)) = check.next(frame.ready(), &mut at) {}
         Self {
             picks,
             contents,
-            index: Index::default(),
-            position: 0,
-            ready,
-            given: 0,
-            copied: 0,
-            zeros: 0,
+            index: IndexWriter::default(),
+            frame,
+            content: 0,
+            left: 0,
             folder: None,
-            stage: Stage::Entries,
             check,
+            hashing: false,
+            hash: None,
         }
     }
 
-    /// Gets ready what comes next; whether there is anything.
+    /// Compares each content with its hash in the index, and ends with an error after one that differs. Use this if
+    /// another program unpacks the excerpt. This crate does the same comparison itself.
+    #[must_use]
+    pub fn hashed(self) -> Self {
+        Self { hashing: true, ..self }
+    }
+
+    /// Makes the next bytes ready. Returns false at the end.
     fn next(&mut self) -> Result<bool, Error> {
-        self.ready.clear();
-        self.given = 0;
-        match self.stage {
+        match self.frame.stage() {
             Stage::Nothing => return Ok(false),
-            Stage::Parts => match self.index.part(self.position) {
-                Some(part) => self.ready = part,
-                None => {
-                    self.ready = self.index.end(self.position);
-                    self.stage = Stage::Nothing;
-                }
-            },
-            Stage::Entries => match self.index.block(self.position) {
-                Some(block) => self.ready = block,
-                None => match self.picks.next().transpose()? {
-                    Some(pick) => self.pick(pick)?,
-                    None => {
-                        self.ready.resize(2 * BLOCK as usize, 0);
-                        self.stage = Stage::Parts;
-                    }
-                },
+            Stage::Index => self.frame.index(&mut self.index),
+            Stage::Entries if self.frame.block(&mut self.index) => {}
+            Stage::Entries => match self.picks.next().transpose()? {
+                Some(pick) => self.pick(pick)?,
+                None => self.frame.end_archive(),
             },
         }
         Ok(true)
@@ -94,7 +86,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
 
     fn pick(&mut self, pick: Pick) -> Result<(), Error> {
         let Pick { entry, source } = pick;
-        // All folders on the way that are not there yet, the root first.
+        // The folders above the entry that were not added yet, the root first.
         let mut missing = Vec::new();
         let mut path = entry.path.as_slice();
         while !path.is_empty() {
@@ -106,7 +98,8 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
         for path in missing.into_iter().rev() {
             let folder = self.contents.find(&path)?.filter(|found| found.kind == Kind::Folder);
-            let folder = folder.ok_or_else(|| Error::damaged(format!("{} has no folder in the index", crate::shown(&path))))?;
+            let folder =
+                folder.ok_or_else(|| Error::damaged(format!("{} has no folder in the index", shown(&path))))?;
             self.headers_of(folder)?;
         }
         match source {
@@ -115,31 +108,36 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         }
     }
 
-    /// An entry's headers, as they are; its content is copied after them.
+    /// Adds an entry with its own headers, followed by its content.
     fn headers_of(&mut self, entry: Entry) -> Result<(), Error> {
-        let begin = self.position + self.ready.len() as u64;
-        let length = entry.content.saturating_sub(entry.begin);
-        if length > LONGEST_HEADERS {
-            return Err(Error::damaged(format!("the headers of {} are longer than any are", crate::shown(&entry.path))));
-        }
-        let length = length as usize;
-        let old = self.ready.len();
-        self.ready.resize(old + length, 0);
-        fill(&mut self.contents.input, entry.begin, &mut self.ready[old..])?;
-        self.compare(&entry, old)?;
+        let begin = self.frame.end();
+        let headers = self.checked_headers(&entry)?;
+        self.frame.room(headers.len()).copy_from_slice(&headers);
         if entry.kind == Kind::Folder {
             self.folder = Some(entry.path.clone());
         }
-        self.add(Entry { begin, content: begin + length as u64, ..entry.clone() });
+        self.add(Entry { begin, content: begin + headers.len() as u64, ..entry.clone() });
         self.copy(&entry)
     }
 
-    /// Refuses headers that are not those of the entry that the index names: what is made of them might be what nobody selected, and be noticed only
-    /// after it has taken the place of something.
-    fn compare(&mut self, entry: &Entry, from: usize) -> Result<(), Error> {
-        let (bytes, mut at) = (&self.ready[from..], 0);
+    /// Reads the headers of an entry that the index names, and compares the two.
+    fn checked_headers(&mut self, entry: &Entry) -> Result<Vec<u8>, Error> {
+        let length = entry.content.saturating_sub(entry.begin);
+        if length > LONGEST_HEADERS {
+            return Err(Error::damaged(format!("the headers of {} are too long: {length} bytes", shown(&entry.path))));
+        }
+        let mut headers = vec![0; length as usize];
+        fill(&mut self.contents.input, entry.begin, &mut headers)?;
+        self.compare(entry, &headers)?;
+        Ok(headers)
+    }
+
+    /// Refuses headers that differ from the index. They could describe an entry that was not selected, and the check at
+    /// the end of unpacking would come after that entry had replaced a file.
+    fn compare(&mut self, entry: &Entry, bytes: &[u8]) -> Result<(), Error> {
+        let mut at = 0;
         let same = match self.check.next(bytes, &mut at)? {
-            // Places are others here, and headers know no hash.
+            // The positions differ in the excerpt, and headers hold no hash.
             Some(Event::Member(member)) if at == bytes.len() => {
                 Entry { begin: entry.begin, content: entry.content, hash: entry.hash, ..member.entry } == *entry
             }
@@ -149,25 +147,27 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         if same {
             return Ok(());
         }
-        let what = format!("{} is not what the index says: it was changed, or moved", crate::shown(&entry.path));
-        Err(Error::Archive { what, hint: "the archive was changed after it was made; get it again" })
+        Err(Flaw::Changed { path: shown(&entry.path), change: Change::Headers }.into())
     }
 
-    /// A link to a file that is not selected, as that file.
+    /// Adds the target of a hard link under the hard link's path, if the target itself is not selected.
     fn as_file(&mut self, link: Entry, file: &Entry) -> Result<(), Error> {
-        let begin = self.position + self.ready.len() as u64;
+        self.checked_headers(&link)?;
+        self.checked_headers(file)?;
+        let begin = self.frame.end();
         let path = [self.contents.root_name(), b"/", &link.path].concat();
         let about = About {
             path: &path,
-            kind: b'0',
+            kind: if file.kind == Kind::SymbolicLink { b'2' } else { b'0' },
             mode: file.mode,
             stored: file.stored,
             modified: file.modified,
+            target: file.target.as_deref().unwrap_or_default(),
             real_size: (file.kind == Kind::Sparse).then_some(file.size),
             ..About::default()
         };
-        headers(&mut self.ready, &about);
-        let content = self.position + self.ready.len() as u64;
+        self.frame.headers(&about);
+        let content = self.frame.end();
         self.add(Entry { path: link.path, begin, content, ..file.clone() });
         self.copy(file)
     }
@@ -179,11 +179,25 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
     }
 
     fn copy(&mut self, entry: &Entry) -> Result<(), Error> {
-        self.copied = entry.stored;
-        self.zeros = entry.stored.next_multiple_of(BLOCK) - entry.stored;
+        (self.content, self.left) = (entry.stored, entry.stored);
+        self.hash = self.hashing.then(|| (Hasher::new(), entry.clone()));
+        self.compare_hash()?;
         match entry.stored {
             0 => Ok(()),
             _ => self.contents.input.seek(SeekFrom::Start(entry.content)).map(drop).map_err(Error::Read),
+        }
+    }
+
+    /// Refuses a complete content whose hash differs from the index.
+    fn compare_hash(&mut self) -> Result<(), Error> {
+        if self.left > 0 {
+            return Ok(());
+        }
+        match self.hash.take() {
+            Some((hasher, entry)) if entry.hash.is_some_and(|hash| hasher.finalize() != hash) => {
+                Err(Flaw::Changed { path: shown(&entry.path), change: Change::Content }.into())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -194,29 +208,26 @@ impl<R: Read + Seek, S: Read + Seek> Read for Excerpt<'_, R, S> {
             return Ok(0);
         }
         loop {
-            if self.given < self.ready.len() {
-                let length = buffer.len().min(self.ready.len() - self.given);
-                buffer[..length].copy_from_slice(&self.ready[self.given..self.given + length]);
-                self.given += length;
-                self.position += length as u64;
-                return Ok(length);
+            let given = self.frame.give(buffer);
+            if given > 0 {
+                return Ok(given);
             }
-            if self.copied > 0 {
-                let length = usize::try_from(self.copied).map_or(buffer.len(), |left| left.min(buffer.len()));
+            if self.left > 0 {
+                let length = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
                 let read = self.contents.input.read(&mut buffer[..length])?;
                 if read == 0 {
                     return Err(io::Error::other(Error::Truncated));
                 }
-                self.copied -= read as u64;
-                self.position += read as u64;
+                self.left -= read as u64;
+                self.frame.pass(read);
+                if let Some((hasher, _)) = &mut self.hash {
+                    hasher.update(&buffer[..read]);
+                }
+                self.compare_hash().map_err(io::Error::other)?;
+                if self.left == 0 {
+                    self.frame.fill_block(self.content);
+                }
                 return Ok(read);
-            }
-            if self.zeros > 0 {
-                self.ready.clear();
-                self.given = 0;
-                pad(&mut self.ready, BLOCK - self.zeros);
-                self.zeros = 0;
-                continue;
             }
             if !self.next().map_err(io::Error::other)? {
                 return Ok(0);

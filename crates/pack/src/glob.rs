@@ -1,7 +1,8 @@
-//! Patterns for paths. Usual crates take `?` for a byte, or paths for text; names here are bytes that mostly are text.
+//! Patterns for paths. The usual crates match `?` against a byte, or require paths that are text. Here, paths are bytes
+//! that are usually text.
 
-/// A pattern, by components: `*` stands for anything within one, `?` for a character, `[a-z]` and `[!a-z]` for one of some, and `**`, as a component,
-/// for any number of components.
+/// A pattern, split into components. `*` matches anything within a component, `?` a character, `[a-z]` and `[!a-z]` one
+/// character of a set, and the component `**` any number of components.
 #[derive(Clone, Debug)]
 pub(crate) struct Glob(Vec<Vec<u8>>);
 
@@ -10,25 +11,25 @@ impl Glob {
         Self(pattern.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect())
     }
 
-    /// Whether there is anything in it that does not stand for itself.
+    /// Whether the bytes contain a special character.
     pub(crate) fn is_one(pattern: &[u8]) -> bool {
         pattern.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['))
     }
 
-    /// The folder that all of what it matches lies in, as far as that stands in the pattern.
+    /// Returns the folder that contains all matches, as far as the pattern names it.
     pub(crate) fn base(&self) -> Vec<u8> {
         let plain: Vec<_> = self.0.iter().take_while(|component| !Self::is_one(component)).map(Vec::as_slice).collect();
         plain.join(&b'/')
     }
 
-    /// Whether it matches the path, or a folder that the path lies in.
+    /// Whether the pattern matches the path, or a folder above it.
     pub(crate) fn takes(&self, path: &[u8]) -> bool {
         let path: Vec<_> = if path.is_empty() { Vec::new() } else { path.split(|byte| *byte == b'/').collect() };
         let (mut at, mut place) = (0, 0);
         let mut retry = None;
         loop {
             match self.0.get(at).map(Vec::as_slice) {
-                // What lies in a folder that matches comes with it.
+                // A folder that matches comes with all of its contents.
                 None => return true,
                 Some(b"**") if at + 1 < self.0.len() => {
                     retry = Some((at + 1, place));
@@ -65,7 +66,7 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
             (rest, left) = (&rest[used..], &left[length..]);
             continue;
         }
-        // A star takes one character more than the last time.
+        // The star takes one character more than before.
         let Some((behind, from)) = retry else { return false };
         let Some((_, length)) = character(from) else { return false };
         retry = Some((behind, &from[length..]));
@@ -73,7 +74,7 @@ fn component(pattern: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Matches what stands for one character against the first: how long both are.
+/// Matches the first character. Returns the lengths of both, in the pattern and in the name.
 fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     let (found, length) = character(name)?;
     match pattern.first()? {
@@ -83,7 +84,8 @@ fn one(pattern: &[u8], name: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether a character is in the set at the pattern's beginning, and how long that is. Without its end it is no set.
+/// Returns the length of the set that the pattern begins with, and whether the character is in it. Returns `None` if
+/// the set has no end.
 fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     let mut at = 1;
     let negated = matches!(pattern.get(at), Some(b'!' | b'^'));
@@ -104,7 +106,7 @@ fn class(pattern: &[u8], found: u32) -> Option<(usize, bool)> {
     }
 }
 
-/// The first character and its length; a byte that is no text counts as one that no text has.
+/// Returns the first character and its length. A byte that is not valid text counts as one character.
 fn character(bytes: &[u8]) -> Option<(u32, usize)> {
     let start = &bytes[..bytes.len().min(4)];
     let chunk = start.utf8_chunks().next()?;
@@ -178,7 +180,7 @@ mod tests {
         }
     }
 
-    /// All ways, one after the other.
+    /// Tries all ways of matching, one after the other.
     fn slowly(pattern: &[u8], name: &[u8]) -> bool {
         match pattern.split_first() {
             None => name.is_empty(),
@@ -194,7 +196,11 @@ mod tests {
             let mut all = vec![Vec::new()];
             for length in 1..=longest {
                 for number in 0..alphabet.len().pow(length) {
-                    all.push((0..length).map(|place| alphabet[number / alphabet.len().pow(place) % alphabet.len()]).collect::<Vec<_>>());
+                    all.push(
+                        (0..length)
+                            .map(|place| alphabet[number / alphabet.len().pow(place) % alphabet.len()])
+                            .collect::<Vec<_>>(),
+                    );
                 }
             }
             all
@@ -202,7 +208,13 @@ mod tests {
         let names = words(b"ab", 5);
         for pattern in words(b"ab*?", 4) {
             for name in &names {
-                assert_eq!(component(&pattern, name), slowly(&pattern, name), "{} {}", pattern.escape_ascii(), name.escape_ascii());
+                assert_eq!(
+                    component(&pattern, name),
+                    slowly(&pattern, name),
+                    "{} {}",
+                    pattern.escape_ascii(),
+                    name.escape_ascii()
+                );
             }
         }
     }

@@ -1,11 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod block;
 mod contents;
+pub mod draft;
 mod engine;
 mod entry;
 mod error;
 mod excerpt;
+mod frame;
 mod glob;
 mod index;
 mod names;
@@ -14,23 +17,25 @@ mod pack;
 mod path;
 mod scan;
 mod select;
+mod shown;
+mod stale;
 mod tar;
 mod tree;
 mod unpack;
 mod walk;
 mod work;
 
+pub use block::BLOCK;
 pub use contents::{Contents, Entries};
 pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
-pub use error::{Error, Fault, shown};
+pub use error::{Action, Change, Error, Fault, Flaw, Refusal, Special};
 pub use excerpt::Excerpt;
 pub use note::{Note, Notes, What};
-pub use pack::{Job, Options as Packing, Packer};
+pub use pack::{Job, OutputPlace, Packer, Packing};
 pub use scan::{Listed, Scan, is_archive};
 pub use select::{Chosen, Filter, Pick, Picks, Selection};
-pub use unpack::{Drafts, Failure, Options as Unpacking, Outcome, Progress, Rest, Unpacker, unpack};
+pub use shown::shown;
+pub use stale::index_is_stale;
+pub use unpack::{Drafts, Failure, Outcome, Progress, Rest, Unpacker, Unpacking, unpack};
 pub use work::Work;
-
-/// Archives consist of blocks of so many bytes.
-pub const BLOCK: u64 = 512;

@@ -1,19 +1,23 @@
-//! Names that some systems take for the same: they differ in case, or in how Unicode puts an accent.
+//! Clashing names: some systems treat names as equal that differ only in case or in Unicode form.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher, RandomState};
+
 use unicode_normalization::UnicodeNormalization;
 
-/// Feeds a name to `hasher` such that names that are alike feed the same.
+/// Feeds a name to `hasher` in a form that is the same for all names that clash.
 pub(crate) fn fold(name: &[u8], hasher: &mut impl Hasher) {
     match str::from_utf8(name) {
-        Ok(text) if !text.is_ascii() => text.nfd().flat_map(char::to_lowercase).nfd().for_each(|character| character.hash(hasher)),
-        // Bytes that are no text have no case beyond ASCII's.
+        Ok(text) if !text.is_ascii() => {
+            text.nfd().flat_map(char::to_lowercase).nfd().for_each(|character| character.hash(hasher))
+        }
+        // If the bytes are not UTF-8, only the case of ASCII letters is folded.
         _ => name.iter().for_each(|byte| char::from(byte.to_ascii_lowercase()).hash(hasher)),
     }
 }
 
-/// Paths that came, 64 bits of each: with a random key, nobody can make two that collide, and a million is unlikely to.
+/// A set of paths, stored as 64-bit hashes. The key of the hash is random, so an attacker cannot choose paths whose
+/// hashes collide.
 #[derive(Debug, Default)]
 pub(crate) struct Paths {
     keys: RandomState,
@@ -21,7 +25,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// Adds a path as it is; false if it was there.
+    /// Adds a path. Returns false if the set already has it.
     pub(crate) fn add(&mut self, path: &[u8]) -> bool {
         let hash = self.exactly(path);
         self.seen.insert(hash)
@@ -31,7 +35,7 @@ impl Paths {
         self.seen.contains(&self.exactly(path))
     }
 
-    /// Adds a path such that one with a name alike in the same folder is the same; false if it was there.
+    /// Adds the path of `name` in `folder`. Returns false if the set already has a clashing name in that folder.
     pub(crate) fn add_folded(&mut self, folder: &[u8], name: &[u8]) -> bool {
         let mut hasher = self.keys.build_hasher();
         hasher.write(folder);
@@ -47,7 +51,7 @@ impl Paths {
     }
 }
 
-/// For what is a hash already.
+/// A hasher for keys that already are hashes.
 #[derive(Debug, Default)]
 pub(crate) struct Itself(u64);
 
@@ -67,7 +71,7 @@ impl Hasher for Itself {
     }
 }
 
-/// Those of some names in one folder that are like an earlier one of them. Holds eight bytes a name, and only meanwhile.
+/// Returns the names of one folder that clash with an earlier name. Uses eight bytes of memory for each name.
 pub(crate) fn alikes<'a>(names: impl Iterator<Item = &'a [u8]> + Clone) -> Vec<&'a [u8]> {
     let keys = RandomState::new();
     let key = |name: &[u8]| {
@@ -84,11 +88,11 @@ pub(crate) fn alikes<'a>(names: impl Iterator<Item = &'a [u8]> + Clone) -> Vec<&
         return Vec::new();
     }
     let mut first = vec![true; twice.len()];
-    let later = |name: &&[u8]| twice.binary_search(&key(name)).is_ok_and(|place| !std::mem::take(&mut first[place]));
+    let later = |name: &&[u8]| twice.binary_search(&key(name)).is_ok_and(|index| !std::mem::take(&mut first[index]));
     names.filter(later).collect()
 }
 
-/// Whether some system would take these names for the same.
+/// Whether two names clash.
 pub(crate) fn alike(one: &[u8], other: &[u8]) -> bool {
     let folded = |name| {
         let mut text = Spelled::default();
@@ -98,6 +102,7 @@ pub(crate) fn alike(one: &[u8], other: &[u8]) -> bool {
     folded(one) == folded(other)
 }
 
+/// A hasher that keeps the bytes.
 #[derive(Default)]
 struct Spelled(Vec<u8>);
 
@@ -116,8 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_alike() {
-        for (one, other) in [("README", "readme"), ("\u{e9}", "e\u{301}"), ("\u{c9}T\u{c9}", "e\u{301}te\u{301}"), ("\u{212b}", "\u{e5}")] {
+    fn names_that_clash() {
+        for (one, other) in [
+            ("README", "readme"),
+            ("\u{e9}", "e\u{301}"),
+            ("\u{c9}T\u{c9}", "e\u{301}te\u{301}"),
+            ("\u{212b}", "\u{e5}"),
+        ] {
             assert!(alike(one.as_bytes(), other.as_bytes()), "{one} {other}");
         }
         for (one, other) in [("a", "b"), ("e", "\u{e9}"), ("a", "a ")] {
@@ -128,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_the_first_of_those_alike() {
+    fn clashing_names_are_listed_except_the_first() {
         let names = [&b"A"[..], b"B", b"B.c", b"a", b"b", "\u{e9}".as_bytes(), "E\u{301}".as_bytes(), b"z"];
         assert_eq!(alikes(names.into_iter()), [&b"a"[..], b"b", "E\u{301}".as_bytes()]);
         assert_eq!(alikes([&b"A"[..], b"a", b"B"].into_iter()), [b"a"]);
@@ -136,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_count_as_they_are() {
+    fn folders_are_compared_exactly() {
         let mut paths = Paths::default();
         assert!(paths.add_folded(b"a", b"Name"));
         assert!(!paths.add_folded(b"a", b"nAME"));

@@ -1,34 +1,43 @@
-//! What people should hear about, though it is no failure.
+//! Notes: facts about entries that are not failures.
 
-use crate::shown;
 use std::fmt;
 
-/// Something about an entry.
+use crate::shown::shown;
+
+/// A fact about an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Its path.
+    /// The entry's path.
     pub path: Vec<u8>,
-    /// What it is.
+    /// The fact.
     pub what: What,
 }
 
-/// What there is to say.
+/// A fact about an entry, without its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// A device, a FIFO or a socket was left out.
+    /// The entry was left out: it is a device, a FIFO or a socket.
     Special,
-    /// It was removed while the folder was packed.
+    /// The file was left out: it is the output of the packing.
+    Output,
+    /// The entry was left out: it was removed while the folder was packed.
     Gone,
-    /// It was changed while it was read: what is packed may be neither the old nor the new contents.
+    /// The file changed while it was read. The packed contents may be neither the old nor the new ones.
     Changed,
-    /// It could not be read, and was left out, as was asked for.
+    /// The entry was left out, because it could not be read and the caller asked to keep going. Holds the reason.
     Unreadable(String),
-    /// Where it could not be read, zeros were packed, as was asked for.
+    /// The file became shorter while it was read. Zeros were packed in place of the missing part, because the caller
+    /// asked to keep going.
+    Shrank,
+    /// Zeros were packed where the file could not be read, because the caller asked to keep going. Holds the reason.
     Damaged(String),
-    /// It was packed without its extended attributes.
+    /// The entry was packed without its extended attributes. Holds the reason.
     Bare(String),
-    /// Another name in its folder differs in case or Unicode form only: where those do not count, one replaces the other.
+    /// The entry was packed without its access control list, because extended attributes were not requested.
+    AccessList,
+    /// Another name in the same folder differs only in case or Unicode form. Some systems treat both as one name, and
+    /// keep only one of the two files.
     Alike,
 }
 
@@ -37,17 +46,28 @@ impl fmt::Display for Note {
         let path = shown(&self.path);
         match &self.what {
             What::Special => write!(f, "left out {path}: it is a device, a FIFO or a socket"),
-            What::Gone => write!(f, "left out {path}: it was removed meanwhile"),
+            What::Output => write!(f, "left out {path}: the result goes there"),
+            What::Gone => write!(f, "left out {path}: it was removed while the folder was packed"),
             What::Changed => write!(f, "{path} was changed while it was read"),
             What::Unreadable(why) => write!(f, "left out {path}: {why}"),
+            What::Shrank => {
+                write!(f, "{path} became shorter while it was read: zeros were packed for the missing part")
+            }
             What::Damaged(why) => write!(f, "packed {path} with zeros in place of what cannot be read: {why}"),
             What::Bare(why) => write!(f, "packed {path} without its extended attributes: {why}"),
-            What::Alike => write!(f, "{path}: another name there differs in case or Unicode form only, and some systems take them for one"),
+            What::AccessList => write!(
+                f,
+                "packed {path} without its access control list: its group permissions are the mask of that list"
+            ),
+            What::Alike => write!(
+                f,
+                "{path} differs from another name in its folder in case or accents only: not every system can have both"
+            ),
         }
     }
 }
 
-/// Notes, of which there may be as many as files.
+/// The notes on a packing: the first thousand, and the number of the others.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     list: Vec<Note>,
@@ -55,12 +75,12 @@ pub struct Notes {
     incomplete: bool,
 }
 
-/// More than these nobody reads.
+/// The most notes that are kept. There may be a note on every file.
 pub(crate) const LONGEST: usize = 1000;
 
 impl Notes {
     pub(crate) fn add(&mut self, path: &[u8], what: What) {
-        self.incomplete |= matches!(what, What::Unreadable(_) | What::Damaged(_) | What::Bare(_));
+        self.incomplete |= matches!(what, What::Unreadable(_) | What::Shrank | What::Damaged(_) | What::Bare(_));
         if self.list.len() < LONGEST {
             self.list.push(Note { path: path.to_vec(), what });
         } else {
@@ -68,19 +88,19 @@ impl Notes {
         }
     }
 
-    /// Whether something that should be in the pack is not.
+    /// Whether an entry, or a part of one, is missing from the pack because it could not be read or was cut off.
     #[must_use]
     pub fn incomplete(&self) -> bool {
         self.incomplete
     }
 
-    /// The first of them.
+    /// The notes that were kept.
     #[must_use]
     pub fn list(&self) -> &[Note] {
         &self.list
     }
 
-    /// How many there are beside these.
+    /// The number of notes beyond those that were kept.
     #[must_use]
     pub fn more(&self) -> u64 {
         self.more

@@ -1,4 +1,4 @@
-//! Packing: a folder becomes a stream.
+//! Packs a folder into a stream.
 
 mod job;
 mod links;
@@ -6,84 +6,94 @@ mod source;
 
 pub use job::Job;
 
-use crate::error::words;
-use crate::index::write::Slot;
-use crate::note::{Notes, What};
-use crate::tar::write::{About, comment, headers, pad};
-use crate::tar::{LONGEST_PAX, MARKER};
-use crate::walk::{Missed, Node, Walk};
-use crate::{BLOCK, Entry, Error, Kind, Time};
-use job::{Piece, Shared};
-use links::Links;
-use rustix::fs::{Mode, OFlags, Stat, fstat, open};
-use source::{Extents, Source, Xattr, xattrs_of};
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Files whose reading may be left to others, for each stretch: they stay open so long.
+use rustix::fs::{Mode, OFlags, Stat, fstat, open};
+
+use crate::entry::{Entry, Kind, Time};
+use crate::error::{Action, Error, Refusal, words};
+use crate::frame::{Frame, Stage};
+use crate::index::write::Slot;
+use crate::note::{Notes, What};
+use crate::shown::shown;
+use crate::tar::form::LONGEST_PAX;
+use crate::tar::write::About;
+use crate::walk::{Missed, Node, Walk};
+use job::{Piece, Shared};
+use links::Links;
+use source::{Extents, Source, Xattr, has_access_list, xattrs_of};
+
+/// The most files that the job of a chunk reads. These files stay open until the job is completed.
 const LEFT_OPEN: usize = 200;
 
-/// Extended attributes of an entry, with room left in its pax header for paths.
+/// The most bytes of an entry's extended attributes. The rest of its pax header is for paths.
 const MOST_XATTRS: usize = LONGEST_PAX as usize - (256 << 10);
 
-/// How a folder is packed.
+/// Options for packing a folder.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct Packing {
     /// Record the numbers of owners and groups.
     pub owner: bool,
     /// Record extended attributes.
     pub xattrs: bool,
-    /// Record no times (all are 1970), no owners and no holes, so that the same contents give the same bytes.
+    /// Make the same bytes from the same contents: record 1970 for all times, no owners and no holes.
     pub deterministic: bool,
-    /// Leave out what cannot be read, instead of failing; put zeros where a file cannot be read further.
+    /// Leave out entries that cannot be read, instead of failing. Where a file cannot be read further, or became
+    /// shorter, pack zeros.
     pub keep_going: bool,
-    /// A file that is left out, by device and number: the one that is being written, where it lies in the folder itself.
+    /// A file that is left out, by device and number: the output file, if it lies in the folder itself.
     pub except: Option<(u64, u64)>,
+    /// The output of the pack, which is left out with a note.
+    pub output: Option<OutputPlace>,
 }
 
-/// A folder that becomes a stream, a stretch at a time.
+/// The output of a pack, which may be inside the folder that is packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputPlace {
+    /// An open file, by device and number: all of its names are the output.
+    File(u64, u64),
+    /// A name that the pack gets when it is complete. Other names of the file that it replaces are packed.
+    Name {
+        /// The folder of the name, by device and number.
+        folder: (u64, u64),
+        /// The name in that folder.
+        name: Vec<u8>,
+    },
+}
+
+/// Packs a folder into a stream, one chunk at a time.
 ///
-/// [`Packer::take`] says what a stretch holds and opens the files, in order; reading and hashing them is left to [`Job::complete`], on any thread.
+/// [`Packer::take`] decides which entries belong to a chunk and opens their files, in order. [`Job::complete`] reads
+/// and hashes the files, on any thread.
 pub struct Packer {
     walk: Walk,
     /// The root's name and a `/`.
     root: Vec<u8>,
     root_stat: Option<Stat>,
-    options: Options,
+    options: Packing,
     shared: Arc<Shared>,
-    /// How much of the pack was given.
-    position: u64,
-    /// What comes next, and how much of it was given.
-    ready: Vec<u8>,
-    given: usize,
-    /// The file whose content comes after that.
+    frame: Frame,
+    /// The file whose content follows the frame's bytes.
     content: Option<Content>,
     links: Links,
-    ending: Ending,
     entries: u64,
     size: u64,
 }
 
-/// A file that is being given.
+/// A file whose content is being returned.
 struct Content {
     source: Arc<Source>,
     extents: Extents,
-    /// How much of the stored content was given.
+    /// Number of bytes of the stored content that were returned.
     given: u64,
-}
-
-/// What is left when all entries are given.
-#[derive(Clone, Copy, PartialEq)]
-enum Ending {
-    Entries,
-    Parts,
-    Nothing,
 }
 
 impl std::fmt::Debug for Packer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Packer").field("position", &self.position).finish_non_exhaustive()
+        f.debug_struct("Packer").field("frame", &self.frame).finish_non_exhaustive()
     }
 }
 
@@ -91,81 +101,75 @@ impl Packer {
     /// Begins to pack `folder`, whose name in the pack is `name`.
     ///
     /// # Errors
-    /// If it cannot be read, or the name is none.
-    pub fn new(folder: &Path, name: &[u8], options: Options) -> Result<Self, Error> {
+    /// If the folder cannot be read, or `name` is not a file name.
+    pub fn new(folder: &Path, name: &[u8], options: Packing) -> Result<Self, Error> {
         if matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, b'/' | 0)) || name.len() > 255 {
-            return Err(Error::Refused { what: "the folder needs a name".into(), hint: "give the path by which it has one" });
+            return Err(Refusal::NoName.into());
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let failed = |error: rustix::io::Errno| Error::Entry { verb: "read", path: folder.display().to_string(), error: error.into() };
+        let failed = |error: rustix::io::Errno| Error::Entry {
+            action: Action::Read,
+            path: shown(folder.as_os_str().as_bytes()),
+            error: error.into(),
+        };
         let root = open(folder, flags, Mode::empty()).map_err(failed)?;
         let stat = fstat(&root).map_err(failed)?;
-        let mut ready = Vec::new();
-        comment(&mut ready, &[MARKER]);
         Ok(Self {
             walk: Walk::new(root)?,
             root: [name, b"/"].concat(),
             root_stat: Some(stat),
             shared: Arc::new(Shared::new(options.keep_going)),
             options,
-            position: 0,
-            ready,
-            given: 0,
+            frame: Frame::new(),
             content: None,
             links: Links::default(),
-            ending: Ending::Entries,
             entries: 0,
             size: 0,
         })
     }
 
-    /// What there is to say, when all jobs are complete.
+    /// The notes. They are complete after all jobs are completed.
     #[must_use]
     pub fn notes(&self) -> Notes {
         self.shared.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
     }
 
-    /// Entries so far.
+    /// The number of entries so far.
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.entries
     }
 
-    /// Bytes in files so far.
+    /// The size of the files so far, in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether everything was taken.
+    /// Whether the whole pack was taken.
     #[must_use]
     pub fn ended(&self) -> bool {
-        self.ending == Ending::Nothing && self.given == self.ready.len()
+        self.frame.ended()
     }
 
-    /// The next stretch: fills `buffer`, but for what the job is going to. Shorter than the buffer only at the end.
+    /// Takes the next chunk. Fills `buffer`, except for the bytes that the returned job will read. Returns the length
+    /// of the chunk, which is shorter than the buffer only at the end.
     ///
     /// # Errors
-    /// If something cannot be read.
+    /// If a folder or a file cannot be read.
     pub fn take(&mut self, buffer: &mut [u8]) -> Result<(usize, Job), Error> {
         let mut job = Job::new(&self.shared);
         let mut filled = 0;
         while filled < buffer.len() {
-            let room = buffer.len() - filled;
-            if self.given < self.ready.len() {
-                let length = room.min(self.ready.len() - self.given);
-                buffer[filled..filled + length].copy_from_slice(&self.ready[self.given..self.given + length]);
-                self.given += length;
-                filled += length;
-                self.position += length as u64;
+            let given = self.frame.give(&mut buffer[filled..]);
+            if given > 0 {
+                filled += given;
                 continue;
             }
-            self.ready.clear();
-            self.given = 0;
             if let Some(content) = &mut self.content {
-                if let Some(piece) = content.piece(filled, room) {
+                if let Some(piece) = content.piece(filled, buffer.len() - filled) {
                     filled += piece.range.len();
-                    self.position += piece.range.len() as u64;
+                    self.frame.pass(piece.range.len());
                     if job.pieces() < LEFT_OPEN {
                         job.add(piece);
                     } else {
@@ -173,12 +177,12 @@ impl Packer {
                     }
                     continue;
                 }
-                pad(&mut self.ready, content.source.stored);
+                self.frame.fill_block(content.source.stored);
                 self.content = None;
                 continue;
             }
-            if self.ending == Ending::Parts {
-                // The index needs the hashes of this stretch too.
+            if self.frame.stage() == Stage::Index {
+                // The index needs the hashes of this chunk, too.
                 job.now(&mut buffer[..filled])?;
             }
             if !self.next()? {
@@ -188,47 +192,35 @@ impl Packer {
         Ok((filled, job))
     }
 
-    /// Gets ready what comes next.
+    /// Makes the next bytes ready. Returns false at the end.
     fn next(&mut self) -> Result<bool, Error> {
-        match self.ending {
-            Ending::Entries => {
+        match self.frame.stage() {
+            Stage::Entries => {
                 let mut index = self.shared.index();
                 if index.is_too_long() {
-                    return Err(Error::Refused {
-                        what: "there are too many files, or their paths are too long".into(),
-                        hint: "pack its folders one by one",
-                    });
+                    return Err(Refusal::TooMany.into());
                 }
-                if let Some(block) = index.block(self.position) {
-                    self.ready = block;
+                if self.frame.block(&mut index) {
                     return Ok(true);
                 }
                 drop(index);
                 if let Some(stat) = self.root_stat.take() {
                     self.folder(Vec::new(), &stat)?;
                 } else if !self.node()? {
-                    self.ready.resize(2 * BLOCK as usize, 0);
-                    self.ending = Ending::Parts;
+                    self.frame.end_archive();
                 }
                 Ok(true)
             }
-            Ending::Parts => {
-                // The files of other stretches are still being hashed.
-                let mut index = self.shared.settled()?;
-                match index.part(self.position) {
-                    Some(part) => self.ready = part,
-                    None => {
-                        self.ready = index.end(self.position);
-                        self.ending = Ending::Nothing;
-                    }
-                }
+            Stage::Index => {
+                // This waits until the files of all other chunks are hashed.
+                self.frame.index(&mut *self.shared.settled()?);
                 Ok(true)
             }
-            Ending::Nothing => Ok(false),
+            Stage::Nothing => Ok(false),
         }
     }
 
-    /// The next of the tree, if there is one.
+    /// Adds the next entry of the tree. Returns false at the end.
     fn node(&mut self) -> Result<bool, Error> {
         let next = self.walk.next()?;
         self.walk.alike().iter().for_each(|path| self.shared.note(path, What::Alike));
@@ -249,17 +241,31 @@ impl Packer {
         let path = self.walk.path().to_vec();
         match node {
             Node::Folder => self.folder(path, &stat)?,
-            Node::SymbolicLink(target) => self.plain(path, Kind::SymbolicLink, &stat, target),
+            _ if self.is_output(&path, &stat) => self.shared.note(&path, What::Output),
             Node::File(_) if self.options.except == Some(identity(&stat)) => {}
-            Node::File(file) => match self.other_name(&path, &stat) {
-                Some(target) => self.plain(path, Kind::HardLink, &stat, target),
-                None => self.file(path, file, &stat)?,
+            node => match (self.other_name(&path, &stat), node) {
+                (Some(first), _) => self.plain(path, Kind::HardLink, &stat, first),
+                (None, Node::SymbolicLink(target)) => self.plain(path, Kind::SymbolicLink, &stat, target),
+                (None, Node::File(file)) => self.file(path, file, &stat)?,
+                (None, Node::Folder) => {}
             },
         }
         Ok(true)
     }
 
-    /// If the file was packed under another name, that name.
+    /// Whether the pack is written to this file, or gets the name of this file or link.
+    fn is_output(&self, path: &[u8], stat: &Stat) -> bool {
+        match &self.options.output {
+            None => false,
+            Some(OutputPlace::File(device, inode)) => identity(stat) == (*device, *inode),
+            Some(OutputPlace::Name { folder, name }) => {
+                let above = || rustix::fs::fstat(self.walk.folder()?).ok();
+                crate::path::name(path) == name && above().is_some_and(|above| identity(&above) == *folder)
+            }
+        }
+    }
+
+    /// The path under which the same file or symbolic link was packed earlier, if any.
     fn other_name(&mut self, path: &[u8], stat: &Stat) -> Option<Vec<u8>> {
         if stat.st_nlink < 2 {
             return None;
@@ -274,24 +280,33 @@ impl Packer {
         Ok(())
     }
 
-    /// Extended attributes, where they are asked for. Those that do not fit the headers are left out, and it is said.
+    /// Reads extended attributes, if the options ask for them. If they do not fit the headers, they are left out with a
+    /// note.
     fn xattrs(&self, path: &[u8], handle: impl AsFd) -> Result<Vec<Xattr>, Error> {
         if !self.options.xattrs {
+            if has_access_list(&handle) {
+                self.shared.note(path, What::AccessList);
+            }
             return Ok(Vec::new());
         }
         let why = match xattrs_of(handle) {
-            Ok(found) if found.iter().map(|(name, value)| 3 * name.len() + value.len() + 32).sum::<usize>() <= MOST_XATTRS => {
+            Ok(found)
+                if found.iter().map(|(name, value)| 3 * name.len() + value.len() + 32).sum::<usize>()
+                    <= MOST_XATTRS =>
+            {
                 return Ok(found);
             }
             Ok(_) => "they are too large for an archive".to_owned(),
             Err(error) if self.options.keep_going => words(&error),
-            Err(error) => return Err(Error::Entry { verb: "read the extended attributes of", path: crate::shown(path), error }),
+            Err(error) => {
+                return Err(Error::Entry { action: Action::ReadAttributes, path: shown(path), error });
+            }
         };
         self.shared.note(path, What::Bare(why));
         Ok(Vec::new())
     }
 
-    /// A link.
+    /// Adds a link.
     fn plain(&mut self, path: Vec<u8>, kind: Kind, stat: &Stat, target: Vec<u8>) {
         let entry = Entry { target: Some(target), ..self.entry(path, kind, stat) };
         self.add(entry, stat, &[]);
@@ -299,7 +314,7 @@ impl Packer {
 
     fn file(&mut self, path: Vec<u8>, file: std::fs::File, stat: &Stat) -> Result<(), Error> {
         let size = stat.st_size as u64;
-        // File systems differ in where they leave holes in the same contents.
+        // File systems place the holes of equal contents differently.
         let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::of(&file, stat) };
         let xattrs = self.xattrs(&path, &file)?;
         let map = extents.map(size);
@@ -310,6 +325,10 @@ impl Packer {
         let path = entry.path.clone();
         let Some(slot) = self.add(entry, stat, &xattrs) else { return Ok(()) };
         let source = Arc::new(Source::new(path, file, stat, stored, slot));
+        // Where a file was cut, its pieces were found as if a hole were there, and no read fails.
+        if kind == Kind::Sparse && source.is_short() {
+            self.shared.shrank(&source)?;
+        }
         if stored == 0 {
             self.shared.index().set(slot, blake3::hash(&[]).as_bytes());
             return Ok(());
@@ -317,19 +336,30 @@ impl Packer {
         if let Some(hash) = source.see(0, &map, map.len() as u64 == stored) {
             self.shared.index().set(slot, &hash);
         }
-        self.ready.extend_from_slice(&map);
+        self.frame.add(&map);
         self.content = Some(Content { source, extents, given: map.len() as u64 });
         Ok(())
     }
 
-    /// What is known of an entry before its headers are written.
+    /// The entry, without the fields that are known only when its headers are written.
     fn entry(&self, path: Vec<u8>, kind: Kind, stat: &Stat) -> Entry {
         let modified = if self.options.deterministic { Time::default() } else { time_of(stat) };
         let mode = mode_of(stat);
-        Entry { path, kind, mode, modified, size: 0, begin: self.position, content: 0, stored: 0, hash: None, target: None }
+        Entry {
+            path,
+            kind,
+            mode,
+            modified,
+            size: 0,
+            begin: self.frame.end(),
+            content: 0,
+            stored: 0,
+            hash: None,
+            target: None,
+        }
     }
 
-    /// Gets its headers ready, and adds it to the index.
+    /// Adds an entry's headers to the frame, and the entry to the index.
     fn add(&mut self, mut entry: Entry, stat: &Stat, xattrs: &[(Vec<u8>, Vec<u8>)]) -> Option<Slot> {
         let mut path = [self.root.as_slice(), &entry.path].concat();
         let (kind, target) = match entry.kind {
@@ -342,31 +372,33 @@ impl Packer {
             path.push(b'/');
         }
         let owner = if self.options.owner && !self.options.deterministic { (stat.st_uid, stat.st_gid) } else { (0, 0) };
-        headers(
-            &mut self.ready,
-            &About {
-                path: &path,
-                kind,
-                mode: entry.mode,
-                owner,
-                stored: entry.stored,
-                modified: entry.modified,
-                target: &target,
-                real_size: (entry.kind == Kind::Sparse).then_some(entry.size),
-                xattrs,
-            },
-        );
-        entry.content = entry.begin + self.ready.len() as u64;
+        self.frame.headers(&About {
+            path: &path,
+            kind,
+            mode: entry.mode,
+            owner,
+            stored: entry.stored,
+            modified: entry.modified,
+            target: &target,
+            real_size: (entry.kind == Kind::Sparse).then_some(entry.size),
+            xattrs,
+        });
+        entry.content = self.frame.end();
         self.entries += 1;
         self.shared.index().add(&entry)
     }
 }
 
 impl Content {
-    /// The next piece, as far as there is room in the buffer from `filled` on.
+    /// The next piece of at most `room` bytes, to be read into the buffer from `filled` on.
     fn piece(&mut self, filled: usize, room: usize) -> Option<Piece> {
         let (offset, length) = self.extents.take(room as u64)?;
-        let piece = Piece { source: Arc::clone(&self.source), range: filled..filled + length as usize, offset, stored: self.given };
+        let piece = Piece {
+            source: Arc::clone(&self.source),
+            range: filled..filled + length as usize,
+            offset,
+            stored: self.given,
+        };
         self.given += length;
         Some(piece)
     }
@@ -377,7 +409,7 @@ fn mode_of(stat: &Stat) -> u32 {
     stat.st_mode as u32 & 0o7777
 }
 
-/// A file's device, and its number there.
+/// A file's device and inode number.
 #[allow(clippy::unnecessary_cast)] // It has a sign on other systems.
 fn identity(stat: &Stat) -> (u64, u64) {
     (stat.st_dev as u64, stat.st_ino)

@@ -1,15 +1,15 @@
-//! Paths: their order, and which of them can be taken.
+//! Paths: their order, and which of them are accepted.
 
 use std::cmp::Ordering;
 
-/// The longest path, in bytes.
+/// The length of the longest path, in bytes.
 pub(crate) const LONGEST: usize = 65_535;
-/// The deepest, in components.
+/// The depth of the deepest path, in components.
 pub(crate) const DEEPEST: usize = 1024;
 
-/// Compares component by component: what is in a folder comes right after it, and before all that its name merely begins.
+/// Compares paths component by component, so that the contents of a folder come right after the folder.
 pub(crate) fn order(one: &[u8], other: &[u8]) -> Ordering {
-    // No component has a byte 0, so a `/` that counts as one ends a component before any that goes on.
+    // No component has a byte 0. A `/` counts as 0, so a component sorts before all longer ones that begin like it.
     let rank = |byte: u8| if byte == b'/' { 0 } else { byte };
     match one.iter().zip(other).position(|(one, other)| one != other) {
         Some(at) => rank(one[at]).cmp(&rank(other[at])),
@@ -17,37 +17,37 @@ pub(crate) fn order(one: &[u8], other: &[u8]) -> Ordering {
     }
 }
 
-/// A path without its last component.
+/// Returns a path without its last component.
 pub(crate) fn parent(path: &[u8]) -> &[u8] {
     &path[..path.iter().rposition(|byte| *byte == b'/').unwrap_or(0)]
 }
 
-/// How many bytes two paths have in common at their beginnings.
+/// Returns how many bytes two paths share at their beginnings.
 pub(crate) fn shared(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }
 
-/// A path's last component.
+/// Returns the last component of a path.
 pub(crate) fn name(path: &[u8]) -> &[u8] {
     &path[path.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)..]
 }
 
-/// Whether `path` is `folder` or lies in it, however deep. All lies in the root, whose path is empty.
+/// Whether `path` is `folder` or lies in it, at any depth. Every path lies in the root, whose path is empty.
 pub(crate) fn is_under(path: &[u8], folder: &[u8]) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|byte| *byte == b'/'))
 }
 
-/// What is wrong with a path below the root, of which the first `known` bytes stood in another one that was right.
+/// Returns the fault of a path below the root, if any. The first `known` bytes were checked with another path.
 pub(crate) fn fault(path: &[u8], known: usize) -> Option<&'static str> {
     if path.len() > LONGEST {
-        return Some("a path longer than 65 535 bytes");
+        return Some("a path is longer than 65 535 bytes");
     }
     let begin = path[..known].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
     let bad = |component: &[u8]| matches!(component, b"" | b"." | b"..") || component.contains(&0);
     if path[begin..].split(|byte| *byte == b'/').any(bad) {
-        return Some("a path that leads elsewhere");
+        return Some("a path leads out of its folder, or is not in its plain form");
     }
-    (path.iter().filter(|byte| **byte == b'/').count() >= DEEPEST).then_some("a path deeper than 1024 components")
+    (path.iter().filter(|byte| **byte == b'/').count() >= DEEPEST).then_some("a path has more than 1024 components")
 }
 
 #[cfg(test)]
@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_components() {
-        let paths = [&b""[..], b"\x01", b"a", b"a/b", b"a/b/c", b"a/b.c", b"a\x01", b"a!", b"a.b", b"a0", b"b", b"\xff"];
+        let paths =
+            [&b""[..], b"\x01", b"a", b"a/b", b"a/b/c", b"a/b.c", b"a\x01", b"a!", b"a.b", b"a0", b"b", b"\xff"];
         for (number, one) in paths.iter().enumerate() {
             for (place, other) in paths.iter().enumerate() {
                 assert_eq!(order(one, other), number.cmp(&place), "{} {}", one.escape_ascii(), other.escape_ascii());

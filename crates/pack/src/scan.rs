@@ -1,83 +1,135 @@
-//! What is in an archive, told by its headers: for those without an index, and for what comes through a pipe.
+//! Lists an archive by its headers: one without an index, or one that comes through a pipe.
 
-use crate::tar::{self, Event, Parser};
-use crate::{Entry, Error};
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes read at once.
+use crate::entry::Entry;
+use crate::error::{Error, Flaw};
+use crate::stale::index_is_stale;
+use crate::tar::{self, Event, Oddity, Parser};
+
+/// The number of bytes that are read at once.
 const BUFFER: usize = 1 << 16;
 
-/// Entries in the order in which they stand in the archive. In packs their paths are below the root, as in [`crate::Contents`]; their hashes are not
-/// known. Ends after an error.
+/// An iterator over the entries of an archive, in order. In packs the paths are below the root, as in
+/// [`crate::Contents`]. The hashes are not known. The iterator ends after an error.
 #[derive(Debug)]
 pub struct Scan<R> {
     input: R,
     parser: Parser,
     buffer: Vec<u8>,
     at: usize,
-    /// Passes over bytes of the input.
+    /// Skips bytes of the input.
     skip: fn(&mut R, u64) -> io::Result<()>,
-    /// Whether what follows the end is read as well.
+    /// Whether the skipped bytes go beyond the end of the input.
+    beyond: fn(&mut R) -> io::Result<bool>,
+    /// Whether the bytes after the end are read as well.
     drains: bool,
+    /// The oddities that were returned as notes.
+    noted: Vec<Oddity>,
+    /// Another program has changed a pack.
+    stale: bool,
+    /// Where the archive ends, once the iterator came there.
+    end: Option<u64>,
     done: bool,
 }
 
-/// What stands in an archive.
+/// An item of a listing.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Listed {
     /// An entry.
     Entry(Entry),
-    /// What is never unpacked: a device, or a path that leads elsewhere.
+    /// An entry that is never unpacked: a device, or a path that leads out of the target.
     Refused {
-        /// Its path as it stands there.
+        /// The path as it is in the archive.
         path: Vec<u8>,
-        /// Why.
-        why: Error,
+        /// The reason.
+        flaw: Flaw,
     },
+    /// An irregularity that does not prevent unpacking.
+    Note(String),
 }
 
-/// Whether an archive may begin with these bytes: its first block is a header of `tar`.
+/// Whether these bytes begin with a header of a tar archive.
 #[must_use]
 pub fn is_archive(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(tar::is_header)
 }
 
 impl<R: Read> Scan<R> {
-    /// Reads through a stream, to its end.
+    /// Lists a stream, and reads it to its end.
     pub fn stream(input: R) -> Self {
-        let skip = |input: &mut R, bytes| io::copy(&mut input.take(bytes), &mut io::sink()).map(drop);
-        Self::new(input, skip, true)
+        let skip = |input: &mut R, bytes| match io::copy(&mut input.take(bytes), &mut io::sink())? {
+            skipped if skipped < bytes => Err(io::Error::other(Error::Truncated)),
+            _ => Ok(()),
+        };
+        Self::new(input, skip, |_| Ok(false), true)
     }
 
-    fn new(input: R, skip: fn(&mut R, u64) -> io::Result<()>, drains: bool) -> Self {
-        Self { input, parser: Parser::new(), buffer: Vec::new(), at: 0, skip, drains, done: false }
+    fn new(
+        input: R,
+        skip: fn(&mut R, u64) -> io::Result<()>,
+        beyond: fn(&mut R) -> io::Result<bool>,
+        drains: bool,
+    ) -> Self {
+        let (parser, buffer) = (Parser::new(), Vec::new());
+        Self {
+            input,
+            parser,
+            buffer,
+            at: 0,
+            skip,
+            beyond,
+            drains,
+            noted: Vec::new(),
+            stale: false,
+            end: None,
+            done: false,
+        }
     }
 
-    /// The name of a pack's root, once its entry came; archives of other makers have none.
+    /// Returns the name of a pack's root, once its entry came. Archives of other programs have none.
     #[must_use]
     pub fn root_name(&self) -> Option<&[u8]> {
         self.parser.root()
     }
 
-    /// Whether the archive is a pack, as soon as the first entry came.
+    /// Whether the archive is a pack. This is known once the first entry came.
     #[must_use]
     pub fn is_pack(&self) -> bool {
         self.parser.is_pack()
     }
 
+    /// The end of the archive, after its two blocks of zeros, once the iterator came there.
+    pub(crate) fn end(&self) -> Option<u64> {
+        self.end
+    }
+
     fn advance(&mut self) -> Result<Option<Listed>, Error> {
+        if let Some(note) = self.stale.then(|| self.note(Oddity::Stale)).flatten() {
+            return Ok(Some(note));
+        }
         loop {
             match self.parser.next(&self.buffer, &mut self.at)? {
                 Some(Event::Member(member)) => {
                     self.pass()?;
                     return Ok(Some(Listed::Entry(member.entry)));
                 }
-                Some(Event::Refused { path, error }) => {
+                Some(Event::Refused { path, flaw }) => {
                     self.pass()?;
-                    return Ok(Some(Listed::Refused { path, why: error }));
+                    return Ok(Some(Listed::Refused { path, flaw }));
                 }
-                Some(Event::End(_)) if !self.drains => return Ok(None),
+                Some(Event::Odd(odd)) => {
+                    if let Some(note) = self.note(odd) {
+                        return Ok(Some(note));
+                    }
+                }
+                Some(Event::End(end)) => {
+                    self.end = Some(end);
+                    if !self.drains {
+                        return Ok(None);
+                    }
+                }
                 Some(_) => {}
                 None => {
                     self.buffer.resize(BUFFER, 0);
@@ -85,21 +137,39 @@ impl<R: Read> Scan<R> {
                     let read = read(&mut self.input, &mut self.buffer)?;
                     self.buffer.truncate(read);
                     if read == 0 {
-                        return if self.parser.ended() { Ok(None) } else { Err(Error::Truncated) };
+                        let beyond = (self.beyond)(&mut self.input).map_err(Error::Read)?;
+                        return if beyond { Err(Error::Truncated) } else { self.ended() };
                     }
                 }
             }
         }
     }
 
-    /// Passes over a content.
+    /// Checks that the archive may end here, where the input ends.
+    fn ended(&mut self) -> Result<Option<Listed>, Error> {
+        let odd = if self.end.is_none() { self.parser.end()? } else { None };
+        // The next call comes here again.
+        self.end.get_or_insert(0);
+        Ok(odd.and_then(|odd| self.note(odd)))
+    }
+
+    /// Returns a note, the first time that an oddity comes.
+    fn note(&mut self, odd: Oddity) -> Option<Listed> {
+        if self.noted.contains(&odd) {
+            return None;
+        }
+        self.noted.push(odd);
+        Some(Listed::Note(odd.to_string()))
+    }
+
+    /// Skips a content.
     fn pass(&mut self) -> Result<(), Error> {
         let bytes = self.parser.skippable();
         let here = (self.buffer.len() - self.at) as u64;
         if bytes <= here {
             self.at += bytes as usize;
         } else {
-            (self.skip)(&mut self.input, bytes - here).map_err(Error::Read)?;
+            (self.skip)(&mut self.input, bytes - here).map_err(|error| error.downcast().unwrap_or_else(Error::Read))?;
             self.buffer.clear();
             self.at = 0;
         }
@@ -109,14 +179,30 @@ impl<R: Read> Scan<R> {
 }
 
 impl<R: Read + Seek> Scan<R> {
-    /// Reads headers from the beginning of an input, and jumps over contents.
+    /// Lists an input from its beginning, and seeks over contents. A pack that another program has changed is listed as
+    /// an archive of that program (see [`index_is_stale`]).
     ///
     /// # Errors
     /// If the input cannot be read there.
     pub fn seekable(mut input: R) -> Result<Self, Error> {
+        match index_is_stale(&mut input)? {
+            true => Ok(Self { stale: true, ..Self::foreign(input)? }),
+            false => Self::with_marker(input),
+        }
+    }
+
+    /// Lists a pack as an archive of another program.
+    pub(crate) fn foreign(input: R) -> Result<Self, Error> {
+        Ok(Self { parser: Parser::foreign(), ..Self::with_marker(input)? })
+    }
+
+    /// Lists an archive as a pack if it begins with the marker.
+    pub(crate) fn with_marker(mut input: R) -> Result<Self, Error> {
         input.rewind().map_err(Error::Read)?;
-        let skip = |input: &mut R, bytes| input.seek(SeekFrom::Current(i64::try_from(bytes).unwrap_or(i64::MAX))).map(drop);
-        Ok(Self::new(input, skip, false))
+        let skip =
+            |input: &mut R, bytes| input.seek(SeekFrom::Current(i64::try_from(bytes).unwrap_or(i64::MAX))).map(drop);
+        let beyond = |input: &mut R| Ok(input.stream_position()? > input.seek(SeekFrom::End(0))?);
+        Ok(Self::new(input, skip, beyond, false))
     }
 }
 

@@ -1,18 +1,24 @@
-//! A part of an archive: what `--only PATH…` names.
+//! The selection of a part of an archive.
 
-use crate::contents::Walk;
-use crate::glob::Glob;
-use crate::path::{is_under, order};
-use crate::{Contents, Entry, Error, Kind, shown};
 use std::io::{Read, Seek};
 
-/// Paths of files, of folders with all that is in them, and patterns; of packs with or without the root's name.
+use crate::contents::Contents;
+use crate::contents::IndexWalk;
+use crate::entry::{Entry, Kind};
+use crate::error::{Error, Refusal};
+use crate::glob::Glob;
+use crate::path::{is_under, order};
+use crate::shown::shown;
+
+/// Selected paths and patterns. A folder is selected with all of its contents. Paths in a pack may have the root's name
+/// in front or not.
 ///
-/// In a pattern, `*` stands for anything but `/`, `?` for one character, `[a-z]` for one of some, and `**` for any number of folders.
+/// In a pattern, `*` stands for anything but `/`, `?` for one character, `[a-z]` for one character of a set, and `**`
+/// for any number of folders.
 #[derive(Clone, Debug)]
 pub struct Selection(Vec<Vec<u8>>);
 
-/// What a path stands for, below the root.
+/// The meaning of a selected path, below the root.
 #[derive(Clone, Debug)]
 enum Rule {
     Path(Vec<u8>),
@@ -27,7 +33,11 @@ impl Rule {
         }
     }
 
-    /// Where all of it lies.
+    fn of(way: Vec<u8>) -> Self {
+        if Glob::is_one(&way) { Self::Glob(Glob::new(&way)) } else { Self::Path(way) }
+    }
+
+    /// Returns the folder or file that contains all matches.
     fn base(&self) -> Vec<u8> {
         match self {
             Self::Path(path) => path.clone(),
@@ -37,15 +47,15 @@ impl Rule {
 }
 
 impl Selection {
-    /// Takes paths as a listing shows them, or patterns.
+    /// Selects paths as a listing shows them, and patterns.
     pub fn new(paths: impl IntoIterator<Item = Vec<u8>>) -> Self {
         Self(paths.into_iter().map(|path| plain(&path).to_vec()).collect())
     }
 
-    /// Looks for each path in the index. What exists under that very name is meant, even if it looks like a pattern.
+    /// Looks up each path in the index. Exact names take precedence over patterns.
     ///
     /// # Errors
-    /// [`Error::Refused`] if one matches nothing; or if the index is damaged or cannot be read.
+    /// [`Error::Refused`] if a path or pattern matches nothing; an error if the index is damaged or cannot be read.
     pub fn within<R: Read + Seek>(&self, contents: &mut Contents<R>) -> Result<Chosen, Error> {
         let root = contents.root_name().to_vec();
         let mut rules = Vec::new();
@@ -58,8 +68,8 @@ impl Selection {
                 }
             }
             let known = rules.len();
-            for way in ways.iter().filter(|way| Glob::is_one(way)) {
-                let rule = Rule::Glob(Glob::new(way));
+            let globs = ways.iter().filter(|way| Glob::is_one(way)).cloned();
+            for rule in globs.chain(below_pattern(wanted, Some(&root))).map(Rule::of) {
                 if any(contents, &rule)? {
                     rules.push(rule);
                 }
@@ -71,14 +81,14 @@ impl Selection {
         Ok(Chosen::new(rules))
     }
 
-    /// For archives that are read through: entries are compared one by one as they come. A path is taken for a name and for a pattern.
+    /// Returns a filter for archives that are read in order. Each path counts as a name and as a pattern.
     #[must_use]
     pub fn filter(&self) -> Filter {
         Filter { rules: Vec::new(), wanted: self.0.clone(), seen: vec![false; self.0.len()] }
     }
 }
 
-/// The path without `./` in front and `/` behind.
+/// Returns the path without leading `./` and without a `/` at its end.
 fn plain(path: &[u8]) -> &[u8] {
     let mut path = path;
     while let Some(rest) = path.strip_prefix(b"./") {
@@ -88,12 +98,21 @@ fn plain(path: &[u8]) -> &[u8] {
     if &path[..end] == b"." { b"" } else { &path[..end] }
 }
 
-/// What a path may be below the root: without the root's name, if it begins with that, and as it is.
+/// Returns the possible paths below the root: without the root's name, if the path begins with it, and as it is.
 fn below(wanted: &[u8], root: Option<&[u8]>) -> Vec<Vec<u8>> {
     let rest = root.and_then(|root| wanted.strip_prefix(root)).filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
     let mut ways: Vec<_> = rest.map(|rest| rest.strip_prefix(b"/").unwrap_or_default().to_vec()).into_iter().collect();
     ways.push(wanted.to_vec());
     ways
+}
+
+/// Returns a pattern without its first component, if that component is a pattern that matches the root's name.
+fn below_pattern(wanted: &[u8], root: Option<&[u8]>) -> Option<Vec<u8>> {
+    let slash = wanted.iter().position(|byte| *byte == b'/')?;
+    let (first, rest) = (&wanted[..slash], &wanted[slash + 1..]);
+    // `**` matches below the root as it is.
+    let matches = first != b"**" && Glob::is_one(first) && Glob::new(first).takes(root?);
+    matches.then(|| rest.to_vec())
 }
 
 fn any<R: Read + Seek>(contents: &mut Contents<R>, rule: &Rule) -> Result<bool, Error> {
@@ -106,14 +125,14 @@ fn any<R: Read + Seek>(contents: &mut Contents<R>, rule: &Rule) -> Result<bool, 
 }
 
 fn nothing(wanted: &[u8]) -> Error {
-    Error::Refused { what: format!("nothing in the archive matches {}", shown(wanted)), hint: "see what there is with: deadpan list" }
+    Refusal::NoMatch { wanted: shown(wanted) }.into()
 }
 
-/// A selection in a certain pack, each of whose paths is there.
+/// A selection in one pack, which has all of its paths.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     rules: Vec<Rule>,
-    /// Files and folders that hold all of it, in order, none inside of another.
+    /// Files and folders that contain the selection, sorted, none inside another.
     bases: Vec<Vec<u8>>,
 }
 
@@ -125,13 +144,13 @@ impl Chosen {
         Self { rules, bases }
     }
 
-    /// Whether this path is among it.
+    /// Whether this path is selected.
     #[must_use]
     pub fn takes(&self, path: &[u8]) -> bool {
         self.rules.iter().any(|rule| rule.takes(path))
     }
 
-    /// Its entries, in order. Only those parts of the index are read that hold some of them.
+    /// Returns the selected entries, in order. Reads only the parts of the index that contain selected entries.
     pub fn entries<'a, R: Read + Seek>(&'a self, contents: &'a mut Contents<R>) -> Picks<'a, R> {
         Picks { chosen: self, contents, bases: self.bases.iter(), walk: None, done: false }
     }
@@ -142,25 +161,26 @@ impl Chosen {
 pub struct Pick {
     /// The entry.
     pub entry: Entry,
-    /// For a hard link to a file that is not selected itself, that file: its content is to be written under the link's path.
+    /// The target of a selected hard link, if the target itself is not selected. It is unpacked under the hard link's
+    /// path.
     pub source: Option<Entry>,
 }
 
 impl Pick {
-    /// Whose content it is that goes out.
+    /// Returns the entry whose content is unpacked.
     #[must_use]
     pub fn file(&self) -> &Entry {
         self.source.as_ref().unwrap_or(&self.entry)
     }
 }
 
-/// Selected entries, in order. Ends after an error.
+/// An iterator over selected entries, in order. It ends after an error.
 #[derive(Debug)]
 pub struct Picks<'a, R> {
     chosen: &'a Chosen,
     contents: &'a mut Contents<R>,
     bases: std::slice::Iter<'a, Vec<u8>>,
-    walk: Option<Walk>,
+    walk: Option<IndexWalk>,
     done: bool,
 }
 
@@ -169,7 +189,7 @@ impl<R: Read + Seek> Picks<'_, R> {
         loop {
             let Some(walk) = &mut self.walk else {
                 let Some(base) = self.bases.next() else { return Ok(None) };
-                self.walk = Some(Walk::new(self.contents, base));
+                self.walk = Some(IndexWalk::new(self.contents, base));
                 continue;
             };
             match walk.next(self.contents)? {
@@ -184,12 +204,14 @@ impl<R: Read + Seek> Picks<'_, R> {
     }
 
     fn source(&mut self, entry: &Entry) -> Result<Option<Entry>, Error> {
-        let Some(target) = entry.target.as_deref().filter(|target| entry.kind == Kind::HardLink && !self.chosen.takes(target)) else {
+        let Some(target) =
+            entry.target.as_deref().filter(|target| entry.kind == Kind::HardLink && !self.chosen.takes(target))
+        else {
             return Ok(None);
         };
         match self.contents.find(target)? {
-            Some(file) if matches!(file.kind, Kind::File | Kind::Sparse) => Ok(Some(file)),
-            _ => Err(crate::index::damaged("a hard link to what is no earlier file")),
+            Some(file) if matches!(file.kind, Kind::File | Kind::Sparse | Kind::SymbolicLink) => Ok(Some(file)),
+            _ => Err(crate::index::damaged("the target of a hard link is not an earlier file or link")),
         }
     }
 }
@@ -207,24 +229,29 @@ impl<R: Read + Seek> Iterator for Picks<'_, R> {
     }
 }
 
-/// A selection that is compared with what comes.
+/// A selection for entries that are read one by one.
 #[derive(Clone, Debug)]
 pub struct Filter {
     wanted: Vec<Vec<u8>>,
-    /// For each of them what it may mean; empty before the first entry.
+    /// The meanings of each path; empty before the first entry.
     rules: Vec<Vec<Rule>>,
     seen: Vec<bool>,
 }
 
 impl Filter {
-    /// Whether an entry's path is among it. `root` is the name of a pack's root, the same each time.
+    /// Whether an entry's path is selected. `root` is the name of a pack's root, the same each time.
     pub fn takes(&mut self, path: &[u8], root: Option<&[u8]>) -> bool {
-        // What nobody should unpack comes as it stands in the archive.
+        // The path of a refused entry is the path as it is in the archive.
         let path = plain(path);
         if self.rules.is_empty() {
-            let both =
-                |way: Vec<u8>| [Glob::is_one(&way).then(|| Rule::Glob(Glob::new(&way))), Some(Rule::Path(way))].into_iter().flatten();
-            self.rules = self.wanted.iter().map(|wanted| below(wanted, root).into_iter().flat_map(both).collect()).collect();
+            let both = |way: Vec<u8>| {
+                [Glob::is_one(&way).then(|| Rule::Glob(Glob::new(&way))), Some(Rule::Path(way))].into_iter().flatten()
+            };
+            let all = |wanted: &Vec<u8>| {
+                let ways = below(wanted, root).into_iter().flat_map(both);
+                ways.chain(below_pattern(wanted, root).map(Rule::of)).collect()
+            };
+            self.rules = self.wanted.iter().map(all).collect();
         }
         let mut taken = false;
         for (rules, seen) in self.rules.iter().zip(&mut self.seen) {
@@ -235,15 +262,15 @@ impl Filter {
         taken
     }
 
-    /// Whether an entry with this path was taken, or would be.
+    /// Whether an entry of this path is selected.
     pub(crate) fn has(&self, path: &[u8]) -> bool {
         self.rules.iter().flatten().any(|rule| rule.takes(path))
     }
 
-    /// That each of the paths was there.
+    /// Checks that each selected path or pattern matched an entry.
     ///
     /// # Errors
-    /// [`Error::Refused`] if one was not.
+    /// [`Error::Refused`] if one matched no entry.
     pub fn finish(&self) -> Result<(), Error> {
         self.wanted.iter().zip(&self.seen).find(|(_, seen)| !**seen).map_or(Ok(()), |(wanted, _)| Err(nothing(wanted)))
     }

@@ -1,35 +1,39 @@
-//! BLAKE3 of a content whose pieces come in any order, from several threads.
+//! Computes the BLAKE3 hash of a content whose pieces several threads add in any order.
 //!
-//! BLAKE3 is a binary tree over chunks of 1024 bytes. Each piece is cut into the largest whole subtrees in it, and these are hashed at once, outside
-//! of the lock; a subtree is merged as soon as its sibling is there. What is left over at a piece's ends waits for the rest of its chunk.
+//! BLAKE3 is a binary tree over chunks of 1024 bytes. Each piece is split into the largest whole subtrees that it
+//! contains, and these are hashed without the lock. Two siblings are merged as soon as both are hashed. The bytes
+//! before the first whole chunk of a piece, and after the last one, are stored until the rest of their chunk is added.
 
-use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
-use blake3::{CHUNK_LEN, Hasher};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use blake3::hazmat::{ChainingValue, HasherExt, Mode, merge_subtrees_non_root, merge_subtrees_root};
+use blake3::{CHUNK_LEN, Hasher};
+
 const CHUNK: u64 = CHUNK_LEN as u64;
 
-/// The hash of a content of known length, as it comes in.
+/// Hashes a content of known length, one piece at a time.
 #[derive(Debug)]
 pub(crate) struct Tree {
     length: u64,
-    state: Mutex<State>,
+    state: Mutex<TreeState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Bytes that came.
+struct TreeState {
+    /// The number of bytes that were added.
     seen: u64,
-    /// Subtrees whose sibling is missing, by level and place in it.
+    /// Hashed subtrees whose sibling is not hashed yet, by level and index in the level.
     nodes: HashMap<(u32, u64), ChainingValue>,
-    /// Chunks of which only parts came.
+    /// Chunks of which only some bytes were added, by index.
     edges: HashMap<u64, Edge>,
 }
 
+/// An incomplete chunk.
 #[derive(Debug)]
 struct Edge {
     bytes: Box<[u8; CHUNK_LEN]>,
+    /// The number of bytes that were added.
     filled: usize,
 }
 
@@ -42,7 +46,7 @@ impl Tree {
         self.length.div_ceil(CHUNK)
     }
 
-    /// Takes a piece; each byte comes once. With the last of them, the hash.
+    /// Adds a piece. Each byte must be added exactly once. Returns the hash when the last byte is added.
     pub(crate) fn add(&self, offset: u64, bytes: &[u8]) -> Option<[u8; 32]> {
         let total = bytes.len() as u64;
         let to_boundary = (offset.next_multiple_of(CHUNK) - offset).min(total) as usize;
@@ -57,17 +61,17 @@ impl Tree {
             body = rest;
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        for (place, node) in nodes {
-            self.insert(&mut state, place, node);
+        for (key, node) in nodes {
+            self.insert(&mut state, key, node);
         }
         self.edge(&mut state, offset, head);
-        // What is left is less than a chunk, but for a content of a single one.
+        // The rest is shorter than a chunk, unless the content is one whole chunk.
         self.edge(&mut state, position, body);
         state.seen += total;
         (state.seen == self.length).then(|| self.root(&state))
     }
 
-    /// The level of the largest subtree that begins here, is whole within so many bytes, and is not the whole tree.
+    /// Returns the level of the largest subtree that begins at `position`, fits into `bytes`, and is not the root.
     fn level(&self, position: u64, bytes: u64) -> u32 {
         let chunk = position / CHUNK;
         let fits = (bytes / CHUNK).ilog2();
@@ -76,8 +80,8 @@ impl Tree {
         fits.min(aligned).min(below_root)
     }
 
-    /// A part of a chunk.
-    fn edge(&self, state: &mut State, offset: u64, bytes: &[u8]) {
+    /// Adds a part of a chunk.
+    fn edge(&self, state: &mut TreeState, offset: u64, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
         }
@@ -93,9 +97,10 @@ impl Tree {
         }
     }
 
-    /// A subtree, merged with its sibling as long as there is one, up to below the root.
-    fn insert(&self, state: &mut State, (mut level, mut index): (u32, u64), mut node: ChainingValue) {
-        // A parent is whole if its last chunk exists, and is not the root if there are chunks outside of it.
+    /// Adds a subtree. If its sibling is hashed, merges the two, then their parent and its sibling, and so on up to the
+    /// level below the root.
+    fn insert(&self, state: &mut TreeState, (mut level, mut index): (u32, u64), mut node: ChainingValue) {
+        // A parent is complete if its last chunk exists, and is not the root if there are chunks outside of it.
         while (index / 2 + 1) << (level + 1) <= self.chunks() && 1 << (level + 1) < self.chunks() {
             let Some(sibling) = state.nodes.remove(&(level, index ^ 1)) else { break };
             let (left, right) = if index.is_multiple_of(2) { (&node, &sibling) } else { (&sibling, &node) };
@@ -105,27 +110,27 @@ impl Tree {
         state.nodes.insert((level, index), node);
     }
 
-    /// All subtrees that are left, from the smallest on the right to the root.
-    fn root(&self, state: &State) -> [u8; 32] {
+    /// Merges the subtrees that are left, from the smallest, which is the last, to the root.
+    fn root(&self, state: &TreeState) -> [u8; 32] {
         let chunks = self.chunks();
         if chunks <= 1 {
             let bytes = state.edges.get(&0).map_or(&[][..], |edge| &edge.bytes[..self.length as usize]);
             return blake3::hash(bytes).into();
         }
-        let mut places = Vec::new();
+        let mut keys = Vec::new();
         let mut begin = 0;
         while begin < chunks {
             let level = (chunks - begin).ilog2().min((chunks - 1).ilog2());
-            places.push((level, begin >> level));
+            keys.push((level, begin >> level));
             begin += 1 << level;
         }
-        let node = |place: &(u32, u64)| state.nodes.get(place).copied().unwrap_or_default();
-        let mut right = places.last().map(node).unwrap_or_default();
-        for (number, place) in places.iter().enumerate().rev().skip(1) {
+        let node = |key: &(u32, u64)| state.nodes.get(key).copied().unwrap_or_default();
+        let mut right = keys.last().map(node).unwrap_or_default();
+        for (number, key) in keys.iter().enumerate().rev().skip(1) {
             if number == 0 {
-                return merge_subtrees_root(&node(place), &right, Mode::Hash).into();
+                return merge_subtrees_root(&node(key), &right, Mode::Hash).into();
             }
-            right = merge_subtrees_non_root(&node(place), &right, Mode::Hash);
+            right = merge_subtrees_non_root(&node(key), &right, Mode::Hash);
         }
         right
     }
@@ -141,7 +146,7 @@ fn subtree_of(bytes: &[u8], offset: u64) -> ChainingValue {
 mod tests {
     use super::*;
 
-    /// Pieces of these lengths in turn, in an order that depends on `seed`.
+    /// Hashes pieces of these lengths, repeated as needed, in an order that depends on `seed`.
     fn in_pieces(bytes: &[u8], lengths: &[usize], mut seed: u64) -> [u8; 32] {
         let tree = Tree::new(bytes.len() as u64);
         let mut pieces = Vec::new();
@@ -155,8 +160,9 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             pieces.swap(last, (seed >> 33) as usize % (last + 1));
         }
-        let hashes: Vec<_> = pieces.iter().filter_map(|piece| tree.add(piece.start as u64, &bytes[piece.clone()])).collect();
-        assert_eq!(hashes.len(), 1, "the hash comes once, with the last piece");
+        let hashes: Vec<_> =
+            pieces.iter().filter_map(|piece| tree.add(piece.start as u64, &bytes[piece.clone()])).collect();
+        assert_eq!(hashes.len(), 1, "only the last piece returns the hash");
         hashes[0]
     }
 
@@ -170,14 +176,18 @@ mod tests {
             let whole = *blake3::hash(bytes).as_bytes();
             for pieces in [&[1024][..], &[length], &[1000, 3], &[1, 1023, 1025], &[16_384], &[5000, 131, 40_000]] {
                 for seed in 0..3 {
-                    assert_eq!(in_pieces(bytes, pieces, seed), whole, "{length} bytes in pieces of {pieces:?}, order {seed}");
+                    assert_eq!(
+                        in_pieces(bytes, pieces, seed),
+                        whole,
+                        "{length} bytes in pieces of {pieces:?}, order {seed}"
+                    );
                 }
             }
         }
     }
 
     #[test]
-    fn nothing_hashes_like_nothing() {
+    fn an_empty_content_has_the_hash_of_no_bytes() {
         assert_eq!(Tree::new(0).add(0, &[]), Some(*blake3::hash(&[]).as_bytes()));
     }
 }

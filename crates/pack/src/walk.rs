@@ -1,99 +1,99 @@
-//! A folder, walked in order: each folder before what is in it, names in the order of their bytes.
+//! Walks a folder in order: a folder precedes its contents, and names are in the order of their bytes.
 //!
-//! Everything is opened relative to its folder, and no symbolic link is followed: whoever changes the tree meanwhile leads us nowhere else.
+//! Each name is opened relative to its folder, and no symbolic link is followed. Therefore a program that changes the
+//! tree during the walk cannot lead the walk out of the tree.
 
-use crate::names::alikes;
-use crate::note::LONGEST as LONGEST_LIST;
-use crate::path::{DEEPEST, LONGEST};
-use crate::{Error, shown};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
-use rustix::io::Errno;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-/// What was found, but for its path.
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::io::Errno;
+
+use crate::error::{Action, Error, Refusal};
+use crate::names::alikes;
+use crate::note::LONGEST as LONGEST_LIST;
+use crate::path::{DEEPEST, LONGEST};
+use crate::shown::beginning;
+use crate::shown::shown;
+
+/// A file, folder or symbolic link, without its path.
 pub(crate) enum Node {
     Folder,
     File(File),
     SymbolicLink(Vec<u8>),
 }
 
-/// What is not packed, and goes on without.
+/// The reason why an entry is not packed.
 #[derive(Debug)]
 pub(crate) enum Missed {
-    /// It was there when its folder was read.
+    /// The entry was removed after its folder was read.
     Gone,
-    /// A device, a FIFO, a socket.
+    /// The entry is a device, a FIFO or a socket.
     Special,
-    /// It cannot be read.
+    /// The entry cannot be read.
     Unreadable(Error),
 }
 
-/// What is packed, or what is missed in its place.
+/// An entry to pack, or the reason why it is not packed.
 pub(crate) type Step = Result<(Node, Stat), Missed>;
 
 pub(crate) struct Walk {
     levels: Vec<Level>,
-    /// Of what was found last, below the root.
+    /// The path of the current entry, relative to the root.
     path: Vec<u8>,
-    /// Paths whose names are like earlier ones in the folder that was entered last.
+    /// The paths that the next call of [`Walk::alike`] returns.
     alike: Vec<Vec<u8>>,
 }
 
-/// A folder whose names are being gone through.
+/// A folder that was entered.
 struct Level {
     folder: OwnedFd,
-    names: Names,
+    names: FolderNames,
+    /// The number of names that were visited.
     next: usize,
-    /// Bytes of its path.
+    /// The length of the folder's path.
     path: usize,
 }
 
 impl Walk {
-    /// Begins with what is in `root`.
+    /// Begins with the contents of `root`.
     pub(crate) fn new(root: OwnedFd) -> Result<Self, Error> {
         let mut walk = Self { levels: Vec::new(), path: Vec::new(), alike: Vec::new() };
         walk.enter(root)?;
         Ok(walk)
     }
 
-    /// The path of what was found last.
+    /// Returns the path of the current entry, which [`Walk::next`] returned last.
     pub(crate) fn path(&self) -> &[u8] {
         &self.path
     }
 
-    /// The folder that was found last, if it was one.
+    /// Returns the handle of the current entry, if that is a folder, or else of the folder that contains the entry.
     pub(crate) fn folder(&self) -> Option<&OwnedFd> {
         self.levels.last().map(|level| &level.folder)
     }
 
-    /// What is alike in folders that were entered since this was asked.
+    /// Takes the paths whose names clash with an earlier name, in the folders that were entered since the last call.
     pub(crate) fn alike(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.alike)
     }
 
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Error> {
-        let names = Names::read(&folder).map_err(|error| self.failed("read", error))?;
-        let path = |name: &[u8]| if self.path.is_empty() { name.to_vec() } else { [&self.path, &b"/"[..], name].concat() };
-        self.alike.extend(alikes((0..names.len()).map(|index| names.get(index).0)).into_iter().take(LONGEST_LIST).map(path));
+        let names = FolderNames::read(&folder).map_err(|error| self.failed(Action::Read, error))?;
+        let path =
+            |name: &[u8]| if self.path.is_empty() { name.to_vec() } else { [&self.path, &b"/"[..], name].concat() };
+        self.alike
+            .extend(alikes((0..names.len()).map(|index| names.get(index).0)).into_iter().take(LONGEST_LIST).map(path));
         self.levels.push(Level { folder, names, next: 0, path: self.path.len() });
         Ok(())
     }
 
-    fn failed(&self, verb: &'static str, error: Errno) -> Error {
+    fn failed(&self, action: Action, error: Errno) -> Error {
         let path = if self.path.is_empty() { "the folder".into() } else { shown(&self.path) };
-        Error::Entry { verb, path, error: error.into() }
+        Error::Entry { action, path, error: error.into() }
     }
 
-    fn refused(&self, why: &str) -> Error {
-        // Its beginning tells as much as all of it, which would fill the screen.
-        let path = shown(&self.path[..self.path.len().min(200)]);
-        Error::Refused {
-            what: format!("{path}{} {why}", if self.path.len() > 200 { "…" } else { "" }), hint: "leave it out, or rename it"
-        }
-    }
-
-    /// The next node, or what is missed in its place; nothing at the end. The contents of a folder come next.
+    /// Returns the next entry, or the reason why it is not packed, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Step>, Error> {
         let level = loop {
             let Some(level) = self.levels.last_mut() else { return Ok(None) };
@@ -112,10 +112,10 @@ impl Walk {
         let found = found(&level.folder, name, kind);
         let depth = self.levels.len();
         if depth > DEEPEST {
-            return Err(self.refused("is too deep: 1024 folders in one another are the limit"));
+            return Err(Refusal::Deep { path: beginning(&self.path) }.into());
         }
         if self.path.len() > LONGEST {
-            return Err(self.refused("is too long a path: 65 535 bytes are the limit"));
+            return Err(Refusal::Long { path: beginning(&self.path) }.into());
         }
         match found {
             Ok(Found::Folder(folder, stat)) => match self.enter(folder) {
@@ -127,8 +127,8 @@ impl Walk {
             Ok(Found::SymbolicLink(target, stat)) => Ok(Some(Ok((Node::SymbolicLink(target), stat)))),
             Ok(Found::Special) => Ok(Some(Err(Missed::Special))),
             Err(Errno::NOENT) => Ok(Some(Err(Missed::Gone))),
-            Err(error @ (Errno::MFILE | Errno::NFILE)) => Err(self.failed("open", error)),
-            Err(error) => Ok(Some(Err(Missed::Unreadable(self.failed("read", error))))),
+            Err(error @ (Errno::MFILE | Errno::NFILE)) => Err(self.failed(Action::Open, error)),
+            Err(error) => Ok(Some(Err(Missed::Unreadable(self.failed(Action::Read, error))))),
         }
     }
 }
@@ -140,16 +140,18 @@ enum Found {
     Special,
 }
 
-/// Opens what a name stands for. What it is may have changed since its folder was read, and counts as it is now.
+/// Opens a name. If its kind changed after the folder was read, opens it as the new kind.
 fn found(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno> {
     match opened(folder, name, kind) {
-        // What else systems say of something of another kind.
-        Err(Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::INVAL | Errno::NXIO) => opened(folder, name, FileType::Unknown),
+        // These errors mean that the kind of the name changed.
+        Err(Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::INVAL | Errno::NXIO) => {
+            opened(folder, name, FileType::Unknown)
+        }
         result => result,
     }
 }
 
-/// Opens what a name stands for, if it is what its folder said.
+/// Opens a name as `kind`, the kind that its folder recorded.
 fn opened(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno> {
     let kind = match kind {
         FileType::RegularFile | FileType::Directory => kind,
@@ -163,7 +165,7 @@ fn opened(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno>
             Ok(Found::Folder(opened, stat))
         }
         FileType::RegularFile => {
-            // A FIFO that took the file's place must not keep us waiting.
+            // NONBLOCK: opening must not block if a FIFO replaced the file.
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
             let opened = openat(folder, name, flags, Mode::empty())?;
             let stat = fstat(&opened)?;
@@ -181,46 +183,46 @@ fn opened(folder: &OwnedFd, name: &[u8], kind: FileType) -> Result<Found, Errno>
     }
 }
 
-/// The names in a folder, in order. A folder may hold a million of them.
-struct Names {
+/// The names in a folder, in order. One buffer holds all names, because there may be a million.
+struct FolderNames {
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    spans: Vec<Span>,
 }
 
-/// Where a name begins, how long it is, what it stands for.
-struct Place {
+/// A name's offset in the buffer, its length, and the kind of the file.
+struct Span {
     begin: u32,
     length: u16,
     kind: u16,
 }
 
-impl Names {
+impl FolderNames {
     fn read(folder: &OwnedFd) -> Result<Self, Errno> {
-        let (mut bytes, mut places) = (Vec::new(), Vec::new());
+        let (mut bytes, mut spans) = (Vec::new(), Vec::new());
         for entry in Dir::read_from(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if matches!(name, b"." | b"..") {
                 continue;
             }
-            // Four gigabytes of names in one folder: no file system has that.
+            // No file system has four gigabytes of names in one folder.
             let begin = u32::try_from(bytes.len()).map_err(|_| Errno::OVERFLOW)?;
             let length = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
             bytes.extend_from_slice(name);
-            places.push(Place { begin, length, kind: entry.file_type().as_raw_mode() as u16 });
+            spans.push(Span { begin, length, kind: entry.file_type().as_raw_mode() as u16 });
         }
-        let name = |place: &Place| &bytes[place.begin as usize..][..place.length as usize];
-        places.sort_unstable_by(|one, other| name(one).cmp(name(other)));
-        Ok(Self { bytes, places })
+        let name = |span: &Span| &bytes[span.begin as usize..][..span.length as usize];
+        spans.sort_unstable_by(|one, other| name(one).cmp(name(other)));
+        Ok(Self { bytes, spans })
     }
 
     fn len(&self) -> usize {
-        self.places.len()
+        self.spans.len()
     }
 
     fn get(&self, index: usize) -> (&[u8], FileType) {
-        let place = &self.places[index];
-        let kind = FileType::from_raw_mode(place.kind.into());
-        (&self.bytes[place.begin as usize..][..place.length as usize], kind)
+        let span = &self.spans[index];
+        let kind = FileType::from_raw_mode(span.kind.into());
+        (&self.bytes[span.begin as usize..][..span.length as usize], kind)
     }
 }

@@ -1,13 +1,13 @@
-//! How work is to be done.
+//! How packing and unpacking run.
 
-/// How many threads, who watches, and who may stop it.
+/// The threads to use, and callbacks for progress and for stopping.
 #[derive(Clone, Copy, Default)]
 pub struct Work<'a> {
-    /// Threads; 0 for one on each core.
+    /// The number of threads; 0 for one on each core.
     pub threads: usize,
-    /// Called by any thread with the number of bytes of the archive that were done since its last call.
+    /// Called on any thread, with the number of bytes of the archive that were processed since the last call.
     pub progress: Option<&'a (dyn Fn(u64) + Sync)>,
-    /// Asked between stretches; when it says yes, the work ends with [`crate::Error::Stopped`].
+    /// Called between chunks. When it returns true, the work ends with [`crate::Error::Stopped`].
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 

@@ -1,15 +1,18 @@
-//! Folders become archives: read by GNU tar, the same whoever does the work, and honest about what changed meanwhile.
+//! Packing: GNU tar can read the archive, the number of threads does not change the archive, and notes report changes
+//! during packing.
 
 mod tree;
 
-use deadpan_pack::{Contents, Kind, Packer, Packing, What, Work, pack};
 use std::fs::{self, File, FileTimes};
 use std::io::Write;
 use std::os::unix::fs::{FileExt, MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
+
 use tempfile::TempDir;
+
+use deadpan_pack::{Contents, Error, Kind, Notes, Packer, Packing, What, Work, pack};
 use tree::odd::{odd_tree, sample};
 
 fn folder() -> TempDir {
@@ -26,9 +29,9 @@ fn packed(root: &Path, options: Packing, threads: usize) -> Vec<u8> {
 
 #[test]
 #[allow(clippy::print_stderr)] // A test that is skipped says so.
-fn gnu_tar_makes_the_same_tree_of_it() {
+fn gnu_tar_unpacks_the_same_tree() {
     if Command::new("tar").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no tar here");
+        eprintln!("skipped: tar is not installed");
         return;
     }
     let (tree, other) = (folder(), folder());
@@ -45,7 +48,7 @@ fn gnu_tar_makes_the_same_tree_of_it() {
 }
 
 #[test]
-fn the_bytes_are_the_same_however_they_are_taken() {
+fn the_archive_is_the_same_for_all_buffer_sizes() {
     let tree = folder();
     odd_tree(tree.path());
     let whole = packed(tree.path(), Packing::default(), 1);
@@ -66,21 +69,24 @@ fn the_bytes_are_the_same_however_they_are_taken() {
 }
 
 #[test]
-fn deterministic_packs_know_no_times() {
+fn deterministic_packs_have_no_times() {
     let (one, other) = (folder(), folder());
     for tree in [&one, &other] {
         odd_tree(tree.path());
     }
     let late = UNIX_EPOCH + Duration::from_secs(1_000_000);
-    File::open(one.path().join("lengths")).expect("a folder").set_times(FileTimes::new().set_modified(late)).expect("a time");
+    File::open(one.path().join("lengths"))
+        .expect("a folder")
+        .set_times(FileTimes::new().set_modified(late))
+        .expect("a time");
     let options = Packing { deterministic: true, ..Packing::default() };
     assert!(packed(one.path(), Packing::default(), 0) != packed(other.path(), Packing::default(), 0));
     assert!(packed(one.path(), options.clone(), 0) == packed(other.path(), options, 0));
 }
 
-/// What has holes on one disk is whole on another.
+/// A file may have holes on one file system and no holes on another.
 #[test]
-fn deterministic_packs_know_no_holes() {
+fn deterministic_packs_have_no_holes() {
     let (sparse, dense) = (folder(), folder());
     let length = 4 << 20;
     let file = File::create(sparse.path().join("file")).expect("a file");
@@ -95,43 +101,77 @@ fn deterministic_packs_know_no_holes() {
     assert!(bytes.len() as u64 > 2 * length);
     let target = folder();
     tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
-    assert!(fs::read(target.path().join("file")).expect("a file") == fs::read(dense.path().join("file")).expect("a file"));
+    assert!(
+        fs::read(target.path().join("file")).expect("a file") == fs::read(dense.path().join("file")).expect("a file")
+    );
 }
 
-#[test]
-fn what_changes_meanwhile_is_said() {
+/// Packs a folder of three files of 300,000 bytes: `b` is removed before, and `a` gets the length `length` while it is
+/// packed.
+fn packed_during_changes(keep_going: bool, length: u64) -> Result<(Vec<u8>, Notes), Error> {
     let tree = folder();
     for name in ["a", "b", "c"] {
         fs::write(tree.path().join(name), sample(300_000, 1)).expect("written");
     }
-    let mut packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
+    let mut packer = Packer::new(tree.path(), b"root", Packing { keep_going, ..Packing::default() })?;
     fs::remove_file(tree.path().join("b")).expect("removed");
     let (mut bytes, mut buffer) = (Vec::new(), vec![0xaa; 100_000]);
     let mut first = true;
     while !packer.ended() {
-        let (length, job) = packer.take(&mut buffer).expect("taken");
+        let (taken, job) = packer.take(&mut buffer)?;
         if std::mem::take(&mut first) {
-            File::options().write(true).open(tree.path().join("a")).expect("a file").set_len(50_000).expect("shorter");
+            File::options().write(true).open(tree.path().join("a")).expect("a file").set_len(length).expect("changed");
         }
-        job.complete(&mut buffer[..length]).expect("completed");
-        bytes.extend_from_slice(&buffer[..length]);
+        job.complete(&mut buffer[..taken])?;
+        bytes.extend_from_slice(&buffer[..taken]);
     }
-    let notes: Vec<_> = packer.notes().list().iter().map(|note| (note.path.clone(), note.what.clone())).collect();
-    // Once, although three pieces of it are missing.
-    assert_eq!(notes, [(b"b".to_vec(), What::Gone), (b"a".to_vec(), What::Changed)]);
-    assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "what is missing is zeros");
+    Ok((bytes, packer.notes()))
 }
 
-/// A name whose folder was read may stand for something of another kind by the time it is opened: that is packed, as if it had always been there.
 #[test]
-fn what_is_replaced_by_another_kind_is_packed_as_that() {
+fn changes_during_packing_are_noted() {
+    for keep_going in [false, true] {
+        let (_, notes) = packed_during_changes(keep_going, 400_000).expect("packed");
+        let list: Vec<_> = notes.list().iter().map(|note| (note.path.clone(), note.what.clone())).collect();
+        assert_eq!(list, [(b"b".to_vec(), What::Gone), (b"a".to_vec(), What::Changed)]);
+        assert!(!notes.incomplete());
+    }
+}
+
+/// A file that becomes shorter was once packed with zeros and without an error.
+#[test]
+fn a_file_that_becomes_shorter_during_packing_is_an_error() {
+    for length in [0, 50_000, 299_999] {
+        let error = packed_during_changes(false, length).expect_err("a part is missing");
+        assert!(matches!(&error, Error::Shrank { path } if path == "a"), "{error}");
+        assert_eq!(error.fault(), deadpan_pack::Fault::System);
+        let (bytes, notes) = packed_during_changes(true, length).expect("packed");
+        let mut list: Vec<_> = notes.list().iter().map(|note| (note.path.clone(), note.what.clone())).collect();
+        list.sort_by(|(one, _), (other, _)| one.cmp(other));
+        // One note is expected, although up to four pieces are missing.
+        assert_eq!(list, [(b"a".to_vec(), What::Shrank), (b"b".to_vec(), What::Gone)]);
+        assert!(notes.incomplete());
+        assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "missing bytes are zeros");
+        let target = folder();
+        tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
+        let unpacked = fs::read(target.path().join("a")).expect("a file");
+        let kept = length as usize;
+        assert!(unpacked[..kept] == sample(300_000, 1)[..kept] && unpacked[kept..].iter().all(|byte| *byte == 0));
+        assert_eq!(unpacked.len(), 300_000);
+    }
+}
+
+/// An entry may change its kind after its folder was read. The kind at the time of opening is packed.
+#[test]
+fn an_entry_that_changes_its_kind_is_packed_as_the_new_kind() {
     let make = |path: &Path, kind: Kind| match kind {
         Kind::Folder => fs::create_dir(path).expect("a folder"),
         Kind::SymbolicLink => symlink("target", path).expect("a link"),
         _ => fs::write(path, "file").expect("written"),
     };
     let kinds = [Kind::Folder, Kind::SymbolicLink, Kind::File];
-    let pairs = || kinds.into_iter().flat_map(|one| kinds.map(|other| (one, other))).filter(|(one, other)| one != other);
+    let pairs =
+        || kinds.into_iter().flat_map(|one| kinds.map(|other| (one, other))).filter(|(one, other)| one != other);
     let tree = folder();
     let path = |one: Kind, other: Kind| tree.path().join(format!("{one:?} to {other:?}"));
     pairs().for_each(|(one, other)| make(&path(one, other), one));
@@ -146,13 +186,14 @@ fn what_is_replaced_by_another_kind_is_packed_as_that() {
     assert!(packer.notes().list().is_empty(), "{:?}", packer.notes());
     let target = folder();
     tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
-    // The root's own time is that from before.
-    let inside = |root: &Path| tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>();
+    // The root's own time was recorded earlier.
+    let inside =
+        |root: &Path| tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>();
     assert_eq!(inside(tree.path()), inside(target.path()));
 }
 
 #[test]
-fn what_is_no_file_is_left_out_and_so_is_the_output() {
+fn special_files_and_the_output_are_left_out() {
     let tree = folder();
     fs::write(tree.path().join("file"), b"x").expect("written");
     let output = File::create(tree.path().join("output")).expect("a file").metadata().expect("a file");
@@ -184,7 +225,7 @@ fn depth_has_a_limit() {
 }
 
 #[test]
-fn a_writer_that_fails_ends_it() {
+fn a_failing_writer_ends_packing() {
     struct Full(usize);
     impl Write for Full {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -207,7 +248,7 @@ fn a_writer_that_fails_ends_it() {
 }
 
 #[test]
-fn names_that_are_none_are_refused() {
+fn invalid_root_names_are_refused() {
     let tree = folder();
     for name in [&b""[..], b".", b"..", b"a/b", b"a\0b", &[b'x'; 256]] {
         assert!(Packer::new(tree.path(), name, Packing::default()).is_err(), "{}", name.escape_ascii());
@@ -215,28 +256,34 @@ fn names_that_are_none_are_refused() {
     assert!(Packer::new(&tree.path().join("none"), b"x", Packing::default()).is_err());
 }
 
-/// What is packed comes out again, down to the last folder that may be; deeper ones are refused before anything is lost.
+/// Folders at the deepest level allowed can be packed and unpacked. Packing refuses deeper ones.
 #[test]
-fn as_deep_as_may_be_and_no_deeper() {
+fn folders_up_to_the_deepest_level_are_packed() {
     let (tree, target) = (folder(), folder());
     let down = |root: &Path, levels: usize| -> rustix::fd::OwnedFd {
         use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let mut here = open(root, flags, Mode::empty()).expect("a folder");
         for _ in 0..levels {
-            // All but the first time, it is there.
+            // After the first round, the folder exists.
             let _ = mkdirat(&here, "d", Mode::RWXU);
             here = openat(&here, "d", flags, Mode::empty()).expect("a folder");
         }
         here
     };
     let last = down(tree.path(), 1023);
-    let file = rustix::fs::openat(&last, "f", rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY, rustix::fs::Mode::RWXU);
+    let file =
+        rustix::fs::openat(&last, "f", rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY, rustix::fs::Mode::RWXU);
     drop(file.expect("made"));
     let bytes = packed(tree.path(), Packing::default(), 1);
     let outcome = tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
     assert_eq!((outcome.failed, outcome.entries), (0, 1025));
-    let count = Contents::read(std::io::Cursor::new(&bytes)).expect("readable").expect("a pack").entries().filter(Result::is_ok).count();
+    let count = Contents::read(std::io::Cursor::new(&bytes))
+        .expect("readable")
+        .expect("a pack")
+        .entries()
+        .filter(Result::is_ok)
+        .count();
     assert_eq!(count, 1025);
     rustix::fs::mkdirat(down(tree.path(), 1024), "e", rustix::fs::Mode::RWXU).expect("made");
     let packer = Packer::new(tree.path(), b"root", Packing::default()).expect("a folder");
@@ -244,15 +291,15 @@ fn as_deep_as_may_be_and_no_deeper() {
     assert!(error.contains("too deep") && error.len() < 500, "{error}");
 }
 
-/// Files in /sys take up no room, and do not say where their data are.
+/// Files in /sys take no room on a disk, and the kernel cannot tell where their data are.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr)] // A test that is skipped says so.
-fn what_does_not_tell_its_holes_has_none() {
+fn a_file_that_cannot_report_its_holes_has_none() {
     let path = Path::new("/sys/kernel/mm/transparent_hugepage");
     let name = "enabled";
     let Ok(expected) = fs::read(path.join(name)) else {
-        eprintln!("skipped: there is no such file here");
+        eprintln!("skipped: this system has no such file");
         return;
     };
     let packer = Packer::new(path, b"root", Packing { keep_going: true, ..Packing::default() }).expect("a folder");
@@ -264,9 +311,9 @@ fn what_does_not_tell_its_holes_has_none() {
     assert!(found.starts_with(&expected), "{found:?}");
 }
 
-/// What some systems take for one name is told, the root's names and those of folders.
+/// Packing notes names that some systems treat as equal, both in the root and in folders.
 #[test]
-fn names_alike_are_noted() {
+fn clashing_names_are_noted() {
     let tree = folder();
     fs::create_dir(tree.path().join("sub")).expect("a folder");
     for name in ["README", "readme", "other", "sub/\u{e9}", "sub/e\u{301}", "sub/README"] {
@@ -283,7 +330,8 @@ fn names_alike_are_noted() {
     assert!(!notes.incomplete());
 }
 
-/// Those of folders too, with names that pax has no room for; more than a header holds are left out, and it is said.
+/// Packing includes extended attributes of files and folders, also with `=` and `%` in their names. Attributes that are
+/// too large for a header are left out with a note.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(clippy::print_stderr)] // A test that is skipped says so.
@@ -294,7 +342,7 @@ fn extended_attributes_of_files_and_folders() {
     fs::write(tree.path().join("sub/file"), "file").expect("written");
     let set = |path: &str, name: &str, value: &[u8]| setxattr(tree.path().join(path), name, value, XattrFlags::empty());
     if set("", "user.root", b"1").is_err() {
-        eprintln!("skipped: there are no extended attributes here");
+        eprintln!("skipped: this file system has no extended attributes");
         return;
     }
     set("sub", "user.a=b%3D", b"x=y\n\0").expect("set");
@@ -303,14 +351,16 @@ fn extended_attributes_of_files_and_folders() {
     let target = folder();
     let options = deadpan_pack::Unpacking { attributes: true, ..tree::fresh() };
     tree::into(target.path(), &bytes, options).expect("unpacked");
-    for (path, name, value) in [("", "user.root", &b"1"[..]), ("sub", "user.a=b%3D", b"x=y\n\0"), ("sub/file", "user.empty", b"")] {
+    for (path, name, value) in
+        [("", "user.root", &b"1"[..]), ("sub", "user.a=b%3D", b"x=y\n\0"), ("sub/file", "user.empty", b"")]
+    {
         let mut found = vec![0; 100];
         let length = getxattr(target.path().join(path), name, found.as_mut_slice()).expect("it is there");
         assert_eq!(&found[..length], value, "{path}");
     }
     for number in 0..20 {
         if set("sub/file", &format!("user.{number}"), &[b'x'; 60_000]).is_err() {
-            eprintln!("skipped: here they are never too large");
+            eprintln!("skipped: this file system has no attributes of that size");
             return;
         }
     }

@@ -1,15 +1,17 @@
-//! Unpacking into a folder that has something in it already, and in an order that others choose.
+//! Unpacks into a folder that is not empty, and in an order that the archive or the caller chooses.
 
 mod archive;
 mod tree;
 
-use archive::pack::{Pack, a_file, root};
-use archive::{ended, file, folder, hard_link, header, sum, symlink};
-use deadpan_pack::{Contents, Error, Excerpt, Selection, Unpacking, Work, unpack};
 use std::fs::{self, Permissions};
 use std::io::Cursor;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
 use tempfile::tempdir;
+
+use archive::pack::{Pack, a_file, root};
+use archive::{ended, file, folder, hard_link, header, sum, symlink};
+use deadpan_pack::{Contents, Error, Excerpt, Flaw, Selection, Unpacking, Work, unpack};
 use tree::{fresh, in_steps, into, names, unpacker};
 
 fn going() -> Unpacking {
@@ -21,7 +23,7 @@ fn forced() -> Unpacking {
 }
 
 #[test]
-fn what_exists_stays_unless_forced() {
+fn existing_files_are_kept_unless_forced() {
     let target = tempdir().unwrap();
     let path = |name: &str| target.path().join(name);
     fs::create_dir(path("sub")).unwrap();
@@ -29,10 +31,10 @@ fn what_exists_stays_unless_forced() {
     fs::write(path("sub/kept"), "kept").unwrap();
     let archive = ended(&[folder("sub/"), file("sub/a", b"new"), file("sub/b", b"new"), symlink("sub/kept", "x")]);
     let error = into(target.path(), &archive, Unpacking::default()).unwrap_err().to_string();
-    assert!(error.contains("sub/a exists already\nhint: replace it with --force"), "{error}");
+    assert_eq!(error, "sub/a exists already");
     let outcome = into(target.path(), &archive, going());
     let outcome = outcome.unwrap();
-    // Those of the first run are in the way too.
+    // The files of the first run block the second run too.
     assert!(outcome.failed >= 2, "{:?}", outcome.failures);
     assert_eq!(fs::read(path("sub/a")).unwrap(), b"old");
     assert_eq!(fs::read(path("sub/kept")).unwrap(), b"kept");
@@ -42,8 +44,42 @@ fn what_exists_stays_unless_forced() {
     assert_eq!(names(target.path()), ["sub", "sub/a", "sub/b", "sub/kept"]);
 }
 
+/// Another program makes the name while the file is written.
 #[test]
-fn large_files_too() {
+fn a_name_that_is_made_meanwhile_is_replaced_if_forced() {
+    let archive = ended(&[file("a", &[7; 4000])]);
+    for (options, expected) in [(forced(), vec![7; 4000]), (Unpacking::default(), b"theirs".to_vec())] {
+        let target = tempdir().unwrap();
+        let mut unpacker = unpacker(target.path(), options);
+        let (first, second) = archive.split_at(1000);
+        unpacker.put(first).unwrap().complete(first);
+        fs::write(target.path().join("a"), "theirs").unwrap();
+        unpacker.put(second).unwrap().complete(second);
+        assert_eq!(unpacker.finish().is_ok(), options.replace);
+        assert_eq!(fs::read(target.path().join("a")).unwrap(), expected);
+        assert_eq!(names(target.path()), ["a"]);
+    }
+}
+
+/// The text of the first failure ends with the text of the second. A comparison of texts once dropped the second
+/// failure.
+#[test]
+fn failures_with_similar_texts_are_all_reported() {
+    let target = tempdir().unwrap();
+    for name in ["a b", "b"] {
+        fs::write(target.path().join(name), "old").unwrap();
+    }
+    let archive = ended(&[file("a b", b"new"), file("b", b"new")]);
+    let mut unpacker = unpacker(target.path(), Unpacking::default());
+    unpacker.put(&archive).unwrap().complete(&archive);
+    assert_eq!(unpacker.finish().unwrap_err().to_string(), "a b exists already");
+    let progress = unpacker.progress();
+    let others: Vec<_> = progress.failures.iter().map(|failure| failure.error.to_string()).collect();
+    assert_eq!((progress.failed, others), (2, vec!["b exists already".to_owned()]));
+}
+
+#[test]
+fn existing_files_are_kept_when_the_new_one_is_large() {
     let target = tempdir().unwrap();
     fs::write(target.path().join("a"), "old").unwrap();
     let archive = ended(&[file("a", &[7; 100_000])]);
@@ -54,9 +90,9 @@ fn large_files_too() {
     assert_eq!(names(target.path()), ["a"]);
 }
 
-/// This waited for itself, and for ever.
+/// The unpacker once waited for itself here and never ended.
 #[test]
-fn a_large_file_whose_name_somebody_takes_meanwhile() {
+fn a_large_file_whose_path_is_taken_during_unpacking() {
     let target = tempdir().unwrap();
     let name = target.path().join("a");
     let archive = ended(&[file("a", &[7; 100_000]), file("b", b"more")]);
@@ -66,12 +102,16 @@ fn a_large_file_whose_name_somebody_takes_meanwhile() {
     fs::write(&name, "theirs").unwrap();
     unpacker.put(other).unwrap().complete(other);
     let outcome = unpacker.finish().unwrap();
-    assert!(matches!(&outcome.failures[..], [failure] if failure.error.to_string().contains("a exists already")), "{:?}", outcome.failures);
+    assert!(
+        matches!(&outcome.failures[..], [failure] if failure.error.to_string().contains("a exists already")),
+        "{:?}",
+        outcome.failures
+    );
     assert_eq!(fs::read(&name).unwrap(), b"theirs");
     assert_eq!(names(target.path()), ["a", "b"]);
 }
 
-/// All names that say that a file is not complete.
+/// The names that mark incomplete files.
 fn drafts(folder: &std::path::Path) -> Vec<String> {
     let mut names = names(folder);
     names.retain(|name| name.ends_with(".deadpan-part"));
@@ -79,7 +119,7 @@ fn drafts(folder: &std::path::Path) -> Vec<String> {
 }
 
 #[test]
-fn drafts_go_when_they_are_taken_away_and_none_comes_after() {
+fn no_draft_appears_after_drafts_are_removed() {
     let target = tempdir().unwrap();
     fs::write(target.path().join("large"), "old").unwrap();
     let archive = ended(&[file("done", b"new"), file("large", &[7; 100_000]), file("more", b"new")]);
@@ -97,7 +137,7 @@ fn drafts_go_when_they_are_taken_away_and_none_comes_after() {
 }
 
 #[test]
-fn drafts_go_while_threads_make_more() {
+fn drafts_are_removed_while_threads_create_more() {
     let members: Vec<_> = (0..2000).map(|number| file(&format!("{}/{number}", number % 7), &[7; 3000])).collect();
     let archive = ended(&members);
     for delay in 0..12 {
@@ -110,18 +150,18 @@ fn drafts_go_while_threads_make_more() {
             std::thread::sleep(std::time::Duration::from_millis(delay * 2));
             aside.remove();
             let left = drafts(target.path());
-            // It may have been done before.
+            // The run may have ended before the drafts were removed.
             assert!(matches!(running.join().unwrap(), Ok(_) | Err(Error::Stopped)));
             left
         });
-        assert_eq!(left, [""; 0], "at the moment at which a program would end");
+        assert_eq!(left, [""; 0], "no draft is left when the program would exit");
         drop(unpacker);
         assert_eq!(drafts(target.path()), [""; 0]);
     }
 }
 
 #[test]
-fn links_in_the_way_are_not_followed() {
+fn existing_links_are_not_followed() {
     let around = tempdir().unwrap();
     let target = around.path().join("target");
     fs::create_dir(&target).unwrap();
@@ -150,22 +190,23 @@ fn folders_are_not_replaced() {
 }
 
 #[test]
-fn what_was_there_before_is_not_linked_to() {
+fn existing_files_are_not_targets_of_hard_links() {
     let target = tempdir().unwrap();
     fs::write(target.path().join("theirs"), "theirs").unwrap();
-    for archive in [ended(&[hard_link("link", "theirs")]), ended(&[file("theirs", b"x"), hard_link("link", "theirs")])] {
+    for archive in [ended(&[hard_link("link", "theirs")]), ended(&[file("theirs", b"x"), hard_link("link", "theirs")])]
+    {
         let outcome = into(target.path(), &archive, going()).unwrap();
         assert!(outcome.failed > 0);
         assert_eq!(names(target.path()), ["theirs"]);
     }
-    // That the archive comes twice to a file makes it no more its own.
+    // An archive that names the same file twice still does not own a file that existed before.
     let archive = ended(&[file("theirs", b"x"), file("theirs", b"y")]);
     assert_eq!(into(target.path(), &archive, going()).unwrap().failed, 2);
     assert_eq!(fs::read(target.path().join("theirs")).unwrap(), b"theirs");
 }
 
 #[test]
-fn folders_come_in_any_order() {
+fn folders_may_come_in_any_order() {
     let target = tempdir().unwrap();
     let mut closed = header(b"b/", b'5', 0, b"");
     closed[100..108].copy_from_slice(b"0000555\0");
@@ -192,7 +233,11 @@ fn folders_come_in_any_order() {
             in_steps(&target, &archive, step, options).unwrap();
             for (folder, mode) in [("a", 0o755), ("b", 0o555), ("c", 0), ("late", 0o755), ("late/x", 0o755)] {
                 let metadata = target.join(folder).metadata().unwrap();
-                assert_eq!((metadata.mtime(), metadata.mode() & 0o777), (1_000_000_000, mode), "{folder} {name} {step}");
+                assert_eq!(
+                    (metadata.mtime(), metadata.mode() & 0o777),
+                    (1_000_000_000, mode),
+                    "{folder} {name} {step}"
+                );
             }
             fs::set_permissions(target.join("c"), Permissions::from_mode(0o755)).unwrap();
             fs::set_permissions(target.join("b"), Permissions::from_mode(0o755)).unwrap();
@@ -202,7 +247,7 @@ fn folders_come_in_any_order() {
 }
 
 #[test]
-fn a_folder_nobody_described_keeps_its_time() {
+fn an_implied_folder_keeps_its_time() {
     let target = tempdir().unwrap();
     fs::create_dir(target.path().join("theirs")).unwrap();
     fs::set_permissions(target.path().join("theirs"), Permissions::from_mode(0o750)).unwrap();
@@ -230,7 +275,7 @@ fn pieces_may_be_completed_in_any_order() {
 }
 
 #[test]
-fn what_nobody_completes_is_not_there() {
+fn incomplete_pieces_leave_no_files() {
     let archive = ended(&[file("a", &[1; 20_000]), file("b", b"b")]);
     let target = tempdir().unwrap();
     let mut unpacker = unpacker(target.path(), Unpacking::default());
@@ -244,9 +289,9 @@ fn what_nobody_completes_is_not_there() {
     assert_eq!(names(target.path()), ["b"]);
 }
 
-/// The index may say that an entry is not what it should be before the entry has failed because something is there.
+/// The index may disagree with an entry before the entry fails because its path exists.
 #[test]
-fn what_exists_stays_also_where_the_index_lies() {
+fn existing_files_are_kept_when_the_index_is_wrong() {
     let (other, mine) = (a_file("a", b"what the index says"), a_file("a", b"what is there"));
     let mut pack = Pack::new().add(&root());
     pack.add_as(&mine, &other);
@@ -261,13 +306,13 @@ fn what_exists_stays_also_where_the_index_lies() {
         assert_eq!(fs::read(target.path().join("a")).unwrap(), b"precious");
         let empty = tempdir().unwrap();
         let _ = into(empty.path(), &archive, options);
-        assert_eq!(names(empty.path()), <[&str; 0]>::default(), "and what came goes");
+        assert_eq!(names(empty.path()), <[&str; 0]>::default(), "the file that was unpacked is removed");
     }
 }
 
-/// The index names one file, and the headers at its place another one, which nobody selected.
+/// The index names one file, and the headers at that offset name another one, which the user did not select.
 #[test]
-fn a_part_is_what_was_selected_or_nothing() {
+fn only_selected_entries_are_unpacked() {
     let (wanted, other) = (a_file("picture", b"content"), a_file(".bashrc", b"content"));
     let mut pack = Pack::new().add(&root());
     pack.add_as(&other, &wanted);
@@ -278,8 +323,73 @@ fn a_part_is_what_was_selected_or_nothing() {
     let mut contents = open();
     let chosen = Selection::new([b"picture".to_vec()]).within(&mut contents).unwrap();
     let mut unpacker = unpacker(target.path(), Unpacking { replace: true, ..going() });
-    let error = unpack(Excerpt::new(chosen.entries(&mut contents), open()), &mut unpacker, &Work::default()).unwrap_err();
-    assert!(matches!(&error, Error::Archive { what, .. } if what.starts_with("picture is not what the index says")), "{error}");
+    let error =
+        unpack(Excerpt::new(chosen.entries(&mut contents), open()), &mut unpacker, &Work::default()).unwrap_err();
+    assert!(matches!(&error, Error::Archive(Flaw::Changed { path, .. }) if path == "picture"), "{error}");
     assert_eq!(fs::read(target.path().join(".bashrc")).unwrap(), b"precious");
     assert_eq!(names(target.path()), [".bashrc"]);
+}
+
+/// Unpacking a part of a folder once gave everybody access to an existing private folder of the same name.
+#[test]
+fn existing_folders_keep_mode_and_time_unless_forced() {
+    let private = |path: &std::path::Path| {
+        fs::create_dir_all(path.join("sub")).unwrap();
+        fs::set_permissions(path.join("sub"), Permissions::from_mode(0o700)).unwrap();
+        fs::set_permissions(path, Permissions::from_mode(0o2700)).unwrap();
+    };
+    let mode = |path: &std::path::Path| path.metadata().unwrap().mode() & 0o7777;
+    let mut open = header(b"./", b'5', 0, b"");
+    open[100..108].copy_from_slice(b"0000777\0");
+    let mut sub = header(b"sub/", b'5', 0, b"");
+    sub[100..108].copy_from_slice(b"0000777\0");
+    let entries =
+        [sum(open).to_vec(), sum(sub).to_vec(), folder("sub/new/"), file("sub/a", b"new"), folder("sub/new/")];
+    let good = ended(&entries);
+    let bad = [entries.concat(), file("../b", b"x"), vec![0; 1024]].concat();
+    for (archive, fails) in [(good, false), (bad, true)] {
+        for (options, forced) in [(Unpacking::default(), false), (forced(), true)] {
+            let around = tempdir().unwrap();
+            let target = around.path().join("target");
+            private(&target);
+            assert_eq!(into(&target, &archive, options).is_err(), fails);
+            let dressed = forced && !fails;
+            assert_eq!(mode(&target), if dressed { 0o2777 } else { 0o2700 }, "forced {forced}, fails {fails}");
+            assert_eq!(
+                mode(&target.join("sub")),
+                if dressed { 0o777 } else { 0o700 },
+                "forced {forced}, fails {fails}"
+            );
+            assert_eq!(target.metadata().unwrap().mtime() == 1_000_000_000, dressed);
+            // A folder made in this run gets its mode in both cases, although the archive names it twice.
+            assert_eq!(mode(&target.join("sub/new")), 0o755);
+            assert_eq!(target.join("sub/new").metadata().unwrap().mtime(), 1_000_000_000);
+        }
+    }
+}
+
+#[test]
+fn a_new_folder_keeps_the_setgid_bit_of_the_folder_above() {
+    let target = tempdir().unwrap();
+    fs::set_permissions(target.path(), Permissions::from_mode(0o2755)).unwrap();
+    into(target.path(), &ended(&[folder("new/"), folder("new/deep/")]), Unpacking::default()).unwrap();
+    for path in ["new", "new/deep"] {
+        assert_eq!(target.path().join(path).metadata().unwrap().mode() & 0o7777, 0o2755, "{path}");
+    }
+}
+
+#[test]
+fn the_umask_applies_to_files_and_folders() {
+    let mut wide = header(b"f/", b'5', 0, b"");
+    wide[100..108].copy_from_slice(b"0007777\0");
+    let mut open = header(b"f/a", b'0', 0, b"");
+    open[100..108].copy_from_slice(b"0006777\0");
+    let archive = ended(&[sum(wide).to_vec(), sum(open).to_vec()]);
+    for (mask, expected) in [(0o022, 0o755), (0o077, 0o700), (0, 0o777)] {
+        let target = tempdir().unwrap();
+        into(target.path(), &archive, Unpacking { mask, ..fresh() }).unwrap();
+        for path in ["f", "f/a"] {
+            assert_eq!(target.path().join(path).metadata().unwrap().mode() & 0o7777, expected, "{path} {mask:o}");
+        }
+    }
 }

@@ -1,12 +1,15 @@
-//! How many files are open while an archive is unpacked. Tests beside these would open some of their own.
+//! Limits the number of files that are open during unpacking. These tests run alone, since other tests would open files
+//! too.
 
 mod archive;
 mod tree;
 
-use archive::{ended, file, folder, pax};
 use std::fs;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use tempfile::tempdir;
+
+use archive::{ended, file, folder, pax};
 use tree::{fresh, into, names, unpacker};
 
 /// One test at a time.
@@ -16,7 +19,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 #[test]
-fn a_thousand_folders_deep() {
+fn a_thousand_nested_folders_are_unpacked() {
     let _alone = alone();
     let target = tempdir().unwrap();
     let mut parts = Vec::new();
@@ -47,21 +50,22 @@ fn open_files() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// Path by path, it is too long for the system.
+/// Removes a deep folder level by level, because its path is too long for the system.
 fn remove_deep(folder: &std::path::Path) {
     fs::remove_dir_all(folder.join("d")).unwrap();
 }
 
 #[test]
-fn many_folders_in_a_unit_do_not_use_up_files() {
+fn many_folders_in_one_piece_do_not_exhaust_open_files() {
     let _alone = alone();
     let target = tempdir().unwrap();
-    let parts: Vec<_> =
-        (0..3000).map(|n| [folder(&format!("{n}/")), folder(&format!("{n}/x/")), file(&format!("{n}/x/f"), b"x")].concat()).collect();
+    let parts: Vec<_> = (0..3000)
+        .map(|n| [folder(&format!("{n}/")), folder(&format!("{n}/x/")), file(&format!("{n}/x/f"), b"x")].concat())
+        .collect();
     let archive = ended(&parts);
     let mut unpacker = unpacker(target.path(), fresh());
     let mut most = 0;
-    // Nobody completes anything before all is read.
+    // No piece is completed before the whole archive is read.
     let rest = unpacker.put(&archive).unwrap();
     most = most.max(open_files());
     rest.complete(&archive);

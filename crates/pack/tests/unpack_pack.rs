@@ -5,12 +5,17 @@
 mod archive;
 mod tree;
 
-use archive::pack::{Entry, Pack, a_device, a_file, a_file_with_holes, a_fine_file, a_folder, a_hard_link, a_link, root};
-use archive::{ended, file, folder, pax};
-use deadpan_pack::{Error, Unpacking};
 use std::fs;
+use std::io::Cursor;
 use std::os::unix::fs::MetadataExt;
+
 use tempfile::tempdir;
+
+use archive::pack::{
+    Entry, Pack, a_device, a_file, a_file_with_holes, a_fine_file, a_folder, a_hard_link, a_link, root,
+};
+use archive::{ended, file, folder, pax};
+use deadpan_pack::{Contents, Error, Flaw, Unpacking};
 use tree::{fresh, in_steps, into, names, tree, unpacker};
 
 fn going() -> Unpacking {
@@ -38,7 +43,7 @@ fn pack(entries: &[Entry]) -> Vec<u8> {
 }
 
 #[test]
-fn cut_anywhere_it_is_the_same() {
+fn the_size_of_pieces_does_not_matter() {
     let entries = sample();
     let plain = pack(&entries);
     let blocks = entries.iter().fold(Pack::new(), |pack, entry| pack.add(entry).block()).end();
@@ -61,12 +66,12 @@ fn cut_anywhere_it_is_the_same() {
     let fine = String::from_utf8_lossy(b"b/fine").into_owned().into_bytes();
     assert!(trees[0][&fine].contains(" -6.750000000 "), "{}", trees[0][&fine]);
     let target = tempdir().unwrap();
-    into(target.path(), &pack(&entries), Unpacking::default()).unwrap();
+    into(target.path(), &pack(&entries), Unpacking { replace: true, ..Unpacking::default() }).unwrap();
     assert_eq!(&tree(target.path(), true), &trees[0]);
 }
 
 #[test]
-fn cut_short_it_is_noticed() {
+fn every_truncation_is_found() {
     let archive = pack(&sample());
     for length in (0..archive.len()).step_by(61).chain(archive.len() - 200..archive.len()) {
         let target = tempdir().unwrap();
@@ -80,10 +85,33 @@ fn cut_short_it_is_noticed() {
     }
 }
 
-/// Every byte counts: contents by their hash, headers by the index, the index by the table, that by the trailer. What fills blocks up does not, and
-/// without its marker it is an archive like any other.
+/// A pack of the first version has no zeros before its trailer.
 #[test]
-fn changed_anywhere_it_is_noticed_or_harmless() {
+fn only_zeros_stand_before_the_trailer() {
+    for length in (1..90).step_by(7) {
+        let archive = pack(&[root(), a_file(&"n".repeat(length), &vec![b'x'; 150 * length])]);
+        let number = |from: usize| u64::from_be_bytes(archive[archive.len() - 64 + from..][..8].try_into().unwrap());
+        let zeros = (number(0) + number(8)) as usize..archive.len() - 64;
+        let without = [&archive[..zeros.start], &archive[zeros.end..]].concat();
+        let mut changed = archive.clone();
+        if let Some(first) = zeros.clone().last() {
+            changed[first] = 1;
+        }
+        let more = [&archive[..zeros.start], &[0; 10_240], &archive[zeros.start..]].concat();
+        for step in [61, 512, 8192] {
+            let unpack = |archive: &[u8]| in_steps(tempdir().unwrap().path(), archive, step, fresh());
+            assert_eq!(archive.len() % 10_240, 0);
+            assert!(unpack(&archive).is_ok() && unpack(&without).is_ok(), "{length}");
+            assert!(unpack(&changed).is_err() || zeros.is_empty(), "{length}");
+            assert!(unpack(&more).is_err(), "{length}");
+        }
+    }
+}
+
+/// Every byte of a pack is checked: contents by their hash, headers by the index, the index by the table, the table by
+/// the trailer. The bytes that fill blocks are not checked. Without its marker, a pack is an ordinary archive.
+#[test]
+fn every_changed_byte_is_found_or_harmless() {
     let entries = [root(), a_file("a", b"alpha"), a_folder("b"), a_link("b/l", "x"), a_hard_link("c", "a")];
     let archive = pack(&entries);
     let whole = tempdir().unwrap();
@@ -91,7 +119,7 @@ fn changed_anywhere_it_is_noticed_or_harmless() {
     let whole = tree(whole.path(), true);
     let mut unnoticed = 0;
     let marker = 512..512 + 26;
-    // All of the index, some of the rest.
+    // All bytes of the index, and some of the archive.
     let places = (0..archive.len()).filter(|place| place % 5 == 0 || *place > archive.len() - 700);
     for place in places.filter(|place| !marker.contains(place)) {
         let mut changed = archive.clone();
@@ -103,12 +131,12 @@ fn changed_anywhere_it_is_noticed_or_harmless() {
             assert!(place < archive.len() - 700, "byte {place} of the index");
         }
     }
-    // Only fillings of contents: headers have a sum.
+    // Only bytes that fill blocks can change unnoticed, since headers have a checksum.
     assert!(unnoticed < 400, "{unnoticed}");
 }
 
 #[test]
-fn what_differs_from_the_index_goes() {
+fn entries_that_differ_from_the_index_are_removed() {
     let (good, other) = (a_file("b", b"good"), a_file("b", b"evil"));
     let differences: Vec<(&str, Entry)> = vec![
         ("content", other),
@@ -145,7 +173,7 @@ fn what_differs_from_the_index_goes() {
 }
 
 #[test]
-fn order_and_the_one_root() {
+fn a_wrong_order_or_a_second_root_is_refused() {
     for (what, entries) in [
         ("twice", vec![root(), a_file("a", b""), a_file("a", b"")]),
         ("backwards", vec![root(), a_file("b", b""), a_file("a", b"")]),
@@ -154,18 +182,18 @@ fn order_and_the_one_root() {
         ("under a file", vec![root(), a_file("a", b""), a_file("a/x", b"")]),
         ("under a link", vec![root(), a_link("a", "."), a_file("a/x", b"")]),
         ("a device", vec![root(), a_device("a")]),
-        ("a hard link to what comes later", vec![root(), a_hard_link("a", "b"), a_file("b", b"")]),
+        ("a hard link to a later entry", vec![root(), a_hard_link("a", "b"), a_file("b", b"")]),
     ] {
         let target = tempdir().unwrap();
         assert!(in_steps(target.path(), &pack(&entries), 512, fresh()).is_err(), "{what}");
     }
     let target = tempdir().unwrap();
     let two = ended(&[pax(b'g', &[("comment", b"deadpan pack 1")]), folder("root/"), file("other", b"x")]);
-    assert!(in_steps(target.path(), &two, 512, going()).unwrap_err().to_string().contains("not under the one root"));
+    assert!(in_steps(target.path(), &two, 512, going()).unwrap_err().to_string().contains("not in the root folder"));
 }
 
 #[test]
-fn a_pack_without_an_index_is_cut() {
+fn a_pack_without_an_index_counts_as_truncated() {
     let target = tempdir().unwrap();
     let archive = ended(&[pax(b'g', &[("comment", b"deadpan pack 1")]), folder("root/"), file("root/a", b"x")]);
     let mut unpacker = unpacker(target.path(), fresh());
@@ -174,13 +202,44 @@ fn a_pack_without_an_index_is_cut() {
     assert_eq!(unpacker.progress().until.as_deref(), Some(&b"a"[..]));
 }
 
+/// Reading in order treated this archive as a pack, reading by offset did not.
 #[test]
-fn tar_unpacks_it_too() {
+fn a_header_with_the_marker_and_another_record_is_not_a_marker() {
+    let marker = pax(b'g', &[("comment", b"deadpan pack 1"), ("x", b"y")]);
+    let archive = [marker, ended(&[folder("root/"), file("root/a", b"alpha")])].concat();
+    let target = tempdir().unwrap();
+    let outcome = into(target.path(), &archive, fresh()).unwrap();
+    assert!(!outcome.pack && outcome.root.is_none());
+    assert_eq!(names(target.path()), ["root", "root/a"]);
+    assert!(Contents::read(Cursor::new(&archive)).unwrap().is_none());
+}
+
+/// The computation of this entry's end once overflowed.
+#[test]
+fn an_index_block_with_impossible_lengths_is_refused() {
+    let good = a_file("a", b"alpha");
+    for (what, wrong) in [
+        ("content", Entry { stored: Some(u64::MAX), ..good.clone() }),
+        ("content and headers", Entry { stored: Some(u64::MAX - 1023), ..good.clone() }),
+        ("headers", Entry { headers: 1 << 55, ..good.clone() }),
+    ] {
+        let mut pack = Pack::new().add(&root());
+        pack.add_as(&good, &wrong);
+        pack.add_as(&a_file("b", b"beta"), &a_file("b", b"beta"));
+        let archive = pack.end();
+        let target = tempdir().unwrap();
+        let result = in_steps(target.path(), &archive, 700, going());
+        assert!(matches!(result, Err(Error::Archive(Flaw::Index(_)))), "{what}: {result:?}");
+    }
+}
+
+#[test]
+fn gnu_tar_unpacks_a_pack() {
     let around = tempdir().unwrap();
     fs::write(around.path().join("pack"), pack(&sample())).unwrap();
     let status = std::process::Command::new("tar").arg("-xf").arg("pack").current_dir(around.path()).output();
     let Ok(output) = status else {
-        eprintln!("skipped: there is no tar");
+        eprintln!("skipped: tar is not installed");
         return;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

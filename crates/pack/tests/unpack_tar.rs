@@ -1,23 +1,25 @@
-//! Archives that GNU tar made, compared with what they were made of.
+//! Unpacks archives made by GNU tar, and compares the result with the original folder.
 
 #![allow(clippy::print_stderr)] // Tests that are skipped say so.
 
 mod tree;
 
-use rustix::fs::{AtFlags, Timespec, Timestamps};
 use std::fs::{self, File, Permissions};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
+
+use rustix::fs::{AtFlags, Timespec, Timestamps};
 use tempfile::tempdir;
+
 use tree::{fresh, in_steps, into, tree};
 
 fn tar(folder: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let output = match Command::new("tar").args(arguments).arg("-cC").arg(folder).arg(".").output() {
         Ok(output) => output,
         Err(_) => {
-            eprintln!("skipped: there is no tar");
+            eprintln!("skipped: tar is not installed");
             return None;
         }
     };
@@ -31,11 +33,13 @@ fn set_time(path: &Path, seconds: i64, nanoseconds: i64) {
     rustix::fs::utimensat(rustix::fs::CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
 }
 
-/// A folder with a bit of everything that fits the oldest format.
+/// A folder with one entry of each kind that the oldest format can hold.
 fn sample(folder: &Path) {
     fs::create_dir_all(folder.join("sub/below")).unwrap();
     fs::create_dir(folder.join("empty folder")).unwrap();
-    for (name, length) in [("empty", 0), ("one", 1), ("block", 512), ("more", 513), ("sub/big", 3_000_000), ("sub/below/x", 100)] {
+    for (name, length) in
+        [("empty", 0), ("one", 1), ("block", 512), ("more", 513), ("sub/big", 3_000_000), ("sub/below/x", 100)]
+    {
         let bytes: Vec<u8> = (0..length).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 20) as u8).collect();
         fs::write(folder.join(name), bytes).unwrap();
     }
@@ -46,7 +50,9 @@ fn sample(folder: &Path) {
     fs::hard_link(folder.join("block"), folder.join("sub/hard")).unwrap();
     fs::hard_link(folder.join("sub/big"), folder.join("zz")).unwrap();
     for (number, name) in
-        ["empty", "one", "block", "more", "sub/big", "sub/link", "sub/below/x", "sub/below", "sub", "empty folder", ""].iter().enumerate()
+        ["empty", "one", "block", "more", "sub/big", "sub/link", "sub/below/x", "sub/below", "sub", "empty folder", ""]
+            .iter()
+            .enumerate()
     {
         set_time(&folder.join(name), 1_500_000_000 + number as i64, 123_456_789);
     }
@@ -54,7 +60,7 @@ fn sample(folder: &Path) {
 }
 
 #[test]
-fn every_format() {
+fn archives_of_every_format_are_unpacked() {
     let (from, to) = (tempdir().unwrap(), tempdir().unwrap());
     sample(from.path());
     for format in ["pax", "gnu", "ustar", "v7", "oldgnu"] {
@@ -69,7 +75,7 @@ fn every_format() {
 }
 
 #[test]
-fn every_cut() {
+fn the_size_of_pieces_does_not_matter() {
     let (from, to) = (tempdir().unwrap(), tempdir().unwrap());
     sample(from.path());
     fs::write(from.path().join("sub/big"), [7; 5000]).unwrap();
@@ -80,7 +86,7 @@ fn every_cut() {
         for fresh in [true, false] {
             let to = to.path().join(format!("{step}{fresh}"));
             fs::create_dir(&to).unwrap();
-            let options = deadpan_pack::Unpacking { fresh, ..tree::fresh() };
+            let options = deadpan_pack::Unpacking { fresh, replace: !fresh, ..tree::fresh() };
             in_steps(&to, &archive, step, options).unwrap();
             assert_eq!(tree(&to, true), tree(from.path(), true), "in steps of {step}");
         }
@@ -163,7 +169,7 @@ fn attributes_of_users() {
     let (from, to) = (tempdir().unwrap(), tempdir().unwrap());
     let path = from.path().join("file");
     fs::write(&path, "").unwrap();
-    if rustix::fs::setxattr(&path, "user.colour", b"blue", rustix::fs::XattrFlags::empty()).is_err() {
+    if rustix::fs::setxattr(&path, "user.color", b"blue", rustix::fs::XattrFlags::empty()).is_err() {
         eprintln!("skipped: this file system has no extended attributes");
         return;
     }
@@ -174,7 +180,7 @@ fn attributes_of_users() {
         fs::create_dir(&to).unwrap();
         into(&to, &archive, deadpan_pack::Unpacking { attributes, ..fresh() }).unwrap();
         let mut value = [0; 10];
-        let there = rustix::fs::getxattr(to.join("file"), "user.colour", &mut value);
+        let there = rustix::fs::getxattr(to.join("file"), "user.color", &mut value);
         assert_eq!(there.is_ok(), attributes);
         assert!(!attributes || value.starts_with(b"blue"));
     }

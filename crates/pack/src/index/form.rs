@@ -1,9 +1,16 @@
-//! What of an index has one form, for those who write it, read it, and compare it with an archive.
+//! The fixed forms of an index, for the code that writes it, reads it, and compares it with an archive.
 
-use crate::Kind;
+use crate::entry::Kind;
+use crate::error::{Error, Flaw};
 
 /// The last bytes of a pack.
 pub(crate) const SIGNATURE: &[u8; 8] = b"DPNPACK\x01";
+
+/// Bytes of the trailer, which ends with the signature.
+pub(crate) const TRAILER: usize = 64;
+
+/// Bytes of a part before its records: where the first entry begins, and the number of entries.
+pub(crate) const HEAD: usize = 12;
 
 /// The first byte of a record.
 pub(crate) fn code(kind: Kind) -> u8 {
@@ -16,9 +23,16 @@ pub(crate) fn code(kind: Kind) -> u8 {
     }
 }
 
-/// What the first byte of a record says.
+/// The kind that the first byte of a record stands for.
 pub(crate) fn kind(code: u8) -> Option<Kind> {
-    [Kind::File, Kind::Folder, Kind::SymbolicLink, Kind::HardLink, Kind::Sparse].into_iter().find(|kind| self::code(*kind) == code)
+    [Kind::File, Kind::Folder, Kind::SymbolicLink, Kind::HardLink, Kind::Sparse]
+        .into_iter()
+        .find(|kind| self::code(*kind) == code)
+}
+
+/// A big-endian number of up to eight bytes.
+pub(crate) fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// The table's line for a part.
@@ -27,8 +41,24 @@ pub(crate) fn line(offset: u64, length: u32, count: u32, hash: &blake3::Hash, fi
     [&numbers, &hash.as_bytes()[..], &(first.len() as u16).to_be_bytes(), first].concat()
 }
 
-/// The trailer behind a table that begins at `offset`.
+/// Bytes of a record, in which GNU tar reads and writes archives.
+const RECORD: u64 = 10_240;
+
+/// The number of zeros between a table that ends at `end` and the trailer. They make the pack a multiple of a record.
+/// `tar r` destroys an archive that is no multiple of a block. `tar --delete` loses entries of an archive whose last
+/// record is short.
+pub(crate) fn zeros(end: u64) -> usize {
+    let length = end + TRAILER as u64;
+    (length.next_multiple_of(RECORD) - length) as usize
+}
+
+/// The trailer after a table that begins at `offset`.
 pub(crate) fn trailer(offset: u64, length: u64, entries: u64, parts: u32, hash: &blake3::Hash) -> Vec<u8> {
     let numbers = [offset, length, entries].map(u64::to_be_bytes).concat();
     [&numbers[..], &parts.to_be_bytes(), &[0; 4], &hash.as_bytes()[..24], SIGNATURE].concat()
+}
+
+/// The index contradicts itself. `what` describes the contradiction.
+pub(crate) fn damaged(what: &'static str) -> Error {
+    Flaw::Index(what).into()
 }

@@ -1,73 +1,76 @@
-//! The trailer and the table: where the parts of the index lie.
+//! Reads the trailer and the table, which give the offsets of the parts of the index.
 
-use super::damaged;
-use super::form::SIGNATURE;
-use crate::path::{self, order};
-use crate::{BLOCK, Error};
 use std::cmp::Ordering;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-const TRAILER: u64 = 64;
-/// The longest table that is read: enough for a hundred million entries with paths as they usually are.
+use super::form::{HEAD, SIGNATURE, TRAILER, damaged, number, zeros};
+use crate::block::BLOCK;
+use crate::error::{Error, Flaw};
+use crate::path::{self, order};
+
+/// The maximum length of a table, which is enough for a hundred million entries with usual paths.
 pub(super) const LONGEST_TABLE: u64 = 16 << 20;
-/// The longest part, where writers keep to about an eighth of that.
+/// The maximum length of a part. Writers make parts of about an eighth of this length.
 const LONGEST_PART: u32 = 1 << 20;
-/// Bytes of a part before its records.
-pub(super) const PART_HEAD: u32 = 12;
-/// The shortest record, that of a folder.
+/// The length of the shortest record, which is that of a folder.
 const SHORTEST_RECORD: u32 = 8;
-/// Bytes of the marker at the beginning: a header, and a block for its record.
+/// The length of the marker at the beginning: a header, and a block for the header's record.
 pub(crate) const MARKER: u64 = 2 * BLOCK;
-/// What stands before a part in an index block, behind the length.
+/// The text between the record's length and the part, in an index block.
 const COMMENT: &[u8] = b" comment=deadpan index ";
 
-/// What the table says of one part.
+/// A row of the table, which describes one part.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
-    /// Where it lies in the pack.
+    /// The offset of the part in the pack.
     pub(crate) offset: u64,
     pub(crate) length: u32,
-    /// Entries in it.
+    /// The number of entries in the part.
     pub(crate) count: u32,
     pub(crate) hash: [u8; 32],
-    /// Its first path, as a place in the table.
+    /// The range of the part's first path in the table.
     path: Range<u32>,
 }
 
-/// The table, and what follows from it.
+/// The table, and the offsets that are computed from it.
 #[derive(Debug)]
 pub(crate) struct Table {
     bytes: Vec<u8>,
     rows: Vec<Row>,
     entries: u64,
-    /// Where index blocks interrupt the entries: begin and end, in order, never touching.
+    /// The offsets where each sequence of adjacent index blocks begins and ends, in order.
     blocks: Vec<(u64, u64)>,
-    /// Where the entries end, and the two blocks of zeros begin.
+    /// The offset where the entries end, and the two blocks of zeros begin.
     end: u64,
 }
 
 impl Table {
-    /// Reads it from the end of a pack.
+    /// Reads the table and the trailer from the end of a pack.
     pub(crate) fn read(input: &mut (impl Read + Seek)) -> Result<Self, Error> {
         let whole = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-        let at = whole.checked_sub(TRAILER).ok_or(Error::Truncated)?;
-        let mut trailer = [0; TRAILER as usize];
+        let at = whole.checked_sub(TRAILER as u64).ok_or(Error::Truncated)?;
+        let mut trailer = [0; TRAILER];
         fill(input, at, &mut trailer)?;
         let (begin, length, hash) = (number(&trailer[..8]), number(&trailer[8..16]), &trailer[32..56]);
         let (entries, parts) = (number(&trailer[16..24]), number(&trailer[24..28]));
         if &trailer[56..] != SIGNATURE {
-            let what = "a pack without its index, which stands at the end".into();
-            return Err(Error::Archive { what, hint: "it was cut short or changed; get it again. Its entries can still be read with tar" });
+            return Err(Flaw::NoIndex.into());
         }
-        if trailer[28..32] != [0; 4] || begin.checked_add(length) != Some(at) {
+        let end = begin.checked_add(length).filter(|end| *end <= at);
+        // Packs of the first version have no zeros before the trailer.
+        let behind = end.filter(|end| *end == at || end + zeros(*end) as u64 == at);
+        let Some(end) = behind.filter(|_| trailer[28..32] == [0; 4]) else {
             return Err(damaged("its table is not where the trailer says"));
-        }
+        };
         if length > LONGEST_TABLE {
             return Err(damaged("its table is longer than 16 MiB"));
         }
-        let mut bytes = vec![0; length as usize];
+        let mut bytes = vec![0; (at - begin) as usize];
         fill(input, begin, &mut bytes)?;
+        if bytes.drain((end - begin) as usize..).any(|byte| byte != 0) {
+            return Err(damaged("something stands between its table and its trailer"));
+        }
         if blake3::hash(&bytes).as_bytes()[..24] != *hash {
             return Err(damaged("the hash of its table is wrong"));
         }
@@ -77,6 +80,14 @@ impl Table {
         }
         let (blocks, end) = layout(&rows, begin)?;
         Ok(Self { bytes, rows, entries, blocks, end })
+    }
+
+    /// Whether the archive ends where the index says. A program that appends to an archive overwrites these two blocks
+    /// of zeros, and may leave the rest of the index as it was.
+    pub(crate) fn ends_archive(&self, input: &mut (impl Read + Seek)) -> Result<bool, Error> {
+        let mut blocks = [0; 2 * BLOCK as usize];
+        fill(input, self.end, &mut blocks)?;
+        Ok(blocks.iter().all(|byte| *byte == 0))
     }
 
     pub(crate) fn entries(&self) -> u64 {
@@ -89,34 +100,38 @@ impl Table {
 
     /// The path of a part's first entry.
     pub(crate) fn first_path(&self, part: usize) -> Option<&[u8]> {
-        self.rows.get(part).map(|row| &self.bytes[row.path.start as usize..row.path.end as usize])
+        self.rows.get(part).map(|row| self.path(row))
     }
 
-    /// The part that holds a path, if any does.
+    fn path(&self, row: &Row) -> &[u8] {
+        &self.bytes[row.path.start as usize..row.path.end as usize]
+    }
+
+    /// Returns the only part that can hold an entry of this path.
     pub(crate) fn part_of(&self, path: &[u8]) -> usize {
-        let path_of = |row: &Row| &self.bytes[row.path.start as usize..row.path.end as usize];
-        self.rows.partition_point(|row| order(path_of(row), path) != Ordering::Greater).saturating_sub(1)
+        self.rows.partition_point(|row| order(self.path(row), path) != Ordering::Greater).saturating_sub(1)
     }
 
-    /// Where an entry begins if the one before ends here: after the index blocks, if there are some.
+    /// Returns the offset of the entry that follows an entry with the end `end`, after any index blocks between them.
     pub(crate) fn after(&self, end: u64) -> u64 {
         self.blocks.binary_search_by_key(&end, |block| block.0).map_or(end, |found| self.blocks[found].1)
     }
 
-    /// How far an entry that begins here may go: to the next index block, or to the end of the archive.
+    /// Returns the range for an entry that begins at `begin`: from the preceding index block to the next one, or to
+    /// the end of the entries.
     pub(crate) fn room(&self, begin: u64) -> Range<u64> {
         let next = self.blocks.partition_point(|block| block.0 < begin);
         let before = next.checked_sub(1).map_or(MARKER, |before| self.blocks[before].1);
         before..self.blocks.get(next).map_or(self.end, |block| block.0)
     }
 
-    /// Where the entries end.
+    /// Returns the offset where the entries end.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 }
 
-/// The rows of a table, each checked by itself and their paths in order.
+/// Decodes the rows of a table, and checks each row and the order of their paths.
 fn rows(bytes: &[u8]) -> Result<Vec<Row>, Error> {
     let mut rows: Vec<Row> = Vec::new();
     let (mut rest, mut before) = (bytes, None::<&[u8]>);
@@ -127,7 +142,7 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>, Error> {
         let path = take(2).map(number)? as usize;
         let path = take(path)?;
         let end = (bytes.len() - rest.len()) as u32;
-        if length > LONGEST_PART || count == 0 || length.saturating_sub(PART_HEAD) / SHORTEST_RECORD < count {
+        if length > LONGEST_PART || count == 0 || length.saturating_sub(HEAD as u32) / SHORTEST_RECORD < count {
             return Err(damaged("a part has an impossible length"));
         }
         let grows = match before {
@@ -135,7 +150,7 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>, Error> {
             Some(before) => order(before, path) == Ordering::Less && path::fault(path, 0).is_none(),
         };
         if !grows {
-            return Err(damaged("the paths in its table do not grow"));
+            return Err(damaged("the paths in its table are not in order"));
         }
         before = Some(path);
         rows.push(Row { offset, length, count, hash, path: end - path.len() as u32..end });
@@ -146,25 +161,31 @@ fn rows(bytes: &[u8]) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// Where index blocks lie, and where the entries end. The last parts stand one after the other up to the table; those before them are in blocks.
+/// Computes the offsets of the index blocks, and the offset where the entries end. The last parts are contiguous and
+/// end where the table begins. All other parts are in index blocks.
 fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
-    let outside = || damaged("a part lies outside of its place");
+    let outside = || damaged("a part has an impossible position");
     let mut begin = table;
     let mut inside = rows.len();
-    while let Some(row) =
-        inside.checked_sub(1).map(|last| &rows[last]).filter(|row| row.offset.checked_add(row.length.into()) == Some(begin))
+    while let Some(row) = inside
+        .checked_sub(1)
+        .map(|last| &rows[last])
+        .filter(|row| row.offset.checked_add(row.length.into()) == Some(begin))
     {
         begin = row.offset;
         inside -= 1;
     }
-    let end = begin.checked_sub(2 * BLOCK).filter(|end| end.is_multiple_of(BLOCK) && *end > MARKER).ok_or_else(outside)?;
+    let end =
+        begin.checked_sub(2 * BLOCK).filter(|end| end.is_multiple_of(BLOCK) && *end > MARKER).ok_or_else(outside)?;
     let mut blocks: Vec<(u64, u64)> = Vec::new();
     for row in &rows[..inside] {
         let record = record_length(row.length);
-        // Behind the header, the record; in it the part, and a line's end.
+        // The record follows the header. It ends with the part and a line feed.
         let behind = row.offset.checked_add(u64::from(row.length) + 1);
-        let content = behind.and_then(|behind| behind.checked_sub(record)).filter(|content| content.is_multiple_of(BLOCK));
-        let from = content.and_then(|content| content.checked_sub(BLOCK)).filter(|from| *from > MARKER).ok_or_else(outside)?;
+        let content =
+            behind.and_then(|behind| behind.checked_sub(record)).filter(|content| content.is_multiple_of(BLOCK));
+        let from =
+            content.and_then(|content| content.checked_sub(BLOCK)).filter(|from| *from > MARKER).ok_or_else(outside)?;
         let to = from + BLOCK + record.next_multiple_of(BLOCK);
         match blocks.last_mut() {
             _ if to > end => return Err(outside()),
@@ -176,7 +197,8 @@ fn layout(rows: &[Row], table: u64) -> Result<(Vec<(u64, u64)>, u64), Error> {
     Ok((blocks, end))
 }
 
-/// How long the record is that holds a part of so many bytes: its length in digits, which count themselves, a keyword, the part, a line's end.
+/// Returns the length of the record with a part of `part` bytes: its own length in decimal digits, the keyword, the
+/// part and a line feed.
 fn record_length(part: u32) -> u64 {
     let rest = COMMENT.len() as u64 + u64::from(part) + 1;
     let mut length = rest;
@@ -186,14 +208,10 @@ fn record_length(part: u32) -> u64 {
     length
 }
 
-/// Fills the buffer from a place in the pack.
+/// Fills the buffer with bytes from offset `at` of the pack.
 pub(crate) fn fill(input: &mut (impl Read + Seek), at: u64, buffer: &mut [u8]) -> Result<(), Error> {
-    let failed = |error: io::Error| if error.kind() == ErrorKind::UnexpectedEof { Error::Truncated } else { Error::Read(error) };
+    let failed =
+        |error: io::Error| if error.kind() == ErrorKind::UnexpectedEof { Error::Truncated } else { Error::Read(error) };
     input.seek(SeekFrom::Start(at)).map_err(Error::Read)?;
     input.read_exact(buffer).map_err(failed)
-}
-
-/// A big-endian number of up to eight bytes.
-pub(super) fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

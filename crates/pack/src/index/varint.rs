@@ -1,6 +1,15 @@
 //! Numbers of few bytes: unsigned LEB128 in its shortest form.
 
-/// Seven bits a byte, the lowest first.
+/// The reason why no number could be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// The bytes end within the number.
+    Incomplete,
+    /// The number is not in its shortest form, or exceeds 64 bits.
+    Malformed,
+}
+
+/// Writes seven bits a byte, the lowest first.
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -9,27 +18,29 @@ pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Small numbers of either sign stay small.
+/// Writes a signed number in zigzag form: small numbers of either sign take few bytes.
 pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-/// Takes one from the front; `None` if there is none, it is not the shortest, or it does not fit.
-pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
+/// Takes a number from the front of `bytes`, which stay as they are if that fails.
+pub(crate) fn take(bytes: &mut &[u8]) -> Result<u64, Unread> {
     let mut number = 0;
-    for place in 0..10 {
-        let byte = *bytes.split_off_first()?;
+    for (place, byte) in bytes.iter().enumerate() {
+        // The tenth byte has room for the last of 64 bits.
+        if place == 9 && *byte > 1 || place > 0 && *byte == 0 {
+            return Err(Unread::Malformed);
+        }
         number |= u64::from(byte & 0x7f) << (7 * place);
         if byte & 0x80 == 0 {
-            let shortest = byte != 0 || place == 0;
-            let fits = place < 9 || byte == 1;
-            return (shortest && fits).then_some(number);
+            *bytes = &bytes[place + 1..];
+            return Ok(number);
         }
     }
-    None
+    Err(Unread::Incomplete)
 }
 
-/// A number with a sign, from its zigzag form.
+/// The signed number of a zigzag form.
 pub(crate) fn signed(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
@@ -47,13 +58,20 @@ mod tests {
             (&[0xff, 0x7f], 16_383),
             (&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], u64::MAX),
         ];
-        for (mut bytes, number) in cases {
-            assert_eq!(take(&mut bytes), Some(number));
-            assert!(bytes.is_empty());
+        for (bytes, number) in cases {
+            let mut rest = bytes;
+            assert_eq!((take(&mut rest), rest), (Ok(number), &[][..]));
+            let mut written = Vec::new();
+            put(&mut written, number);
+            assert_eq!(written, bytes);
+            for cut in 0..bytes.len() {
+                assert_eq!(take(&mut &bytes[..cut]), Err(Unread::Incomplete));
+            }
         }
-        let ten = [0xff; 9];
-        for mut bad in [&[][..], &[0x80], &[0x80, 0], &[0xff, 0x80, 0], &[&ten[..], &[2]].concat(), &[&ten[..], &[0x81]].concat()] {
-            assert_eq!(take(&mut bad), None);
+        let nine = [0xff; 9];
+        let bad = [vec![0x80, 0], vec![0xff, 0x80, 0], [&nine[..], &[2]].concat(), [&nine[..], &[0x81]].concat()];
+        for bad in &bad {
+            assert_eq!(take(&mut &bad[..]), Err(Unread::Malformed));
         }
     }
 

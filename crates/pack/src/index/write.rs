@@ -1,23 +1,25 @@
-//! The index as it grows: parts with room for hashes that are not known yet.
+//! Writes an index. A part has empty slots for the hashes of files, which are set after the files are read.
+
+use std::collections::VecDeque;
 
 use super::form;
 use super::table::LONGEST_TABLE;
 use super::varint::{put, put_signed};
+use crate::block::BLOCK;
+use crate::entry::{Entry, Kind};
 use crate::path;
-use crate::tar::INDEX_BLOCK;
+use crate::tar::form::INDEX_BLOCK;
 use crate::tar::write::comment;
-use crate::{BLOCK, Entry, Kind};
-use std::collections::VecDeque;
 
-/// A part is closed when it is so long.
+/// The length at which a part is closed.
 const PART: usize = 128 << 10;
-/// When more than this is complete, it goes into the archive.
+/// If the closed parts have this many bytes or more, complete parts are written into the archive as index blocks.
 const WAITING: usize = 4 << 20;
 const HASH: usize = 32;
-/// Bytes of a line of the table, without the path.
+/// The length of a row of the table, without the path.
 const LINE: u64 = 8 + 4 + 4 + 32 + 2;
 
-/// Where a hash belongs.
+/// The part of the index that a hash belongs to, and the hash's offset in that part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     part: u32,
@@ -26,37 +28,39 @@ pub(crate) struct Slot {
 
 #[derive(Debug)]
 struct Part {
+    /// The path of the first entry.
     first: Vec<u8>,
+    /// The number of entries.
     count: u32,
-    /// With the eight and four bytes before the records.
+    /// The head, then the records.
     bytes: Vec<u8>,
-    /// Hashes that are missing.
+    /// The number of hashes that are missing.
     open: usize,
 }
 
 /// The index of a pack that is being written.
 #[derive(Debug, Default)]
-pub(crate) struct Index {
-    /// Parts that are not written, the last of them open.
+pub(crate) struct IndexWriter {
+    /// Parts that are not written yet. The last part may grow.
     parts: VecDeque<Part>,
-    /// How many were written.
+    /// The number of parts that were written.
     written: u32,
-    /// Hashes that are missing in all parts.
+    /// The number of hashes that are missing in all parts.
     open: usize,
-    /// Bytes in closed parts.
+    /// The bytes of the closed parts.
     waiting: usize,
     table: Vec<u8>,
-    /// How long it will be at least.
+    /// The length that the table will have after all parts are written.
     table_length: u64,
     entries: u64,
-    /// Of the entry before.
+    /// Path, time and end of the preceding entry.
     path: Vec<u8>,
     seconds: i64,
     end: u64,
 }
 
-impl Index {
-    /// Adds an entry. A file's hash comes later, by its slot.
+impl IndexWriter {
+    /// Adds an entry. If the entry is a file, returns the slot for its hash.
     pub(crate) fn add(&mut self, entry: &Entry) -> Option<Slot> {
         if self.parts.back().is_none_or(|part| part.bytes.len() >= PART) {
             self.begin(entry);
@@ -101,11 +105,11 @@ impl Index {
         slot
     }
 
-    /// A new part, which begins with this entry and can be read alone.
+    /// Begins a part whose first entry is `entry`. The first record of a part does not depend on the preceding part.
     fn begin(&mut self, entry: &Entry) {
         self.waiting += self.parts.back().map_or(0, |part| part.bytes.len());
         self.table_length += LINE + entry.path.len() as u64;
-        // A part ends with the record that fills it.
+        // The last record may end after `PART` bytes.
         let mut bytes = Vec::with_capacity(PART + 1024);
         bytes.extend_from_slice(&entry.begin.to_be_bytes());
         bytes.extend_from_slice(&[0; 4]);
@@ -114,11 +118,12 @@ impl Index {
         (self.seconds, self.end) = (0, entry.begin);
     }
 
-    /// Whether no reader would take the table any more.
+    /// Whether the table is longer than readers accept.
     pub(crate) fn is_too_long(&self) -> bool {
         self.table_length > LONGEST_TABLE
     }
 
+    /// Sets a missing hash.
     pub(crate) fn set(&mut self, slot: Slot, hash: &[u8; HASH]) {
         if let Some(part) = self.parts.get_mut((slot.part - self.written) as usize) {
             part.bytes[slot.at as usize..slot.at as usize + HASH].copy_from_slice(hash);
@@ -127,12 +132,13 @@ impl Index {
         }
     }
 
-    /// How many hashes are missing.
+    /// The number of hashes that are missing.
     pub(crate) fn open(&self) -> usize {
         self.open
     }
 
-    /// A complete part as an index block at `position` of the pack, if too much is waiting.
+    /// Returns the oldest part as an index block for offset `position` of the pack, if the closed parts have too many
+    /// bytes and that part is complete.
     pub(crate) fn block(&mut self, position: u64) -> Option<Vec<u8>> {
         if self.waiting < WAITING || self.parts.front()?.open > 0 {
             return None;
@@ -142,14 +148,14 @@ impl Index {
         let (line, bytes) = self.close(part);
         let mut block = Vec::with_capacity(bytes.len() + 2048);
         comment(&mut block, &[INDEX_BLOCK, &bytes]);
-        // The header, then `LENGTH comment=`, then the prefix.
+        // The part follows the header, `LENGTH comment=` and the prefix.
         let found = block[BLOCK as usize..].iter().position(|byte| *byte == b'=').unwrap_or_default();
         let begin = BLOCK + found as u64 + 1 + INDEX_BLOCK.len() as u64;
         self.line(position + begin, &bytes, &line);
         Some(block)
     }
 
-    /// The next part that follows the archive, at `position` of the pack.
+    /// Returns the next of the parts that follow the archive, for offset `position` of the pack.
     pub(crate) fn part(&mut self, position: u64) -> Option<Vec<u8>> {
         let part = self.parts.pop_front()?;
         let (line, bytes) = self.close(part);
@@ -169,16 +175,17 @@ impl Index {
         self.table.extend_from_slice(&line);
     }
 
-    /// The table and the trailer, at `position` of the pack, when all parts are written.
+    /// Returns the table, the zeros and the trailer, for `position` of the pack. All parts must be written.
     pub(crate) fn end(&mut self, position: u64) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.table);
         let (length, hash) = (bytes.len() as u64, blake3::hash(&bytes));
+        bytes.resize(bytes.len() + form::zeros(position + length), 0);
         bytes.extend_from_slice(&form::trailer(position, length, self.entries, self.written, &hash));
         bytes
     }
 }
 
-/// What the table says about a part, beside where it is.
+/// The first path and the number of entries for a part's row in the table.
 struct Line {
     first: Vec<u8>,
     count: u32,
@@ -187,14 +194,14 @@ struct Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Time;
+    use crate::entry::Time;
 
-    /// Readers refuse a longer one, so a writer must not get that far.
+    /// Readers refuse a table that is longer than the limit, so a writer must not exceed the limit.
     #[test]
-    fn the_table_does_not_grow_beyond_what_is_read() {
-        let mut index = Index::default();
+    fn the_table_does_not_exceed_the_limit_of_readers() {
+        let mut index = IndexWriter::default();
         let mut position = 1024;
-        // Each of them fills a part, of which the table keeps a path of 65 535 bytes.
+        // Each entry fills a part, and adds a path of 65 535 bytes to the table.
         for number in 0_u32.. {
             let mut path = number.to_be_bytes().map(|byte| byte | 0x80).to_vec();
             path.resize(65_535, b'x');
@@ -215,7 +222,7 @@ mod tests {
             if index.is_too_long() {
                 break;
             }
-            assert!(number < 300, "it is never too long");
+            assert!(number < 300, "the table must become too long");
             while index.block(position).is_some() {}
         }
         while index.part(position).is_some() {}

@@ -1,20 +1,22 @@
-//! What is left to do for a stretch: reading files and hashing them.
+//! Jobs: reading and hashing the files of a chunk.
 
-use super::source::Source;
-use crate::error::words;
-use crate::index::write::{Index, Slot};
-use crate::note::{Notes, What};
-use crate::{Error, shown};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What the packer and its jobs share.
+use super::source::Source;
+use crate::error::words;
+use crate::error::{Action, Error};
+use crate::index::write::{IndexWriter, Slot};
+use crate::note::{Notes, What};
+use crate::shown::shown;
+
+/// The state that the packer and its jobs share.
 pub(super) struct Shared {
-    /// A file that cannot be read any further is no reason to fail.
+    /// Whether zeros replace bytes that are missing or cannot be read. Otherwise, a file without them is an error.
     keep_going: bool,
-    index: Mutex<Index>,
-    /// The last missing hash came, or never will.
+    index: Mutex<IndexWriter>,
+    /// Signals that no hash is missing, or that packing failed.
     settled: Condvar,
     failed: AtomicBool,
     pub(super) notes: Mutex<Notes>,
@@ -22,18 +24,35 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(keep_going: bool) -> Self {
-        Self { keep_going, index: Mutex::default(), settled: Condvar::new(), failed: AtomicBool::new(false), notes: Mutex::default() }
+        Self {
+            keep_going,
+            index: Mutex::default(),
+            settled: Condvar::new(),
+            failed: AtomicBool::new(false),
+            notes: Mutex::default(),
+        }
     }
 
-    pub(super) fn index(&self) -> MutexGuard<'_, Index> {
+    pub(super) fn index(&self) -> MutexGuard<'_, IndexWriter> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The index, when no hash is missing.
-    pub(super) fn settled(&self) -> Result<MutexGuard<'_, Index>, Error> {
-        let unsettled = |index: &mut Index| index.open() > 0 && !self.failed.load(Ordering::Relaxed);
+    /// Waits until no hash is missing, and returns the index. Fails if packing failed.
+    pub(super) fn settled(&self) -> Result<MutexGuard<'_, IndexWriter>, Error> {
+        let unsettled = |index: &mut IndexWriter| index.open() > 0 && !self.failed.load(Ordering::Relaxed);
         let index = self.settled.wait_while(self.index(), unsettled).unwrap_or_else(PoisonError::into_inner);
         if self.failed.load(Ordering::Relaxed) { Err(Error::Stopped) } else { Ok(index) }
+    }
+
+    /// Handles a file that became shorter: with an error, or with a note for all of its pieces together.
+    pub(super) fn shrank(&self, source: &Source) -> Result<(), Error> {
+        if !self.keep_going {
+            return Err(Error::Shrank { path: shown(&source.path) });
+        }
+        if source.cut() {
+            self.note(&source.path, What::Shrank);
+        }
+        Ok(())
     }
 
     pub(super) fn note(&self, path: &[u8], what: What) {
@@ -41,36 +60,34 @@ impl Shared {
     }
 }
 
-/// A part of a file's content, and where in the stretch it belongs.
+/// A piece of a file's content, and the piece's range in the chunk.
 pub(super) struct Piece {
     pub(super) source: Arc<Source>,
     pub(super) range: Range<usize>,
-    /// Where it is in the file, and where in the stored content.
+    /// The offset of the piece in the file.
     pub(super) offset: u64,
+    /// The offset of the piece in the stored content, which has no holes.
     pub(super) stored: u64,
 }
 
 impl Piece {
-    /// Reads and hashes it. The file's hash, if this was all that it waited for.
+    /// Reads and hashes the piece. Returns the file's hash after the file's last piece.
     fn complete(&self, shared: &Shared, buffer: &mut [u8]) -> Result<Option<(Slot, [u8; 32])>, Error> {
         let source = &self.source;
         let bytes = &mut buffer[self.range.clone()];
-        let there = match source.read(self.offset, bytes) {
-            Ok(there) => there,
+        match source.read(self.offset, bytes) {
+            Ok(true) => {}
+            Ok(false) => shared.shrank(source)?,
             Err(error) if shared.keep_going => {
-                // A bad disk fails again and again; what is said once is true for all of the file.
+                // A bad disk can fail for every piece. Each file gets one note.
                 if source.damage() {
                     shared.note(&source.path, What::Damaged(words(&error)));
                 }
-                true
             }
-            Err(error) => return Err(Error::Entry { verb: "read", path: shown(&source.path), error }),
-        };
-        if !there {
-            source.cut();
+            Err(error) => return Err(Error::Entry { action: Action::Read, path: shown(&source.path), error }),
         }
         let hash = source.see(self.stored, bytes, bytes.len() as u64 == source.stored);
-        // With the last of its pieces, and so once.
+        // Only the last piece returns a hash, so each file gets this note at most once.
         if hash.is_some() && source.changed() {
             shared.note(&source.path, What::Changed);
         }
@@ -78,8 +95,8 @@ impl Piece {
     }
 }
 
-/// The rest of the work on a stretch. If it is dropped unfinished, the pack cannot be completed.
-#[must_use = "the stretch is not complete without it"]
+/// Reads and hashes the files of a chunk. If a job is dropped before it is completed, packing fails.
+#[must_use = "the chunk is not complete until the job is completed"]
 pub struct Job {
     pieces: Vec<Piece>,
     shared: Arc<Shared>,
@@ -104,7 +121,7 @@ impl Job {
         self.pieces.push(piece);
     }
 
-    /// Does a piece while the packer waits, since too many files would stay open otherwise.
+    /// Reads and hashes a piece now, so that its file need not stay open until the job is completed.
     pub(super) fn at_once(&self, piece: Piece, buffer: &mut [u8]) -> Result<(), Error> {
         if let Some((slot, hash)) = piece.complete(&self.shared, buffer)? {
             self.shared.index().set(slot, &hash);
@@ -112,15 +129,16 @@ impl Job {
         Ok(())
     }
 
-    /// Reads the files of this stretch into `buffer`, which is the one that was taken, and hashes them.
+    /// Reads the files of the chunk into `buffer`, and hashes them. `buffer` must be the one given to
+    /// [`Packer::take`](crate::Packer::take), cut to the length of the chunk.
     ///
     /// # Errors
-    /// If one cannot be read.
+    /// If a file cannot be read.
     pub fn complete(mut self, buffer: &mut [u8]) -> Result<(), Error> {
         self.now(buffer)
     }
 
-    /// Does what was left so far.
+    /// Completes the pieces that were added so far.
     pub(super) fn now(&mut self, buffer: &mut [u8]) -> Result<(), Error> {
         let mut hashes = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
@@ -148,9 +166,10 @@ impl Drop for Job {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{Entry, Kind, Time};
     use std::fs::File;
+
+    use super::*;
+    use crate::entry::{Entry, Kind, Time};
 
     /// A file of 1000 bytes that cannot be read, in two pieces.
     fn unreadable(shared: &Shared) -> [Piece; 2] {
@@ -173,25 +192,32 @@ mod tests {
         };
         let slot = shared.index().add(&entry).expect("a slot");
         let source = Arc::new(Source::new(entry.path, file, &stat, 1000, slot));
-        let piece =
-            |range: Range<usize>| Piece { source: Arc::clone(&source), offset: range.start as u64, stored: range.start as u64, range };
+        let piece = |range: Range<usize>| Piece {
+            source: Arc::clone(&source),
+            offset: range.start as u64,
+            stored: range.start as u64,
+            range,
+        };
         [piece(0..300), piece(300..1000)]
     }
 
     #[test]
-    fn what_cannot_be_read_becomes_zeros_where_that_was_asked_for() {
+    fn unreadable_bytes_become_zeros_if_packing_keeps_going() {
         let shared = Shared::new(true);
         let mut buffer = [0xaa; 1100];
         let [one, other] = unreadable(&shared).map(|piece| piece.complete(&shared, &mut buffer).expect("complete"));
         assert!(one.is_none() && other.is_some_and(|(_, hash)| hash == *blake3::hash(&[0; 1000]).as_bytes()));
         assert!(buffer[..1000] == [0; 1000] && buffer[1000..] == [0xaa; 100]);
         let notes = shared.notes.into_inner().expect("notes");
-        assert!(matches!(notes.list(), [note] if note.path == b"file" && matches!(note.what, What::Damaged(_))), "{notes:?}");
+        assert!(
+            matches!(notes.list(), [note] if note.path == b"file" && matches!(note.what, What::Damaged(_))),
+            "{notes:?}"
+        );
         assert!(notes.incomplete());
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error_otherwise() {
+    fn an_unreadable_file_is_an_error_by_default() {
         let shared = Shared::new(false);
         let [piece, _] = unreadable(&shared);
         let error = piece.complete(&shared, &mut [0; 1000]).expect_err("it cannot be read").to_string();

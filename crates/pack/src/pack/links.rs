@@ -1,56 +1,59 @@
-//! Files that have other names: which they are, and the path under which each was packed.
+//! Finds the first path under which a file with several names was packed.
 //!
-//! The other names of a file may lie outside of the folder, where they are never met, so this may hold as many files as there are. A record is
-//! a few bytes long: a path has much in common with the one before, and the number of a file is mostly near to that of the one before. Records
-//! have no places of their own; a table of their numbers finds them.
+//! The other names of a file may be outside of the folder, so every file with several names has a record. Millions of
+//! files need millions of records. Therefore a record stores only how its path and inode number differ from the
+//! preceding record, and a hash table holds only the numbers of records.
+
+use std::hash::{BuildHasher, RandomState};
 
 use crate::index::varint::{put, put_signed, signed, take};
 use crate::path;
-use std::hash::{BuildHasher, RandomState};
 
-/// Records in a block. The first stands for itself, each other says how it differs from the one before; whoever looks for one reads half a block.
+/// The number of records in a block. The first record of a block is complete, and each other record stores the
+/// difference from the preceding one. A lookup decodes half a block on average.
 const IN_BLOCK: u32 = 32;
 
-/// Places in the smallest table.
+/// The number of slots in the smallest table.
 const SMALLEST: usize = 64;
 
-/// A place in the table that holds nothing. No number has all bits set: there are fewer of them than places.
+/// The content of an empty slot. No record has this number, because there are fewer records than slots.
 const FREE: u32 = u32::MAX;
 
-/// Records that a table of 32-bit numbers has room for.
+/// The most records that a table of 32-bit numbers can hold.
 const MOST: u32 = 3 << 30;
 
-/// The first names of files that have several.
+/// The first paths of files with several names.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Devices, which records name by their places here.
+    /// The numbers of devices. A record stores the index of its device in this list.
     devices: Vec<u64>,
-    /// Whole blocks.
+    /// The complete blocks.
     blocks: Vec<Box<[u8]>>,
-    /// The block that is being filled, and the record that was added last.
+    /// The last block.
     open: Vec<u8>,
-    last: Record,
-    /// How many records there are.
+    /// The record that was added last.
+    last: LinkRecord,
+    /// The number of records.
     count: u32,
-    table: Table,
+    table: LinkTable,
 }
 
 impl Links {
-    /// The path under which a file came first; nothing if it comes for the first time, and then it is remembered.
+    /// Returns the first path under which a file was packed. If the file is new, records `path` and returns `None`.
     pub(super) fn first(&mut self, device: u64, inode: u64, path: &[u8]) -> Option<Vec<u8>> {
         let key = Key { device: self.device(device), inode };
         let found = self.table.candidates(&key).map(|number| self.record(number)).find(|record| record.key == key);
         if let Some(record) = found {
             return Some(record.path);
         }
-        // Later names of a file that was not remembered become files of their own.
+        // Without a record, later names of the file are packed as separate files.
         if self.count < MOST {
             self.add(key, path);
         }
         None
     }
 
-    /// A short number in place of a device's. A tree spans few of them.
+    /// Returns a device's index. A tree spans few devices, so indices are small numbers.
     fn device(&mut self, device: u64) -> u64 {
         let known = self.devices.iter().position(|known| *known == device);
         known.unwrap_or_else(|| {
@@ -63,7 +66,7 @@ impl Links {
         if self.count.is_multiple_of(IN_BLOCK) && self.count > 0 {
             self.blocks.push(self.open.as_slice().into());
             self.open.clear();
-            self.last = Record::default();
+            self.last = LinkRecord::default();
         }
         self.last.follow(key, path, &mut self.open);
         self.count += 1;
@@ -74,21 +77,21 @@ impl Links {
         }
     }
 
-    fn record(&self, number: u32) -> Record {
+    fn record(&self, number: u32) -> LinkRecord {
         let mut rest = self.blocks.get((number / IN_BLOCK) as usize).map_or(&self.open[..], |block| block);
-        let mut record = Record::default();
+        let mut record = LinkRecord::default();
         for _ in 0..=number % IN_BLOCK {
             record.next(&mut rest);
         }
         record
     }
 
-    /// Makes the table larger. What it holds stands in the records, so the old one goes first.
+    /// Reslots the table by a larger one. The old table is dropped first, because the records hold all keys.
     fn grow(&mut self) {
         self.table.clear();
         let mut number = 0;
         for mut rest in self.blocks.iter().map(|block| &block[..]).chain([&self.open[..]]) {
-            let mut record = Record::default();
+            let mut record = LinkRecord::default();
             while record.next(&mut rest).is_some() {
                 self.table.add(&record.key, number);
                 number += 1;
@@ -97,7 +100,7 @@ impl Links {
     }
 }
 
-/// What tells a file from all others.
+/// The identity of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Key {
     device: u64,
@@ -106,13 +109,13 @@ struct Key {
 
 /// A file and its path.
 #[derive(Debug, Default)]
-struct Record {
+struct LinkRecord {
     key: Key,
     path: Vec<u8>,
 }
 
-impl Record {
-    /// Becomes the record after itself, and says in `out` how they differ.
+impl LinkRecord {
+    /// Turns this record into the next one, and writes the difference to `out`.
     fn follow(&mut self, key: Key, path: &[u8], out: &mut Vec<u8>) {
         let shared = path::shared(path, &self.path);
         put(out, key.device);
@@ -125,78 +128,80 @@ impl Record {
         self.path.extend_from_slice(&path[shared..]);
     }
 
-    /// Becomes the record after itself, as `rest` says; nothing at its end.
+    /// Turns this record into the next one, whose difference it takes from `rest`. Returns `None` at the end.
     fn next(&mut self, rest: &mut &[u8]) -> Option<()> {
-        self.key.device = take(rest)?;
-        self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest)?));
-        self.path.truncate(take(rest)? as usize);
-        let length = take(rest)? as usize;
+        self.key.device = take(rest).ok()?;
+        self.key.inode = self.key.inode.wrapping_add_signed(signed(take(rest).ok()?));
+        self.path.truncate(take(rest).ok()? as usize);
+        let length = take(rest).ok()? as usize;
         self.path.extend_from_slice(rest.split_off(..length)?);
         Some(())
     }
 }
 
-/// Numbers of records, each at a place that its key's hash says, or at the next one that was free. More of the hash stands in the bits that the
-/// numbers leave, so that the records of other keys are hardly ever read.
+/// A hash table with linear probing. The low bits of a slot hold a record's number. The other bits hold a part of the
+/// key's hash, so that a lookup rarely decodes the record of another key.
 #[derive(Debug, Default)]
-struct Table {
-    /// As many as a power of two, or none.
-    places: Vec<u32>,
-    /// Secret, so that nobody can make files that all want one place.
+struct LinkTable {
+    /// The slots. Their number is a power of two, or 0.
+    slots: Vec<u32>,
+    /// A random key, so that an attacker cannot choose files whose hashes share one slot.
     secret: RandomState,
 }
 
-impl Table {
-    /// Whether so many fit. At most three quarters of the places are taken: searches become long beyond.
+impl LinkTable {
+    /// Whether the table has room for `count` records. At most three quarters of the slots are used, because probing is
+    /// slow in a fuller table.
     fn has_room_for(&self, count: u32) -> bool {
-        count as usize <= self.places.len() / 4 * 3
+        count as usize <= self.slots.len() / 4 * 3
     }
 
-    /// Doubles the places, and frees all of them.
+    /// Doubles the number of slots, and empties them.
     fn clear(&mut self) {
-        let places = (2 * self.places.len()).max(SMALLEST);
-        self.places = Vec::new();
-        self.places = vec![FREE; places];
+        let slots = (2 * self.slots.len()).max(SMALLEST);
+        self.slots = Vec::new();
+        self.slots = vec![FREE; slots];
     }
 
-    /// The bits of a place that are its number.
+    /// Returns the mask of a slot's bits that hold the number.
     fn numbers(&self) -> u32 {
-        self.places.len().wrapping_sub(1) as u32
+        self.slots.len().wrapping_sub(1) as u32
     }
 
-    /// The places where a hash looks, in that order.
-    fn places(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
-        let places = self.places.len();
-        (0..places).map(move |step| (hash as usize).wrapping_add(step) & (places - 1))
+    /// Returns the slots for a hash, in the order of probing.
+    fn slots(&self, hash: u64) -> impl Iterator<Item = usize> + use<> {
+        let slots = self.slots.len();
+        (0..slots).map(move |step| (hash as usize).wrapping_add(step) & (slots - 1))
     }
 
-    /// What else a place says of a hash.
+    /// Returns the part of a hash that a slot holds beside the number.
     fn tag(&self, hash: u64) -> u32 {
         (hash >> 32) as u32 & !self.numbers()
     }
 
-    /// Numbers of records that may have this key.
+    /// Returns the numbers of records that may have this key.
     fn candidates(&self, key: &Key) -> impl Iterator<Item = u32> {
         let hash = self.secret.hash_one(key);
-        let taken = self.places(hash).map(|place| self.places[place]).take_while(|it| *it != FREE);
+        let taken = self.slots(hash).map(|slot| self.slots[slot]).take_while(|it| *it != FREE);
         let (tag, numbers) = (self.tag(hash), self.numbers());
         taken.filter(move |it| it & !numbers == tag).map(move |it| it & numbers)
     }
 
     fn add(&mut self, key: &Key, number: u32) {
         let hash = self.secret.hash_one(key);
-        let free = self.places(hash).find(|place| self.places[*place] == FREE);
+        let free = self.slots(hash).find(|slot| self.slots[*slot] == FREE);
         let content = number | self.tag(hash);
-        free.into_iter().for_each(|place| self.places[place] = content);
+        free.into_iter().for_each(|slot| self.slots[slot] = content);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashMap;
 
-    /// Numbers that repeat now and then, some close together and some anywhere.
+    use super::*;
+
+    /// Random inode numbers, some of them equal or close together, and random paths.
     struct Random(u64);
 
     impl Random {
@@ -221,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_what_a_plain_map_finds() {
+    fn finds_the_same_paths_as_a_plain_map() {
         for seed in 0..20 {
             let mut random = Random(seed);
             let (mut links, mut plain) = (Links::default(), HashMap::new());
@@ -239,18 +244,18 @@ mod tests {
         }
     }
 
-    /// A million files cost some 20 MB, of the 64 MiB that packing may use.
+    /// A million files take about 20 MB of the 64 MiB that packing may use.
     #[test]
-    fn a_file_costs_few_bytes() {
+    fn a_record_uses_few_bytes() {
         let mut links = Links::default();
         let files = 100_000;
         for number in 0..files {
             let path = format!("folder-{:03}/file-{:03}.txt", number / 1000, number % 1000);
-            // As far apart as in a folder that is read in the order of its names.
+            // The inode numbers are as scattered as in a folder that is read in the order of its names.
             assert_eq!(links.first(1, number * 7919 % files, path.as_bytes()), None);
         }
         let blocks: usize = links.blocks.iter().map(|block| block.len() + size_of::<Box<[u8]>>() + 16).sum();
-        let bytes = links.open.capacity() + blocks + links.table.places.capacity() * size_of::<u32>();
+        let bytes = links.open.capacity() + blocks + links.table.slots.capacity() * size_of::<u32>();
         assert!(bytes < 24 * files as usize, "{bytes} bytes for {files} files");
     }
 }

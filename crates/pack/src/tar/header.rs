@@ -1,29 +1,30 @@
 //! One header.
 
-use super::{BLOCK, number};
-use crate::Error;
+use super::form::BLOCK;
+use super::number;
+use crate::error::Error;
 
-/// A block that is a header. Its fields as they stand there; what they mean depends on who made it.
+/// A header block, with its raw fields. Their meaning depends on the format.
 pub(super) struct Header<'a>(&'a [u8; BLOCK]);
 
-/// Whose header it is.
+/// The format of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
     /// POSIX: `ustar` and pax.
     Posix,
-    /// GNU, before it wrote pax; it has other things where POSIX has the prefix.
+    /// GNU tar without pax. It has other fields in place of the POSIX prefix.
     Gnu,
-    /// Before both.
+    /// Formats older than POSIX and GNU.
     Old,
 }
 
 impl<'a> Header<'a> {
-    /// Checks the sum that says that it is a header.
+    /// Checks the header's checksum.
     pub(super) fn new(block: &'a [u8; BLOCK], offset: u64) -> Result<Self, Error> {
         let header = Self(block);
         let damaged = || Error::damaged(format!("at byte {offset} there is no header of a tar archive"));
         let sum = number::field(&block[148..156]).ok_or_else(damaged)?;
-        // The field itself counts as spaces. Some took bytes for signed.
+        // The bytes of the checksum field count as spaces. Some writers added up signed bytes.
         let (mut unsigned, mut signed) = (0_i64, 0_i64);
         for (place, byte) in block.iter().enumerate() {
             let byte = if (148..156).contains(&place) { b' ' } else { *byte };
@@ -45,7 +46,7 @@ impl<'a> Header<'a> {
         self.0[156]
     }
 
-    /// The path, from both fields it may be split into.
+    /// Returns the path, joined from the two fields that it may be split into.
     pub(super) fn path(&self) -> Vec<u8> {
         let (name, prefix) = (text(&self.0[..100]), text(&self.0[345..500]));
         if self.maker() == Maker::Posix && !prefix.is_empty() { [prefix, b"/", name].concat() } else { name.to_vec() }
@@ -71,16 +72,21 @@ impl<'a> Header<'a> {
         number::field(&self.0[124..136])
     }
 
+    /// Whether a number was too long for its field, and runs into the next one.
+    pub(super) fn overflows(&self) -> bool {
+        [108..116, 116..124, 124..136, 136..148].into_iter().any(|field| number::overflown(&self.0[field]))
+    }
+
     pub(super) fn modified(&self) -> Option<i64> {
         number::field(&self.0[136..148])
     }
 
-    /// Old GNU: the size with holes.
+    /// The size of a file with holes, in the old GNU format.
     pub(super) fn real_size(&self) -> Option<i64> {
         number::field(&self.0[483..495])
     }
 
-    /// Old GNU: the first lines of the map, and whether blocks with more follow.
+    /// The first lines of the map, in the old GNU format, and whether blocks with more lines follow.
     pub(super) fn map(&self) -> (&'a [u8], bool) {
         (&self.0[386..482], self.0[482] != 0)
     }

@@ -1,6 +1,7 @@
-//! Numbers in headers, as they have been written since 1979.
+//! Numbers in headers, in the forms in use since 1979.
 
-/// A field of a header: octal digits between spaces and zero bytes, or GNU's binary form for what does not fit. A blank field is 0.
+/// Reads a field of a header: octal digits between spaces and zero bytes, or GNU's binary form for larger numbers. A
+/// blank field is 0.
 pub(super) fn field(bytes: &[u8]) -> Option<i64> {
     match bytes.first() {
         Some(first) if first & 0x80 != 0 => binary(bytes),
@@ -8,7 +9,15 @@ pub(super) fn field(bytes: &[u8]) -> Option<i64> {
     }
 }
 
+/// Whether the field begins with the zero byte that ends the number in the field before it. AIX writes sizes from 8 GiB
+/// on in this way.
+pub(super) fn overflown(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&0) && bytes.get(1).is_some_and(u8::is_ascii_digit)
+}
+
 fn octal(bytes: &[u8]) -> Option<i64> {
+    // Skip the zero byte of a number that was too long for the preceding field.
+    let bytes = if overflown(bytes) { &bytes[1..] } else { bytes };
     let start = bytes.iter().position(|byte| *byte != b' ').unwrap_or(bytes.len());
     let digits = &bytes[start..];
     let length = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
@@ -22,7 +31,7 @@ fn octal(bytes: &[u8]) -> Option<i64> {
     })
 }
 
-/// Two's complement; the first bit only says that it is this form, so that the second is the sign.
+/// Reads a number in two's complement. The first bit marks this form, so the second bit is the sign.
 fn binary(bytes: &[u8]) -> Option<i64> {
     let mut rest = bytes.iter();
     let first = rest.next()? & 0x7f;
@@ -32,7 +41,7 @@ fn binary(bytes: &[u8]) -> Option<i64> {
     i64::try_from(number).ok()
 }
 
-/// A number in a pax record or a sparse map: digits, nothing else.
+/// Reads a number in a pax record or a sparse map, which has digits only.
 pub(super) fn decimal(bytes: &[u8]) -> Option<u64> {
     if bytes.is_empty() {
         return None;
@@ -56,10 +65,11 @@ mod tests {
             (b"77777777", 0o77_777_777),
             (b"        ", 0),
             (b"\0\0\0\0\0\0\0\0", 0),
+            (b"\x00007346545000", 0o7_346_545_000),
         ] {
             assert_eq!(field(bytes), Some(number), "{bytes:?}");
         }
-        for bytes in [&b"0000648\0"[..], b"644x    ", b"-644    ", b"6 4     ", b"0x1F   "] {
+        for bytes in [&b"0000648\0"[..], b"644x    ", b"-644    ", b"6 4     ", b"0x1F   ", b"\0\x00644   "] {
             assert_eq!(field(bytes), None, "{bytes:?}");
         }
     }

@@ -1,79 +1,48 @@
-//! An archive as it comes, cut anywhere.
+//! Parses an archive that arrives in pieces of any size.
 
 mod member;
 
-pub(crate) use member::Member;
-
-use super::header::Header;
-use super::pax::Records;
-use super::sparse::{Map, Pieces, Reading};
-use super::{BLOCK, LONGEST_PAX, MARKER};
-use crate::Error;
 use std::collections::VecDeque;
-use std::ops::Range;
+
+use super::event::{Event, Member};
+use super::form::{BLOCK, LONGEST_PAX, MARKER, MARKER_RECORD};
+use super::header::Header;
+use super::oddity::Oddity;
+use super::pax::PaxRecords;
+use super::sparse::{Pieces, Reading};
+use crate::block::{self, filling};
+use crate::error::{Error, Flaw};
 
 /// The longest name in a GNU header for long names, with its zero byte.
 const LONGEST_NAME: u64 = 65_536;
 
-/// No content is larger; so no sum of offsets overflows.
+/// The largest content, so that no sum of offsets overflows.
 const LARGEST: u64 = 1 << 60;
-
-/// What stands in an archive.
-#[derive(Debug)]
-pub(crate) enum Event {
-    /// An entry; if it has content, that follows.
-    Member(Box<Member>),
-    /// An entry that nobody should unpack: a device, or a path that leads elsewhere. Its content is passed over.
-    Refused {
-        /// Its path as it stands there.
-        path: Vec<u8>,
-        /// Why.
-        error: Error,
-    },
-    /// Where the pieces of the last entry belong, which has holes. It comes before the first piece, but maybe after content that is the map itself.
-    Map(Map),
-    /// Content of the last entry.
-    Content {
-        /// Where it begins in the content.
-        offset: u64,
-        /// Where it lies in the bytes given.
-        range: Range<usize>,
-    },
-    /// The comment of a global header: the marker, a part of the index, or somebody's remark.
-    Comment {
-        /// Where it begins in the archive.
-        offset: u64,
-        /// What it says.
-        bytes: Vec<u8>,
-    },
-    /// The archive ends before this byte.
-    End(u64),
-    /// What follows the end, where it lies in the bytes given.
-    Tail(Range<usize>),
-}
 
 /// Reads an archive.
 #[derive(Debug)]
 pub(crate) struct Parser {
-    /// Where the next byte lies in the archive.
+    /// The offset of the next byte in the archive.
     offset: u64,
     state: State,
-    /// A block of which only a part came.
+    /// The bytes of a block that is not complete yet.
     block: Vec<u8>,
-    /// What was found and not yet handed out.
+    /// Events that the caller has not taken yet.
     found: VecDeque<Event>,
+    /// The marker of a pack is ignored.
+    foreign: bool,
     pack: bool,
     root: Option<Vec<u8>>,
-    global: Records,
+    global: PaxRecords,
     next: Next,
 }
 
-/// What headers said of the entry that follows them.
+/// The contents of the extended headers before an entry.
 #[derive(Debug, Default)]
 struct Next {
-    /// Where the first of them begins.
+    /// The offset of the first of these headers.
     begin: Option<u64>,
-    records: Option<Records>,
+    records: Option<PaxRecords>,
     path: Option<Vec<u8>>,
     target: Option<Vec<u8>>,
 }
@@ -81,19 +50,19 @@ struct Next {
 #[derive(Debug)]
 enum State {
     Header,
-    /// The contents of a header that is longer than a block.
+    /// The parser is in the contents of an extended header.
     Long {
         kind: u8,
         begin: u64,
         length: u64,
         bytes: Vec<u8>,
     },
-    /// Old GNU: more blocks with lines of the map.
+    /// The parser is in the blocks with more lines of a map in the old GNU format.
     OldMap {
         member: Box<Member>,
         pieces: Pieces,
     },
-    /// The map at the beginning of a content.
+    /// The parser is in the map at the beginning of a file's content.
     NewMap {
         reading: Reading,
         seen: u64,
@@ -105,9 +74,9 @@ enum State {
         length: u64,
         wanted: bool,
     },
-    /// Of so many bytes.
+    /// The parser is in the padding after a content. The number counts the bytes that are left.
     Padding(u64),
-    /// One block of zeros was there.
+    /// The parser has seen one block of zeros.
     Ending,
     Ended,
 }
@@ -119,29 +88,44 @@ impl Parser {
             state: State::Header,
             block: Vec::with_capacity(BLOCK),
             found: VecDeque::new(),
+            foreign: false,
             pack: false,
             root: None,
-            global: Records::default(),
+            global: PaxRecords::default(),
             next: Next::default(),
         }
     }
 
-    /// Whether the archive is a pack: it began with the marker.
+    /// Reads a pack as an archive of another program, without an index.
+    pub(crate) fn foreign() -> Self {
+        Self { foreign: true, ..Self::new() }
+    }
+
+    /// Whether the archive is a pack, which begins with the marker.
     pub(crate) fn is_pack(&self) -> bool {
         self.pack
     }
 
-    /// The name of a pack's root, once its entry came.
+    /// Returns the name of a pack's root, after the root's entry was read.
     pub(crate) fn root(&self) -> Option<&[u8]> {
         self.root.as_deref()
     }
 
-    /// Whether the end of the archive came.
-    pub(crate) fn ended(&self) -> bool {
-        matches!(self.state, State::Ended)
+    /// Checks that the archive may end where the bytes end. A pack needs its two blocks of zeros; an archive of another
+    /// program may lack them.
+    pub(crate) fn end(&self) -> Result<Option<Oddity>, Error> {
+        let between = self.block.is_empty() && self.next.begin.is_none() && self.offset > 0;
+        match self.state {
+            State::Ended => Ok(None),
+            // The archive is a single block of zeros.
+            State::Ending if between && !self.pack && self.offset == block::BLOCK => Ok(Some(Oddity::Empty)),
+            State::Header | State::Ending if between && !self.pack => Ok(Some(Oddity::NoEnd)),
+            _ => Err(Error::Truncated),
+        }
     }
 
-    /// How many bytes from here on are content, or what fills its last block: who does not need them may [`Self::skip`] them.
+    /// Returns how many bytes from here on are content and its padding. A caller that does not need them may
+    /// [`Self::skip`] them.
     pub(crate) fn skippable(&self) -> u64 {
         match &self.state {
             State::NewMap { seen, stored, .. } | State::Content { seen, length: stored, .. } => {
@@ -152,7 +136,7 @@ impl Parser {
         }
     }
 
-    /// Goes on after all that is skippable, as if it had been given.
+    /// Continues after the skippable bytes, as if the caller had passed them in.
     pub(crate) fn skip(&mut self) {
         let bytes = self.skippable();
         if bytes > 0 {
@@ -161,7 +145,8 @@ impl Parser {
         }
     }
 
-    /// What comes next in `bytes`, from `at` on, which is moved past what was read. `None`: more bytes are needed.
+    /// Returns the next event in `bytes`, from `at` on, and moves `at` past the bytes that were read. Returns `None` if
+    /// more bytes are needed.
     pub(crate) fn next(&mut self, bytes: &[u8], at: &mut usize) -> Result<Option<Event>, Error> {
         loop {
             if let Some(event) = self.found.pop_front() {
@@ -180,7 +165,7 @@ impl Parser {
         }
     }
 
-    /// Takes some of `rest`, which is not empty and begins at `at` of the bytes given.
+    /// Processes a part of `rest`, which is not empty and begins at offset `at` of the caller's bytes.
     fn step(&mut self, rest: &[u8], at: usize) -> Result<(usize, Option<Event>), Error> {
         let most = |left: u64| usize::try_from(left).unwrap_or(usize::MAX).min(rest.len());
         match &mut self.state {
@@ -239,7 +224,7 @@ impl Parser {
         self.state = if filling == 0 { State::Header } else { State::Padding(filling) };
     }
 
-    /// Puts a block together, and reads it once it is whole.
+    /// Collects a block, and processes the block when it is complete.
     fn gather(&mut self, rest: &[u8]) -> Result<(usize, Option<Event>), Error> {
         if self.block.is_empty()
             && let Some(block) = rest.first_chunk::<BLOCK>()
@@ -254,8 +239,8 @@ impl Parser {
     }
 
     fn whole(&mut self, block: &[u8; BLOCK]) -> Result<Option<Event>, Error> {
-        // What was gathered before has been counted already.
-        let begin = self.offset - self.offset % crate::BLOCK;
+        // `self.offset` already counts the bytes of this block that were collected earlier.
+        let begin = self.offset - self.offset % block::BLOCK;
         if let State::OldMap { pieces, .. } = &mut self.state {
             pieces.add_old(&block[..504])?;
             return if block[504] == 0 { self.old_map_read() } else { Ok(None) };
@@ -263,15 +248,27 @@ impl Parser {
         let zeros = block.iter().all(|byte| *byte == 0);
         match (zeros, matches!(self.state, State::Ending)) {
             (true, true) => {
+                if begin == block::BLOCK {
+                    self.found.push_back(Event::Odd(Oddity::Empty));
+                }
                 self.state = State::Ended;
-                Ok(Some(Event::End(begin + crate::BLOCK)))
+                Ok(Some(Event::End(begin + block::BLOCK)))
             }
-            (true, false) if self.next.begin.is_some() => Err(Error::damaged("the archive ends after the headers of an entry")),
+            (true, false) if self.next.begin.is_some() => {
+                Err(Error::damaged("the archive ends after the headers of an entry"))
+            }
             (true, false) => {
                 self.state = State::Ending;
                 Ok(None)
             }
-            (false, true) => Err(Error::damaged(format!("at byte {begin} the archive goes on after its end"))),
+            (false, true) if self.pack => {
+                Err(Error::damaged(format!("at byte {begin} the archive goes on after its end")))
+            }
+            (false, true) => {
+                self.found.push_back(Event::Odd(Oddity::LoneZeroBlock));
+                self.state = State::Ended;
+                Ok(Some(Event::End(begin + block::BLOCK)))
+            }
             (false, false) => self.header(&Header::new(block, begin)?, begin),
         }
     }
@@ -282,48 +279,59 @@ impl Parser {
             return self.member(header, begin);
         }
         let longest = if matches!(kind, b'L' | b'K') { LONGEST_NAME } else { LONGEST_PAX };
-        let length = header.size().and_then(|size| u64::try_from(size).ok()).ok_or_else(|| Error::damaged("a header has no size"))?;
+        let length = header
+            .size()
+            .and_then(|size| u64::try_from(size).ok())
+            .ok_or_else(|| Error::damaged("a header has no size"))?;
         if length > longest {
             return Err(Error::damaged(format!("a header of {length} bytes is longer than the {longest} that may be")));
         }
-        if kind == b'g' && self.next.begin.is_some() {
+        if kind == b'g' && self.next.begin.is_some() && self.pack {
             return Err(Error::damaged("a global header stands between an entry's headers"));
         }
         if kind != b'g' {
             self.next.begin.get_or_insert(begin);
         }
-        // What is not there yet is not believed to come.
-        self.state = State::Long { kind, begin: begin + crate::BLOCK, length, bytes: Vec::new() };
+        // Memory grows with the bytes that arrive, not with the length that the header claims.
+        self.state = State::Long { kind, begin: begin + block::BLOCK, length, bytes: Vec::new() };
         if length == 0 { self.long().map(|()| None) } else { Ok(None) }
     }
 
-    /// The contents of a long header are there.
+    /// Reads the contents of an extended header.
     fn long(&mut self) -> Result<(), Error> {
-        let State::Long { kind, begin, length, bytes } = std::mem::replace(&mut self.state, State::Header) else { return Ok(()) };
+        let State::Long { kind, begin, length, bytes } = std::mem::replace(&mut self.state, State::Header) else {
+            return Ok(());
+        };
         self.after_content(length);
         let twice = match kind {
             b'g' => return self.global(&bytes, begin),
             b'L' => self.next.path.replace(up_to_zero(bytes)).is_some(),
             b'K' => self.next.target.replace(up_to_zero(bytes)).is_some(),
-            _ => self.next.records.replace(Records::of_entry(&bytes, &self.global)?).is_some(),
+            _ => self.next.records.replace(PaxRecords::of_entry(&bytes, &self.global)?).is_some(),
         };
-        if twice { Err(Error::damaged("an entry has the same header twice")) } else { Ok(()) }
+        if twice && self.pack {
+            return Err(Error::damaged("an entry has the same header twice"));
+        }
+        if twice {
+            self.found.push_back(Event::Odd(Oddity::Repeated));
+        }
+        Ok(())
     }
 
     fn global(&mut self, bytes: &[u8], begin: u64) -> Result<(), Error> {
         let Some((place, comment)) = self.global.global(bytes)? else { return Ok(()) };
-        if begin == crate::BLOCK && comment.starts_with(b"deadpan pack ") {
+        if !self.foreign && begin == block::BLOCK && comment.starts_with(b"deadpan pack ") {
             if comment != MARKER {
-                let hint = "use a newer deadpan, or tar, which unpacks it without checking";
-                return Err(Error::Archive { what: "the folder was packed by a newer deadpan".into(), hint });
+                return Err(Flaw::Newer.into());
             }
-            self.pack = true;
+            // The marker is the only record of its header.
+            self.pack = bytes == MARKER_RECORD;
         }
         self.found.push_back(Event::Comment { offset: begin + place as u64, bytes: comment });
         Ok(())
     }
 
-    /// Content comes, and is wanted or not.
+    /// Continues with content. `wanted` says whether the caller gets the content.
     fn content(&mut self, length: u64, wanted: bool) {
         self.state = if length == 0 { State::Header } else { State::Content { seen: 0, length, wanted } };
     }
@@ -332,11 +340,6 @@ impl Parser {
 fn up_to_zero(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len()));
     bytes
-}
-
-/// What fills the last block of so many bytes.
-fn filling(length: u64) -> u64 {
-    length.next_multiple_of(crate::BLOCK) - length
 }
 
 #[cfg(test)]

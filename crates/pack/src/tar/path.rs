@@ -1,18 +1,18 @@
-//! Which paths may be.
+//! Which paths are accepted.
 
+use std::borrow::Cow;
+
+use crate::error::Flaw;
 use crate::path::{DEEPEST, LONGEST};
-use crate::{Error, shown};
+use crate::shown::beginning;
 
-/// Refuses a path that leads out of the folder it is meant for, or has no clear meaning. It ends without `/`; the empty one is the root itself.
-pub(crate) fn check_path(path: &[u8]) -> Result<(), Error> {
+/// Refuses a path that leads out of the target folder, or has no clear meaning. The path has no `/` at its end; the
+/// empty path is the root itself.
+pub(crate) fn check_path(path: &[u8]) -> Result<(), Flaw> {
     if path.is_empty() {
         return Ok(());
     }
-    let refused = |why: &str| {
-        let hint = "the archive may be meant to do harm; --keep-going unpacks the rest";
-        let path = shown(&path[..path.len().min(200)]);
-        Err(Error::Archive { what: format!("{path} in the archive {why}"), hint })
-    };
+    let refused = |reason| Err(Flaw::Path { path: beginning(path), reason });
     if path.len() > LONGEST {
         return refused("is longer than 65535 bytes");
     }
@@ -34,22 +34,17 @@ pub(crate) fn check_path(path: &[u8]) -> Result<(), Error> {
     if depth > DEEPEST { refused("is deeper than 1024 components") } else { Ok(()) }
 }
 
-/// A path of another maker without `./` in front and `/` behind; with the latter, it is a folder.
-pub(super) fn plain(path: &[u8]) -> (&[u8], bool) {
-    let mut rest = path;
-    while let Some(shorter) = rest.strip_prefix(b"./") {
-        rest = shorter;
+/// Returns the path of another program without empty components and without `.` as a component, as tar reads it.
+/// Absolute paths stay absolute.
+pub(super) fn plain(path: &[u8]) -> Cow<'_, [u8]> {
+    let is_name = |component: &&[u8]| !component.is_empty() && *component != b".";
+    let without_end = path.strip_suffix(b"/").unwrap_or(path);
+    if without_end.split(|byte| *byte == b'/').all(|component| is_name(&component)) {
+        return Cow::Borrowed(without_end);
     }
-    let end = rest.iter().rposition(|byte| *byte != b'/').map_or(0, |last| last + 1);
-    // What is absolute stays so.
-    if end == 0 && !path.starts_with(b".") {
-        return (rest, true);
-    }
-    let slash = end < rest.len();
-    match &rest[..end] {
-        b"." => (b"", true),
-        rest => (rest, slash || rest.is_empty()),
-    }
+    let names: Vec<_> = path.split(|byte| *byte == b'/').filter(is_name).collect();
+    let rest = names.join(&b'/');
+    Cow::Owned(if path.starts_with(b"/") { [b"/", &rest[..]].concat() } else { rest })
 }
 
 #[cfg(test)]
@@ -71,20 +66,25 @@ mod tests {
 
     #[test]
     fn plain_paths() {
-        for (path, result, folder) in [
-            ("a", "a", false),
-            ("a/", "a", true),
-            ("a//", "a", true),
-            ("./a", "a", false),
-            ("././a/b/", "a/b", true),
-            (".", "", true),
-            ("./", "", true),
-            ("/a", "/a", false),
-            ("/", "/", true),
-            ("..", "..", false),
-            (".//a", "/a", false),
+        for (path, result) in [
+            ("", ""),
+            ("a", "a"),
+            ("a/", "a"),
+            ("a//", "a"),
+            ("./a", "a"),
+            ("././a/b/", "a/b"),
+            ("a//b", "a/b"),
+            ("a/./b/.", "a/b"),
+            (".", ""),
+            ("./", ""),
+            (".//a", "a"),
+            ("/a", "/a"),
+            ("//a", "/a"),
+            ("/", "/"),
+            ("..", ".."),
+            ("a//../b", "a/../b"),
         ] {
-            assert_eq!(plain(path.as_bytes()), (result.as_bytes(), folder), "{path}");
+            assert_eq!(plain(path.as_bytes()), result.as_bytes(), "{path}");
         }
     }
 }

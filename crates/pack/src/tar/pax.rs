@@ -2,11 +2,12 @@
 
 use super::number::decimal;
 use super::sparse::Pieces;
-use crate::{Error, Time};
+use crate::entry::Time;
+use crate::error::Error;
 
-/// What the records of a header say.
+/// The values of the records of a header.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Records {
+pub(super) struct PaxRecords {
     pub(super) path: Option<Vec<u8>>,
     pub(super) target: Option<Vec<u8>>,
     pub(super) size: Option<u64>,
@@ -14,26 +15,28 @@ pub(super) struct Records {
     pub(super) gid: Option<u64>,
     pub(super) modified: Option<Time>,
     pub(super) attributes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The entry has an access control list in text form.
+    pub(super) acl: bool,
     pub(super) sparse: Sparse,
 }
 
-/// What they say of holes, in all three ways GNU had.
+/// The records about holes, in GNU's three versions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sparse {
     pub(super) major: Option<u64>,
     pub(super) minor: Option<u64>,
     pub(super) name: Option<Vec<u8>>,
     pub(super) real_size: Option<u64>,
-    /// From the records themselves: versions 0.0 and 0.1.
+    /// The map of versions 0.0 and 0.1, which stands in the records.
     pub(super) pieces: Option<Pieces>,
-    /// Version 0.0: a piece whose length is to come.
+    /// The offset of a piece of version 0.0, whose length follows.
     offset: Option<u64>,
 }
 
-/// A comment, and where it begins in its header.
+/// A comment, and its offset in its header.
 pub(super) type Comment = (usize, Vec<u8>);
 
-/// The records one by one, each `LENGTH KEY=VALUE\n`; with where the value begins.
+/// Returns the records one by one, each `LENGTH KEY=VALUE\n`, with the offset of the value.
 fn records(bytes: &[u8]) -> impl Iterator<Item = Result<(&[u8], &[u8], usize), Error>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -54,7 +57,7 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = Result<(&[u8], &[u8], usize), E
 
 type Span = std::ops::Range<usize>;
 
-/// The first record's key and value.
+/// Returns the places of the first record's key and value.
 fn record(bytes: &[u8]) -> Option<(Span, Span)> {
     let space = bytes.iter().take(8).position(|byte| *byte == b' ')?;
     let length = usize::try_from(decimal(&bytes[..space])?).ok()?;
@@ -64,8 +67,8 @@ fn record(bytes: &[u8]) -> Option<(Span, Span)> {
     (equals > key).then_some((key..equals, equals + 1..record.len()))
 }
 
-impl Records {
-    /// Those that stand before an entry, and hold for it.
+impl PaxRecords {
+    /// Reads the records before an entry, which apply to that entry.
     pub(super) fn of_entry(bytes: &[u8], defaults: &Self) -> Result<Self, Error> {
         let mut found = defaults.clone();
         for record in records(bytes) {
@@ -78,7 +81,8 @@ impl Records {
         Ok(found)
     }
 
-    /// Those that hold for all that follows, and a comment. Names and sizes have no business there.
+    /// Reads the records of a global header, which apply to all entries after it, and a comment. Paths and sizes are
+    /// refused there.
     pub(super) fn global(&mut self, bytes: &[u8]) -> Result<Option<Comment>, Error> {
         let mut comment = None;
         for record in records(bytes) {
@@ -86,7 +90,9 @@ impl Records {
                 (b"comment", value, begin) => comment = Some((begin, value.to_vec())),
                 (key @ (b"uid" | b"gid" | b"mtime"), value, _) => self.take(key, value)?,
                 (b"path" | b"linkpath" | b"size", _, _) => {
-                    return Err(Error::damaged("a global header names a path or a size, which cannot be meant for all entries"));
+                    return Err(Error::damaged(
+                        "a global header names a path or a size, which cannot be meant for all entries",
+                    ));
                 }
                 (key, _, _) if key.starts_with(b"GNU.sparse.") => return Err(damaged()),
                 _ => {}
@@ -97,7 +103,7 @@ impl Records {
 
     fn take(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
         let number = || decimal(value).ok_or_else(damaged);
-        // An empty value takes back what an earlier record said.
+        // An empty value removes the value of an earlier record.
         let optional = || if value.is_empty() { Ok(None) } else { number().map(Some) };
         match key {
             b"path" => self.path = given(value),
@@ -123,6 +129,7 @@ impl Records {
             b"GNU.sparse.numblocks" => {
                 self.sparse.pieces.get_or_insert_default();
             }
+            b"SCHILY.acl.access" => self.acl = true,
             _ => {
                 if let Some(name) = key.strip_prefix(b"SCHILY.xattr.") {
                     self.attributes.push((attribute(name), value.to_vec()));
@@ -134,7 +141,7 @@ impl Records {
 }
 
 impl Sparse {
-    /// Version 0.1: offsets and lengths between commas.
+    /// Reads the map of version 0.1: offsets and lengths, separated by commas.
     fn line(&mut self, value: &[u8]) -> Result<(), Error> {
         let mut pieces = Pieces::default();
         let mut numbers = value.split(|byte| *byte == b',').filter(|number| !number.is_empty());
@@ -147,7 +154,7 @@ impl Sparse {
     }
 }
 
-/// The name of an extended attribute, in which GNU tar writes `=` and `%` otherwise.
+/// Returns the name of an extended attribute, in which GNU tar escapes `=` and `%`.
 fn attribute(mut name: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(name.len());
     while let Some(byte) = name.split_off_first() {
@@ -168,7 +175,7 @@ fn given(value: &[u8]) -> Option<Vec<u8>> {
     (!value.is_empty()).then(|| value.to_vec())
 }
 
-/// Seconds, with a fraction of any length.
+/// Reads seconds with a fraction of any length.
 fn time(value: &[u8]) -> Option<Time> {
     let (negative, value) = value.strip_prefix(b"-").map_or((false, value), |value| (true, value));
     let (whole, fraction) = match value.iter().position(|byte| *byte == b'.') {
@@ -176,7 +183,7 @@ fn time(value: &[u8]) -> Option<Time> {
         None => (value, &[][..]),
     };
     let whole = decimal(whole)?;
-    // There is one more of them below zero than above.
+    // The smallest number of seconds has no positive counterpart.
     let seconds = if negative { 0_i64.checked_sub_unsigned(whole)? } else { 0_i64.checked_add_unsigned(whole)? };
     if !fraction.iter().all(u8::is_ascii_digit) {
         return None;
@@ -197,8 +204,8 @@ fn damaged() -> Error {
 mod tests {
     use super::*;
 
-    fn of_entry(bytes: &[u8]) -> Result<Records, Error> {
-        Records::of_entry(bytes, &Records::default())
+    fn of_entry(bytes: &[u8]) -> Result<PaxRecords, Error> {
+        PaxRecords::of_entry(bytes, &PaxRecords::default())
     }
 
     #[test]
@@ -244,14 +251,25 @@ mod tests {
         ] {
             assert_eq!(time(text.as_bytes()), Some(Time { seconds, nanoseconds }), "{text}");
         }
-        for text in ["", "-", "--1", "1.-5", "1e3", "+1", ".5", "9223372036854775808", "-9223372036854775808.5", "-9223372036854775809"] {
+        for text in [
+            "",
+            "-",
+            "--1",
+            "1.-5",
+            "1e3",
+            "+1",
+            ".5",
+            "9223372036854775808",
+            "-9223372036854775808.5",
+            "-9223372036854775809",
+        ] {
             assert_eq!(time(text.as_bytes()), None, "{text}");
         }
     }
 
     #[test]
     fn a_global_header_names_no_paths() {
-        let mut global = Records::default();
+        let mut global = PaxRecords::default();
         assert_eq!(global.global(b"14 comment=hi\n").unwrap(), Some((11, b"hi".to_vec())));
         assert!(global.global(b"10 path=a\n").is_err());
     }

@@ -1,17 +1,17 @@
-//! Files with holes: where their pieces belong.
+//! The maps of files with holes. A map tells where in the file the pieces of content belong.
 
+use super::form::{BLOCK, MOST_PIECES};
 use super::number::{decimal, field};
-use super::{BLOCK, MOST_PIECES};
-use crate::Error;
+use crate::error::Error;
 
-/// Pieces as they are read: each at or after the end of the one before.
+/// The pieces read so far. Each begins at or after the end of the previous one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
-    /// For each piece with data, where its data ends among those of all pieces, and where it begins in the file.
+    /// For each piece with data: the end of the piece among the stored data, and the piece's offset in the file.
     list: Vec<(u64, u64)>,
-    /// Data so far.
+    /// Number of bytes of data so far.
     data: u64,
-    /// Where the last one ends in the file.
+    /// The end of the last piece in the file.
     end: u64,
 }
 
@@ -19,7 +19,7 @@ impl Pieces {
     pub(super) fn add(&mut self, offset: u64, length: u64) -> Result<(), Error> {
         let end = offset.checked_add(length).filter(|_| offset >= self.end).ok_or_else(damaged)?;
         (self.end, self.data) = (end, self.data + length);
-        // Without data it only says how long the file is, and that stands elsewhere too.
+        // A piece without data only marks the end of the file.
         if length > 0 {
             if self.list.len() == MOST_PIECES {
                 return Err(Error::damaged(format!("a file with holes has more than {MOST_PIECES} pieces")));
@@ -29,7 +29,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Adds what old GNU headers say: offsets and lengths in 24 bytes each, up to the first that is empty.
+    /// Adds the pieces of an old GNU header, each an offset and a length in 24 bytes, up to the first empty one.
     pub(super) fn add_old(&mut self, bytes: &[u8]) -> Result<(), Error> {
         for line in bytes.chunks_exact(24) {
             if line[0] == 0 || line[12] == 0 {
@@ -41,24 +41,25 @@ impl Pieces {
         Ok(())
     }
 
-    /// The map, if it agrees with the sizes; the pieces begin at byte `begin` of the content, which has `stored` bytes.
+    /// Returns the map, if the map agrees with the sizes. The pieces begin at byte `begin` of the content, which has
+    /// `stored` bytes.
     pub(super) fn map(self, begin: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
         let agrees = begin.checked_add(self.data) == Some(stored) && self.end <= real_size;
         if agrees { Ok(Map { begin, list: self.list }) } else { Err(damaged()) }
     }
 }
 
-/// Where the pieces of a file with holes belong.
+/// Tells where the pieces of a file with holes belong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Map {
-    /// Bytes of the content before the first piece's: the map itself.
+    /// Number of bytes of the content before the first piece, which hold the map itself.
     begin: u64,
     list: Vec<(u64, u64)>,
 }
 
 impl Map {
-    /// So many bytes of the content, from byte `stored` of it on, as pieces of the file: offsets and lengths. What belongs to the map itself is
-    /// not among them.
+    /// Returns the pieces of the file, as offsets and lengths, that `length` bytes of the content hold from byte
+    /// `stored` on. Bytes of the map itself are left out.
     pub(crate) fn pieces(&self, stored: u64, length: u64) -> impl Iterator<Item = (u64, u64)> {
         let mut from = stored.saturating_sub(self.begin);
         let end = (stored + length).saturating_sub(self.begin);
@@ -73,21 +74,21 @@ impl Map {
     }
 }
 
-/// A map in GNU's format 1.0 as it comes: decimal numbers, each on a line, in whole blocks before the pieces.
+/// Reads a map in GNU's format 1.0: decimal numbers, each on its own line, in whole blocks before the pieces.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     digits: Vec<u8>,
-    /// How many pieces are to come, once that was read.
+    /// The number of pieces that follow, once that number was read.
     left: Option<u64>,
     offset: Option<u64>,
     pieces: Pieces,
 }
 
 impl Reading {
-    /// Takes a byte, and says whether it was the map's last.
+    /// Adds a byte, and returns whether the byte was the last of the map.
     pub(super) fn put(&mut self, byte: u8) -> Result<bool, Error> {
         if byte != b'\n' {
-            // Twenty digits are all that 64 bits need.
+            // A 64-bit number has at most twenty digits.
             if self.digits.len() == 20 {
                 return Err(damaged());
             }
@@ -107,7 +108,7 @@ impl Reading {
         Ok(self.left == Some(0) && self.offset.is_none())
     }
 
-    /// With how many bytes the map had, without what fills its last block.
+    /// Returns the map. `length` counts the bytes of the map without its padding.
     pub(super) fn finish(self, length: u64, stored: u64, real_size: u64) -> Result<Map, Error> {
         self.pieces.map(length.next_multiple_of(BLOCK as u64), stored, real_size)
     }

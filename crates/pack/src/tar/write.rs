@@ -1,52 +1,56 @@
-//! An entry's headers, written.
+//! Writes the headers of an entry.
 
-use crate::{BLOCK, Time};
+use crate::block::{BLOCK, filling};
+use crate::entry::Time;
 
-/// Bytes of a header.
+/// The length of a header in bytes.
 const HEADER: usize = BLOCK as usize;
-/// What the names of pax headers keep of an entry's own.
+/// The most bytes of an entry's name that the name of its pax header contains.
 const LONGEST_HINT: usize = 80;
 
-/// What the headers say.
+/// The values for an entry's headers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct About<'a> {
-    /// With the root, and a `/` at the end of folders.
+    /// The path, which begins with the root. A folder's path ends with `/`.
     pub(crate) path: &'a [u8],
-    /// `0` file, `1` hard link, `2` symbolic link, `5` folder.
+    /// The type: `0` file, `1` hard link, `2` symbolic link, `5` folder.
     pub(crate) kind: u8,
     pub(crate) mode: u32,
     pub(crate) owner: (u32, u32),
-    /// Bytes of content in the archive.
+    /// The number of bytes of content in the archive.
     pub(crate) stored: u64,
     pub(crate) modified: Time,
     pub(crate) target: &'a [u8],
-    /// Of a file with holes, how long it is with them.
+    /// The size of a file with holes, including the holes.
     pub(crate) real_size: Option<u64>,
     pub(crate) xattrs: &'a [(Vec<u8>, Vec<u8>)],
 }
 
-/// A global header with one record: tar passes over it.
+/// Appends a global header with one `comment` record. Other tar readers ignore it.
 pub(crate) fn comment(out: &mut Vec<u8>, parts: &[&[u8]]) {
     let mut records = Vec::new();
     record(&mut records, b"comment", parts);
     extension(out, b'g', b"pax_global_header", &records);
 }
 
-/// The headers of an entry.
+/// Appends the headers of an entry.
 pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
     let last = last_component(about.path);
-    let sparse_name = about.real_size.map(|_| [b"GNUSparseFile.0/", last].concat());
+    // GNU tar uses the same name in the entry's folder. A reader without support for holes creates a file of this name,
+    // so the name must differ from folder to folder.
+    let folder = &about.path[..about.path.len() - last.len()];
+    let sparse_name = about.real_size.map(|_| [folder, b"GNUSparseFile.0/", last].concat());
     let path = sparse_name.as_deref().unwrap_or(about.path);
     let (prefix, name) = split(path).unwrap_or((b"", &path[..path.len().min(100)]));
     let mut records = Vec::new();
-    let long_path = sparse_name.is_none() && split(path).is_none();
+    let long_path = split(path).is_none();
     let long_target = about.target.len() > 100;
     let odd = |wanted: bool, text: &[u8]| wanted && str::from_utf8(text).is_err();
     if odd(long_path, about.path) || odd(long_target, about.target) || odd(sparse_name.is_some(), about.path) {
         record(&mut records, b"hdrcharset", &[b"BINARY"]);
     }
     if long_path {
-        record(&mut records, b"path", &[about.path]);
+        record(&mut records, b"path", &[path]);
     }
     if long_target {
         record(&mut records, b"linkpath", &[about.target]);
@@ -73,7 +77,7 @@ pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
         record(&mut records, b"GNU.sparse.realsize", &[size.to_string().as_bytes()]);
     }
     for (name, value) in about.xattrs {
-        // As GNU tar has it: a `=` would end the keyword.
+        // GNU tar escapes these bytes too: an unescaped `=` would end the keyword.
         let mut key = b"SCHILY.xattr.".to_vec();
         name.iter().for_each(|byte| match byte {
             b'%' => key.extend_from_slice(b"%25"),
@@ -94,7 +98,7 @@ pub(crate) fn headers(out: &mut Vec<u8>, about: &About<'_>) {
     finish(out, header);
 }
 
-/// A header that says more about the next, or about all.
+/// Appends a pax header of type `x`, for the next entry, or `g`, for all entries after it.
 fn extension(out: &mut Vec<u8>, kind: u8, name: &[u8], records: &[u8]) {
     let mut header = [0; HEADER];
     header[..name.len()].copy_from_slice(name);
@@ -106,13 +110,7 @@ fn extension(out: &mut Vec<u8>, kind: u8, name: &[u8], records: &[u8]) {
     header[156] = kind;
     finish(out, header);
     out.extend_from_slice(records);
-    pad(out, records.len() as u64);
-}
-
-/// Zeros up to the next block, after so many bytes of content.
-pub(crate) fn pad(out: &mut Vec<u8>, content: u64) {
-    let zeros = content.next_multiple_of(BLOCK) - content;
-    out.resize(out.len() + zeros as usize, 0);
+    out.resize(out.len() + filling(records.len() as u64) as usize, 0);
 }
 
 fn finish(out: &mut Vec<u8>, mut header: [u8; HEADER]) {
@@ -123,7 +121,8 @@ fn finish(out: &mut Vec<u8>, mut header: [u8; HEADER]) {
     out.extend_from_slice(&header);
 }
 
-/// A number with zeros before it and a NUL behind, or nothing but zeros if it does not fit.
+/// Writes an octal number with leading zeros and a trailing NUL. If the number does not fit, writes zeros and returns
+/// false.
 fn octal(field: &mut [u8], value: u64) -> bool {
     let digits = field.len() - 1;
     let fits = value >> (3 * digits) == 0;
@@ -136,12 +135,12 @@ fn octal(field: &mut [u8], value: u64) -> bool {
     fits
 }
 
-/// `LENGTH KEY=VALUE\n`, where the length counts itself.
+/// Appends a record, `LENGTH KEY=VALUE\n`. The length includes its own digits.
 fn record(records: &mut Vec<u8>, key: &[u8], value: &[&[u8]]) {
     let rest = 3 + key.len() + value.iter().map(|part| part.len()).sum::<usize>();
     let digits = |number: usize| number.to_string().len();
     let mut length = rest + digits(rest);
-    // One more digit may make it longer by one.
+    // The digits of the length may make the record long enough to need one more digit.
     length = rest + digits(length);
     records.extend_from_slice(length.to_string().as_bytes());
     records.push(b' ');
@@ -151,12 +150,12 @@ fn record(records: &mut Vec<u8>, key: &[u8], value: &[&[u8]]) {
     records.push(b'\n');
 }
 
-/// Prefix and name as the header has room for them.
+/// Splits a path into the header's prefix and name, if it fits.
 fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     if path.len() <= 100 {
         return Some((b"", path));
     }
-    // The shortest prefix leaves the longest name; a `/` at the end belongs to the name.
+    // The shortest prefix leaves the longest name. A trailing `/` belongs to the name.
     let earliest = path.len().checked_sub(101)?;
     let slash = path.iter().enumerate().skip(earliest.max(1)).find(|(_, byte)| **byte == b'/')?.0;
     (slash <= 155 && slash + 1 < path.len()).then(|| (&path[..slash], &path[slash + 1..]))
@@ -167,13 +166,14 @@ fn last_component(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
-/// Seconds with as many decimals as it takes.
+/// Formats a time in seconds with as many decimals as needed.
 fn decimal(time: Time) -> String {
     let Time { seconds, nanoseconds } = time;
     if nanoseconds == 0 {
         return seconds.to_string();
     }
-    // Half a second before 1970 is -1 second and half a second more.
+    // A time before 1970 has negative seconds and positive nanoseconds: -0.5 s is -1 second and 500,000,000
+    // nanoseconds.
     let (sign, whole, part) = match seconds {
         0.. => ("", seconds.unsigned_abs(), nanoseconds),
         _ => ("-", (seconds + 1).unsigned_abs(), 1_000_000_000 - nanoseconds),
@@ -196,6 +196,30 @@ mod tests {
             let (number, _) = text.split_once(' ').expect("a space");
             assert_eq!(number.parse::<usize>().expect("a number"), text.len());
         }
+    }
+
+    /// Readers that know no holes extract a file of this name. In one folder for all, files of the same name collided.
+    #[test]
+    fn a_file_with_holes_is_named_in_its_own_folder() {
+        let written = |path: &str| {
+            let mut out = Vec::new();
+            headers(&mut out, &About { path: path.as_bytes(), kind: b'0', real_size: Some(1), ..About::default() });
+            let records = String::from_utf8_lossy(&out[HEADER..]).into_owned();
+            let header = &out[out.len() - HEADER..];
+            let name = header[..100].split(|byte| *byte == 0).next().expect("a name");
+            (String::from_utf8_lossy(name).into_owned(), records)
+        };
+        for folder in ["root/", "root/a/", "root/b/"] {
+            let path = format!("{folder}disk");
+            let (name, records) = written(&path);
+            assert_eq!(name, format!("{folder}GNUSparseFile.0/disk"));
+            assert!(records.contains(&format!(" GNU.sparse.name={path}\n")), "{records}");
+        }
+        // A name that does not fit the header.
+        let folder = format!("root/{}/", "long".repeat(60));
+        let (_, records) = written(&format!("{folder}disk"));
+        assert!(records.contains(&format!(" path={folder}GNUSparseFile.0/disk\n")), "{records}");
+        assert!(records.contains(&format!(" GNU.sparse.name={folder}disk\n")), "{records}");
     }
 
     #[test]

@@ -1,39 +1,38 @@
-//! Files that are being written, and the names they get.
+//! Files that are being written, and their names.
 
-use super::folder::{Dress, Folder, look, times};
-use super::ledger::{Ledger, Trouble};
-use crate::Time;
-use crate::tar::Map;
-use crate::tree::Tree;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ftruncate, linkat, openat, renameat, symlinkat, unlinkat, utimensat};
-use rustix::io::{Errno, pwrite};
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Room for the dots, the random part and the suffix within the 255 bytes that names may have.
-const LONGEST_STEM: usize = 200;
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, ftruncate, linkat, openat, renameat, symlinkat, unlinkat, utimensat,
+};
+use rustix::io::{Errno, pwrite};
 
-/// Where something is to be.
+use super::folder::{Dress, Folder, look, times};
+use super::ledger::Ledger;
+use super::trouble::Trouble;
+use crate::draft;
+use crate::entry::Time;
+use crate::error::{Action, Flaw};
+use crate::tar::Map;
+use crate::tree::Tree;
+
+/// The folder and the name of an entry that is being made.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) folder: Arc<Folder>,
     pub(super) name: Vec<u8>,
-    /// The target folder is nobody else's.
+    /// The target folder is new, and no other program uses it.
     pub(super) fresh: bool,
-    /// What has the name may go.
+    /// An existing file of this name is replaced.
     pub(super) replace: bool,
+    /// The device and the inode of the archive, which is never replaced.
+    pub(super) archive: Option<(u64, u64)>,
 }
 
 impl Place {
-    /// A name nobody has, for until it is complete.
-    fn temporary(&self) -> Vec<u8> {
-        let random = RandomState::new().build_hasher().finish();
-        let stem = &self.name[..self.name.len().min(LONGEST_STEM)];
-        [b".", stem, format!(".{random:016x}.deadpan-part").as_bytes()].concat()
-    }
-
     fn path(&self) -> Vec<u8> {
         let mut path = self.folder.path();
         if !path.is_empty() {
@@ -43,32 +42,34 @@ impl Place {
         path
     }
 
-    /// Whether something has the name that may be replaced; nothing else may have it.
+    /// Returns whether a file of this name exists and will be replaced. Fails if a file exists that must not be
+    /// replaced, or a folder.
     fn taken(&self, folder: &OwnedFd) -> Result<bool, Trouble> {
-        match look(folder, &self.name).map_err(Trouble::system("create"))? {
+        match look(folder, &self.name).map_err(Trouble::system(Action::Create))? {
             None => Ok(false),
-            Some(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => Err(Trouble::IsFolder),
+            Some(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => Err(Trouble::IS_FOLDER),
+            Some(found) if self.archive == Some((found.st_dev, found.st_ino)) => Err(Trouble::ARCHIVE),
             Some(_) if self.replace => Ok(true),
-            Some(_) => Err(Trouble::Exists),
+            Some(_) => Err(Trouble::EXISTS),
         }
     }
 
-    /// Makes what is made in one go, a link, by `make`. If something has the name, it is replaced in one go too.
+    /// Makes a link by `make`. An existing file of this name is replaced in one step.
     pub(super) fn link(&self, make: impl Fn(&OwnedFd, &[u8]) -> Result<(), LinkTrouble>) -> Result<(), Trouble> {
         let folder = self.folder.handle()?;
-        let trouble = |LinkTrouble(verb, error)| Trouble::system(verb)(error);
+        let trouble = |LinkTrouble(action, error)| Trouble::system(action)(error);
         match make(&folder, &self.name) {
             Err(LinkTrouble(_, Errno::EXIST)) => {}
             result => return result.map_err(trouble),
         }
         self.taken(&folder)?;
-        let temporary = self.temporary();
+        let temporary = draft::name(&self.name);
         self.folder.names().change(|| {
             make(&folder, &temporary).map_err(trouble)?;
             let result = renameat(&folder, &temporary, &folder, &self.name);
-            // A link renamed onto another name of the same file stays where it is.
+            // If both names lead to the same file, `rename` does nothing, so the temporary name still exists.
             let _ = unlinkat(&folder, &temporary, AtFlags::empty());
-            result.map_err(Trouble::system("create"))
+            result.map_err(Trouble::system(Action::Create))
         })
     }
 
@@ -78,48 +79,49 @@ impl Place {
             if let Some((uid, gid)) = owner {
                 let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
                 let given = rustix::fs::chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
-                given.map_err(|error| LinkTrouble("set the owner of", error))?;
+                given.map_err(|error| LinkTrouble(Action::SetOwner, error))?;
             }
-            utimensat(folder, name, &times(modified), AtFlags::SYMLINK_NOFOLLOW).map_err(|error| LinkTrouble("set the time of", error))
+            utimensat(folder, name, &times(modified), AtFlags::SYMLINK_NOFOLLOW)
+                .map_err(|error| LinkTrouble(Action::SetTime, error))
         };
         self.link(|folder, name| {
-            symlinkat(target, folder, name).map_err(|error| LinkTrouble("create", error))?;
-            // What failed is not there, as with files.
+            symlinkat(target, folder, name).map_err(|error| LinkTrouble(Action::Create, error))?;
+            // If the owner or time cannot be set, the link is removed.
             dress(folder, name).inspect_err(|_| {
                 let _ = unlinkat(folder, name, AtFlags::empty());
             })
         })
     }
 
-    /// Makes another name of a file, which must be one.
+    /// Makes another name of a file or of a symbolic link.
     pub(super) fn hard(&self, folder: &Folder, target: &[u8]) -> Result<(), Trouble> {
         let from = folder.handle()?;
-        let regular = |found: &rustix::fs::Stat| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
-        if !look(&from, target).map_err(Trouble::system("link to what is the target of"))?.as_ref().is_some_and(regular) {
+        let found = look(&from, target).map_err(Trouble::system(Action::FollowLink))?;
+        let kind = found.as_ref().map(|found| FileType::from_raw_mode(found.st_mode));
+        if !matches!(kind, Some(FileType::RegularFile | FileType::Symlink)) {
             return Err(NO_FILE);
         }
-        self.link(|to, name| linkat(&from, target, to, name, AtFlags::empty()).map_err(|error| LinkTrouble("create", error)))
+        self.link(|to, name| {
+            linkat(&from, target, to, name, AtFlags::empty()).map_err(|error| LinkTrouble(Action::Create, error))
+        })
     }
 }
 
-/// What could not be done to a link, and what the system says.
-pub(super) struct LinkTrouble(&'static str, Errno);
+/// The operation on a link that failed, and the system's error.
+pub(super) struct LinkTrouble(Action, Errno);
 
-/// A hard link to something else.
-pub(super) const NO_FILE: Trouble = Trouble::Other(
-    "is a hard link to something that is no earlier file of the archive",
-    "the archive may be meant to do harm; --keep-going unpacks the rest",
-);
+/// The failure of a hard link whose target is neither a file nor a link.
+pub(super) const NO_FILE: Trouble = Trouble::Archive(|path| Flaw::HardLink { path });
 
-/// A file that is not complete. Unless it lands, it goes when this is dropped.
+/// A file that is not complete. Dropping the draft removes the file, unless [`Draft::land`] gave it its name.
 #[derive(Debug)]
 struct Draft {
     place: Place,
     folder: Arc<OwnedFd>,
     file: Arc<OwnedFd>,
-    /// Its name until then, if that is not its own.
+    /// The temporary name, if the file has one.
     temporary: Option<Vec<u8>>,
-    /// Something has the name, and is to be replaced.
+    /// An existing file of this name is to be replaced.
     taken: bool,
     landed: bool,
 }
@@ -133,10 +135,10 @@ impl Draft {
         };
         if !place.fresh {
             let taken = place.taken(&folder)?;
-            let temporary = place.temporary();
+            let temporary = draft::name(&place.name);
             let names = place.folder.names();
             let file = names.change(|| {
-                let file = create(&temporary).map_err(Trouble::system("create"))?;
+                let file = create(&temporary).map_err(Trouble::system(Action::Create))?;
                 names.add(&temporary, &folder);
                 Ok(file)
             })?;
@@ -145,12 +147,12 @@ impl Draft {
         let file = match create(&place.name) {
             Err(Errno::EXIST) => {
                 place.taken(&folder)?;
-                unlinkat(&folder, &place.name, AtFlags::empty()).map_err(Trouble::system("replace"))?;
+                unlinkat(&folder, &place.name, AtFlags::empty()).map_err(Trouble::system(Action::Replace))?;
                 create(&place.name)
             }
             result => result,
         };
-        let file = file.map_err(Trouble::system("create"))?;
+        let file = file.map_err(Trouble::system(Action::Create))?;
         Ok(Self { place, folder, file: Arc::new(file), temporary: None, taken: false, landed: false })
     }
 
@@ -158,8 +160,8 @@ impl Draft {
         dress.put_on(&self.file, || self.place.path(), ledger)?;
         if let Some(temporary) = &self.temporary {
             if self.taken {
-                // On the disk before the name points to it, so that no crash leaves neither.
-                rustix::fs::fsync(&self.file).map_err(Trouble::system("write"))?;
+                // Sync the new file before it replaces the old one, so that one of them survives a crash.
+                rustix::fs::fsync(&self.file).map_err(Trouble::system(Action::Write))?;
             }
             let names = self.place.folder.names();
             names.change(|| {
@@ -172,14 +174,23 @@ impl Draft {
         Ok(())
     }
 
-    /// Gives it its own name.
+    /// Gives the file its final name.
     fn rename(&self, temporary: &[u8]) -> Result<(), Trouble> {
         if self.taken {
-            return renameat(&self.folder, temporary, &self.folder, &self.place.name).map_err(Trouble::system("replace"));
+            return renameat(&self.folder, temporary, &self.folder, &self.place.name)
+                .map_err(Trouble::system(Action::Replace));
         }
-        match rename_new(&self.folder, temporary, &self.place.name) {
-            Err(Errno::EXIST) => Err(Trouble::Exists),
-            result => result.map_err(Trouble::system("create")),
+        match draft::rename_new(&self.folder, temporary, &self.place.name) {
+            // Another program made a file of this name in the meantime.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.place.replace => {
+                rustix::fs::fsync(&self.file).map_err(Trouble::system(Action::Write))?;
+                match renameat(&self.folder, temporary, &self.folder, &self.place.name) {
+                    Err(Errno::ISDIR) => Err(Trouble::IS_FOLDER),
+                    result => result.map_err(Trouble::system(Action::Replace)),
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Trouble::EXISTS),
+            result => result.map_err(|error| Trouble::System(Action::Create, error)),
         }
     }
 }
@@ -196,56 +207,45 @@ impl Drop for Draft {
     }
 }
 
-/// Renames, unless something has the name.
-fn rename_new(folder: &OwnedFd, from: &[u8], to: &[u8]) -> Result<(), Errno> {
-    #[cfg(target_os = "linux")]
-    match rustix::fs::renameat_with(folder, from, folder, to, rustix::fs::RenameFlags::NOREPLACE) {
-        Err(Errno::INVAL | Errno::NOSYS) => {}
-        result => return result,
-    }
-    linkat(folder, from, folder, to, AtFlags::empty())?;
-    unlinkat(folder, from, AtFlags::empty())
-}
-
 fn write_at(file: impl AsFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Trouble> {
     while !bytes.is_empty() {
         match pwrite(&file, bytes, offset) {
-            Ok(0) => return Err(Trouble::System("write", std::io::ErrorKind::WriteZero.into())),
+            Ok(0) => return Err(Trouble::System(Action::Write, ErrorKind::WriteZero.into())),
             Ok(written) => (bytes, offset) = (&bytes[written..], offset + written as u64),
             Err(Errno::INTR) => {}
-            Err(error) => return Err(Trouble::System("write", error.into())),
+            Err(error) => return Err(Trouble::System(Action::Write, error.into())),
         }
     }
     Ok(())
 }
 
-/// A file whose content is all there: it is made, written and closed in one go, by whoever has time.
+/// Makes, writes and closes a file whose whole content is in `bytes`.
 pub(super) fn write_whole(place: Place, dress: &Dress, bytes: &[u8], ledger: &Ledger) -> Result<(), Trouble> {
     let draft = Draft::begin(place)?;
     write_at(&draft.file, bytes, 0)?;
     draft.land(dress, ledger)
 }
 
-/// A file whose content comes in several pieces, written by several threads.
+/// A file whose content arrives in several pieces, which several threads write.
 #[derive(Debug)]
 pub(super) struct Growing {
     number: u64,
     file: Arc<OwnedFd>,
-    /// Until it lands.
+    /// The draft. `None` after the file got its name or was removed.
     draft: Mutex<Option<Draft>>,
     dress: Dress,
-    /// For a file with holes, once it came.
+    /// The map of a file with holes. Empty until the map is read.
     pub(super) map: OnceLock<Map>,
     sparse: bool,
     tree: Option<Tree>,
     hash: OnceLock<[u8; 32]>,
-    /// Bytes of the content that were not written yet.
+    /// Bytes of the content that are not written yet.
     left: AtomicU64,
     failed: AtomicBool,
     ledger: Arc<Ledger>,
 }
 
-/// What a file that grows will be.
+/// The properties of a file whose content arrives in several pieces.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) number: u64,
@@ -260,7 +260,7 @@ impl Growing {
     pub(super) fn begin(place: Place, plan: Plan, ledger: Arc<Ledger>) -> Result<Self, Trouble> {
         let draft = Draft::begin(place)?;
         if plan.sparse {
-            ftruncate(&draft.file, plan.size).map_err(Trouble::system("write"))?;
+            ftruncate(&draft.file, plan.size).map_err(Trouble::system(Action::Write))?;
         }
         Ok(Self {
             number: plan.number,
@@ -277,7 +277,7 @@ impl Growing {
         })
     }
 
-    /// Takes a piece of the content. The last one, whichever that is, completes the file.
+    /// Writes a piece of the content. The piece that is written last completes the file.
     pub(super) fn put(&self, offset: u64, bytes: &[u8]) {
         if let Some(hash) = self.tree.as_ref().and_then(|tree| tree.add(offset, bytes)) {
             let _ = self.hash.set(hash);
@@ -291,7 +291,7 @@ impl Growing {
         if !last || self.failed.load(Ordering::Acquire) {
             return;
         }
-        // In the head of the match, the lock would be held throughout, and who notes a failure takes it too.
+        // A lock taken in the head of the `match` would be held until its end, and `fail` takes the same lock.
         let draft = self.draft().take();
         match draft.map(|draft| draft.land(&self.dress, &self.ledger)) {
             Some(Ok(())) => self.ledger.complete(self.number, self.hash.get().copied()),
@@ -309,7 +309,7 @@ impl Growing {
             return write_at(&self.file, bytes, offset);
         }
         let Some(map) = self.map.get() else { return Ok(()) };
-        // What belongs to the map comes first.
+        // The stored content begins with the bytes of the map.
         let pieces: Vec<_> = map.pieces(offset, bytes.len() as u64).collect();
         let mut begin = bytes.len() - pieces.iter().map(|(_, length)| *length as usize).sum::<usize>();
         for (place, length) in pieces {

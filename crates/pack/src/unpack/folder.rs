@@ -1,23 +1,30 @@
-//! Folders that are being filled.
+//! Folders into which entries are unpacked.
 //!
-//! A folder gets its own mode and time when nothing more is made in it, which is when the last who holds it lets go: its parent's turn comes after.
-//! It is opened when somebody needs it, always through its parent and by its name alone, so that nothing that lies around there can lead elsewhere.
+//! A folder gets its mode and time when it is full: when its last reference is dropped, which happens before the last
+//! reference to its parent is dropped. A folder is opened when it is needed, relative to its parent and by a single
+//! name, so that no symbolic link is followed.
 
-use super::drafts::Names;
-use super::ledger::{Ledger, Trouble};
-use crate::{Time, shown};
-use rustix::fs::{
-    AtFlags, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, fchmod, fchown, fstat, futimens, mkdirat, openat,
-};
-use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many folders above one that is opened again stay open, as they are likely to be needed next.
+use rustix::fs::{
+    AtFlags, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, fchmod, fchown, fstat, futimens, mkdirat,
+    openat,
+};
+use rustix::io::Errno;
+
+use super::draft_names::DraftNames;
+use super::ledger::Ledger;
+use super::trouble::Trouble;
+use crate::entry::Time;
+use crate::error::{Action, Flaw, words};
+use crate::shown::shown;
+
+/// When a folder is opened again, this many folders above it stay open, since they are likely to be needed next.
 const REOPENED: usize = 32;
 
-/// More folders than this are not left open for those who may need them.
+/// If at least this many folders are open, a folder is closed when the next entry is in another folder.
 const MANY: usize = 128;
 
 /// A folder.
@@ -30,15 +37,26 @@ pub(super) struct Folder {
     ledger: Arc<Ledger>,
 }
 
-/// What a folder gets when it is filled.
+/// The properties that a folder gets when it is full.
 #[derive(Debug)]
 struct AtLast {
-    /// The entry that says so.
+    /// The number of the entry that describes the folder.
     number: Option<u64>,
     dress: Dress,
+    /// The folder existed before this run: if the run fails, the folder gets nothing from the archive.
+    existed: bool,
+    /// Mode and time that the folder had when it was entered.
+    found: Option<Dress>,
 }
 
-/// What files and folders have besides their contents.
+impl AtLast {
+    /// Returns the properties that the folder gets, depending on whether the run failed.
+    fn dress(self, failed: bool) -> Option<Dress> {
+        if failed && self.existed { self.found } else { Some(self.dress) }
+    }
+}
+
+/// The owner, mode, time and attributes of a file or folder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dress {
     pub(super) mode: u32,
@@ -48,31 +66,41 @@ pub(super) struct Dress {
 }
 
 impl Dress {
-    /// Puts it on what lies at `path`. Who owns a file decides who may change it, so that comes first; the time last, as all else changes it.
+    /// Sets these properties on an open file or folder. `path` is for messages. The owner is set first, since only the
+    /// owner may change the file. The time is set last, since the other changes modify it.
     pub(super) fn put_on(&self, handle: &OwnedFd, path: impl Fn() -> Vec<u8>, ledger: &Ledger) -> Result<(), Trouble> {
         if let Some((uid, gid)) = self.owner {
             let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
-            fchown(handle, Some(uid), Some(gid)).map_err(Trouble::system("set the owner of"))?;
+            fchown(handle, Some(uid), Some(gid)).map_err(Trouble::system(Action::SetOwner))?;
         }
         for (name, value) in &self.attributes {
             match rustix::fs::fsetxattr(handle, &name[..], value, rustix::fs::XattrFlags::empty()) {
                 Ok(()) => {}
-                Err(Errno::OPNOTSUPP) => ledger.remark("extended attributes are not restored: this file system has none".into()),
-                // The system has a limit, and file systems have narrower ones, which some tell from a full disk by nothing. The contents are there,
-                // and where the disk is full in truth, the next that are written will say so.
+                Err(Errno::OPNOTSUPP) => {
+                    ledger.remark("extended attributes are not restored: this file system has none".into())
+                }
+                // The system has a limit, and file systems have smaller ones. Some of these report a full disk instead.
+                // If the disk is full, writing the next content fails.
                 Err(Errno::TOOBIG | Errno::RANGE | Errno::NOSPC | Errno::DQUOT) => {
                     let (name, path) = (shown(name), shown(&path()));
-                    ledger.remark(format!("the extended attribute {name} of {path} is not restored: this file system has no room for it"));
+                    ledger.remark(format!(
+                        "the extended attribute {name} of {path} is not restored: this file system has no room for it"
+                    ));
                 }
-                Err(error) => return Err(Trouble::System("set the extended attributes of", error.into())),
+                // Root in a container may lack the permission to set attributes that grant rights.
+                Err(error) if !name.starts_with(b"user.") => {
+                    let (name, path, why) = (shown(name), shown(&path()), words(&error.into()));
+                    ledger.remark(format!("the extended attribute {name} of {path} is not restored: {why}"));
+                }
+                Err(error) => return Err(Trouble::System(Action::SetAttributes, error.into())),
             }
         }
-        fchmod(handle, Mode::from_raw_mode(self.mode as _)).map_err(Trouble::system("set the mode of"))?;
-        futimens(handle, &times(self.modified)).map_err(Trouble::system("set the time of"))
+        fchmod(handle, Mode::from_raw_mode(self.mode as _)).map_err(Trouble::system(Action::SetMode))?;
+        futimens(handle, &times(self.modified)).map_err(Trouble::system(Action::SetTime))
     }
 }
 
-/// The time of last change; that of last access is nobody's business.
+/// Returns timestamps that set the time of the last change, and keep the time of the last access.
 pub(super) fn times(modified: Time) -> Timestamps {
     Timestamps {
         last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },
@@ -81,7 +109,7 @@ pub(super) fn times(modified: Time) -> Timestamps {
 }
 
 impl Folder {
-    /// The one everything goes to, if it goes to one.
+    /// Makes the record of the target folder. `handle` is `None` if there is no target.
     pub(super) fn target(handle: Option<OwnedFd>, ledger: Arc<Ledger>) -> Arc<Self> {
         Self::with(None, Vec::new(), handle, ledger)
     }
@@ -94,59 +122,68 @@ impl Folder {
         Arc::new(folder)
     }
 
-    /// Makes one that is not there yet; `None` if something is.
+    /// Makes a folder. Returns `None` if the name exists.
     pub(super) fn make(parent: &Arc<Self>, name: &[u8], mode: u32) -> Result<Option<Arc<Self>>, Trouble> {
         match mkdirat(&*parent.handle()?, name, Mode::from_raw_mode(mode as _)) {
             Ok(()) => Ok(Some(Self::with(Some(Arc::clone(parent)), name.to_vec(), None, Arc::clone(&parent.ledger)))),
             Err(Errno::EXIST) => Ok(None),
-            Err(error) => Err(Trouble::System("create", error.into())),
+            Err(error) => Err(Trouble::System(Action::Create, error.into())),
         }
     }
 
-    /// Enters one that is there. If it is `ours`, it will be left as it was found, and may be filled whatever its mode says.
+    /// Opens an existing folder to unpack into it. If this run made the folder (`ours`), a mode that forbids access is
+    /// changed for that time. Mode and time are restored afterwards.
     pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool) -> Result<Arc<Self>, Trouble> {
         let above = parent.handle()?;
         let mut locked = None;
         let handle = match open(&above, name) {
             Err(Errno::ACCESS) if ours => {
-                locked = Some(unlock(&above, name).map_err(Trouble::system("open"))?);
+                locked = Some(unlock(&above, name).map_err(Trouble::system(Action::Open))?);
                 open(&above, name)
             }
             result => result,
         };
         let handle = handle.map_err(|error| match error {
-            Errno::NOTDIR | Errno::LOOP => {
-                Trouble::Other("is in the way: it is no folder", "move it away, or choose another folder with -o")
-            }
-            error => Trouble::System("open", error.into()),
+            Errno::NOTDIR | Errno::LOOP => Trouble::Archive(|path| Flaw::InTheWay { path }),
+            error => Trouble::System(Action::Open, error.into()),
         })?;
-        let found = ours.then(|| fstat(&handle)).transpose().map_err(Trouble::system("read"))?;
+        let found = ours.then(|| stat(&handle)).transpose()?;
         if let Some(found) = &found {
             let mode = mode_of(found);
             if mode & 0o700 != 0o700 {
-                fchmod(&handle, Mode::from_raw_mode((mode | 0o700) as _)).map_err(Trouble::system("set the mode of"))?;
+                fchmod(&handle, Mode::from_raw_mode((mode | 0o700) as _)).map_err(Trouble::system(Action::SetMode))?;
             }
         }
         let folder = Self::with(Some(Arc::clone(parent)), name.to_vec(), Some(handle), Arc::clone(&parent.ledger));
         if let Some(found) = found {
             let modified = Time { seconds: found.st_mtime as _, nanoseconds: found.st_mtime_nsec as _ };
-            folder.at_last(None, Dress { mode: locked.unwrap_or(mode_of(&found)), modified, ..Dress::default() });
+            let dress = Dress { mode: locked.unwrap_or(mode_of(&found)), modified, ..Dress::default() };
+            let at_last = AtLast { number: None, found: Some(dress.clone()), dress, existed: true };
+            *folder.at_last.lock().unwrap_or_else(PoisonError::into_inner) = Some(at_last);
         }
         Ok(folder)
     }
 
-    /// What it gets when it is filled.
-    pub(super) fn at_last(&self, number: Option<u64>, dress: Dress) {
-        *self.at_last.lock().unwrap_or_else(PoisonError::into_inner) = Some(AtLast { number, dress });
+    /// Records the properties that the folder gets when it is full. `existed` tells whether it existed before this run.
+    pub(super) fn at_last(&self, number: u64, dress: Dress, existed: bool) {
+        let mut at_last = self.at_last.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = at_last.take().and_then(|before| before.found);
+        *at_last = Some(AtLast { number: Some(number), dress, existed, found });
     }
 
-    /// It is filled.
+    /// Sets the folder's mode and time. Nothing may be made in the folder after this.
     pub(super) fn fill(&self) {
         let at_last = self.at_last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(AtLast { number, dress }) = at_last
-            && let Err(trouble) = self.handle().and_then(|handle| dress.put_on(&handle, || self.path(), &self.ledger))
-        {
-            self.ledger.fail_late(number.unwrap_or(u64::MAX), &self.path(), trouble);
+        let Some(at_last) = at_last else { return };
+        let number = at_last.number.unwrap_or(u64::MAX);
+        let Some(dress) = at_last.dress(self.ledger.stopped()) else { return };
+        let filled = self.handle().and_then(|handle| {
+            // A new folder can inherit the setgid bit from its parent, and an existing folder can have it already.
+            let special = if dress.owner.is_none() { mode_of(&stat(&handle)?) & 0o7000 } else { 0 };
+            Dress { mode: dress.mode | special, ..dress }.put_on(&handle, || self.path(), &self.ledger)
+        });
+        if let Err(trouble) = filled {
+            self.ledger.fail_late(number, &self.path(), trouble);
         }
     }
 
@@ -154,8 +191,8 @@ impl Folder {
         &self.name
     }
 
-    /// What files in it are called before they are complete.
-    pub(super) fn names(&self) -> &Names {
+    /// The temporary names of files that are not complete.
+    pub(super) fn names(&self) -> &DraftNames {
         &self.ledger.names
     }
 
@@ -169,9 +206,9 @@ impl Folder {
         }
     }
 
-    /// The open folder.
+    /// Returns the open folder, and opens it if necessary.
     pub(super) fn handle(&self) -> Result<Arc<OwnedFd>, Trouble> {
-        // Those above that are not open, this one first.
+        // This folder and those above it that are not open.
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {
@@ -179,14 +216,14 @@ impl Folder {
                 break Arc::clone(handle);
             }
             closed.push(folder);
-            folder = folder.parent.as_deref().ok_or(Trouble::System("open", Errno::BADF.into()))?;
+            folder = folder.parent.as_deref().ok_or(Trouble::System(Action::Open, Errno::BADF.into()))?;
         };
         for (above, folder) in closed.into_iter().enumerate().rev() {
             let mut slot = folder.slot();
             handle = match &*slot {
-                // Somebody was quicker.
+                // Another thread opened the folder in the meantime.
                 Some(handle) => Arc::clone(handle),
-                None => Arc::new(open(&handle, &folder.name).map_err(Trouble::system("open"))?),
+                None => Arc::new(open(&handle, &folder.name).map_err(Trouble::system(Action::Open))?),
             };
             if above < REOPENED {
                 folder.keep(&mut slot, Arc::clone(&handle));
@@ -195,14 +232,14 @@ impl Folder {
         Ok(handle)
     }
 
-    /// Closes it for now.
+    /// Closes the folder for now.
     pub(super) fn close(&self) {
         if self.parent.is_some() && self.slot().take().is_some() {
             self.ledger.folders.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Closes it for now, if many are open.
+    /// Closes the folder for now, if many folders are open.
     pub(super) fn leave(&self) {
         if self.ledger.folders.load(Ordering::Relaxed) > MANY {
             self.close();
@@ -235,16 +272,22 @@ fn open(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
     openat(parent, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
+fn stat(folder: &OwnedFd) -> Result<Stat, Trouble> {
+    fstat(folder).map_err(Trouble::system(Action::Read))
+}
+
 #[allow(clippy::unnecessary_cast)] // It is narrower on other systems.
 fn mode_of(found: &Stat) -> u32 {
     found.st_mode as u32 & 0o7777
 }
 
-/// Lets the owner into a folder that even he may not read, and says what its mode was. Without opening it, only its name could be used, which may be somebody else's by now.
+/// Gives the owner all permissions for a folder that its owner may not read. Returns the mode that the folder had.
+/// The mode is set through a descriptor (`O_PATH`), because another folder may have the name by now.
 #[cfg(target_os = "linux")]
 fn unlock(parent: &OwnedFd, name: &[u8]) -> Result<u32, Errno> {
     use std::os::fd::AsRawFd;
-    let place = openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    let place =
+        openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     let mode = mode_of(&fstat(&place)?);
     rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::from_raw_mode((mode | 0o700) as _))?;
     Ok(mode)
@@ -255,7 +298,7 @@ fn unlock(_parent: &OwnedFd, _name: &[u8]) -> Result<u32, Errno> {
     Err(Errno::ACCESS)
 }
 
-/// A name in a folder, as it is on the disk.
+/// Looks up a name in a folder, without following links. Returns `None` if the name does not exist.
 pub(super) fn look(folder: &OwnedFd, name: &[u8]) -> Result<Option<Stat>, Errno> {
     match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => Ok(Some(found)),

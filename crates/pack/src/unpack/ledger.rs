@@ -1,107 +1,75 @@
-//! What became of each entry, for all threads.
+//! The state of each entry, shared by all threads.
 
-use super::drafts::Names;
-use super::{Failure, Progress};
-use crate::names::Paths;
-use crate::{Error, shown};
-use rustix::io::Errno;
-use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// No more failures and remarks than this are kept with their words: an archive may consist of nothing else.
+use rustix::io::Errno;
+
+use super::draft_names::DraftNames;
+use super::outcome::{Failure, Progress};
+use super::queue::{Hash, Queue};
+use super::trouble::Trouble;
+use crate::block::BLOCK;
+use crate::entry::{Entry, Kind};
+use crate::error::{Change, Error, Flaw};
+use crate::names::Paths;
+use crate::shown::shown;
+
+/// The maximum number of failures and of remarks that are kept. An archive can cause one for each entry.
 const MOST_WORDS: usize = 1000;
 
-/// Why an entry is not there, by those who do not know its path.
-#[derive(Debug)]
-pub(super) enum Trouble {
-    /// The system said no, when this was to be done.
-    System(&'static str, io::Error),
-    /// Something has the name.
-    Exists,
-    /// A folder has the name.
-    IsFolder,
-    /// What stands after the path, and a hint.
-    Other(&'static str, &'static str),
-    /// Somebody knew.
-    Known(Error),
-}
-
-impl Trouble {
-    pub(super) fn system(verb: &'static str) -> impl Fn(Errno) -> Self {
-        move |error| Self::System(verb, error.into())
-    }
-
-    fn error(self, path: &[u8]) -> Error {
-        let path = if path.is_empty() { "the target folder".into() } else { shown(path) };
-        match self {
-            Self::System(verb, error) => Error::Entry { verb, path, error },
-            Self::Exists => {
-                Error::Refused { what: format!("{path} exists already"), hint: "replace it with --force, or choose another folder with -o" }
-            }
-            Self::IsFolder => Error::Refused {
-                what: format!("{path} exists already, and is a folder"),
-                hint: "folders are not replaced; move it away, or choose another folder with -o",
-            },
-            Self::Other(why, hint) => Error::Archive { what: format!("{path} {why}"), hint },
-            Self::Known(error) => error,
-        }
-    }
-}
-
-/// Where everything is written down.
+/// The state of all entries.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    state: Mutex<State>,
-    /// Tells that nothing is outstanding.
+    state: Mutex<LedgerState>,
+    /// Signals that each [`Rest`](super::Rest) was completed or dropped.
     idle: Condvar,
     keep_going: bool,
-    /// Set for the first error that ends everything.
+    /// Set by the first error that ends the work.
     stopped: AtomicBool,
-    /// Set where the system is the reason, or who ends it: what is left to do would fail too.
+    /// Set when the system fails or the caller stops the work. The remaining files are then not written.
     lost: AtomicBool,
-    /// Folders that are open.
+    /// The number of open folders.
     pub(super) folders: AtomicUsize,
-    /// What files are called before they are complete.
-    pub(super) names: Names,
+    /// The temporary names of files that are not complete.
+    pub(super) names: DraftNames,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Entries that are not done, or whose place in the index has not come; the first one's number.
-    first: u64,
-    queue: VecDeque<Item>,
-    /// The number of the first that is not done.
+struct LedgerState {
+    queue: Queue,
+    /// The number of the first entry that is not done.
     not_done: u64,
-    /// The number of the next that the index will name.
+    /// The number of the next entry that the index will name.
     not_indexed: u64,
-    /// The path of the last before `first` that was wanted.
+    /// The path of the last selected entry that left the queue.
     before: Option<Vec<u8>>,
     complete: u64,
+    /// The target folder counts among the complete entries.
+    root: bool,
     failed: u64,
     failures: Vec<Failure>,
     failed_paths: Paths,
     remarks: Vec<String>,
     more_remarks: u64,
-    fatal: Option<(u64, Error)>,
-    /// Files that are not what the index says, and have to go.
+    fatal: Option<Fatal>,
+    /// The index in `failures` of the error that ended the work, if the caller received it.
+    told: Option<usize>,
+    /// Paths of files that contradict the index and must be removed.
     wrong: Vec<Vec<u8>>,
-    /// Rests that somebody has yet to complete.
+    /// The number of [`Rest`](super::Rest)s that the caller still holds.
     outstanding: usize,
 }
 
+/// The error that ends the work.
 #[derive(Debug)]
-struct Item {
-    path: Vec<u8>,
-    facts: [u8; 16],
-    done: Option<bool>,
-    /// Nobody wants it.
-    passed: bool,
-    hash: Option<[u8; 32]>,
-    expected: Option<[u8; 32]>,
-    /// The index says otherwise: it has to go, should it come to be.
-    wrong: bool,
+struct Fatal {
+    /// The number of the entry that failed, or of the next one.
+    number: u64,
+    /// The index of this error in `failures`, if it is there.
+    failure: Option<usize>,
+    error: Error,
 }
 
 impl Ledger {
@@ -113,100 +81,115 @@ impl Ledger {
             stopped: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             folders: AtomicUsize::new(0),
-            names: Names::default(),
+            names: DraftNames::default(),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LedgerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new entry; its number.
-    pub(super) fn begin(&self, path: &[u8], facts: [u8; 16]) -> u64 {
+    /// Begins an entry, and returns its number. `entry` is `None` for entries that are refused at once.
+    pub(super) fn begin(&self, path: &[u8], facts: [u8; 16], entry: Option<&Entry>) -> u64 {
+        let stored = match entry {
+            Some(Entry { target: Some(target), .. }) => target.len(),
+            Some(Entry { kind: Kind::File | Kind::Sparse, .. }) => 32,
+            _ => 0,
+        };
+        let headers = entry.map_or(BLOCK, |entry| entry.content.saturating_sub(entry.begin));
         let mut state = self.state();
-        state.queue.push_back(Item { path: path.to_vec(), facts, done: None, passed: false, hash: None, expected: None, wrong: false });
-        state.first + state.queue.len() as u64 - 1
+        let number = state.queue.push(path, facts, stored, headers);
+        if state.not_indexed != u64::MAX && state.queue.is_late() {
+            let error = crate::index::damaged("it does not come for hundreds of thousands of entries");
+            self.stop_with(&mut state, Fatal { number, failure: None, error });
+        }
+        number
     }
 
-    /// It is there.
+    /// Records that the entry is complete, and the hash of its content.
     pub(super) fn complete(&self, number: u64, hash: Option<[u8; 32]>) {
         let mut state = self.state();
-        let Some(item) = state.item(number) else {
-            // A folder that was passed over at first.
+        let Some(item) = state.queue.get_mut(number) else {
+            // The entry is a folder that was first passed over, and is now needed. The root is always the first of
+            // these.
             state.complete += 1;
+            state.root |= number == 0;
             return;
         };
         item.done = Some(true);
-        item.hash = hash;
-        let (known, wrong) = (item.wrong, item.expected.is_some() && item.expected != hash);
-        if known {
-            let path = item.path.clone();
-            state.wrong.push(path);
+        let wrong = matches!(item.hash, Hash::Expected(expected) if hash != Some(expected));
+        item.hash = hash.map_or(Hash::Unknown, Hash::Found);
+        if item.wrong {
+            let path = state.queue.path(number);
+            state.wrong.extend(path);
         } else {
             state.complete += 1;
+            let is_root = number == 0 && state.queue.path(0).is_some_and(|path| path.is_empty());
+            state.root |= is_root;
         }
         if wrong {
-            self.changed(&mut state, number, "its contents were changed");
+            self.changed(&mut state, number, Change::Content);
         }
         state.advance();
     }
 
-    /// It is not wanted.
+    /// Records that the entry is not selected.
     pub(super) fn pass(&self, number: u64) {
         let mut state = self.state();
-        let Some(item) = state.item(number) else { return };
+        let Some(item) = state.queue.get_mut(number) else { return };
         item.done = Some(false);
         item.passed = true;
         state.advance();
     }
 
-    /// It is not.
+    /// Records that the entry failed.
     pub(super) fn fail(&self, number: u64, trouble: Trouble) {
         let mut state = self.state();
-        let Some(item) = state.item(number) else { return };
+        let Some(item) = state.queue.get_mut(number) else { return };
         item.done = Some(false);
-        let path = item.path.clone();
+        let path = state.queue.path(number).unwrap_or_default();
         self.note(&mut state, number, &path, trouble);
         state.advance();
     }
 
-    /// It is there, but not as it should be.
+    /// Records that an entry failed after it was complete.
     pub(super) fn fail_late(&self, number: u64, path: &[u8], trouble: Trouble) {
         self.note(&mut self.state(), number, path, trouble);
     }
 
-    fn note(&self, state: &mut State, number: u64, path: &[u8], trouble: Trouble) {
+    fn note(&self, state: &mut LedgerState, number: u64, path: &[u8], trouble: Trouble) {
         let ends = matches!(&trouble, Trouble::System(_, error) if no_use(error));
         let error = trouble.error(path);
         state.failed += 1;
         state.failed_paths.add(path);
-        if state.failures.len() < MOST_WORDS {
+        let failure = (state.failures.len() < MOST_WORDS).then_some(state.failures.len());
+        if failure.is_some() {
             state.failures.push(Failure { path: path.to_vec(), error: error.clone() });
         }
         if ends {
             self.lost.store(true, Ordering::Relaxed);
         }
         if ends || !self.keep_going {
-            self.stop_with(state, number, error);
+            self.stop_with(state, Fatal { number, failure, error });
         }
     }
 
-    /// Nothing more can be done.
+    /// Ends the work with this error.
     pub(super) fn stop(&self, number: u64, error: Error) {
-        self.stop_with(&mut self.state(), number, error);
+        self.stop_with(&mut self.state(), Fatal { number, failure: None, error });
     }
 
-    /// Somebody wants all of it to end.
+    /// Ends the work because the caller asks for it.
     pub(super) fn give_up(&self) {
         self.lost.store(true, Ordering::Relaxed);
         self.stop(u64::MAX, Error::Stopped);
     }
 
-    fn stop_with(&self, state: &mut State, number: u64, error: Error) {
+    fn stop_with(&self, state: &mut LedgerState, fatal: Fatal) {
         self.stopped.store(true, Ordering::Relaxed);
-        // Of several, the one that stands first in the archive.
-        if state.fatal.as_ref().is_none_or(|(other, _)| number < *other) {
-            state.fatal = Some((number, error));
+        // Of several errors, the error of the earliest entry is kept.
+        if state.fatal.as_ref().is_none_or(|other| fatal.number < other.number) {
+            state.fatal = Some(fatal);
         }
     }
 
@@ -218,71 +201,76 @@ impl Ledger {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// The error that ended everything, once.
+    /// Returns the error that ended the work. Later calls return `Ok`.
     pub(super) fn check(&self) -> Result<(), Error> {
         if !self.stopped() {
             return Ok(());
         }
-        Err(self.state().fatal.take().map_or(Error::Stopped, |(_, error)| error))
+        let mut state = self.state();
+        let Some(fatal) = state.fatal.take() else { return Err(Error::Stopped) };
+        state.told = fatal.failure;
+        Err(fatal.error)
     }
 
-    /// The index describes the next entry: of a hard link, also whose other name it is.
+    /// Compares the next entry with its record in the index. `file` is the target of a hard link.
     pub(super) fn index(&self, facts: [u8; 16], hash: Option<[u8; 32]>, file: Option<&[u8]>) -> Result<(), Error> {
         let mut state = self.state();
         let number = state.not_indexed;
         let lost = file.is_some_and(|file| state.failed_paths.has(file));
-        let Some(item) = state.item(number) else { return Err(Error::damaged("the index has more entries than the archive")) };
-        item.expected = hash;
+        state.queue.named(number);
+        let Some(item) = state.queue.get_mut(number) else {
+            return Err(Error::damaged("the index has more entries than the archive"));
+        };
         let same = item.facts == facts;
         let there = item.done == Some(true);
-        let changed = there && item.hash != hash;
+        let changed = there && item.hash != hash.map_or(Hash::Unknown, Hash::Found);
+        item.hash = hash.map_or(Hash::Unknown, Hash::Expected);
         state.not_indexed += 1;
         if !same {
-            self.changed(&mut state, number, "it was changed, or moved");
+            self.changed(&mut state, number, Change::Headers);
         } else if changed || lost && there {
-            self.changed(&mut state, number, "its contents were changed");
+            self.changed(&mut state, number, Change::Content);
         }
         state.advance();
         Ok(())
     }
 
-    fn changed(&self, state: &mut State, number: u64, how: &'static str) {
-        let Some(item) = state.item(number) else { return };
-        // Once is enough.
-        item.expected = None;
-        item.hash = None;
-        let (path, done) = (item.path.clone(), item.done);
-        // It may yet fail, and what somebody else had there stays.
+    fn changed(&self, state: &mut LedgerState, number: u64, change: Change) {
+        let Some(item) = state.queue.get_mut(number) else { return };
+        // Forget the hash, so that the entry does not fail a second time.
+        item.hash = Hash::Unknown;
+        let done = item.done;
+        // An entry that is not done can still fail. In that case, a file that existed before this run stays.
         item.wrong = done.is_none();
+        let path = state.queue.path(number).unwrap_or_default();
         if done == Some(true) {
             state.wrong.push(path.clone());
             state.complete -= 1;
         }
-        let what = format!("{} is not what the index says: {how}", shown(&path));
-        let hint = "the archive was changed after it was made; get it again";
-        self.note(state, number, &path, Trouble::Known(Error::Archive { what, hint }));
+        let flaw = Flaw::Changed { path: shown(&path), change };
+        self.note(state, number, &path, Trouble::Known(flaw.into()));
     }
 
-    /// How many entries the index has not named.
+    /// Returns how many entries the index has not named.
     pub(super) fn not_indexed(&self) -> u64 {
         let state = self.state();
-        state.first + state.queue.len() as u64 - state.not_indexed
+        state.queue.end() - state.not_indexed
     }
 
-    /// Archives without an index wait for none.
+    /// Records that the archive has no index.
     pub(super) fn no_index(&self) {
         let mut state = self.state();
         state.not_indexed = u64::MAX;
         state.advance();
     }
 
-    /// Whether each entry is there or has failed.
+    /// Returns true if each entry is complete or has failed.
     pub(super) fn all_done(&self) -> bool {
         let state = self.state();
-        state.not_done == state.first + state.queue.len() as u64
+        state.not_done == state.queue.end()
     }
 
-    /// Files that have to go, each once.
+    /// Removes and returns the paths of files that must be removed.
     pub(super) fn wrong(&self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.state().wrong)
     }
@@ -291,7 +279,7 @@ impl Ledger {
         self.state().failed_paths.has(path)
     }
 
-    /// Keeps a remark, and each only once: what is true of a file system would come with every file.
+    /// Adds a remark, unless the same remark exists. A remark can apply to every file.
     pub(super) fn remark(&self, remark: String) {
         let mut state = self.state();
         if state.remarks.contains(&remark) {
@@ -314,12 +302,12 @@ impl Ledger {
         (std::mem::take(&mut state.failures), state.failed)
     }
 
-    /// A rest is handed out.
+    /// Counts a [`Rest`](super::Rest) that the caller receives.
     pub(super) fn hand_out(&self) {
         self.state().outstanding += 1;
     }
 
-    /// It is done, or dropped.
+    /// Counts a [`Rest`](super::Rest) that was completed or dropped.
     pub(super) fn hand_back(&self) {
         let mut state = self.state();
         state.outstanding -= 1;
@@ -328,7 +316,7 @@ impl Ledger {
         }
     }
 
-    /// Waits until no rest is outstanding.
+    /// Waits until each [`Rest`](super::Rest) was completed or dropped.
     pub(super) fn wait(&self) {
         let mut state = self.state();
         while state.outstanding > 0 {
@@ -338,30 +326,30 @@ impl Ledger {
 
     pub(super) fn progress(&self) -> Progress {
         let state = self.state();
-        let done = state.queue.range(..(state.not_done - state.first) as usize);
-        let until = done.rev().find(|item| !item.passed).map_or_else(|| state.before.clone(), |item| Some(item.path.clone()));
-        Progress { complete: state.complete, until, failed: state.failed, failures: state.failures.clone() }
+        let wanted = |number: &u64| state.queue.get(*number).is_some_and(|item| !item.passed);
+        let until = (state.queue.first()..state.not_done).rev().find(wanted);
+        let until = until.map_or_else(|| state.before.clone(), |number| state.queue.path(number));
+        let others = state.failures.iter().enumerate().filter(|(place, _)| Some(*place) != state.told);
+        let failures = others.map(|(_, failure)| failure.clone()).collect();
+        Progress { complete: state.complete, root: state.root, until, failed: state.failed, failures }
     }
 }
 
-impl State {
-    fn item(&mut self, number: u64) -> Option<&mut Item> {
-        self.queue.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
-    }
-
-    /// Forgets what is done and was in the index.
+impl LedgerState {
+    /// Forgets entries that are done and that the index has named.
     fn advance(&mut self) {
-        while self.queue.get((self.not_done - self.first) as usize).is_some_and(|item| item.done.is_some()) {
+        while self.queue.get(self.not_done).is_some_and(|item| item.done.is_some()) {
             self.not_done += 1;
         }
-        while self.first < self.not_done.min(self.not_indexed) {
-            self.before = self.queue.pop_front().filter(|item| !item.passed).map(|item| item.path).or(self.before.take());
-            self.first += 1;
+        while self.queue.first() < self.not_done.min(self.not_indexed) {
+            if self.queue.pop().is_some_and(|item| !item.passed) {
+                self.before.get_or_insert_default().splice(.., self.queue.before().iter().copied());
+            }
         }
     }
 }
 
-/// Whether trying on makes no sense.
+/// Whether the other entries would fail for the same reason.
 fn no_use(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::NOSPC | Errno::DQUOT | Errno::ROFS | Errno::IO))
 }

@@ -1,76 +1,156 @@
-//! Making what an archive holds: folders and links at once, files by whoever gets their content.
+//! Makes the entries of an archive: folders and links at once, files when their content arrives.
 
-use super::file::{Growing, NO_FILE, Place, Plan};
-use super::folder::{self, Dress, Folder};
-use super::ledger::Trouble;
-use super::rest::Job;
-use super::single::without_file;
-use super::{Current, Unpacker};
-use crate::names::alike;
-use crate::path::{name, parent};
-use crate::tar::Member;
-use crate::{Kind, shown};
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// For so many names that are alike, their fellows are searched for.
+use super::file::{Growing, NO_FILE, Place, Plan};
+use super::folder::{self, Dress, Folder};
+use super::ledger::Ledger;
+use super::options::Unpacking;
+use super::rest::FileJob;
+use super::trouble::Trouble;
+use super::way::Way;
+use crate::entry::Kind;
+use crate::error::Flaw;
+use crate::names::{Paths, alike};
+use crate::path::{name, parent};
+use crate::shown::shown;
+use crate::tar::{Map, Member};
+
+/// Look up at most this many clashing names.
 const SEARCHED: u32 = 16;
 
-/// An owner whose number is too long.
-const NO_OWNER: Trouble = Trouble::Other("belongs to an owner or a group that no system has", "leave out --owner");
+/// The failure of an entry whose owner's number is too long.
+const NO_OWNER: Trouble = Trouble::Archive(|path| Flaw::Owner { path });
 
-impl Unpacker {
-    /// Makes the folders above an entry that were passed over.
-    pub(super) fn make_above(&mut self, path: &[u8], bytes: &[u8]) {
-        let above = self.only.as_mut().map_or_else(Vec::new, |only| only.above(path));
-        for (number, folder) in above {
-            let path = folder.entry.path.clone();
-            if let Err(trouble) = self.make(folder, number, bytes, 0) {
-                self.ledger.fail_late(number, &path, trouble);
-            }
+/// The attribute that holds an access control list.
+const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
+
+/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights, so only root restores them.
+fn is_restored(name: &[u8], root: bool) -> bool {
+    let rights: [&[u8]; 3] = [b"security.capability", ACCESS_LIST, b"system.posix_acl_default"];
+    name.starts_with(b"user.") || root && rights.contains(&name)
+}
+
+/// Makes entries in a folder.
+#[derive(Debug)]
+pub(super) struct Maker {
+    options: Unpacking,
+    /// The archive is a pack.
+    pack: bool,
+    ledger: Arc<Ledger>,
+    way: Way,
+    /// Paths that this run made, if the target folder existed before.
+    made: Paths,
+    /// Names that this run made, to find names that differ only in case or accents.
+    names: Paths,
+    searches: u32,
+    /// The file whose content comes next.
+    next: NextContent,
+    /// Files to write from the bytes of the current [`Unpacker::put`](super::Unpacker::put).
+    jobs: Vec<FileJob>,
+    /// The process runs as root.
+    root: bool,
+    /// The number of extended attributes that are not restored.
+    attributes: u64,
+}
+
+/// The file whose content comes next.
+#[derive(Debug, Default)]
+enum NextContent {
+    /// The content belongs to an entry that is not unpacked.
+    #[default]
+    Ignored,
+    /// The next event contains the whole content.
+    Whole { number: u64, place: Place, dress: Dress },
+    /// The content arrives in several events.
+    Growing(Arc<Growing>),
+}
+
+/// Whether a folder was made in this run.
+#[derive(Clone, Copy, PartialEq)]
+enum Whose {
+    Ours,
+    Others,
+}
+
+impl Maker {
+    /// Makes entries in `target`. Without a target, every entry fails.
+    pub(super) fn new(target: Option<OwnedFd>, options: Unpacking, ledger: Arc<Ledger>) -> Self {
+        let root = rustix::process::geteuid().is_root();
+        Self {
+            options: Unpacking { owner: options.owner && root, ..options },
+            pack: false,
+            way: Way::new(Folder::target(target, Arc::clone(&ledger))),
+            ledger,
+            made: Paths::default(),
+            names: Paths::default(),
+            searches: 0,
+            next: NextContent::Ignored,
+            jobs: Vec::new(),
+            root,
+            attributes: 0,
         }
     }
 
+    /// Sets whether the archive is a pack. Called before the first entry is made.
+    pub(super) fn begin(&mut self, pack: bool) {
+        self.pack = pack;
+    }
+
+    /// Ends the previous entry. If its file is not complete, the file is removed when its last piece is written or
+    /// dropped.
+    pub(super) fn next_entry(&mut self) {
+        self.next = NextContent::Ignored;
+    }
+
+    /// Makes an entry. `bytes` are the bytes that the caller passed in. The last `ready` of them belong to the entry's
+    /// content or to later entries.
     pub(super) fn make(&mut self, member: Member, number: u64, bytes: &[u8], ready: usize) -> Result<(), Trouble> {
         let dress = self.dress(&member)?;
         let entry = member.entry;
         if entry.path.is_empty() {
-            self.way.target().at_last(Some(number), dress);
+            if self.options.fresh || self.options.replace {
+                self.way.target().at_last(number, dress, !self.options.fresh);
+            }
             self.ledger.complete(number, None);
             return Ok(());
         }
         let twice = self.note_name(&entry.path, bytes)?;
         let folder = self.folder_of(&entry.path, bytes)?;
         let name = name(&entry.path).to_vec();
-        let fresh = self.options.fresh;
+        let (fresh, archive) = (self.options.fresh, self.options.archive);
         match entry.kind {
             Kind::Folder => {
-                let folder = self.folder(&folder, &name, &entry.path, true, bytes)?;
-                folder.at_last(Some(number), dress);
+                let (folder, whose) = self.folder(&folder, &name, &entry.path, true, bytes)?;
+                if whose != Whose::Others || self.options.replace {
+                    folder.at_last(number, dress, whose == Whose::Others);
+                }
                 self.way.push(folder);
             }
             Kind::SymbolicLink | Kind::HardLink => {
-                let place = Place { folder, name, fresh, replace: self.options.replace || twice };
+                let place = Place { folder, name, fresh, replace: self.options.replace || twice, archive };
                 let target = entry.target.unwrap_or_default();
                 if entry.kind == Kind::SymbolicLink {
                     place.symbolic(&target, entry.modified, dress.owner)?;
                 } else {
-                    self.hard(&place, &entry.path, &target, bytes)?;
+                    self.hard(&place, &target, bytes)?;
                 }
                 self.is_made(&entry.path);
             }
             Kind::File | Kind::Sparse => {
-                let place = Place { folder, name, fresh, replace: self.options.replace || twice };
+                let place = Place { folder, name, fresh, replace: self.options.replace || twice, archive };
                 let sparse = entry.kind == Kind::Sparse;
                 self.is_made(&entry.path);
                 if sparse || entry.stored > ready as u64 {
-                    let hashed = self.parser.is_pack();
+                    let hashed = self.pack;
                     let plan = Plan { number, dress, sparse, size: entry.size, stored: entry.stored, hashed };
-                    self.current = Current::Growing(Arc::new(Growing::begin(place, plan, Arc::clone(&self.ledger))?));
+                    self.next = NextContent::Growing(Arc::new(Growing::begin(place, plan, Arc::clone(&self.ledger))?));
                 } else if entry.stored == 0 {
-                    self.jobs.push(Job::Whole { number, place, dress, range: 0..0, hashed: self.parser.is_pack() });
+                    self.jobs.push(FileJob::Whole { number, place, dress, range: 0..0, hashed: self.pack });
                 } else {
-                    self.current = Current::Whole { number, place, dress };
+                    self.next = NextContent::Whole { number, place, dress };
                 }
                 return Ok(());
             }
@@ -79,17 +159,70 @@ impl Unpacker {
         Ok(())
     }
 
+    /// Sets the offsets of the pieces of the file whose content comes next.
+    pub(super) fn map(&mut self, map: Map) {
+        if let NextContent::Growing(file) = &self.next {
+            let _ = file.map.set(map);
+            // The whole file may be one hole.
+            self.jobs.push(FileJob::Piece { file: Arc::clone(file), offset: 0, range: 0..0 });
+        }
+    }
+
+    /// Takes the next piece of the content. `range` is its position in the bytes that the caller passed in.
+    pub(super) fn content(&mut self, offset: u64, range: Range<usize>) {
+        match &self.next {
+            NextContent::Ignored => {}
+            NextContent::Growing(file) => self.jobs.push(FileJob::Piece { file: Arc::clone(file), offset, range }),
+            NextContent::Whole { .. } => {
+                if let NextContent::Whole { number, place, dress } = std::mem::take(&mut self.next) {
+                    self.jobs.push(FileJob::Whole { number, place, dress, range, hashed: self.pack });
+                }
+            }
+        }
+    }
+
+    /// Removes and returns the files that are left to write.
+    pub(super) fn jobs(&mut self) -> Vec<FileJob> {
+        std::mem::take(&mut self.jobs)
+    }
+
+    /// Removes a file whose content contradicts the index.
+    pub(super) fn remove(&self, path: &[u8]) {
+        // The entry's failure is recorded already, so an error of the removal is ignored.
+        let _ = self.way.remove(path, self.options.fresh || self.made.has(parent(path)));
+    }
+
+    /// Ends the work. Sets the modes and times of folders, and adds remarks on properties that were not restored.
+    pub(super) fn end(&mut self) {
+        self.way.end();
+        if self.attributes > 0 {
+            self.ledger.remark(format!(
+                "{} extended attributes are not restored: beside those of users, only root restores access control \
+                 lists and capabilities",
+                self.attributes
+            ));
+        }
+    }
+
     fn dress(&mut self, member: &Member) -> Result<Dress, Trouble> {
-        // All bits set means nobody to the system, which would leave it with whoever unpacks.
+        // To the system, a number with all bits set means: do not change the owner.
         let id = |id: u64| u32::try_from(id).ok().filter(|id| *id != u32::MAX).ok_or(NO_OWNER);
         let owner = self.options.owner.then(|| Ok((id(member.uid)?, id(member.gid)?))).transpose()?;
-        // The bits above lend an owner's rights to others, whoever the owner is now.
-        let mode = member.entry.mode & if owner.is_some() { 0o7777 } else { 0o777 };
+        // The setuid and setgid bits grant the owner's rights to others, so they are restored only with the owner.
+        let special = if owner.is_some() { member.entry.mode & 0o7000 } else { 0 };
+        let mode = member.entry.mode & 0o777 & !self.options.mask | special;
         let mut attributes = Vec::new();
         if self.options.attributes {
             attributes.clone_from(&member.attributes);
-            attributes.retain(|(name, _)| name.starts_with(b"user."));
+            attributes.retain(|(name, _)| is_restored(name, self.root));
             self.attributes += (member.attributes.len() - attributes.len()) as u64;
+        }
+        let is_list = |(name, _): &(Vec<u8>, Vec<u8>)| name == ACCESS_LIST;
+        if member.acl || member.attributes.iter().any(is_list) && !attributes.iter().any(is_list) {
+            self.ledger.remark(
+                "access control lists are not restored: the group permissions of files that had one are its mask"
+                    .into(),
+            );
         }
         Ok(Dress { mode, modified: member.entry.modified, owner, attributes })
     }
@@ -100,7 +233,7 @@ impl Unpacker {
         }
     }
 
-    /// Does all that is left to do, so that what was read before is there.
+    /// Writes all files that were read so far, and waits for the other threads.
     fn settle(&mut self, bytes: &[u8]) {
         for job in self.jobs.drain(..) {
             job.run(bytes, &self.ledger);
@@ -108,86 +241,94 @@ impl Unpacker {
         self.ledger.wait();
     }
 
-    /// Remarks on names that are alike, and says whether this very path may be ours to replace.
+    /// Adds a remark if another name in the folder differs only in case or accents. Returns whether this run made the
+    /// same path before.
     fn note_name(&mut self, path: &[u8], bytes: &[u8]) -> Result<bool, Trouble> {
         let (folder, name) = (parent(path), name(path));
         if self.names.add_folded(folder, name) {
             return Ok(false);
         }
-        // On some systems, it is the same file; on all, it may be.
+        // On some file systems, both names lead to the same file, so files that are not written yet are written first.
         self.settle(bytes);
         let there = match self.way.reach(folder, self.options.fresh || self.made.has(folder)) {
             Ok(folder) => folder.handle().ok(),
             Err(_) => None,
         };
         let same = there.as_ref().and_then(|there| folder::look(there, name).ok().flatten()).is_some();
-        if !same || self.parser.is_pack() {
+        if !same || self.pack {
             let fellow = there.as_ref().filter(|_| self.searches < SEARCHED).and_then(|there| fellow(there, name));
             self.searches += 1;
             let fellow = fellow.map_or_else(|| "another name".into(), |fellow| shown(&fellow));
-            self.ledger.remark(format!("{} differs from {fellow} in case or accents only: not every system can have both", shown(path)));
+            self.ledger.remark(format!(
+                "{} differs from {fellow} only in case or accents, and some systems cannot store both",
+                shown(path)
+            ));
         }
-        // What somebody else had there is not ours, however often the archive comes to it.
+        // A file that existed before this run is not replaced, even if the archive contains its path several times.
         let ours = if self.options.fresh { same } else { self.made.has(path) && !self.ledger.has_failed(path) };
-        Ok(ours && !self.parser.is_pack())
+        Ok(ours && !self.pack)
     }
 
-    /// The folder that an entry goes into. In a pack it came before; elsewhere it is made.
+    /// Returns the folder of an entry. In a pack, the folder is an earlier entry. In other archives, a missing folder
+    /// is made.
     fn folder_of(&mut self, path: &[u8], bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
         let path = parent(path);
         let mut known = self.way.back_to(path);
         while known < path.len() {
-            if self.parser.is_pack() {
-                return Err(Trouble::Other("has no folder to be in: it failed, or is missing", "see what failed before"));
+            if self.pack {
+                return Err(Trouble::Archive(|path| Flaw::NoFolder { path }));
             }
             let rest = &path[known..];
             let begin = known + usize::from(rest.starts_with(b"/"));
             let end = path[begin..].iter().position(|byte| *byte == b'/').map_or(path.len(), |length| begin + length);
             let so_far = &path[..end];
             if !self.names.add_folded(parent(so_far), name(so_far)) {
-                // A file with this name may wait to be made.
+                // A file of this name may not be written yet.
                 self.settle(bytes);
             }
-            let folder = self.folder(&self.way.last(), name(so_far), so_far, false, bytes)?;
+            let (folder, _) = self.folder(&self.way.last(), name(so_far), so_far, false, bytes)?;
             self.way.push(folder);
             known = end;
         }
         Ok(self.way.last())
     }
 
-    /// A folder, made or entered.
-    fn folder(&mut self, parent: &Arc<Folder>, name: &[u8], path: &[u8], named: bool, bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
-        // Nobody looks in before it has its mode; folders that nobody described are as all are.
+    /// Makes or opens a folder. `named` tells whether an entry of the archive describes the folder.
+    fn folder(
+        &mut self,
+        parent: &Arc<Folder>,
+        name: &[u8],
+        path: &[u8],
+        named: bool,
+        bytes: &[u8],
+    ) -> Result<(Arc<Folder>, Whose), Trouble> {
+        // A folder that an entry describes is accessible only to its owner until its mode is set. A folder that exists
+        // only in the paths of other entries gets the default mode of the umask.
         let mode = if named { 0o700 } else { 0o777 };
         if let Some(folder) = Folder::make(parent, name, mode)? {
             self.is_made(path);
-            return Ok(folder);
+            return Ok((folder, Whose::Ours));
         }
-        // Somebody may still be at work in it, and would set its time after us.
+        // Another thread may still write into the folder, which would change its time after it was set.
         self.settle(bytes);
-        let ours = self.options.fresh || self.made.has(path);
-        let folder = Folder::enter(parent, name, ours || named)?;
-        if named {
-            self.is_made(path);
-        }
-        Ok(folder)
+        let whose = if self.options.fresh || self.made.has(path) { Whose::Ours } else { Whose::Others };
+        let unlock = whose == Whose::Ours || named && self.options.replace;
+        Ok((Folder::enter(parent, name, unlock)?, whose))
     }
 
-    fn hard(&mut self, place: &Place, path: &[u8], target: &[u8], bytes: &[u8]) -> Result<(), Trouble> {
-        if self.only.as_mut().is_some_and(|only| !only.filter().has(target)) {
-            return Err(Trouble::Known(without_file(path, target)));
-        }
+    fn hard(&mut self, place: &Place, target: &[u8], bytes: &[u8]) -> Result<(), Trouble> {
         self.settle(bytes);
         let made = self.options.fresh || self.made.has(target);
         if !made || self.ledger.has_failed(target) {
             return Err(NO_FILE);
         }
-        let folder = self.way.reach(parent(target), self.options.fresh || self.made.has(parent(target))).map_err(|_| NO_FILE)?;
+        let folder =
+            self.way.reach(parent(target), self.options.fresh || self.made.has(parent(target))).map_err(|_| NO_FILE)?;
         place.hard(&folder, name(target))
     }
 }
 
-/// What is in a folder under a name that is like `name`.
+/// Returns a name in the folder that differs from `name` only in case or accents.
 fn fellow(folder: &OwnedFd, name: &[u8]) -> Option<Vec<u8>> {
     let entries = rustix::fs::Dir::read_from(folder).ok()?.flatten();
     entries.map(|entry| entry.file_name().to_bytes().to_vec()).find(|other| other != name && alike(other, name))

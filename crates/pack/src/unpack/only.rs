@@ -1,22 +1,25 @@
-//! A part of an archive that is read through: what was selected, and the folders that lead to it.
+//! Unpacks a part of an archive that is read in order: the selected entries, and the folders above them.
 
+use crate::error::{Error, Refusal};
 use crate::path::is_under;
 use crate::select::Filter;
+use crate::shown::shown;
 use crate::tar::Member;
-use crate::{Error, shown};
 
-/// Extended attributes of folders that were passed over are kept up to so many bytes: each folder may have a megabyte, and be in a thousand others.
+/// The limit for the extended attributes of the folders that are kept in [`Only`]. Each folder can have a megabyte of
+/// attributes, and a thousand folders can be nested.
 const MOST_ATTRIBUTES: usize = 16 << 20;
 
-/// So much room takes an attribute besides its bytes, at least: there may be very short ones, in millions.
+/// The memory of an attribute in addition to its bytes. It counts, since there can be millions of short attributes.
 const ATTRIBUTE: usize = size_of::<(Vec<u8>, Vec<u8>)>();
 
-/// What is to be unpacked.
+/// The selection, and the folders that may still be needed.
 #[derive(Debug)]
 pub(super) struct Only {
     filter: Filter,
-    /// Folders that were passed over, each in the one before, with their numbers: they are made when something in them is. In a pack these are
-    /// all that can still be needed, and so there are never more of them than paths are deep.
+    /// Folders that are not made yet, with their numbers, each inside the previous one. A folder is made when an entry
+    /// in it is selected. In a pack, only the folders above the current entry can still be needed, so their number is
+    /// at most the depth of a path.
     passed: Vec<(u64, Member)>,
 }
 
@@ -29,10 +32,14 @@ impl Only {
         &mut self.filter
     }
 
-    /// A folder was passed over.
+    /// Keeps a folder that is not selected, in case an entry in it is.
     pub(super) fn pass(&mut self, number: u64, folder: Member) -> Result<(), Error> {
         let path = &folder.entry.path;
-        while self.passed.last().is_some_and(|(_, above)| !is_under(path, &above.entry.path) || above.entry.path == *path) {
+        while self
+            .passed
+            .last()
+            .is_some_and(|(_, above)| !is_under(path, &above.entry.path) || above.entry.path == *path)
+        {
             self.passed.pop();
         }
         self.passed.push((number, folder));
@@ -41,11 +48,10 @@ impl Only {
             return Ok(());
         }
         let path = self.passed.last().map_or_else(String::new, |(_, folder)| shown(&folder.entry.path));
-        let what = format!("the folders down to {path} have extended attributes that take up more than {MOST_ATTRIBUTES} bytes");
-        Err(Error::Refused { what, hint: "leave out --xattrs, or unpack all of it" })
+        Err(Refusal::Attributes { path, limit: MOST_ATTRIBUTES }.into())
     }
 
-    /// The folders above `path` that were passed over, the outermost first; they count as made from now on.
+    /// Removes and returns the folders above `path` that were passed over, the outermost first.
     pub(super) fn above(&mut self, path: &[u8]) -> Vec<(u64, Member)> {
         let count = self.passed.iter().take_while(|(_, folder)| is_under(path, &folder.entry.path)).count();
         self.passed.drain(..count).collect()

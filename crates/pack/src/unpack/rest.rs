@@ -1,21 +1,22 @@
-//! What is left to do with bytes whose headers were read.
+//! Files that are still to be written, after the unpacker has read the headers.
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::file::{Growing, Place, write_whole};
 use super::folder::Dress;
 use super::ledger::Ledger;
-use std::ops::Range;
-use std::sync::Arc;
 
-/// Files to be written. Dropped instead of completed, it takes the files with it that would have been.
+/// Files to be written. If a rest is dropped without [`Rest::complete`], its files are left out.
 #[derive(Debug)]
 #[must_use]
 pub struct Rest {
-    jobs: Vec<Job>,
+    jobs: Vec<FileJob>,
     ledger: Arc<Ledger>,
 }
 
 #[derive(Debug)]
-pub(super) enum Job {
+pub(super) enum FileJob {
     /// A file with all of its content.
     Whole { number: u64, place: Place, dress: Dress, range: Range<usize>, hashed: bool },
     /// A piece of a file's content.
@@ -23,12 +24,12 @@ pub(super) enum Job {
 }
 
 impl Rest {
-    pub(super) fn new(jobs: Vec<Job>, ledger: Arc<Ledger>) -> Self {
+    pub(super) fn new(jobs: Vec<FileJob>, ledger: Arc<Ledger>) -> Self {
         ledger.hand_out();
         Self { jobs, ledger }
     }
 
-    /// Does it, with the same bytes that were put. What fails is known to the unpacker.
+    /// Writes the files, from the same bytes that were put. The unpacker records failures.
     pub fn complete(mut self, bytes: &[u8]) {
         for job in std::mem::take(&mut self.jobs) {
             job.run(bytes, &self.ledger);
@@ -38,13 +39,13 @@ impl Rest {
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        // Folders are left, and files that are not complete removed, before anybody takes this for done.
+        // Close folders and remove incomplete files before the rest counts as done.
         self.jobs.clear();
         self.ledger.hand_back();
     }
 }
 
-impl Job {
+impl FileJob {
     pub(super) fn run(self, bytes: &[u8], ledger: &Ledger) {
         if ledger.is_lost() {
             return;

@@ -1,26 +1,31 @@
-//! An archive from a stream, on several threads.
+//! Unpacks a stream on several threads.
 
-use super::{Outcome, Unpacker};
-use crate::{Error, Work};
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The archive is read in units of so many bytes.
+use super::outcome::Outcome;
+use super::rest::Rest;
+use super::unpacker::Unpacker;
+use crate::error::Error;
+use crate::work::Work;
+
+/// The number of bytes that a thread reads at once.
 const UNIT: usize = 1 << 20;
 
-/// More threads than this do not make a file system faster.
+/// The maximum number of threads. More threads do not make a file system faster.
 const MOST_THREADS: usize = 16;
 
-/// Unpacks all of `input`. After an error, [`Unpacker::progress`] says what is there.
+/// Unpacks all of `input`. After an error, [`Unpacker::progress`] tells what is complete.
 pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>) -> Result<Outcome, Error> {
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let threads = if work.threads == 0 { cores() } else { work.threads }.min(MOST_THREADS);
-    let turn = Mutex::new(Turn { input, unpacker: &mut *unpacker, error: None, ended: false });
+    let turn = Mutex::new(UnpackTurn { input, unpacker: &mut *unpacker, error: None, ended: false });
     thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|| take_turns(&turn, work));
-        }
+        // If the system cannot start a thread, the threads that run do its work.
+        let spawned =
+            (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, || take_turns(&turn, work)).ok());
+        let _others: Vec<_> = spawned.collect();
         take_turns(&turn, work);
     });
     match turn.into_inner().unwrap_or_else(PoisonError::into_inner).error {
@@ -29,15 +34,15 @@ pub fn unpack(input: impl Read + Send, unpacker: &mut Unpacker, work: &Work<'_>)
     }
 }
 
-/// What one thread has at a time.
-struct Turn<'u, R> {
+/// The state that one thread holds at a time.
+struct UnpackTurn<'u, R> {
     input: R,
     unpacker: &'u mut Unpacker,
     error: Option<Error>,
     ended: bool,
 }
 
-fn take_turns<R: Read>(turn: &Mutex<Turn<'_, R>>, work: &Work<'_>) {
+fn take_turns<R: Read>(turn: &Mutex<UnpackTurn<'_, R>>, work: &Work<'_>) {
     let mut unit = vec![0; UNIT];
     loop {
         let (rest, length) = {
@@ -59,15 +64,15 @@ fn take_turns<R: Read>(turn: &Mutex<Turn<'_, R>>, work: &Work<'_>) {
     }
 }
 
-impl<R: Read> Turn<'_, R> {
-    fn next(&mut self, unit: &mut [u8], work: &Work<'_>) -> Result<Option<(super::Rest, usize)>, Error> {
+impl<R: Read> UnpackTurn<'_, R> {
+    fn next(&mut self, unit: &mut [u8], work: &Work<'_>) -> Result<Option<(Rest, usize)>, Error> {
         if self.ended {
             return Ok(None);
         }
         if work.stop.is_some_and(|stop| stop()) {
             return Err(Error::Stopped);
         }
-        // An excerpt of a pack is an input that finds faults in it.
+        // The input may be an excerpt, which returns errors of this crate.
         let length = fill(&mut self.input, unit).map_err(|error| error.downcast().unwrap_or_else(Error::Read))?;
         self.ended = length < unit.len();
         if length == 0 {

@@ -1,34 +1,38 @@
-//! One file of an archive, written to a stream instead of a folder.
+//! Writes one file of an archive to a stream instead of a folder.
 
-use super::ledger::Ledger;
-use crate::tar::{Map, Member};
-use crate::{Error, Kind, shown};
-use blake3::Hasher;
 use std::fmt;
 use std::io::{self, Write};
 
-/// As many zeros are written at a time.
+use blake3::Hasher;
+
+use super::ledger::Ledger;
+use crate::entry::Kind;
+use crate::error::{Error, Refusal};
+use crate::shown::shown;
+use crate::tar::{Map, Member};
+
+/// Zeros for holes. Each write is at most this long.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Where the file goes, and how much of it went.
+/// The stream that receives the file, and the state of the writing.
 pub(super) struct Single {
     output: Box<dyn Write + Send>,
-    /// Its number and path, once it came.
+    /// The number and the path of the file. `None` until its entry is read.
     file: Option<(u64, Vec<u8>)>,
-    /// Bytes that are to come.
+    /// Bytes that are still missing.
     left: u64,
     hash: Hasher,
     hashed: bool,
-    /// Of a file with holes.
+    /// The holes of the file, if it has some.
     holes: Option<Holes>,
 }
 
-/// Zeros that are in the stream, but not in the archive.
+/// The holes of the file: zeros in the stream that are not in the archive.
 #[derive(Debug)]
 struct Holes {
-    /// Once it came; what comes before is the map itself.
+    /// The map. `None` until it is read; until then, the content consists of the map.
     map: Option<Map>,
-    /// How much of the file is written, and how long it is.
+    /// Bytes of the file that are written, and the length of the file.
     at: u64,
     size: u64,
 }
@@ -38,42 +42,38 @@ impl Single {
         Self { output, file: None, left: 0, hash: Hasher::new(), hashed: false, holes: None }
     }
 
-    /// A selected entry. There may be no other, and nothing but a file can be a stream.
+    /// Begins a selected entry. Fails unless the entry is a file and the only selected entry.
     pub(super) fn begin(&mut self, member: Member, number: u64, hashed: bool, ledger: &Ledger) -> Result<(), Error> {
         let entry = member.entry;
-        let refused = |what| {
-            let hint = "name a folder with -o, or save the sealed file without armor first";
-            Err(Error::Refused { what, hint })
-        };
         if let Some((_, first)) = &self.file {
-            return refused(format!(
-                "{} and {} are both selected, and only one file can be taken out of a pipe",
-                shown(first),
-                shown(&entry.path)
-            ));
+            return Err(Refusal::Several { first: shown(first), second: shown(&entry.path) }.into());
         }
         if let Some(target) = entry.target.filter(|_| entry.kind == Kind::HardLink) {
-            return Err(without_file(&entry.path, &target));
+            return Err(without_file(&entry.path, &target).into());
         }
         if !matches!(entry.kind, Kind::File | Kind::Sparse) {
-            let what = if entry.path.is_empty() { "the whole folder".into() } else { shown(&entry.path) };
-            return refused(format!("{what} is no file that can be taken out of a pipe"));
+            let path = if entry.path.is_empty() { "the whole folder".into() } else { shown(&entry.path) };
+            return Err(Refusal::NoFile { path }.into());
         }
         (self.left, self.hashed) = (entry.stored, hashed);
         self.holes = (entry.kind == Kind::Sparse).then_some(Holes { map: None, at: 0, size: entry.size });
         self.file = Some((number, entry.path));
-        self.put(0, &[], ledger)
+        self.end_if_complete(ledger)
     }
 
-    /// Where the file's pieces belong.
+    /// Sets the offsets of the file's pieces.
     pub(super) fn map(&mut self, map: Map) {
         if let Some(holes) = &mut self.holes {
             holes.map = Some(map);
         }
     }
 
-    /// The next bytes of it, which begin at byte `offset` of what is stored.
+    /// Writes the next bytes of the file, which begin at byte `offset` of the stored content.
     pub(super) fn put(&mut self, offset: u64, bytes: &[u8], ledger: &Ledger) -> Result<(), Error> {
+        if self.left == 0 {
+            // The content of another entry.
+            return Ok(());
+        }
         let output = &mut self.output;
         self.hash.update(bytes);
         self.left -= bytes.len() as u64;
@@ -82,6 +82,11 @@ impl Single {
             Some(holes) => holes.put(output, offset, bytes),
         }
         .map_err(Error::Write)?;
+        self.end_if_complete(ledger)
+    }
+
+    fn end_if_complete(&mut self, ledger: &Ledger) -> Result<(), Error> {
+        let output = &mut self.output;
         if let (0, Some((number, _))) = (self.left, &self.file) {
             if let Some(holes) = &mut self.holes {
                 holes.fill(output, holes.size).map_err(Error::Write)?;
@@ -97,7 +102,7 @@ impl Holes {
     fn put(&mut self, output: &mut impl Write, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let Some(map) = &self.map else { return Ok(()) };
         let pieces: Vec<_> = map.pieces(offset, bytes.len() as u64).collect();
-        // What belongs to the map comes first.
+        // The stored content begins with the bytes of the map.
         let mut begin = bytes.len() - pieces.iter().map(|(_, length)| *length as usize).sum::<usize>();
         for (place, length) in pieces {
             self.fill(output, place)?;
@@ -108,7 +113,7 @@ impl Holes {
         Ok(())
     }
 
-    /// Writes the hole that reaches to byte `end` of the file.
+    /// Writes zeros up to byte `end` of the file.
     fn fill(&mut self, output: &mut impl Write, end: u64) -> io::Result<()> {
         while self.at < end {
             let length = (end - self.at).min(ZEROS.len() as u64);
@@ -119,10 +124,9 @@ impl Holes {
     }
 }
 
-/// Of a hard link, whose contents stand with its file and passed by with that.
-pub(super) fn without_file(link: &[u8], file: &[u8]) -> Error {
-    let what = format!("{} is a hard link to {}, which is not selected", shown(link), shown(file));
-    Error::Refused { what, hint: "select that file: its contents are there, and this archive is read once, from the beginning to the end" }
+/// Returns the error for a hard link whose file is not selected: the file's content was passed over.
+pub(super) fn without_file(link: &[u8], file: &[u8]) -> Refusal {
+    Refusal::LinkWithoutFile { link: shown(link), file: shown(file) }
 }
 
 impl fmt::Debug for Single {

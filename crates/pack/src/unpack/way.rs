@@ -1,14 +1,16 @@
-//! The way from the target to the folder that is being filled.
+//! The open folders from the target down to the current folder.
 
-use super::folder::Folder;
-use super::ledger::Trouble;
-use crate::path::name;
 use std::sync::Arc;
 
-/// So many of the folders on the way are open.
+use super::folder::Folder;
+use super::trouble::Trouble;
+use crate::error::Action;
+use crate::path::{name, parent};
+
+/// At most this many folders on the way are open.
 const OPEN: usize = 64;
 
-/// Folders, each in the one before.
+/// Folders, each inside the one before.
 #[derive(Debug)]
 pub(super) struct Way {
     folders: Vec<Arc<Folder>>,
@@ -35,7 +37,7 @@ impl Way {
         }
     }
 
-    /// How many folders of `path` are on the way, and how many bytes of it these are.
+    /// Returns the number of folders of `path` that are on the way, and the length of their part of `path`.
     fn common(&self, path: &[u8]) -> (usize, usize) {
         let (mut count, mut length) = (0, 0);
         if path.is_empty() {
@@ -51,7 +53,7 @@ impl Way {
         (count, length)
     }
 
-    /// Goes back until all on the way is part of `path`. Says how many bytes of it these are.
+    /// Leaves folders until all that are on the way belong to `path`. Returns the length of their part of `path`.
     pub(super) fn back_to(&mut self, path: &[u8]) -> usize {
         let (count, length) = self.common(path);
         while self.folders.len() > count {
@@ -62,7 +64,7 @@ impl Way {
         length
     }
 
-    /// A folder that is there, without leaving the way.
+    /// Opens an existing folder without leaving the way.
     pub(super) fn reach(&self, path: &[u8], ours: bool) -> Result<Arc<Folder>, Trouble> {
         let (count, length) = self.common(path);
         let mut folder = Arc::clone(count.checked_sub(1).map_or(&self.target, |last| &self.folders[last]));
@@ -74,11 +76,12 @@ impl Way {
 
     /// Removes a file or a link.
     pub(super) fn remove(&self, path: &[u8], ours: bool) -> Result<(), Trouble> {
-        let folder = self.reach(super::parent(path), ours)?;
-        rustix::fs::unlinkat(&*folder.handle()?, name(path), rustix::fs::AtFlags::empty()).map_err(Trouble::system("remove"))
+        let folder = self.reach(parent(path), ours)?;
+        rustix::fs::unlinkat(&*folder.handle()?, name(path), rustix::fs::AtFlags::empty())
+            .map_err(Trouble::system(Action::Remove))
     }
 
-    /// Lets go of all folders: they get their times.
+    /// Leaves all folders, so that they get their modes and times.
     pub(super) fn end(&mut self) {
         while self.folders.pop().is_some() {}
         self.target.fill();

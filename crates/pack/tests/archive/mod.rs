@@ -1,9 +1,9 @@
-//! Archives made by hand, also such as nobody should make.
+//! Builds archives byte by byte, including hostile ones.
 #![allow(dead_code)] // Each file of tests uses some of it.
 
 pub mod pack;
 
-/// A header with the right sum.
+/// A header with a correct checksum.
 pub fn header(path: &[u8], kind: u8, size: u64, target: &[u8]) -> [u8; 512] {
     let mut block = [0; 512];
     block[..path.len()].copy_from_slice(path);
@@ -44,7 +44,7 @@ pub fn hard_link(path: &str, target: &str) -> Vec<u8> {
     header(path.as_bytes(), b'1', 0, target.as_bytes()).to_vec()
 }
 
-/// A pax header with these records.
+/// A pax header with the given records.
 pub fn pax(kind: u8, records: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (key, value) in records {
@@ -57,7 +57,7 @@ pub fn pax(kind: u8, records: &[(&str, &[u8])]) -> Vec<u8> {
     filled([&header(b"pax", kind, bytes.len() as u64, b"")[..], &bytes].concat())
 }
 
-/// The two blocks at the end.
+/// The two blocks of zeros at the end.
 pub fn end() -> Vec<u8> {
     vec![0; 1024]
 }

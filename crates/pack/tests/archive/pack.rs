@@ -1,11 +1,11 @@
-//! Packs made by hand, as docs/format-pack.md says.
+//! Builds packs byte by byte, according to docs/format-pack.md.
 
 use super::{file, folder, hard_link, header, pax, symlink};
 
-/// What is said of an entry, in the archive and in the index.
+/// An entry, in the archive and in the index.
 #[derive(Clone)]
 pub struct Entry {
-    /// Its blocks in the archive.
+    /// The entry's blocks in the archive.
     pub blocks: Vec<u8>,
     pub kind: u8,
     pub path: String,
@@ -13,16 +13,19 @@ pub struct Entry {
     pub mode: u64,
     pub seconds: i64,
     pub nanoseconds: u64,
-    /// Its content, or its target.
+    /// The content, or a link's target.
     pub content: Vec<u8>,
-    /// With holes: its size.
+    /// The size of a file with holes.
     pub size: Option<u64>,
+    /// The length of the content that the index claims, if wrong.
+    pub stored: Option<u64>,
 }
 
 fn entry(kind: u8, path: &str, blocks: Vec<u8>, content: &[u8]) -> Entry {
     let mode = if kind == 2 { 0o755 } else { 0o644 };
     let (path, content) = (path.to_string(), content.to_vec());
-    Entry { blocks, kind, path, headers: 1, mode, seconds: 1_000_000_000, nanoseconds: 0, content, size: None }
+    let (seconds, size, stored) = (1_000_000_000, None, None);
+    Entry { blocks, kind, path, headers: 1, mode, seconds, nanoseconds: 0, content, size, stored }
 }
 
 fn rooted(path: &str) -> String {
@@ -49,13 +52,13 @@ pub fn a_hard_link(path: &str, target: &str) -> Entry {
     entry(4, path, hard_link(&rooted(path), &rooted(target)), target.as_bytes())
 }
 
-/// With a time that needs a pax header.
+/// A file with nanoseconds in its time, which needs a pax header.
 pub fn a_fine_file(path: &str, content: &[u8]) -> Entry {
     let blocks = [pax(b'x', &[("mtime", b"-5.25")]), file(&rooted(path), content)].concat();
     Entry { blocks, headers: 3, seconds: -6, nanoseconds: 750_000_000, ..a_file(path, content) }
 }
 
-/// One piece at the end of many zeros.
+/// A file with one hole, and one piece of data at the end.
 pub fn a_file_with_holes(path: &str, size: u64, piece: &[u8]) -> Entry {
     let mut content = format!("1\n{}\n{}\n", size - piece.len() as u64, piece.len()).into_bytes();
     content.resize(512, 0);
@@ -81,10 +84,10 @@ pub fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A pack as it grows.
+/// A pack under construction.
 pub struct Pack {
     pub bytes: Vec<u8>,
-    /// Records of the part that is not written yet, and where its first entry begins.
+    /// The records of the part that is not written yet, and the offset of its first entry.
     part: Vec<u8>,
     begin: u64,
     count: u32,
@@ -102,7 +105,7 @@ impl Pack {
         Self { bytes, part, begin: 0, count: 0, first, before, table, parts: 0, entries: 0 }
     }
 
-    /// Adds an entry, and to the index what `indexed` says of it.
+    /// Adds an entry, and describes it in the index as `indexed`.
     pub fn add_as(&mut self, entry: &Entry, indexed: &Entry) {
         let begin = self.bytes.len() as u64;
         if self.count == 0 {
@@ -121,7 +124,7 @@ impl Pack {
         for number in [(begin - end) / 512, indexed.headers, indexed.mode, zigzag, indexed.nanoseconds] {
             record.extend(varint(number));
         }
-        let length = varint(indexed.content.len() as u64);
+        let length = varint(indexed.stored.unwrap_or(indexed.content.len() as u64));
         match indexed.kind {
             1 | 5 => {
                 record.extend(indexed.size.map(varint).unwrap_or_default());
@@ -157,7 +160,7 @@ impl Pack {
         part
     }
 
-    /// Puts the index of what came into the archive.
+    /// Writes the index of the entries so far into the archive.
     pub fn block(mut self) -> Self {
         let digits = |part: &[u8]| (part.len() + "comment=deadpan index ".len() + 5).to_string().len();
         let at = self.bytes.len() as u64 + 512;
@@ -178,6 +181,7 @@ impl Pack {
         }
         let offset = self.bytes.len() as u64;
         self.bytes.extend(&self.table);
+        self.bytes.resize((self.bytes.len() + 64).next_multiple_of(10_240) - 64, 0);
         self.bytes.extend(offset.to_be_bytes());
         self.bytes.extend((self.table.len() as u64).to_be_bytes());
         self.bytes.extend(self.entries.to_be_bytes());
@@ -189,7 +193,7 @@ impl Pack {
     }
 }
 
-/// Something that is no pack's business.
+/// A device, which a pack must not contain.
 pub fn a_device(path: &str) -> Entry {
     entry(1, path, header(rooted(path).as_bytes(), b'3', 0, b"").to_vec(), b"")
 }

@@ -1,11 +1,12 @@
-//! A pack put together from docs/format-pack.md, to be read rather than to be fast. It shares nothing with the crate but the types of entries.
+//! A slow and simple writer of packs, written from docs/format-pack.md. Of the crate, it uses only the types of
+//! entries.
 
-// Each test program uses a part of it.
+// Each test program uses only a part of this module.
 #![allow(dead_code)]
 
 use deadpan_pack::{Entry, Kind, Time};
 
-/// What an entry is to be; where it lies follows.
+/// An entry to write, without its position.
 #[derive(Clone, Debug)]
 pub struct Item {
     pub path: Vec<u8>,
@@ -35,29 +36,29 @@ impl Item {
         Self { target: target.as_ref().to_vec(), ..Self::new(path, kind) }
     }
 
-    /// Something instead of a hash, by which entries can be told apart.
+    /// A placeholder for the hash, different for each entry.
     pub fn hash(&self) -> [u8; 32] {
         *blake3::hash(&self.path).as_bytes()
     }
 }
 
-/// A part before it has its place.
+/// A part, before its position is known.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
-    /// Where it lies, if it is in an index block.
+    /// The part's position, if it is in an index block.
     pub place: Option<u64>,
     pub count: u32,
     pub first: Vec<u8>,
     pub bytes: Vec<u8>,
 }
 
-/// A pack whose parts end after so many entries each, and, if `inside` says so, go into the archive as soon as they are complete.
+/// A pack whose parts have the given numbers of entries. With `inside`, complete parts go into the archive.
 pub fn pack(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<Entry>) {
     let (archive, parts, entries) = archive(items, counts, inside);
     (with_index(archive, &parts), entries)
 }
 
-/// The archive to its end, and the parts.
+/// The archive up to its end, and the parts.
 pub fn archive(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<Part>, Vec<Entry>) {
     let mut archive = global(b"deadpan pack 1");
     let (mut parts, mut entries) = (Vec::new(), Vec::new());
@@ -88,7 +89,7 @@ pub fn archive(items: &[Item], counts: &[usize], inside: bool) -> (Vec<u8>, Vec<
     (archive, parts, entries)
 }
 
-/// Parts, table and trailer behind an archive.
+/// Appends parts, table and trailer to an archive.
 pub fn with_index(mut pack: Vec<u8>, parts: &[Part]) -> Vec<u8> {
     let mut table = Vec::new();
     for part in parts {
@@ -106,10 +107,11 @@ pub fn with_index(mut pack: Vec<u8>, parts: &[Part]) -> Vec<u8> {
     with_table(pack, &table, parts.iter().map(|part| u64::from(part.count)).sum(), parts.len() as u32)
 }
 
-/// Table and trailer behind the parts.
+/// Appends the table, the zeros and the trailer after the parts.
 pub fn with_table(mut pack: Vec<u8>, table: &[u8], entries: u64, parts: u32) -> Vec<u8> {
     let offset = pack.len() as u64;
     pack.extend(table);
+    pack.resize((pack.len() + 64).next_multiple_of(10_240) - 64, 0);
     pack.extend(offset.to_be_bytes());
     pack.extend((table.len() as u64).to_be_bytes());
     pack.extend(entries.to_be_bytes());
@@ -205,7 +207,8 @@ fn put(archive: &mut Vec<u8>, item: &Item) -> Entry {
     let content = archive.len() as u64;
     archive.resize((content + item.stored) as usize, b'.');
     archive.resize(archive.len().next_multiple_of(512), 0);
-    let (is_file, is_link) = (matches!(item.kind, Kind::File | Kind::Sparse), matches!(item.kind, Kind::SymbolicLink | Kind::HardLink));
+    let (is_file, is_link) =
+        (matches!(item.kind, Kind::File | Kind::Sparse), matches!(item.kind, Kind::SymbolicLink | Kind::HardLink));
     Entry {
         path: item.path.clone(),
         kind: item.kind,

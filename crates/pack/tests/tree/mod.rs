@@ -1,14 +1,15 @@
-//! Folders, as one can compare them, and archives unpacked into them.
+//! Unpacks archives into folders, and describes folders so that tests can compare them.
 #![allow(dead_code)] // Each file of tests uses some of it.
 
 pub mod odd;
 
-use deadpan_pack::{Error, Outcome, Unpacker, Unpacking, Work, unpack};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+
+use deadpan_pack::{Error, Outcome, Unpacker, Unpacking, Work, unpack};
 
 pub fn fresh() -> Unpacking {
     Unpacking { fresh: true, ..Unpacking::default() }
@@ -18,12 +19,12 @@ pub fn unpacker(target: &Path, options: Unpacking) -> Unpacker {
     Unpacker::new(File::open(target).unwrap().into(), options)
 }
 
-/// On two threads.
+/// Unpacks on two threads.
 pub fn into(target: &Path, archive: &[u8], options: Unpacking) -> Result<Outcome, Error> {
     unpack(archive, &mut unpacker(target, options), &Work { threads: 2, ..Work::default() })
 }
 
-/// In steps of so many bytes, each completed before the next.
+/// Unpacks in pieces of `step` bytes, and completes each piece before the next.
 pub fn in_steps(target: &Path, archive: &[u8], step: usize, options: Unpacking) -> Result<Outcome, Error> {
     let mut unpacker = unpacker(target, options);
     for piece in archive.chunks(step) {
@@ -32,7 +33,7 @@ pub fn in_steps(target: &Path, archive: &[u8], step: usize, options: Unpacking) 
     unpacker.finish()
 }
 
-/// All there is under a folder, by its path: what it is, its mode, its time, its content.
+/// All entries under a folder, by path: kind, mode, time and content.
 pub fn tree(folder: &Path, nanoseconds: bool) -> BTreeMap<Vec<u8>, String> {
     let mut found = BTreeMap::new();
     add(folder, Path::new(""), nanoseconds, &mut found);
@@ -50,7 +51,7 @@ fn add(folder: &Path, inner: &Path, nanoseconds: bool, found: &mut BTreeMap<Vec<
         String::new()
     };
     let nanoseconds_there = if nanoseconds { metadata.mtime_nsec() } else { 0 };
-    // The number of a folder's links counts its subfolders on some file systems only.
+    // The link count of a folder includes its subfolders on some file systems only.
     let links = if metadata.is_dir() { 0 } else { metadata.nlink() };
     let facts = format!("{:o} {}.{nanoseconds_there:09} {links} {content}", metadata.mode(), metadata.mtime());
     found.insert(inner.as_os_str().as_bytes().to_vec(), facts);
@@ -62,5 +63,9 @@ fn add(folder: &Path, inner: &Path, nanoseconds: bool, found: &mut BTreeMap<Vec<
 }
 
 pub fn names(folder: &Path) -> Vec<String> {
-    tree(folder, false).keys().filter(|name| !name.is_empty()).map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+    tree(folder, false)
+        .keys()
+        .filter(|name| !name.is_empty())
+        .map(|name| String::from_utf8_lossy(name).into_owned())
+        .collect()
 }

@@ -1,4 +1,4 @@
-//! A tree with all that a tree can have.
+//! A tree with unusual files, names, modes and times.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileTimes};
@@ -8,12 +8,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// Bytes that do not repeat soon.
+/// Bytes that do not repeat with a short period.
 pub fn sample(length: usize, seed: u32) -> Vec<u8> {
     (0..length as u32).map(|i| ((i ^ seed).wrapping_mul(2_654_435_761) >> 21) as u8).collect()
 }
 
-/// All that a tree can have.
+/// Makes the tree.
 pub fn odd_tree(root: &Path) {
     let write = |name: &[u8], bytes: &[u8]| {
         let path = root.join(OsStr::from_bytes(name));

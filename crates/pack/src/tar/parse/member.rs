@@ -1,54 +1,52 @@
-//! An entry, of all the headers that are about it.
+//! Builds an entry from all of its headers.
 
-use super::{Event, LARGEST, Parser, State};
+use super::{LARGEST, Parser, State};
+use crate::block;
+use crate::entry::{Entry, Kind, Time};
+use crate::error::{Error, Flaw, Special};
+use crate::shown::shown;
+use crate::tar::event::{Event, Member};
 use crate::tar::header::{Header, Maker};
+use crate::tar::oddity::Oddity;
 use crate::tar::path::{check_path, plain};
 use crate::tar::pax::Sparse;
 use crate::tar::sparse::{Pieces, Reading};
-use crate::{Entry, Error, Kind, Time, shown};
-
-/// An entry with all that its headers say.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    /// What packs have too. The path is without `./` in front, `/` behind, and, in a pack, the root; so is a hard link's target.
-    pub(crate) entry: Entry,
-    /// Its owner.
-    pub(crate) uid: u64,
-    /// Its group.
-    pub(crate) gid: u64,
-    /// Extended attributes: names and values.
-    pub(crate) attributes: Vec<(Vec<u8>, Vec<u8>)>,
-}
 
 impl Parser {
-    /// An entry's own header.
+    /// Reads the main header of an entry.
     pub(super) fn member(&mut self, header: &Header<'_>, begin: u64) -> Result<Option<Event>, Error> {
         let next = std::mem::take(&mut self.next);
-        let content = begin + crate::BLOCK;
+        let content = begin + block::BLOCK;
         let begin = next.begin.unwrap_or(begin);
         let records = next.records.unwrap_or_else(|| self.global.clone());
         let path = records.sparse.name.clone().or(records.path).or(next.path).unwrap_or_else(|| header.path());
         let target = records.target.or(next.target).unwrap_or_else(|| header.target());
-        let wrong = || Error::damaged(format!("the header of {} has a field that is no number", shown(&path)));
+        let wrong = || Error::damaged(format!("the header of {} has a field that is not a number", shown(&path)));
         let natural = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok()).ok_or_else(wrong);
         let size = records.size.map_or_else(|| natural(header.size()), Ok)?;
         if size > LARGEST {
-            return Err(Error::damaged(format!("{} is said to have {size} bytes", shown(&path))));
+            return Err(impossible(&path, size));
         }
-        let kind = match What::of(header, path.ends_with(b"/"), self.pack) {
-            What::Kind(Kind::File) if records.sparse.major.is_some() || records.sparse.pieces.is_some() => Kind::Sparse,
-            What::Kind(kind) => kind,
-            // A label says nothing about files.
-            What::Nothing => {
+        let kind = match MemberType::of(header, path.ends_with(b"/"), self.pack) {
+            MemberType::Kind(Kind::File) if records.sparse.major.is_some() || records.sparse.pieces.is_some() => {
+                Kind::Sparse
+            }
+            MemberType::Kind(kind) => kind,
+            // A volume label is not an entry.
+            MemberType::Nothing => {
                 self.content(size, false);
                 return Ok(None);
             }
-            What::Special { what, content } => {
+            MemberType::SolarisAcl => {
+                self.content(size, false);
+                return Ok(Some(Event::Odd(Oddity::SolarisAcl)));
+            }
+            MemberType::Special { special: what, content } => {
                 self.content(if content { size } else { 0 }, false);
                 return Ok(Some(special(path, what)));
             }
         };
-        // Links and folders have no content, whatever stands in their size: so it is with every tar.
+        // As in other tar readers, links and folders have no content, whatever size the header gives.
         let stored = if matches!(kind, Kind::File | Kind::Sparse) { size } else { 0 };
         let modified = match records.modified {
             Some(time) => time,
@@ -58,15 +56,19 @@ impl Parser {
         let owner = |record: Option<u64>, field: Option<i64>| record.unwrap_or_else(|| natural(field).unwrap_or(0));
         let (uid, gid) = (owner(records.uid, header.uid()), owner(records.gid, header.gid()));
         let real_size = natural(header.real_size()).unwrap_or(u64::MAX);
-        let entry = Entry { path, kind, mode, modified, size: stored, begin, content, stored, hash: None, target: None };
-        let mut member = Box::new(Member { entry, uid, gid, attributes: records.attributes });
+        let entry =
+            Entry { path, kind, mode, modified, size: stored, begin, content, stored, hash: None, target: None };
+        if header.overflows() {
+            self.found.push_back(Event::Odd(Oddity::Overflow));
+        }
+        let mut member = Box::new(Member { entry, uid, gid, attributes: records.attributes, acl: records.acl });
         if let Err(refused) = self.place(&mut member, target)? {
-            // Where its content begins is not known.
+            // More blocks of the map follow, so the offset of the content is not known yet.
             if header.kind() == b'S' && header.map().1 {
-                return Err(refused);
+                return Err(refused.into());
             }
-            self.content(stored, false);
-            return Ok(Some(Event::Refused { path: member.entry.path, error: refused }));
+            self.content(if header.kind() == b'D' { size } else { stored }, false);
+            return Ok(Some(Event::Refused { path: member.entry.path, flaw: refused }));
         }
         match kind {
             Kind::Sparse if header.kind() == b'S' => {
@@ -78,6 +80,10 @@ impl Parser {
                 if more { Ok(None) } else { self.old_map_read() }
             }
             Kind::Sparse => self.sparse(member, records.sparse).map(Some),
+            Kind::Folder if header.kind() == b'D' => {
+                self.content(size, false);
+                Ok(Some(Event::Member(member)))
+            }
             _ => {
                 self.content(stored, true);
                 Ok(Some(Event::Member(member)))
@@ -85,17 +91,15 @@ impl Parser {
         }
     }
 
-    /// Checks the path and target of an entry, and takes from them what is no part of them. In the inner result, what makes this entry impossible;
-    /// in the outer, what makes the archive so.
-    fn place(&mut self, member: &mut Member, target: Vec<u8>) -> Result<Result<(), Error>, Error> {
+    /// Checks the path and the target of an entry, and removes the root and slashes. The inner error refuses the entry,
+    /// the outer error the archive.
+    fn place(&mut self, member: &mut Member, target: Vec<u8>) -> Result<Result<(), Flaw>, Error> {
         let entry = &mut member.entry;
         let under = |root: &Option<Vec<u8>>, path: &[u8]| -> Result<Vec<u8>, Error> {
-            let Some(root) = root else { return Ok(plain(path).0.to_vec()) };
-            let inner = path.strip_prefix(&root[..]).and_then(|rest| rest.strip_prefix(b"/")).filter(|inner| !inner.is_empty());
-            inner.map(<[u8]>::to_vec).ok_or_else(|| {
-                let hint = "it is no pack that deadpan made; tar may unpack it";
-                Error::Archive { what: format!("{} is not under the one root of the pack", shown(path)), hint }
-            })
+            let Some(root) = root else { return Ok(plain(path).into_owned()) };
+            let inner =
+                path.strip_prefix(&root[..]).and_then(|rest| rest.strip_prefix(b"/")).filter(|inner| !inner.is_empty());
+            inner.map(<[u8]>::to_vec).ok_or_else(|| Flaw::OutsideRoot { path: shown(path) }.into())
         };
         if entry.kind == Kind::Folder && entry.path.ends_with(b"/") && self.pack {
             entry.path.pop();
@@ -108,10 +112,13 @@ impl Parser {
             self.root = Some(std::mem::take(&mut entry.path));
             return Ok(Ok(()));
         }
-        // In a pack, limits count from below the root, as they do in the index; and there is one way to write a path.
+        // The limits apply to paths relative to the root of a pack, as in its index. Only other archives have paths
+        // that need to be cleaned.
         let checked = |path: &[u8]| match &self.root {
-            Some(root) => check_path(path.strip_prefix(&root[..]).and_then(|rest| rest.strip_prefix(b"/")).unwrap_or(path)),
-            None => check_path(plain(path).0),
+            Some(root) => {
+                check_path(path.strip_prefix(&root[..]).and_then(|rest| rest.strip_prefix(b"/")).unwrap_or(path))
+            }
+            None => check_path(&plain(path)),
         };
         if let Err(error) = checked(&entry.path) {
             return Ok(Err(error));
@@ -126,40 +133,36 @@ impl Parser {
             }
             Kind::SymbolicLink => {
                 if target.is_empty() || target.contains(&0) {
-                    let hint = "the archive is damaged; --keep-going unpacks the rest";
-                    return Ok(Err(Error::Archive { what: format!("the link {} leads nowhere", shown(&entry.path)), hint }));
+                    return Ok(Err(Flaw::NoTarget { path: shown(&entry.path) }));
                 }
                 entry.target = Some(target);
             }
             _ => {}
         }
-        Ok(if entry.path.is_empty() && entry.kind != Kind::Folder {
-            let hint = "the archive is damaged; --keep-going unpacks the rest";
-            Err(Error::Archive { what: "an entry has no name".into(), hint })
-        } else {
-            Ok(())
-        })
+        Ok(if entry.path.is_empty() && entry.kind != Kind::Folder { Err(Flaw::NoName) } else { Ok(()) })
     }
 
-    /// All blocks with lines of an old map were read; the content follows.
+    /// Completes an entry when all blocks of its map in the old format were read. The content follows.
     pub(super) fn old_map_read(&mut self) -> Result<Option<Event>, Error> {
-        let State::OldMap { mut member, pieces } = std::mem::replace(&mut self.state, State::Header) else { return Ok(None) };
+        let State::OldMap { mut member, pieces } = std::mem::replace(&mut self.state, State::Header) else {
+            return Ok(None);
+        };
         let entry = &mut member.entry;
-        // What was gathered of this block is counted, the rest is not.
-        entry.content = self.offset - self.offset % crate::BLOCK + crate::BLOCK;
+        // `self.offset` already counts the bytes of this block that were collected earlier, but not the others.
+        entry.content = self.offset - self.offset % block::BLOCK + crate::block::BLOCK;
         let map = pieces.map(0, entry.stored, entry.size)?;
         if entry.size > LARGEST {
-            return Err(Error::damaged(format!("{} is said to have {} bytes", shown(&entry.path), entry.size)));
+            return Err(impossible(&entry.path, entry.size));
         }
         self.content(entry.stored, true);
         self.found.push_back(Event::Map(map));
         Ok(Some(Event::Member(member)))
     }
 
-    /// A file with holes, as pax headers describe it.
+    /// Begins a file with holes that pax records describe.
     fn sparse(&mut self, mut member: Box<Member>, sparse: Sparse) -> Result<Event, Error> {
         let entry = &mut member.entry;
-        let damaged = || Error::damaged(format!("{} has holes in a way that is not known", shown(&entry.path)));
+        let damaged = || Error::damaged(format!("{} has holes in an unknown format", shown(&entry.path)));
         let real_size = sparse.real_size.filter(|size| *size <= LARGEST).ok_or_else(damaged)?;
         entry.size = real_size;
         match (sparse.major, sparse.minor, sparse.pieces) {
@@ -176,35 +179,43 @@ impl Parser {
     }
 }
 
-/// What an entry is, by the type in its header.
-enum What {
+/// Returns the error for a size above [`LARGEST`].
+fn impossible(path: &[u8], size: u64) -> Error {
+    Error::damaged(format!("the header of {} gives an impossible size: {size} bytes", shown(path)))
+}
+
+/// The kind of an entry, by the type in its header.
+enum MemberType {
     Kind(Kind),
-    Special { what: &'static str, content: bool },
+    Special { special: Special, content: bool },
+    SolarisAcl,
     Nothing,
 }
 
-impl What {
+impl MemberType {
     fn of(header: &Header<'_>, slash: bool, pack: bool) -> Self {
         match header.kind() {
-            // Before there was a type for folders, they were files whose name ends with a slash.
+            // Old formats have no type for folders: a file whose name ends with a slash is a folder.
             b'0' | b'7' | 0 if slash && !pack => Self::Kind(Kind::Folder),
             b'0' | b'7' | 0 => Self::Kind(Kind::File),
             b'1' => Self::Kind(Kind::HardLink),
             b'2' => Self::Kind(Kind::SymbolicLink),
-            b'3' | b'4' => Self::Special { what: "a device", content: false },
+            b'3' | b'4' => Self::Special { special: Special::Device, content: false },
             b'5' => Self::Kind(Kind::Folder),
-            b'6' => Self::Special { what: "a FIFO", content: false },
+            // GNU's incremental archives: the content lists the names that were in the folder.
+            b'D' if !pack => Self::Kind(Kind::Folder),
+            b'6' => Self::Special { special: Special::Fifo, content: false },
             b'S' if header.maker() == Maker::Gnu => Self::Kind(Kind::Sparse),
+            b'A' if !pack => Self::SolarisAcl,
             b'V' => Self::Nothing,
-            b'M' => Self::Special { what: "the rest of a file from another volume", content: true },
-            // POSIX: what is not known is a file. A file it may be, but who knows which; better none than a wrong one.
-            _ => Self::Special { what: "of a type that is not known", content: true },
+            b'M' => Self::Special { special: Special::Continued, content: true },
+            // POSIX treats an unknown type as a file, but its content could be anything. Refuse the entry instead.
+            _ => Self::Special { special: Special::Unknown, content: true },
         }
     }
 }
 
-fn special(path: Vec<u8>, what: &str) -> Event {
-    let hint = "deadpan makes files, folders and links only; --keep-going unpacks the rest";
-    let error = Error::Archive { what: format!("{} is {what}", shown(&path)), hint };
-    Event::Refused { path, error }
+fn special(path: Vec<u8>, special: Special) -> Event {
+    let flaw = Flaw::Special { path: shown(&path), special };
+    Event::Refused { path, flaw }
 }

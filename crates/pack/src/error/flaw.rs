@@ -1,0 +1,130 @@
+//! Faults of archives.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// A fault in an archive. Paths in it are escaped as by [`shown`](crate::shown).
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// The archive is damaged, or the input is not an archive.
+    #[error("{0}")]
+    Damaged(String),
+    /// A pack has no index at its end.
+    #[error("the pack has no index at its end")]
+    NoIndex,
+    /// The index of a pack contradicts itself.
+    #[error("the index of the archive is damaged: {0}")]
+    Index(&'static str),
+    /// A newer version of this crate wrote the pack.
+    #[error("the folder was packed by a newer deadpan")]
+    Newer,
+    /// An entry of a pack is not below the pack's root.
+    #[error("{path} is not in the root folder of the pack")]
+    OutsideRoot {
+        /// The entry's path.
+        path: String,
+    },
+    /// An entry differs from the pack's index: the archive was changed after it was made.
+    #[error("{path} is not what the index says: {change}")]
+    Changed {
+        /// The entry's path.
+        path: String,
+        /// The difference.
+        change: Change,
+    },
+    /// A path leads out of the target folder, or has no clear meaning.
+    #[error("{path} in the archive {reason}")]
+    Path {
+        /// The path, or its beginning where it is long.
+        path: String,
+        /// The reason, as the end of a sentence about the path.
+        reason: &'static str,
+    },
+    /// An entry is not a file, folder or link.
+    #[error("{path} is {special}")]
+    Special {
+        /// The entry's path.
+        path: String,
+        /// The kind of the entry.
+        special: Special,
+    },
+    /// An entry has no name.
+    #[error("an entry has no name")]
+    NoName,
+    /// A symbolic link has no valid target.
+    #[error("the link {path} has no valid target")]
+    NoTarget {
+        /// The link's path.
+        path: String,
+    },
+    /// The target of a hard link is not an earlier file or link of the archive.
+    #[error("{path} is a hard link, and its target is not an earlier file or link of the archive")]
+    HardLink {
+        /// The link's path.
+        path: String,
+    },
+    /// An entry's folder failed, or is missing.
+    #[error("the folder of {path} failed or is missing")]
+    NoFolder {
+        /// The entry's path.
+        path: String,
+    },
+    /// A component of an entry's path exists, but is not a folder.
+    #[error("{path} is in the way: it is not a folder")]
+    InTheWay {
+        /// The entry's path.
+        path: String,
+    },
+    /// The number of an entry's owner or group is larger than any system's.
+    #[error("{path} belongs to an owner or a group that no system has")]
+    Owner {
+        /// The entry's path.
+        path: String,
+    },
+}
+
+/// The difference between an entry and the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// Its headers differ: path, kind, size, mode, time or position.
+    Headers,
+    /// Its content differs.
+    Content,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Headers => "its headers were changed, or it was moved",
+            Self::Content => "its contents were changed",
+        })
+    }
+}
+
+/// Entries that are never unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Special {
+    /// A block or character device.
+    Device,
+    /// A FIFO.
+    Fifo,
+    /// The rest of a file that began in another volume.
+    Continued,
+    /// A type that this crate does not know.
+    Unknown,
+}
+
+impl fmt::Display for Special {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Device => "a device",
+            Self::Fifo => "a FIFO",
+            Self::Continued => "the rest of a file from another volume",
+            Self::Unknown => "of a type that is not known",
+        })
+    }
+}

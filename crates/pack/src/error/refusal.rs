@@ -1,0 +1,108 @@
+//! Requests that cannot be fulfilled.
+
+use thiserror::Error;
+
+/// The reason why a request of the caller is impossible. Paths in it are escaped as by [`shown`](crate::shown).
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    // Packing.
+    /// The folder's name in the pack is empty or not valid.
+    #[error("the folder has no name that can be packed")]
+    NoName,
+    /// A path is too deep to be packed.
+    #[error("{path} is too deep: a path has at most 1024 components")]
+    Deep {
+        /// The path, or its beginning where it is long.
+        path: String,
+    },
+    /// A path is too long to be packed.
+    #[error("the path {path} is too long: a path has at most 65 535 bytes")]
+    Long {
+        /// The beginning of the path.
+        path: String,
+    },
+    /// The index would be larger than readers accept.
+    #[error("there are too many files, or their paths are too long")]
+    TooMany,
+
+    // Selecting.
+    /// A selected path or pattern matches nothing.
+    #[error("nothing in the archive matches {wanted}")]
+    NoMatch {
+        /// The path or pattern.
+        wanted: String,
+    },
+    /// A hard link is selected without its file, from an archive that is read once and in order.
+    #[error("{link} is a hard link to {file}, which is not selected")]
+    LinkWithoutFile {
+        /// The link's path.
+        link: String,
+        /// The path of the file, where the content is.
+        file: String,
+    },
+    /// Several entries are selected, but the output takes only one file.
+    #[error("{first} and {second} are both selected, and only one file can be extracted from a pipe")]
+    Several {
+        /// The path of the first entry.
+        first: String,
+        /// The path of the second entry.
+        second: String,
+    },
+    /// The selected entry is not a file, and the output takes only a file.
+    #[error("{path} is not a file, and only a file can be extracted from a pipe")]
+    NoFile {
+        /// The entry's path.
+        path: String,
+    },
+    /// The folders above a selected entry have more extended attributes than are kept in memory.
+    #[error("the folders down to {path} have extended attributes of more than {limit} bytes")]
+    Attributes {
+        /// The path of the last folder.
+        path: String,
+        /// The limit.
+        limit: usize,
+    },
+
+    // Unpacking.
+    /// The target folder has an entry of this path already.
+    #[error("{path} exists already")]
+    Exists {
+        /// The path.
+        path: String,
+    },
+    /// The target folder has a folder where a file or link should be created.
+    #[error("{path} exists already, and is a folder")]
+    IsFolder {
+        /// The path.
+        path: String,
+    },
+    /// The archive itself has this path in the target folder.
+    #[error("{path} is the archive that is being unpacked, and is not replaced")]
+    IsArchive {
+        /// The path.
+        path: String,
+    },
+    /// With this file, the unpacked files become larger than they may be.
+    #[error("{path} is too large: with its holes it has {size} {}, and {}", bytes(*size), too_large(*limit))]
+    TooLarge {
+        /// The file's path.
+        path: String,
+        /// The file's length.
+        size: u64,
+        /// The limit that the caller set for all files, if any.
+        limit: Option<u64>,
+    },
+}
+
+fn too_large(limit: Option<u64>) -> String {
+    match limit {
+        Some(limit) => format!("all files together may have at most {limit} {}", bytes(limit)),
+        None => "all holes together may have at most 64 GiB, or 1000 times the stored bytes if that is more".into(),
+    }
+}
+
+/// Returns the noun for a number of bytes.
+fn bytes(number: u64) -> &'static str {
+    if number == 1 { "byte" } else { "bytes" }
+}

@@ -1,0 +1,92 @@
+//! Packs that another program has changed, as `tar r` does.
+//!
+//! Such a program overwrites the two blocks of zeros at the end of the archive, and what follows them as far as it
+//! writes. It knows no index. So an old index may still be there, whole or in part, and must not be used.
+
+use std::cmp::Ordering;
+use std::io::{Read, Seek, SeekFrom};
+
+use crate::block::BLOCK;
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::index::form::{SIGNATURE, TRAILER, number, zeros};
+use crate::index::{Table, fill};
+use crate::path::{is_under, order};
+use crate::scan::{Listed, Scan};
+
+/// Whether the input begins like a pack, but another program has changed the archive, so that the index is gone or out
+/// of date. [`Contents`](crate::Contents) and [`Scan::seekable`] then read it as an archive of that program. An
+/// [`Unpacker`](crate::Unpacker) must be told, before the first bytes:
+/// [`Unpacker::without_index`](crate::Unpacker::without_index). Afterwards the input's position is not defined.
+///
+/// A pack that was damaged or cut short is a different case: reading it ends with an error.
+///
+/// # Errors
+/// If the input cannot be read.
+pub fn index_is_stale(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
+    let mut scan = Scan::with_marker(&mut *input)?;
+    let first = scan.next().transpose();
+    if !scan.is_pack() {
+        return if let Err(error @ Error::Read(_)) = first { Err(error) } else { Ok(false) };
+    }
+    match current(input) {
+        Ok(table) => Ok(table.is_none()),
+        Err(error @ Error::Read(_)) => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Reads the table of a pack. Returns `None` if another program has changed the archive.
+pub(crate) fn current(input: &mut (impl Read + Seek)) -> Result<Option<Table>, Error> {
+    match Table::read(input) {
+        Ok(table) => Ok(table.ends_archive(input)?.then_some(table)),
+        Err(error @ Error::Read(_)) => Err(error),
+        Err(error) => {
+            if ends_elsewhere(input)? {
+                Ok(None)
+            } else {
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Whether a pack without a valid index is complete up to the end of the archive, but the index does not follow there.
+fn ends_elsewhere(input: &mut (impl Read + Seek)) -> Result<bool, Error> {
+    let mut scan = Scan::foreign(&mut *input)?;
+    let (mut root, mut before) = (None, Vec::new());
+    let mut other = false;
+    for listed in scan.by_ref() {
+        match listed {
+            Ok(Listed::Entry(Entry { path, .. })) => {
+                let root = root.get_or_insert_with(|| path.clone());
+                other |= !is_under(&path, root) || !before.is_empty() && order(&before, &path) != Ordering::Less;
+                before = path;
+            }
+            Ok(_) => {}
+            Err(error @ Error::Read(_)) => return Err(error),
+            Err(_) => return Ok(false),
+        }
+    }
+    // Only blocks of zeros end a pack.
+    let Some(end) = scan.end().filter(|end| *end > 0) else { return Ok(false) };
+    // No pack has such entries.
+    if other {
+        return Ok(true);
+    }
+    let whole = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+    // An index begins with a number that is not zero, and programs fill their last record with zeros.
+    let mut next = Vec::new();
+    input.seek(SeekFrom::Start(end)).map_err(Error::Read)?;
+    input.take(BLOCK).read_to_end(&mut next).map_err(Error::Read)?;
+    if next.is_empty() || next.len() as u64 == BLOCK && next.iter().all(|byte| *byte == 0) {
+        return Ok(true);
+    }
+    // The new end of the archive may lie within the old table.
+    let Some(at) = whole.checked_sub(TRAILER as u64).filter(|at| *at >= end) else { return Ok(false) };
+    let mut trailer = [0; TRAILER];
+    fill(input, at, &mut trailer)?;
+    let (table, length) = (number(&trailer[..8]), number(&trailer[8..16]));
+    let behind = table.checked_add(length).filter(|behind| *behind <= at && behind + zeros(*behind) as u64 == at);
+    Ok(trailer.ends_with(SIGNATURE) && behind.is_some() && table < end)
+}

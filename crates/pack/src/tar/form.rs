@@ -1,0 +1,19 @@
+//! Constants that readers and writers of archives share.
+
+/// A block's length, for slices.
+pub(crate) const BLOCK: usize = crate::block::BLOCK as usize;
+
+/// The comment that a pack begins with.
+pub(crate) const MARKER: &[u8] = b"deadpan pack 1";
+
+/// The marker as the one record of a global header.
+pub(crate) const MARKER_RECORD: &[u8] = b"26 comment=deadpan pack 1\n";
+
+/// The beginning of the comment of an index block; the part follows.
+pub(crate) const INDEX_BLOCK: &[u8] = b"deadpan index ";
+
+/// The longest pax header that is read.
+pub(crate) const LONGEST_PAX: u64 = 1 << 20;
+
+/// The most pieces that a file with holes may have, since the map is held in memory.
+pub(crate) const MOST_PIECES: usize = 1 << 20;

@@ -1,0 +1,24 @@
+//! Options for unpacking.
+
+/// Options for unpacking an archive.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unpacking {
+    /// Replaces files that exist, and sets the mode and the time of folders that exist.
+    pub replace: bool,
+    /// Records an entry that fails, and unpacks the others. A full disk nevertheless ends the work.
+    pub keep_going: bool,
+    /// Permission bits that files and folders do not get, whatever the archive says: the umask of the process, or 0
+    /// for the modes exactly as they were packed.
+    pub mask: u32,
+    /// Restores owners and groups, and with them setuid, setgid and sticky bits. Has no effect unless the process runs
+    /// as root.
+    pub owner: bool,
+    /// Restores extended attributes: those of users, whose names begin with `user.`. A process that runs as root also
+    /// restores access control lists and capabilities.
+    pub attributes: bool,
+    /// The target folder is new, and no other program uses it before the work ends: files get their final names at
+    /// once.
+    pub fresh: bool,
+    /// The device and the inode of the archive, which is never replaced by one of its entries.
+    pub archive: Option<(u64, u64)>,
+}

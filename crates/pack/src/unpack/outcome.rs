@@ -1,0 +1,49 @@
+//! What an unpacker reports: progress, failures and the result.
+
+use crate::error::Error;
+
+/// An entry that was not unpacked.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The path of the entry.
+    pub path: Vec<u8>,
+    /// The reason.
+    pub error: Error,
+}
+
+/// The progress of unpacking.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Progress {
+    /// The number of entries that are complete.
+    pub complete: u64,
+    /// Whether the target folder itself counts among these, as the entry of the root.
+    pub root: bool,
+    /// The last entry up to which every entry is complete or has failed.
+    pub until: Option<Vec<u8>>,
+    /// The number of entries that failed.
+    pub failed: u64,
+    /// The first thousand failures, without the one whose error ended the work.
+    pub failures: Vec<Failure>,
+}
+
+/// The result of unpacking.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The number of entries in the archive.
+    pub entries: u64,
+    /// Bytes of their contents, as stored in the archive.
+    pub bytes: u64,
+    /// Whether the archive was a pack, and agreed with its index.
+    pub pack: bool,
+    /// The name of a pack's root.
+    pub root: Option<Vec<u8>>,
+    /// The number of entries that failed.
+    pub failed: u64,
+    /// The first thousand failures.
+    pub failures: Vec<Failure>,
+    /// Remarks on unusual facts that are not failures.
+    pub remarks: Vec<String>,
+}

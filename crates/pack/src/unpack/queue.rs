@@ -1,0 +1,198 @@
+//! Entries that are not done, or that the index has not named yet, in order.
+//!
+//! The parts of a pack's index name its entries up to some hundred thousand entries later. To save memory, the queue
+//! keeps of each path only the part that differs from the previous path.
+
+use std::collections::VecDeque;
+
+use crate::path::shared;
+
+/// The maximum number of index bytes that may be missing: the parts that a writer keeps, its open part, and one record.
+const MOST_WAITING: u64 = (4 << 20) + (128 << 10) + (256 << 10);
+
+/// The maximum number of bytes of headers before an index block that is due. A writer hashes files on several threads,
+/// and is at most 16 MiB ahead of the slowest one.
+const MOST_LATE: u64 = 32 << 20;
+
+/// Bytes of a record without path, hash and target.
+const SHORTEST_RECORD: usize = 8;
+
+/// An entry.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// The number of bytes that the path shares with the path before, at its beginning.
+    shared: u16,
+    /// The rest of the path.
+    rest: Box<[u8]>,
+    /// The minimum length of the entry's record in the index, in bytes.
+    record: u32,
+    /// A hash of what the headers say.
+    pub(super) facts: [u8; 16],
+    pub(super) hash: Hash,
+    /// Whether the entry was made. `None` until it is made or has failed.
+    pub(super) done: Option<bool>,
+    /// The entry is not selected.
+    pub(super) passed: bool,
+    /// The index contradicts the entry, which is removed once it is made.
+    pub(super) wrong: bool,
+}
+
+/// The hash of an entry's content, from the content or from the index, whichever came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hash {
+    Unknown,
+    /// The hash of what was written.
+    Found([u8; 32]),
+    /// The hash that the index names.
+    Expected([u8; 32]),
+}
+
+/// The entries.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// The number of the first item.
+    first: u64,
+    items: VecDeque<Item>,
+    /// The path before the first item's, and the path of the last item.
+    before: Vec<u8>,
+    last: Vec<u8>,
+    /// The bytes of paths since the last path that is stored in full.
+    since: usize,
+    /// The minimum length of all records that are still missing in the index, in bytes.
+    waiting: u64,
+    /// The bytes of headers that were read after `waiting` exceeded its limit.
+    late: u64,
+}
+
+impl Queue {
+    /// Adds an entry with `headers` bytes of headers. `stored` is the length of its record in the index, without the
+    /// path.
+    pub(super) fn push(&mut self, path: &[u8], facts: [u8; 16], stored: usize, headers: u64) -> u64 {
+        let mut common = shared(path, &self.last);
+        self.since += path.len() - common;
+        // A path is stored in full after as many bytes as it has, so that a path can be rebuilt in few steps.
+        if self.since >= path.len() || common > u16::MAX.into() {
+            (common, self.since) = (0, 0);
+        }
+        let rest = &path[common..];
+        let record = SHORTEST_RECORD + path.len() - shared(path, &self.last) + stored;
+        self.waiting += record as u64;
+        if self.waiting > MOST_WAITING {
+            self.late += headers;
+        }
+        self.items.push_back(Item {
+            shared: common as u16,
+            rest: rest.into(),
+            record: record as u32,
+            facts,
+            hash: Hash::Unknown,
+            done: None,
+            passed: false,
+            wrong: false,
+        });
+        self.last.truncate(common);
+        self.last.extend_from_slice(rest);
+        self.end() - 1
+    }
+
+    /// Whether an index block is missing for too long.
+    pub(super) fn is_late(&self) -> bool {
+        self.late > MOST_LATE
+    }
+
+    /// Records that the index has named this entry.
+    pub(super) fn named(&mut self, number: u64) {
+        let record = self.get(number).map_or(0, |item| u64::from(item.record));
+        self.waiting -= record;
+        if self.waiting <= MOST_WAITING {
+            self.late = 0;
+        }
+    }
+
+    pub(super) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The number that the next entry gets.
+    pub(super) fn end(&self) -> u64 {
+        self.first + self.items.len() as u64
+    }
+
+    fn place(&self, number: u64) -> Option<usize> {
+        usize::try_from(number.checked_sub(self.first)?).ok().filter(|place| *place < self.items.len())
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&Item> {
+        self.items.get(self.place(number)?)
+    }
+
+    pub(super) fn get_mut(&mut self, number: u64) -> Option<&mut Item> {
+        let place = self.place(number)?;
+        self.items.get_mut(place)
+    }
+
+    /// The path of an entry that is in the queue.
+    pub(super) fn path(&self, number: u64) -> Option<Vec<u8>> {
+        let place = self.place(number)?;
+        let full = self.items.range(..=place).rposition(|item| item.shared == 0);
+        let mut path = if full.is_some() { Vec::new() } else { self.before.clone() };
+        for item in self.items.range(full.unwrap_or(0)..=place) {
+            path.truncate(item.shared.into());
+            path.extend_from_slice(&item.rest);
+        }
+        Some(path)
+    }
+
+    /// Removes the first entry. Afterwards, [`Queue::before`] returns its path.
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        let item = self.items.pop_front()?;
+        self.before.truncate(item.shared.into());
+        self.before.extend_from_slice(&item.rest);
+        self.first += 1;
+        Some(item)
+    }
+
+    /// Returns the path of the entry that was removed last.
+    pub(super) fn before(&self) -> &[u8] {
+        &self.before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_come_back_as_they_went_in() {
+        let long = "x".repeat(65_535);
+        let mut paths: Vec<String> =
+            ["", "a", "a/b", "a/b/c", "a/b/d", "b", "b", &long, &long[1..], "z"].map(String::from).into();
+        paths.extend((0..2000).map(|number| format!("folder/with/some/depth/{:03}/{number}", number / 100)));
+        for popped in [0, 1, 5, 9, 500, 2000] {
+            let mut queue = Queue::default();
+            for (number, path) in paths.iter().enumerate() {
+                assert_eq!(queue.push(path.as_bytes(), [0; 16], 0, 512), number as u64);
+            }
+            for path in &paths[..popped] {
+                queue.pop().unwrap();
+                assert_eq!(queue.before(), path.as_bytes());
+            }
+            for (number, path) in paths.iter().enumerate() {
+                let expected = (number >= popped).then(|| path.as_bytes().to_vec());
+                assert_eq!(queue.path(number as u64), expected, "{number} after {popped}");
+            }
+        }
+    }
+
+    /// A long path that all entries share is not kept for each of them.
+    #[test]
+    fn what_paths_share_is_kept_once() {
+        let mut queue = Queue::default();
+        let folder = "d/".repeat(1000);
+        for number in 0..100_000 {
+            queue.push(format!("{folder}{number:06}").as_bytes(), [0; 16], 33, 512);
+        }
+        let bytes: usize = queue.items.iter().map(|item| item.rest.len()).sum();
+        assert!(bytes < 100_000 * 20, "{bytes}");
+    }
+}

@@ -1,0 +1,32 @@
+//! The limit for the size of unpacked files.
+
+use crate::entry::Entry;
+
+/// The size of the unpacked files with their holes, and its limit.
+#[derive(Debug, Default)]
+pub(super) struct Size {
+    /// Bytes that are stored in the archive, and bytes of holes.
+    stored: u64,
+    holes: u64,
+    pub(super) limit: Option<u64>,
+}
+
+impl Size {
+    /// Holes up to this size are always accepted, since a new disk image stores little and has large holes.
+    const HOLES: u64 = 64 << 30;
+
+    /// Larger holes are accepted up to this many times the stored bytes.
+    const RATIO: u64 = 1000;
+
+    /// Counts a file, and returns true; returns false if the file exceeds the limit.
+    pub(super) fn add(&mut self, entry: &Entry) -> bool {
+        let stored = self.stored.saturating_add(entry.stored);
+        let holes = self.holes.saturating_add(entry.size.saturating_sub(entry.stored));
+        let most = Self::HOLES.max(stored.saturating_mul(Self::RATIO));
+        let fits = self.limit.map_or(holes <= most, |limit| stored.saturating_add(holes) <= limit);
+        if fits {
+            (self.stored, self.holes) = (stored, holes);
+        }
+        fits
+    }
+}
