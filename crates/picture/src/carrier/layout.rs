@@ -1,0 +1,187 @@
+//! The place of each byte of a carrier in its file. Format, width and height alone determine it.
+
+use super::{png, webp};
+use crate::{Error, Format, LABEL};
+
+/// The most pixels in a row, and the most rows. The formats allow more, but libwebp writes at most this size, and
+/// `image-webp` 0.2 does not read a larger one.
+pub const MOST: u32 = 16_383;
+
+/// The most pictures of a set.
+pub const MOST_PICTURES: u32 = 65_536;
+
+/// The first bytes of a carrier.
+pub(crate) const MAGIC: [u8; 8] = *b"\x89DPNPIC\x01";
+
+/// Magic, label and checksum of both.
+pub(crate) const HEADER: usize = MAGIC.len() + LABEL + 8;
+
+/// The file format and the size of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    format: Format,
+    width: u32,
+    height: u32,
+}
+
+impl Layout {
+    /// Describes pictures of this size.
+    ///
+    /// # Errors
+    /// [`Error::CarrierSize`] if the width or the height is not 1 to [`MOST`].
+    pub fn new(format: Format, width: u32, height: u32) -> Result<Self, Error> {
+        let possible = 1..=MOST;
+        match possible.contains(&width) && possible.contains(&height) {
+            true => Ok(Self { format, width, height }),
+            false => Err(Error::CarrierSize { width, height }),
+        }
+    }
+
+    /// Returns the file format.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Returns the number of pixels in a row.
+    #[must_use]
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// Returns how many bytes of data each picture of a set carries, except for the last: a multiple of 64. Pictures of
+    /// fewer than 46 pixels carry nothing.
+    #[must_use]
+    pub fn part(&self) -> u32 {
+        (self.bytes().saturating_sub(HEADER as u64) / 64 * 64) as u32
+    }
+
+    /// Returns how many pictures `total` bytes of data need, spare ones not counted. Returns `None` if they are more
+    /// than [`MOST_PICTURES`].
+    #[must_use]
+    pub fn pictures(&self, total: u64) -> Option<u32> {
+        let part = u64::from(self.part());
+        let count = total.max(1).checked_add(part.checked_sub(1)?)?.checked_div(part)?;
+        u32::try_from(count).ok().filter(|count| *count <= MOST_PICTURES)
+    }
+
+    /// Returns a smaller size, almost a square, that is enough for `total` bytes in one picture. Returns the same size
+    /// if they need a picture of this size or several ones.
+    #[must_use]
+    pub fn fitted(self, total: u64) -> Self {
+        if self.pictures(total) != Some(1) {
+            return self;
+        }
+        let pixels = (HEADER as u64 + total.div_ceil(64).max(1) * 64).div_ceil(3);
+        let side = pixels.isqrt() + u64::from(pixels.isqrt().pow(2) < pixels);
+        let width = side.min(u64::from(self.width));
+        let height = pixels.div_ceil(width).min(u64::from(self.height));
+        let width = pixels.div_ceil(height).max(width);
+        // Both are at most those of this layout, because the data fit into it.
+        Self { width: width as u32, height: height as u32, ..self }
+    }
+
+    /// Returns the length of a whole picture's file.
+    #[must_use]
+    pub fn file_length(&self) -> u64 {
+        match self.format {
+            Format::Png => png::file_length(self),
+            Format::WebP => webp::file_length(self),
+        }
+    }
+
+    /// Returns the same size with only as many rows as `part` bytes need.
+    pub(crate) fn cut(self, part: u64) -> Self {
+        let rows = (HEADER as u64 + part).div_ceil(self.row()).min(u64::from(self.height));
+        Self { height: rows as u32, ..self }
+    }
+
+    /// Returns the number of bytes in a row.
+    pub(crate) fn row(&self) -> u64 {
+        3 * u64::from(self.width)
+    }
+
+    /// Returns the number of bytes of all pixels.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.row() * u64::from(self.height)
+    }
+
+    /// Returns the bytes of the file before those of the pixels.
+    pub(crate) fn head(&self) -> Vec<u8> {
+        match self.format {
+            Format::Png => png::head(self),
+            Format::WebP => webp::head(self),
+        }
+    }
+
+    /// Returns the offset in the file of what belongs to byte `at` of the carrier: the byte itself, after the structure
+    /// that comes directly before it.
+    pub(crate) fn start(&self, at: u64) -> u64 {
+        match self.format {
+            Format::Png => png::start(self, at),
+            Format::WebP => webp::HEAD + at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_limits() {
+        for (width, height) in [(0, 1), (1, 0), (MOST + 1, 1), (1, MOST + 1), (u32::MAX, u32::MAX)] {
+            assert!(
+                matches!(Layout::new(Format::Png, width, height), Err(Error::CarrierSize { .. })),
+                "{width} × {height}"
+            );
+        }
+        assert_eq!(Layout::new(Format::WebP, MOST, MOST).expect("possible").part(), 805_207_936);
+    }
+
+    #[test]
+    fn parts_are_multiples_of_64_and_fit() {
+        for width in [1, 2, 3, 5, 45, 46, 47, 64, 1000, MOST] {
+            for height in [1, 2, 3, 45, 46, 47, 67, 68, 1000] {
+                let layout = Layout::new(Format::Png, width, height).expect("possible");
+                let part = u64::from(layout.part());
+                assert_eq!(part % 64, 0);
+                assert!(part == 0 || part + HEADER as u64 <= layout.bytes());
+                assert!(part + 64 + HEADER as u64 > layout.bytes());
+                assert_eq!(layout.pictures(0), (part > 0).then_some(1));
+                if part > 0 {
+                    assert_eq!(layout.pictures(part), Some(1));
+                    assert_eq!(layout.pictures(part + 1), Some(2));
+                    assert_eq!(layout.pictures(part * 65_536), Some(65_536));
+                    assert_eq!(layout.pictures(part * 65_536 + 1), None);
+                    assert_eq!(layout.pictures(u64::MAX), None);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_data_get_small_pictures_that_are_almost_squares() {
+        for (width, height) in [(4096, 4096), (10_000, 10), (10, 10_000), (46, 1), (1, 46)] {
+            let whole = Layout::new(Format::Png, width, height).expect("possible");
+            for total in [0, 1, 63, 64, 65, 1000, 4095, 1 << 20, u64::from(whole.part())] {
+                let layout = whole.fitted(total);
+                if total > u64::from(whole.part()) {
+                    assert_eq!(layout, whole);
+                    continue;
+                }
+                assert_eq!(layout.pictures(total), Some(1), "{whole:?} {total}");
+                assert!(layout.width <= width && layout.height <= height, "{whole:?} {total} {layout:?}");
+                if layout.width < width && layout.height < height {
+                    assert!(layout.width.abs_diff(layout.height) <= 1, "{layout:?}");
+                }
+            }
+        }
+    }
+}

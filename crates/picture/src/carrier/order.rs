@@ -1,0 +1,150 @@
+//! Carriers that another program wrote: the bytes come back from the pixels.
+
+use std::io;
+
+use super::layout::{HEADER, MAGIC};
+use super::recognize::label;
+use crate::{Channels, Label, Pixels};
+
+/// The order in which the samples of a pixel carry bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Red, green, blue, as they are: the picture was written as PNG first.
+    Rgb,
+    /// Green, red, blue, with reversed bits: the picture was written as WebP first.
+    Reversed,
+}
+
+/// What the pixels of a picture tell about carriers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A carrier.
+    Carrier(Label, Order),
+    /// A carrier with a damaged label.
+    Damaged,
+    /// A carrier that was scaled, or compressed with loss. The data are lost.
+    Lossy,
+    /// Nothing that a carrier would have.
+    Other,
+}
+
+impl Order {
+    const BOTH: [Self; 2] = [Self::Rgb, Self::Reversed];
+
+    /// Fills `buffer` from a position of the part.
+    pub(crate) fn read(self, pixels: &Pixels, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        let from = at.checked_add(HEADER as u64).and_then(|from| usize::try_from(from).ok());
+        let read = from.and_then(|from| self.copy(&pixels.samples, from, buffer));
+        read.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Copies the bytes of a carrier from `at` on. Returns `None` if the picture is too small.
+    fn copy(self, samples: &[u8], at: usize, buffer: &mut [u8]) -> Option<()> {
+        let end = at.checked_add(buffer.len())?;
+        match self {
+            Self::Rgb => buffer.copy_from_slice(samples.get(at..end)?),
+            Self::Reversed => {
+                // Complete pixels from the first border on; the bytes before and after belong to cut pixels.
+                let before = (at.next_multiple_of(3) - at).min(buffer.len());
+                let samples = samples.get(..end.next_multiple_of(3))?;
+                let byte = |at: usize| samples[at / 3 * 3 + [1, 0, 2][at % 3]].reverse_bits();
+                let (first, rest) = buffer.split_at_mut(before);
+                first.iter_mut().zip(at..).for_each(|(to, at)| *to = byte(at));
+                let (whole, last) = rest.as_chunks_mut::<3>();
+                let (pixels, _) = samples[at + before..].as_chunks::<3>();
+                for (to, [red, green, blue]) in whole.iter_mut().zip(pixels) {
+                    *to = [green.reverse_bits(), red.reverse_bits(), blue.reverse_bits()];
+                }
+                let from = end - last.len();
+                last.iter_mut().zip(from..).for_each(|(to, at)| *to = byte(at));
+            }
+        }
+        Some(())
+    }
+}
+
+impl Finding {
+    /// Looks at the pixels of a picture.
+    #[must_use]
+    pub fn of(pixels: &Pixels) -> Self {
+        if pixels.channels != Channels::Rgb {
+            return Self::Other;
+        }
+        let mut header = [0; HEADER];
+        for order in Order::BOTH {
+            if order.copy(&pixels.samples, 0, &mut header).is_some() && header[..8] == MAGIC {
+                let fits = |label: &Label| HEADER + label.length as usize <= pixels.samples.len();
+                return label(&header).filter(fits).map_or(Self::Damaged, |label| Self::Carrier(label, order));
+            }
+            if order.copy(&pixels.samples, 0, &mut header).is_some() && is_near(&header) {
+                return Self::Lossy;
+            }
+        }
+        if is_noise(pixels) { Self::Lossy } else { Self::Other }
+    }
+}
+
+/// Returns whether the first samples are almost the magic, as weak compression leaves them.
+fn is_near(header: &[u8; HEADER]) -> bool {
+    header.iter().zip(MAGIC).all(|(byte, expected)| byte.abs_diff(expected) <= 24)
+}
+
+/// Returns whether neighbors have almost nothing in common, as in a carrier of sealed data, also after it was scaled
+/// down or compressed. In photographs, neighbors are similar.
+fn is_noise(pixels: &Pixels) -> bool {
+    let row = 3 * pixels.width as usize;
+    let step = (pixels.height as usize / 128).max(1);
+    let pairs = pixels.samples.chunks_exact(row.max(6)).step_by(step).flat_map(|row| {
+        let sums =
+            row.as_chunks::<3>().0.iter().take(1024).map(|pixel| pixel.iter().map(|byte| f64::from(*byte)).sum());
+        let sums: Vec<f64> = sums.collect();
+        (1..sums.len()).map(|at| (sums[at - 1] / 3.0, sums[at] / 3.0)).collect::<Vec<_>>()
+    });
+    let (mut count, mut sum, mut squares, mut products) = (0.0, 0.0, 0.0, 0.0);
+    for (one, other) in pairs {
+        count += 1.0;
+        sum += one;
+        squares += one * one;
+        products += one * other;
+    }
+    let mean = sum / count;
+    let (variance, shared) = (squares / count - mean * mean, products / count - mean * mean);
+    count >= 2000.0 && (mean - 127.5).abs() < 8.0 && variance > 50.0 && shared.abs() < 0.6 * variance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pixels(width: u32, height: u32, sample: impl Fn(u32) -> u8) -> Pixels {
+        let samples = (0..width * height * 3).map(sample).collect();
+        Pixels { width, height, channels: Channels::Rgb, samples }
+    }
+
+    fn noise(at: u32) -> u8 {
+        let mixed = (at ^ at >> 15).wrapping_mul(0x2c1b_3c6d);
+        ((mixed ^ mixed >> 12).wrapping_mul(0x297a_2d39) >> 24) as u8
+    }
+
+    #[test]
+    fn noise_and_changed_magics_are_carriers_that_were_changed_with_loss() {
+        let halves = |at: u32| {
+            let corner = at / 3 / 100 * 2 * 600 + at / 3 % 100 * 6 + at % 3;
+            ([0, 3, 600, 603].map(|by| u32::from(noise(corner + by))).iter().sum::<u32>() / 4) as u8
+        };
+        assert_eq!(Finding::of(&pixels(100, 100, noise)), Finding::Lossy);
+        assert_eq!(Finding::of(&pixels(100, 100, halves)), Finding::Lossy);
+        let near = |at: u32| MAGIC.get(at as usize).map_or(9, |byte| byte.saturating_add(noise(at) / 16));
+        assert_eq!(Finding::of(&pixels(10, 10, near)), Finding::Lossy);
+    }
+
+    #[test]
+    fn other_pictures_are_none() {
+        let smooth = |at: u32| (at / 3 % 100 * 2 + at / 300 + u32::from(noise(at) / 8)).min(255) as u8;
+        assert_eq!(Finding::of(&pixels(100, 100, smooth)), Finding::Other);
+        assert_eq!(Finding::of(&pixels(100, 100, |_| 128)), Finding::Other);
+        for (width, height) in [(0, 0), (1, 1), (1, 100), (5, 4)] {
+            assert_eq!(Finding::of(&pixels(width, height, |_| 7)), Finding::Other);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Reading the part of a carrier from its file.
+
+use std::fs::File;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use super::layout::{HEADER, Layout};
+use super::png;
+use crate::Format;
+use crate::position::read_exact_at;
+
+/// How many bytes are read before their structure is taken out of them. They stay in the core's cache.
+const STEP: usize = 256 << 10;
+
+/// Buffers that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+impl Buffers {
+    /// Calls `function` with an empty buffer.
+    pub(crate) fn with<R>(&self, function: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let reused = lock().pop();
+        let mut buffer = reused.unwrap_or_default();
+        buffer.clear();
+        let result = function(&mut buffer);
+        lock().push(buffer);
+        result
+    }
+}
+
+/// Fills `buffer` with the bytes of a part from `at` on.
+pub(crate) fn read_exact(
+    file: &File,
+    layout: &Layout,
+    at: u64,
+    buffer: &mut [u8],
+    buffers: &Buffers,
+) -> io::Result<()> {
+    let mut at = HEADER as u64 + at;
+    if layout.format() == Format::WebP {
+        return read_exact_at(file, buffer, layout.start(at));
+    }
+    for bytes in buffer.chunks_mut(STEP) {
+        let end = at + bytes.len() as u64;
+        buffers.with(|framed| {
+            // The structure before byte `end` is not needed.
+            framed.resize((layout.start(end - 1) + png::before(layout, end - 1) + 1 - layout.start(at)) as usize, 0);
+            read_exact_at(file, framed, layout.start(at))?;
+            png::unframe(layout, at, framed, bytes);
+            io::Result::Ok(())
+        })?;
+        at = end;
+    }
+    Ok(())
+}

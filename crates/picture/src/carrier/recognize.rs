@@ -1,0 +1,87 @@
+//! Recognizes pictures that this crate wrote, from their first bytes and the length of the file.
+
+use std::fs::File;
+
+use super::layout::{HEADER, Layout, MAGIC};
+use super::png;
+use crate::crc::crc64;
+use crate::position::read_at;
+use crate::{Error, Format, LABEL, Label, Opened};
+
+/// A picture whose part lies at constant offsets of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carrier {
+    /// The label of the picture.
+    pub label: Label,
+    /// Format and size of the picture.
+    pub layout: Layout,
+}
+
+/// Enough bytes for a label in the narrowest picture.
+const ENOUGH: usize = 256;
+
+impl Carrier {
+    /// Looks whether a file is a carrier as this crate writes them. Returns `None` if it is not, which says nothing
+    /// about its pixels: another program may have written a carrier again.
+    ///
+    /// # Errors
+    /// [`Error::Cut`] and [`Error::Label`] if this crate wrote the picture, but the end of the file is missing or the
+    /// label is damaged; [`Error::Read`] if the file cannot be read.
+    pub fn recognize(file: &File) -> Result<Option<Self>, Error> {
+        let mut first = [0; ENOUGH];
+        let length = read_at(file, &mut first, 0).map_err(Error::Read)?;
+        let Some(layout) = layout(&first[..length]) else { return Ok(None) };
+        let Some(framed) = first.strip_prefix(&*layout.head()) else { return Ok(None) };
+        let mut header = [0; HEADER];
+        match layout.format() {
+            Format::Png => {
+                png::unframe(&layout, 0, framed, &mut header);
+                let mut again = Vec::new();
+                png::frame(&layout, 0, &header, &mut again, |_| {});
+                if !framed.starts_with(&again) {
+                    return Ok(None);
+                }
+            }
+            Format::WebP => header.copy_from_slice(&framed[..HEADER]),
+        }
+        if header[..8] != MAGIC || layout.bytes() < HEADER as u64 {
+            return Ok(None);
+        }
+        let (length, expected) = (file.metadata().map_err(Error::Read)?.len(), layout.file_length());
+        if length < expected {
+            return Err(Error::Cut(layout.format().into()));
+        }
+        let label = label(&header).ok_or(Error::Label)?;
+        let fits = HEADER as u64 + u64::from(label.length) <= layout.bytes();
+        match fits {
+            true => Ok((length == expected).then_some(Self { label, layout })),
+            false => Err(Error::Label),
+        }
+    }
+
+    /// Gives the picture's file to a [`Reader`](crate::Reader).
+    #[must_use]
+    pub fn open(&self, file: File) -> Opened {
+        Opened::Carrier(file, self.layout)
+    }
+}
+
+/// Reads the label after the magic. Returns `None` if it is damaged.
+pub(super) fn label(header: &[u8; HEADER]) -> Option<Label> {
+    let checksum = crc64(&header[..64]).to_be_bytes();
+    let label: &[u8; LABEL] = header[8..64].try_into().ok()?;
+    Label::from_bytes(label).filter(|_| header[64..] == checksum)
+}
+
+/// Reads format and size where this crate writes them.
+fn layout(first: &[u8]) -> Option<Layout> {
+    if first.starts_with(b"\x89PNG") {
+        let number = |at: usize| first.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
+        return Layout::new(Format::Png, number(16)?, number(20)?).ok();
+    }
+    if first.starts_with(b"RIFF") {
+        let bits = u32::from_le_bytes(first.get(21..25)?.try_into().ok()?);
+        return Layout::new(Format::WebP, (bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1).ok();
+    }
+    None
+}

@@ -1,0 +1,187 @@
+//! Checksums of pieces of a carrier, which are joined when the pieces meet.
+
+use std::collections::BTreeMap;
+
+use super::layout::Layout;
+use super::png;
+use crate::Format;
+use crate::crc::{crc32, crc64, join32, join64};
+
+/// The checksums of a piece of a carrier: of its bytes, and of what they become in a PNG.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
+    /// Bytes of the piece.
+    pub(crate) length: u64,
+    /// Their CRC-64.
+    pub(crate) crc64: u64,
+    /// The bytes of the zlib stream.
+    stream: u64,
+    /// Their CRC-32.
+    pub(crate) crc32: u32,
+    /// The bytes of the rows, filter types included.
+    rows: u64,
+    /// Their Adler-32, less that of no bytes.
+    adler: [u16; 2],
+}
+
+const ADLER: u64 = 65_521;
+
+impl Sums {
+    /// Returns the checksums of bytes that no zlib stream holds.
+    pub(crate) fn plain(bytes: &[u8]) -> Self {
+        Self { length: bytes.len() as u64, crc64: crc64(bytes), ..Self::default() }
+    }
+
+    /// Returns the checksums of bytes that a zlib stream holds outside of its rows.
+    pub(crate) fn structure(bytes: &[u8]) -> Self {
+        Self { stream: bytes.len() as u64, crc32: crc32(bytes), ..Self::default() }
+    }
+
+    /// Appends to `file` what the bytes from `at` on become in the file, and returns their checksums.
+    pub(crate) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>) -> Self {
+        let (from, mut sums) = (file.len(), Self::plain(bytes));
+        match layout.format() {
+            Format::Png => {
+                png::frame(layout, at, bytes, file, |rows| sums.append_rows(rows));
+                sums.stream = (file.len() - from) as u64;
+                sums.crc32 = crc32(&file[from..]);
+            }
+            Format::WebP => file.extend_from_slice(bytes),
+        }
+        sums
+    }
+
+    fn append_rows(&mut self, rows: &[u8]) {
+        let mut adler = simd_adler32::Adler32::from_checksum(0);
+        adler.write(rows);
+        let sum = adler.finish();
+        self.join_adler([sum as u16, (sum >> 16) as u16], rows.len() as u64);
+    }
+
+    fn join_adler(&mut self, [low, high]: [u16; 2], length: u64) {
+        let [first_low, first_high] = self.adler.map(u64::from);
+        self.adler = [
+            ((first_low + u64::from(low)) % ADLER) as u16,
+            ((first_high + u64::from(high) + first_low * (length % ADLER)) % ADLER) as u16,
+        ];
+        self.rows += length;
+    }
+
+    /// Returns the Adler-32 of the rows.
+    pub(crate) fn adler(&self) -> u32 {
+        // It begins with 1, which each byte adds to the high half once more.
+        let [low, high] = self.adler.map(u64::from);
+        (((high + self.rows) % ADLER) << 16) as u32 | ((low + 1) % ADLER) as u32
+    }
+
+    /// Appends the piece that comes directly after this one.
+    pub(crate) fn append(&mut self, next: &Self) {
+        self.crc64 = join64(self.crc64, next.crc64, next.length);
+        self.length += next.length;
+        self.crc32 = join32(self.crc32, next.crc32, next.stream);
+        self.stream += next.stream;
+        self.join_adler(next.adler, next.rows);
+    }
+}
+
+/// The pieces of a part that are known so far, by the offset of each in the part. Pieces that meet become one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pieces(BTreeMap<u64, Sums>);
+
+impl Pieces {
+    /// Inserts a piece. Returns `false` and changes nothing if a byte of it is there already.
+    pub(crate) fn insert(&mut self, mut at: u64, mut sums: Sums) -> bool {
+        if sums.length == 0 {
+            return true;
+        }
+        let end = at + sums.length;
+        let next = self.0.range(at..).next().map(|(next, _)| *next);
+        let before = self.0.range(..at).next_back().map(|(before, sums)| (*before, *sums));
+        let meets = before.filter(|(before, sums)| before + sums.length >= at);
+        if next.is_some_and(|next| next < end) || meets.is_some_and(|(before, sums)| before + sums.length > at) {
+            return false;
+        }
+        if let Some(next) = next.filter(|next| *next == end).and_then(|next| self.0.remove(&next)) {
+            sums.append(&next);
+        }
+        if let Some((before, mut joined)) = meets {
+            joined.append(&sums);
+            (at, sums) = (before, joined);
+        }
+        self.0.insert(at, sums);
+        true
+    }
+
+    /// Returns the one piece that there is, if it begins at 0, and empty checksums if there is none.
+    pub(crate) fn whole(&self) -> Option<Sums> {
+        match self.0.len() {
+            0 => Some(Sums::default()),
+            1 => self.0.get(&0).copied(),
+            _ => None,
+        }
+    }
+
+    /// Returns how many pieces there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the offset of the first byte that is missing.
+    pub(crate) fn end(&self) -> u64 {
+        self.0.get(&0).map_or(0, |sums| sums.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(length: usize) -> Vec<u8> {
+        (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 21) as u8).collect()
+    }
+
+    #[test]
+    fn pieces_in_any_order_have_the_checksums_of_the_whole() {
+        let layout = Layout::new(Format::Png, 5, 5000).expect("possible");
+        let bytes = bytes(70_000);
+        let mut file = Vec::new();
+        let whole = Sums::frame(&layout, 0, &bytes, &mut file);
+        let mut rows = simd_adler32::Adler32::new();
+        for row in bytes.chunks(15) {
+            rows.write(&[0]);
+            rows.write(row);
+        }
+        assert_eq!(whole.crc64, crc64(&bytes));
+        assert_eq!(whole.crc32, crc32(&file));
+        assert_eq!(whole.adler(), rows.finish());
+        for step in [1000, 7777, 64, 14, 15, 16] {
+            let mut pieces = Pieces::default();
+            let count = bytes.len().div_ceil(step);
+            for at in (0..count).map(|at| (at * 7919) % count) {
+                let (from, to) = (at * step, bytes.len().min(at * step + step));
+                let sums = Sums::frame(&layout, from as u64, &bytes[from..to], &mut Vec::new());
+                assert!(pieces.insert(from as u64, sums));
+                assert!(!pieces.insert(from as u64, sums), "twice");
+            }
+            let joined = pieces.whole().expect("one piece");
+            assert_eq!(
+                (joined.crc64, joined.crc32, joined.adler(), joined.length),
+                (whole.crc64, whole.crc32, whole.adler(), whole.length)
+            );
+        }
+    }
+
+    #[test]
+    fn pieces_that_overlap_are_refused() {
+        let mut pieces = Pieces::default();
+        assert!(pieces.insert(10, Sums::plain(&[1; 10])));
+        for (at, length) in [(0, 11), (0, 30), (10, 1), (15, 1), (19, 5), (5, 6)] {
+            assert!(!pieces.insert(at, Sums::plain(&vec![1; length])), "{at} {length}");
+        }
+        assert!(pieces.whole().is_none());
+        assert!(pieces.insert(20, Sums::plain(&[1; 4])));
+        assert_eq!(pieces.end(), 0);
+        assert!(pieces.insert(0, Sums::plain(&[1; 10])));
+        assert_eq!(pieces.whole().map(|sums| sums.crc64), Some(crc64(&[1; 24])));
+    }
+}

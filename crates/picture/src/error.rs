@@ -1,0 +1,133 @@
+//! Errors, grouped by their cause.
+
+use std::io;
+
+use crate::FileFormat;
+
+/// Why a picture could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file is of a format that is not read, or no picture at all.
+    #[error("not a PNG, WebP or JPEG picture")]
+    NotAPicture,
+    /// The file ends before the picture does.
+    #[error("the {0} file ends too early")]
+    Cut(FileFormat),
+    /// The file breaks the rules of its format.
+    #[error("the {format} file is damaged: {reason}")]
+    Damaged {
+        /// The format that the file claims.
+        format: FileFormat,
+        /// The broken rule, in the words of the decoder.
+        reason: String,
+    },
+    /// The format has this feature, but the decoder does not.
+    #[error("the {format} file has {feature}, which is not supported")]
+    Unsupported {
+        /// The format of the file.
+        format: FileFormat,
+        /// The missing feature.
+        feature: &'static str,
+    },
+    /// The picture has more than one frame.
+    #[error("the picture is animated")]
+    Animated,
+    /// A pixel is not opaque.
+    #[error("the picture has transparent pixels")]
+    Transparent,
+    /// The picture has more pixels than the caller allows.
+    #[error("{width} × {height} pixels are more than the limit of {limit}")]
+    TooManyPixels {
+        /// Pixels in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+        /// The most pixels that the caller allows.
+        limit: u64,
+    },
+    /// Decoding takes more memory than the caller allows.
+    #[error("decoding the picture takes more memory than the limit of {limit} bytes")]
+    TooMuchMemory {
+        /// The most bytes that the caller allows.
+        limit: u64,
+    },
+    /// The system could not read.
+    #[error("cannot read the picture: {0}")]
+    Read(#[source] io::Error),
+    /// The system could not write.
+    #[error("cannot write the picture: {0}")]
+    Write(#[source] io::Error),
+    /// The pictures that are compared have different sizes, in pixels.
+    #[error("the pictures have different sizes: {} × {} and {} × {} pixels", cover.0, cover.1, result.0, result.1)]
+    Sizes {
+        /// Width and height of the cover.
+        cover: (u32, u32),
+        /// Width and height of the other picture.
+        result: (u32, u32),
+    },
+    /// No file of the format has this width and height, or the samples are not as many as they tell.
+    #[error("the file format has no pictures of {width} × {height} pixels with {samples} samples")]
+    Size {
+        /// The width in pixels.
+        width: u32,
+        /// The height in pixels.
+        height: u32,
+        /// How many samples there are.
+        samples: u64,
+    },
+    /// The system has no random bytes.
+    #[error("cannot get random bytes: {0}")]
+    Random(#[source] io::Error),
+    /// A cover does not have the room for a part.
+    #[error(
+        "the cover carries {room} bytes, not {length}: the seed and the doors take {reserved} of its {samples} samples"
+    )]
+    SmallCover {
+        /// The samples of the cover.
+        samples: u64,
+        /// The samples that the seed and the doors take.
+        reserved: u64,
+        /// The most bytes that the cover carries.
+        room: u64,
+        /// The length of the part.
+        length: u64,
+    },
+    /// There are more secrets than a picture has doors.
+    #[error("a picture has at most 32 doors, not {doors}")]
+    Doors {
+        /// How many doors are necessary, that of the set included.
+        doors: usize,
+    },
+    /// The width or the height of a carrier is impossible, or so small that nothing fits.
+    #[error("a carrier of {width} × {height} pixels is impossible")]
+    CarrierSize {
+        /// Pixels in a row.
+        width: u32,
+        /// Rows.
+        height: u32,
+    },
+    /// The data need more pictures than a set can have.
+    #[error("the set would have too many pictures")]
+    TooManyPictures,
+    /// The caller did not write all data.
+    #[error("the data were not written at position {position}")]
+    Incomplete {
+        /// The first byte that is missing.
+        position: u64,
+    },
+    /// The label of a carrier is damaged.
+    #[error("the label of the picture is damaged")]
+    Label,
+    /// Too many pictures of the set are missing.
+    #[error("{missing} of the pictures that carry data are missing, and {spares} spare pictures are there")]
+    MissingPictures {
+        /// How many of the pictures that carry data are missing.
+        missing: u32,
+        /// How many spare pictures there are.
+        spares: u32,
+    },
+    /// The labels of a set contradict each other.
+    #[error("the pictures of the set contradict each other")]
+    Contradiction,
+}

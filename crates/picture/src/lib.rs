@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+
+pub mod analysis;
+pub mod carrier;
+mod crc;
+mod error;
+mod format;
+mod label;
+mod open_files;
+mod pixels;
+mod position;
+mod read;
+mod reader;
+mod set;
+pub mod spare;
+pub mod template;
+mod write;
+
+pub use error::Error;
+pub use format::Format;
+pub use label::{LABEL, Label, checksum};
+pub use pixels::{Channels, Pixels};
+pub use read::{Decoded, FileFormat, Header, Limits, Note, Orientation, probe, read};
+pub use reader::{Damage, Opened, Reader};
+pub use set::{Set, Sets};
+pub use write::{Compression, write};

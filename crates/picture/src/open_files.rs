@@ -1,0 +1,53 @@
+//! Keeps a limited number of files open: those that were used most recently.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most files that are open for a set. Systems allow a process 256 to 1024 by default.
+const MOST: usize = 128;
+
+/// Things that are open, by the index of their picture. Another thread may still use one that was taken out.
+#[derive(Debug)]
+pub(crate) struct Open<T> {
+    items: HashMap<u32, (Arc<T>, u64)>,
+    clock: u64,
+}
+
+impl<T> Open<T> {
+    pub(crate) fn new() -> Self {
+        Self { items: HashMap::new(), clock: 0 }
+    }
+
+    pub(crate) fn get(&mut self, index: u32) -> Option<Arc<T>> {
+        self.clock += 1;
+        let (item, used) = self.items.get_mut(&index)?;
+        *used = self.clock;
+        Some(Arc::clone(item))
+    }
+
+    pub(crate) fn contains(&self, index: u32) -> bool {
+        self.items.contains_key(&index)
+    }
+
+    /// Inserts an item. Takes the one out that was not used for the longest time, if there are too many.
+    pub(crate) fn insert(&mut self, index: u32, item: T) -> Arc<T> {
+        self.limit(MOST - 1, |_| true);
+        self.clock += 1;
+        let item = Arc::new(item);
+        self.items.insert(index, (Arc::clone(&item), self.clock));
+        item
+    }
+
+    pub(crate) fn remove(&mut self, index: u32) {
+        self.items.remove(&index);
+    }
+
+    /// Takes items of a kind out, those first that were not used for the longest time, until only `most` are left.
+    pub(crate) fn limit(&mut self, most: usize, kind: impl Fn(&T) -> bool) {
+        while self.items.values().filter(|(item, _)| kind(item)).count() > most {
+            let of_kind = self.items.iter().filter(|(_, (item, _))| kind(item));
+            let Some(oldest) = of_kind.min_by_key(|(_, (_, used))| *used).map(|(index, _)| *index) else { return };
+            self.items.remove(&oldest);
+        }
+    }
+}

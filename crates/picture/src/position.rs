@@ -1,0 +1,59 @@
+//! Reading and writing files at positions, on every system.
+
+use std::fs::File;
+use std::io;
+
+/// Reads at a position until `buffer` is full or the file ends. Returns how many bytes were read.
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match once(file, &mut buffer[length..], position + length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}
+
+/// Fills `buffer` from a position. A file that is too short is an error.
+pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], position: u64) -> io::Result<()> {
+    match read_at(file, buffer, position)? == buffer.len() {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the picture became shorter while it was read")),
+    }
+}
+
+#[cfg(unix)]
+fn once(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, position)
+}
+
+#[cfg(windows)]
+fn once(file: &File, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, position)
+}
+
+/// Writes all of `bytes` at a position.
+#[cfg(unix)]
+pub(crate) fn write_all_at(file: &File, bytes: &[u8], position: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, position)
+}
+
+/// Writes all of `bytes` at a position.
+#[cfg(windows)]
+pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_write(file, bytes, position) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                bytes = &bytes[written..];
+                position += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! Reading pictures: PNG, WebP and JPEG become opaque pixels of 8 bits a sample.
+//!
+//! Lossless pictures come back exactly: color profiles and gamma are ignored. All that a file claims is checked against
+//! [`Limits`] before memory is allocated. Text, profiles and thumbnails are skipped, whatever their size.
+
+mod alpha;
+mod exif;
+mod jpeg;
+mod limits;
+mod note;
+mod png;
+mod turn;
+mod webp;
+
+use std::fmt;
+use std::io::{self, BufRead, Read, Seek};
+
+pub use self::limits::Limits;
+pub use self::note::Note;
+use self::turn::Turn;
+use crate::{Channels, Error, Format, Pixels};
+
+/// The format of a picture that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileFormat {
+    /// Portable Network Graphics.
+    Png,
+    /// WebP without loss.
+    WebPLossless,
+    /// WebP with loss.
+    WebPLossy,
+    /// JPEG.
+    Jpeg,
+}
+
+impl FileFormat {
+    /// Returns whether a picture in this format differs from the pixels that were written.
+    #[must_use]
+    pub fn is_lossy(self) -> bool {
+        matches!(self, Self::WebPLossy | Self::Jpeg)
+    }
+}
+
+impl From<Format> for FileFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Png => Self::Png,
+            Format::WebP => Self::WebPLossless,
+        }
+    }
+}
+
+impl fmt::Display for FileFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Png => "PNG",
+            Self::WebPLossless | Self::WebPLossy => "WebP",
+            Self::Jpeg => "JPEG",
+        })
+    }
+}
+
+/// What happens to pictures whose EXIF data say that they lie on a side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orientation {
+    /// Turns the picture upright, as programs show it. For covers.
+    Apply,
+    /// Returns the pixels as they are stored. For pictures that carry data.
+    Ignore,
+}
+
+/// A picture's properties, from its header alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The format of the file.
+    pub format: FileFormat,
+    /// Pixels in a row, before the picture is turned upright.
+    pub width: u32,
+    /// Rows, before the picture is turned upright.
+    pub height: u32,
+    /// The samples of a pixel after [`read`].
+    pub channels: Channels,
+}
+
+/// A picture that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decoded {
+    /// The pixels.
+    pub pixels: Pixels,
+    /// The format of the file.
+    pub source: FileFormat,
+    /// How the pixels differ from what the file stores.
+    pub notes: Vec<Note>,
+}
+
+/// Decodes the picture that begins at the input's position.
+///
+/// ```
+/// use std::io::Cursor;
+/// use deadpan_picture::{Error, Limits, Orientation, read};
+///
+/// let error = read(Cursor::new(b"GIF89a"), Orientation::Apply, &Limits::default()).unwrap_err();
+/// assert!(matches!(error, Error::NotAPicture));
+/// ```
+///
+/// # Errors
+/// The file is no picture, damaged, cut, animated, transparent, larger than the limits, or of an unsupported kind; the
+/// system cannot read.
+pub fn read(mut input: impl BufRead + Seek, orientation: Orientation, limits: &Limits) -> Result<Decoded, Error> {
+    let stored = match Container::sniff(&mut input)? {
+        Container::Png => png::read(input, limits)?,
+        Container::WebP => webp::read(input, limits)?,
+        Container::Jpeg => jpeg::read(input, limits)?,
+    };
+    let Stored { mut pixels, source, turn, mut notes } = stored;
+    if orientation == Orientation::Apply && turn != Turn::UPRIGHT {
+        limits.check_memory(2 * pixels.samples.len() as u64)?;
+        pixels = turn.apply(&pixels);
+        notes.push(Note::TurnedUpright);
+    }
+    Ok(Decoded { pixels, source, notes })
+}
+
+/// Reads the header of the picture that begins at the input's position. Decodes no pixels.
+///
+/// # Errors
+/// The file is no picture, or its header is cut, damaged or of an unsupported kind; the system cannot read.
+pub fn probe(mut input: impl BufRead + Seek) -> Result<Header, Error> {
+    match Container::sniff(&mut input)? {
+        Container::Png => png::header(&mut input),
+        Container::WebP => webp::header(&mut input),
+        Container::Jpeg => jpeg::header(&mut input),
+    }
+}
+
+/// A picture as its file stores it.
+struct Stored {
+    pixels: Pixels,
+    source: FileFormat,
+    turn: Turn,
+    notes: Vec<Note>,
+}
+
+enum Container {
+    Png,
+    WebP,
+    Jpeg,
+}
+
+impl Container {
+    /// Tells the container by its first bytes. Leaves the input where it was.
+    fn sniff(mut input: impl BufRead + Seek) -> Result<Self, Error> {
+        let start = input.stream_position().map_err(Error::Read)?;
+        let mut first = Vec::with_capacity(12);
+        input.by_ref().take(12).read_to_end(&mut first).map_err(Error::Read)?;
+        input.seek(io::SeekFrom::Start(start)).map_err(Error::Read)?;
+        match &*first {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Ok(Self::Png),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P'] => Ok(Self::WebP),
+            [0xff, 0xd8, 0xff, ..] => Ok(Self::Jpeg),
+            _ => Err(Error::NotAPicture),
+        }
+    }
+}
+
+/// Returns the error for a failure of the system, or for an input that ends too early.
+fn failed(error: io::Error, format: FileFormat) -> Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Error::Cut(format),
+        _ => Error::Read(error),
+    }
+}
+
+fn damaged(format: FileFormat, reason: impl Into<String>) -> Error {
+    Error::Damaged { format, reason: reason.into() }
+}
+
+/// Reads an array. An input that ends is cut.
+fn array<const N: usize>(mut input: impl Read, format: FileFormat) -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    input.read_exact(&mut bytes).map_err(|error| failed(error, format))?;
+    Ok(bytes)
+}

@@ -1,0 +1,88 @@
+//! JPEG, by the crate `jpeg-decoder`.
+//!
+//! The crate gets few changes, but decodes every sampling. `zune-jpeg` 0.5.15, which is faster, returns wrong pixels
+//! where a color has a fourth of the samples of another, and wrong inks where the first color has fewer than the last.
+//! This module reads the header itself, and gives the decoder tables and frames alone. So metadata cost nothing, and
+//! this module decides what the samples mean.
+
+mod segments;
+
+use std::io::{BufRead, Cursor, Read, Seek};
+
+use jpeg_decoder::{ColorTransform, Decoder};
+
+use self::segments::{Colors, Segments};
+use super::alpha::drop_last;
+use super::{FileFormat, Header, Limits, Note, Stored, damaged};
+use crate::{Channels, Error, Pixels};
+
+const FORMAT: FileFormat = FileFormat::Jpeg;
+
+pub fn header(input: impl BufRead + Seek) -> Result<Header, Error> {
+    let Segments { width, height, colors, .. } = Segments::read(input)?;
+    Ok(Header { format: FORMAT, width: width.into(), height: height.into(), channels: channels(colors) })
+}
+
+fn channels(colors: Colors) -> Channels {
+    match colors {
+        Colors::Gray => Channels::Gray,
+        _ => Channels::Rgb,
+    }
+}
+
+pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, Error> {
+    let segments = Segments::read(&mut input)?;
+    let (width, height) = (segments.width, segments.height);
+    limits.check_pixels(width.into(), height.into())?;
+    limits.check_memory(segments.memory)?;
+    let mut file = segments.tables;
+    let scans = file.len();
+    let room = limits.bytes.saturating_sub(segments.memory);
+    input.take(room.saturating_add(1)).read_to_end(&mut file).map_err(Error::Read)?;
+    if (file.len() - scans) as u64 > room {
+        return Err(Error::TooMuchMemory { limit: limits.bytes });
+    }
+    // In scans, a zero follows each 0xff that is no marker.
+    if !file[scans..].windows(2).any(|pair| pair == [0xff, 0xd9]) {
+        return Err(Error::Cut(FORMAT));
+    }
+    let mut decoder = Decoder::new(Cursor::new(file));
+    decoder.set_color_transform(match segments.colors {
+        Colors::Gray => ColorTransform::Grayscale,
+        Colors::YCbCr => ColorTransform::YCbCr,
+        Colors::Rgb => ColorTransform::RGB,
+        Colors::Cmyk => ColorTransform::CMYK,
+        Colors::Ycck => ColorTransform::YCCK,
+    });
+    let mut samples = decoder.decode().map_err(failed)?;
+    let mut notes = Vec::new();
+    if matches!(segments.colors, Colors::Cmyk | Colors::Ycck) {
+        lights(&mut samples);
+        notes.push(Note::Inks);
+    }
+    let channels = channels(segments.colors);
+    let (width, height) = (u32::from(width), u32::from(height));
+    if samples.len() != width as usize * height as usize * channels.count() {
+        return Err(damaged(FORMAT, "it has another number of samples than pixels"));
+    }
+    Ok(Stored { pixels: Pixels { width, height, channels, samples }, source: FORMAT, turn: segments.turn, notes })
+}
+
+/// Converts cyan, magenta, yellow and black to red, green and blue, as programs without color profiles do.
+fn lights(samples: &mut Vec<u8>) {
+    for [c, m, y, k] in samples.as_chunks_mut::<4>().0 {
+        for ink in [c, m, y] {
+            // The product of the two lights, rounded.
+            let product = u32::from(255 - *ink) * u32::from(255 - *k) + 128;
+            *ink = ((product + (product >> 8)) >> 8) as u8;
+        }
+    }
+    drop_last::<4>(samples);
+}
+
+fn failed(error: jpeg_decoder::Error) -> Error {
+    match error {
+        jpeg_decoder::Error::Io(error) => super::failed(error, FORMAT),
+        error => damaged(FORMAT, error.to_string()),
+    }
+}

@@ -1,0 +1,433 @@
+//! Reads the data of a set as one file: at any position, by several threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use crate::carrier::{Buffers, Layout, Order, Pieces, Sums, read_exact};
+use crate::open_files::Open;
+use crate::position::{read_exact_at, write_all_at};
+use crate::{Error, Label, Pixels, Set, spare};
+
+/// A picture that was opened to read its part.
+#[derive(Debug)]
+pub enum Opened {
+    /// A carrier whose part lies at constant offsets of its file.
+    Carrier(File, Layout),
+    /// A carrier that another program wrote, from its pixels.
+    Pixels(Pixels, Order),
+    /// A file that holds the part and nothing else.
+    Part(File),
+    /// The part.
+    Bytes(Vec<u8>),
+}
+
+impl Opened {
+    /// Fills `buffer` from a position of the part.
+    fn read(&self, buffer: &mut [u8], at: u64, buffers: &Buffers) -> io::Result<()> {
+        match self {
+            Self::Carrier(file, layout) => read_exact(file, layout, at, buffer, buffers),
+            Self::Pixels(pixels, order) => order.read(pixels, buffer, at),
+            Self::Part(file) => read_exact_at(file, buffer, at),
+            Self::Bytes(bytes) => {
+                let from = usize::try_from(at).ok().and_then(|at| bytes.get(at..)?.get(..buffer.len()));
+                from.map(|from| buffer.copy_from_slice(from)).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+            }
+        }
+    }
+
+    fn is_in_memory(&self) -> bool {
+        matches!(self, Self::Pixels(..) | Self::Bytes(_))
+    }
+}
+
+/// Reads the data of a set as if it were one file.
+///
+/// Checksums of the parts are not compared while the data are read, because sealed data are authenticated anyway. They
+/// are computed on the way, so that [`Reader::damaged`] reads only what was not read yet.
+#[derive(Debug)]
+pub struct Reader<T, O> {
+    set: Set<T>,
+    open: O,
+    /// All parts, in the order of their offsets.
+    parts: Vec<Part>,
+    opened: Mutex<Slots>,
+    changed: Condvar,
+    passed: Mutex<BTreeMap<u32, Pieces>>,
+    recovered: Option<Recovered>,
+    rejected: Vec<(u32, T)>,
+    buffers: Buffers,
+}
+
+/// The parts of lost pictures, one after the other in a file.
+#[derive(Debug)]
+struct Recovered {
+    file: File,
+    lost: Vec<u32>,
+    /// The length of a spare part.
+    length: u64,
+}
+
+impl Recovered {
+    fn position(&self, index: u32, at: u64) -> Option<u64> {
+        Some(self.lost.binary_search(&index).ok()? as u64 * self.length + at)
+    }
+}
+
+#[derive(Debug)]
+struct Part {
+    index: u32,
+    offset: u64,
+    length: u32,
+}
+
+#[derive(Debug)]
+struct Slots {
+    open: Open<Opened>,
+    /// The pictures that threads are opening now.
+    opening: BTreeSet<u32>,
+    /// Whether pictures of this set are decoded, so that opening one takes long.
+    in_memory: bool,
+}
+
+/// A picture whose part is not what its label says.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Damage {
+    /// The index of the picture.
+    pub index: u32,
+    /// The error if the part could not be read. Otherwise, the part does not have its checksum.
+    pub error: Option<io::Error>,
+}
+
+/// Pieces of a part that are remembered at most. Reading here and there makes more of them.
+const MOST_PIECES: usize = 1024;
+/// How many bytes are read at once to check them.
+const CHECK: usize = 1 << 20;
+
+impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
+    /// Reads a set of which no picture that carries data is missing. `open` opens a picture, and is called again for
+    /// the same picture when many are open.
+    ///
+    /// # Errors
+    /// [`Error::MissingPictures`] if a picture that carries data is missing, [`Error::Contradiction`] if the parts do
+    /// not lie one after the other.
+    pub fn new(set: Set<T>, open: O) -> Result<Self, Error> {
+        let (missing, spares) = (set.lost(), set.spares_present());
+        match missing {
+            0 => Self::of(set, open),
+            _ => Err(Error::MissingPictures { missing, spares }),
+        }
+    }
+
+    /// Reads a set, and makes the parts of missing pictures from spare ones first. They go to the file that `scratch`
+    /// opens for reading and writing, which is called only if a picture is missing. It is as long as all missing parts.
+    ///
+    /// A damaged picture would damage the parts that are made. Therefore all pictures that are used are checked, and
+    /// [`Reader::rejected`] tells which ones were left out. If no picture is missing, nothing is checked.
+    ///
+    /// # Errors
+    /// [`Error::MissingPictures`] if more pictures are missing or damaged than there are spare ones,
+    /// [`Error::Contradiction`] if the labels do not tell where the missing parts lie, [`Error::Write`] if the system
+    /// cannot write.
+    pub fn recovering(set: Set<T>, open: O, scratch: impl FnOnce() -> io::Result<File>) -> Result<Self, Error> {
+        let (missing, spares) = (set.lost(), set.spares_present());
+        if missing > spares {
+            return Err(Error::MissingPictures { missing, spares });
+        }
+        let mut reader = Self::of(set, open)?;
+        if reader.set.is_complete() {
+            return Ok(reader);
+        }
+        let file = scratch().map_err(Error::Write)?;
+        let mut recovered = Recovered { file, lost: Vec::new(), length: 0 };
+        loop {
+            let (missing, spares) = (reader.set.lost(), reader.set.spares_present());
+            if missing > spares {
+                return Err(Error::MissingPictures { missing, spares });
+            }
+            recovered.lost = (0..reader.set.count()).filter(|index| reader.set.picture(*index).is_none()).collect();
+            recovered.length = reader.spare_length()?;
+            let unreadable = Mutex::new(BTreeSet::new());
+            let result = reader.recover(&recovered, &unreadable);
+            let mut bad = unreadable.into_inner().unwrap_or_else(PoisonError::into_inner);
+            if bad.is_empty() {
+                result?;
+                bad.extend(reader.damaged_of(true).into_iter().map(|damage| damage.index));
+            }
+            if bad.is_empty() {
+                reader.recovered = Some(recovered);
+                return Ok(reader);
+            }
+            for index in bad {
+                reader.rejected.extend(reader.set.reject(index).map(|picture| (index, picture)));
+                reader.slots().open.remove(index);
+                reader.passed().remove(&index);
+            }
+        }
+    }
+
+    fn of(set: Set<T>, open: O) -> Result<Self, Error> {
+        let (mut parts, mut end) = (Vec::new(), 0);
+        for index in 0..set.count() {
+            let (offset, length) = set.part(index).ok_or(Error::Contradiction)?;
+            let empty = length == 0 && set.total() > 0;
+            if offset != end || empty {
+                return Err(Error::Contradiction);
+            }
+            end += u64::from(length);
+            parts.push(Part { index, offset, length });
+        }
+        if end != set.total() {
+            return Err(Error::Contradiction);
+        }
+        let slots = Slots { open: Open::new(), opening: BTreeSet::new(), in_memory: false };
+        let (opened, changed, passed) = (Mutex::new(slots), Condvar::new(), Mutex::default());
+        let (recovered, rejected, buffers) = (None, Vec::new(), Buffers::default());
+        Ok(Self { set, open, parts, opened, changed, passed, recovered, rejected, buffers })
+    }
+
+    /// Returns the length of the spare parts, which is the same for all.
+    fn spare_length(&self) -> Result<u64, Error> {
+        let longest = self.parts.iter().map(|part| part.length).max().unwrap_or(0);
+        let length = u64::from(longest).next_multiple_of(64);
+        let mut spares = self.set.pictures().filter(|(label, _)| label.is_spare());
+        match spares.all(|(label, _)| u64::from(label.length) == length) {
+            true => Ok(length),
+            false => Err(Error::Contradiction),
+        }
+    }
+
+    /// Makes the missing parts. Adds the pictures that cannot be read to `unreadable`.
+    fn recover(&self, recovered: &Recovered, unreadable: &Mutex<BTreeSet<u32>>) -> Result<(), Error> {
+        let present = self.set.pictures().map(|(label, _)| label.index).collect();
+        let read = |index: u32, buffer: &mut [u8], at: u64| {
+            let length = self.set.picture(index).map_or(0, |(label, _)| u64::from(label.length));
+            let there =
+                usize::try_from(length.saturating_sub(at)).map_or(buffer.len(), |there| there.min(buffer.len()));
+            let (known, zeros) = buffer.split_at_mut(there);
+            zeros.fill(0);
+            let result = self.read_part(index, known, at);
+            match &result {
+                Ok(()) => self.pass(index, known, at),
+                Err(_) => drop(unreadable.lock().unwrap_or_else(PoisonError::into_inner).insert(index)),
+            }
+            result
+        };
+        let write = |index: u32, bytes: &[u8], at: u64| match recovered.position(index, at) {
+            Some(position) => write_all_at(&recovered.file, bytes, position),
+            None => Ok(()),
+        };
+        spare::recover(self.set.count(), self.set.spares(), recovered.length, &present, &read, &write)
+    }
+
+    /// Returns the length of the data.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.set.total()
+    }
+
+    /// Returns the set.
+    #[must_use]
+    pub fn set(&self) -> &Set<T> {
+        &self.set
+    }
+
+    /// Returns the set, for example to take out damaged pictures and begin again.
+    #[must_use]
+    pub fn into_set(self) -> Set<T> {
+        self.set
+    }
+
+    /// Returns the indexes of the pictures that [`Reader::recovering`] left out because they were damaged, and the
+    /// pictures.
+    #[must_use]
+    pub fn rejected(&self) -> &[(u32, T)] {
+        &self.rejected
+    }
+
+    /// Reads into `buffer` from `position` on. Returns how many bytes were read: fewer than the buffer has room
+    /// for only at the end of the data.
+    ///
+    /// # Errors
+    /// If a picture cannot be opened or read.
+    pub fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let left = self.length().saturating_sub(position);
+        let length = usize::try_from(left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let (mut rest, mut position) = (&mut buffer[..length], position);
+        let mut parts =
+            self.parts[self.parts.partition_point(|part| part.offset <= position).saturating_sub(1)..].iter();
+        while let Some(part) = parts.next().filter(|_| !rest.is_empty()) {
+            let at = position - part.offset;
+            let left = (u64::from(part.length) - at) as usize;
+            let (now, later) = rest.split_at_mut(left.min(rest.len()));
+            self.read_part(part.index, now, at)?;
+            self.pass(part.index, now, at);
+            position += now.len() as u64;
+            rest = later;
+        }
+        Ok(length)
+    }
+
+    /// Returns a reader for the data in order.
+    pub fn stream(&self) -> Stream<'_, T, O> {
+        Stream { reader: self, position: 0 }
+    }
+
+    /// Compares the checksums of the parts of the data, on all cores. Parts that were read completely are not read
+    /// again. Returns the damaged pictures in the order of their indexes.
+    #[must_use]
+    pub fn damaged(&self) -> Vec<Damage> {
+        self.damaged_of(false)
+    }
+
+    /// Compares the checksums of the parts of the data, or also those of the spare ones that were read to recover lost
+    /// parts.
+    fn damaged_of(&self, spares: bool) -> Vec<Damage> {
+        let (next, damaged) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let used = |label: &Label| !label.is_spare() || spares && self.passed().contains_key(&label.index);
+        let labels: Vec<&Label> = self.set.pictures().map(|(label, _)| label).filter(|label| used(label)).collect();
+        let worker = || {
+            while let Some(label) = labels.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let error = match self.checksum(label) {
+                    Ok(checksum) if checksum == label.checksum => continue,
+                    checksum => checksum.err(),
+                };
+                damaged.lock().unwrap_or_else(PoisonError::into_inner).push(Damage { index: label.index, error });
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(labels.len().max(1));
+        thread::scope(|scope| {
+            (1..threads).for_each(|_| drop(scope.spawn(worker)));
+            worker();
+        });
+        let mut damaged = damaged.into_inner().unwrap_or_else(PoisonError::into_inner);
+        damaged.sort_by_key(|damage: &Damage| damage.index);
+        damaged
+    }
+
+    fn checksum(&self, label: &Label) -> io::Result<u64> {
+        let passed = self.passed().get(&label.index).and_then(Pieces::whole);
+        if let Some(sums) = passed.filter(|sums| sums.length == u64::from(label.length)) {
+            return Ok(sums.crc64);
+        }
+        let (mut sums, mut buffer) = (Sums::default(), Vec::new());
+        while sums.length < u64::from(label.length) {
+            let left = u64::from(label.length) - sums.length;
+            buffer.resize(usize::try_from(left).map_or(CHECK, |left| left.min(CHECK)), 0);
+            self.read_part(label.index, &mut buffer, sums.length)?;
+            sums.append(&Sums::plain(&buffer));
+        }
+        Ok(sums.crc64)
+    }
+
+    fn passed(&self) -> MutexGuard<'_, BTreeMap<u32, Pieces>> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the checksum of bytes that were read.
+    fn pass(&self, index: u32, bytes: &[u8], at: u64) {
+        let sums = Sums::plain(bytes);
+        let mut passed = self.passed();
+        let pieces = passed.entry(index).or_default();
+        if pieces.count() < MOST_PIECES {
+            // Bytes that are read again change nothing.
+            pieces.insert(at, sums);
+        }
+    }
+
+    fn read_part(&self, index: u32, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        let recovered = self.recovered.as_ref();
+        match recovered.and_then(|recovered| Some((recovered, recovered.position(index, at)?))) {
+            Some((recovered, position)) => read_exact_at(&recovered.file, buffer, position),
+            None => self.opened(index)?.read(buffer, at, &self.buffers),
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a picture once for all threads. A thread whose picture another one is decoding decodes the next picture
+    /// meanwhile, because the data are mostly read in order.
+    fn opened(&self, index: u32) -> io::Result<Arc<Opened>> {
+        let most = thread::available_parallelism().map_or(1, usize::from).clamp(2, 4);
+        let mut slots = self.slots();
+        loop {
+            if let Some(opened) = slots.open.get(index) {
+                return Ok(opened);
+            }
+            let mut target = index;
+            if slots.opening.contains(&index) {
+                let busy = !slots.in_memory || slots.opening.len() >= most;
+                let ahead = (index + 1..index + most as u32).filter(|_| !busy);
+                let mut ahead =
+                    ahead.filter(|next| self.set.picture(*next).is_some_and(|(label, _)| !label.is_spare()));
+                match ahead.find(|next| !slots.opening.contains(next) && !slots.open.contains(*next)) {
+                    Some(next) => target = next,
+                    None => {
+                        slots = self.changed.wait(slots).unwrap_or_else(PoisonError::into_inner);
+                        continue;
+                    }
+                }
+            }
+            slots.opening.insert(target);
+            let room = most.saturating_sub(slots.opening.len());
+            slots.open.limit(room, Opened::is_in_memory);
+            drop(slots);
+            let result = match self.set.picture(target) {
+                Some((_, picture)) => (self.open)(picture),
+                None => Err(io::Error::new(io::ErrorKind::NotFound, Error::Contradiction)),
+            };
+            slots = self.slots();
+            slots.opening.remove(&target);
+            self.changed.notify_all();
+            match result {
+                Ok(opened) => {
+                    slots.in_memory |= opened.is_in_memory();
+                    slots.open.insert(target, opened);
+                }
+                Err(error) if target == index => return Err(error),
+                // The thread that needs this picture will meet the error.
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+/// Reads the data of a set in order, and seeks in them.
+#[derive(Debug)]
+pub struct Stream<'r, T, O> {
+    reader: &'r Reader<T, O>,
+    position: u64,
+}
+
+impl<T, O> Clone for Stream<'_, T, O> {
+    fn clone(&self) -> Self {
+        Self { reader: self.reader, position: self.position }
+    }
+}
+
+impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Read for Stream<'_, T, O> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read_at(buffer, self.position)?;
+        self.position += read as u64;
+        Ok(read)
+    }
+}
+
+impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Seek for Stream<'_, T, O> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::End(by) => self.reader.length().checked_add_signed(by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+        };
+        let outside = || io::Error::new(io::ErrorKind::InvalidInput, "a position before the start of the data");
+        self.position = position.ok_or_else(outside)?;
+        Ok(self.position)
+    }
+}

@@ -1,0 +1,148 @@
+//! Spare pictures: a Reed–Solomon code over the parts of a set, so that any pictures may be lost, as many as there are
+//! spare ones.
+//!
+//! The parts are worked on in stripes, so the memory does not depend on the length of the data.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
+
+use crate::Error;
+
+/// The most pictures of a set that has spare ones.
+pub const MOST: u32 = 32_768;
+
+/// The most bytes that all stripes take together, unless the shortest stripes of so many pictures are longer.
+const MEMORY: usize = 16 << 20;
+/// The shortest stripe. Each 64 bytes of the parts form a code word of their own.
+const WORD: usize = 64;
+
+/// Makes the parts of `spares` spare pictures from those of `count` pictures. All of them have `length` bytes, a
+/// multiple of 64.
+///
+/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end.
+/// `write(spare, bytes, position)` writes to a position of a spare part; the spare parts are counted from 0. Several
+/// threads call both at once.
+///
+/// # Errors
+/// [`Error::TooManyPictures`] if there are more than [`MOST`] pictures, [`Error::Read`] and [`Error::Write`] if a
+/// function fails.
+pub fn encode(
+    count: u32,
+    spares: u32,
+    length: u64,
+    read: &(impl Fn(u32, &mut [u8], u64) -> io::Result<()> + Sync),
+    write: &(impl Fn(u32, &[u8], u64) -> io::Result<()> + Sync),
+) -> Result<(), Error> {
+    check(count, spares)?;
+    let (originals, recovery) = (count as usize, spares as usize);
+    stripes(count + spares, length, |stripe, next| {
+        let mut encoder = ReedSolomonEncoder::new(originals, recovery, stripe).map_err(impossible)?;
+        let mut buffer = vec![0; stripe];
+        while let Some((position, bytes)) = next() {
+            encoder.reset(originals, recovery, bytes).map_err(impossible)?;
+            for index in 0..count {
+                read(index, &mut buffer[..bytes], position).map_err(Error::Read)?;
+                encoder.add_original_shard(&buffer[..bytes]).map_err(impossible)?;
+            }
+            let result = encoder.encode().map_err(impossible)?;
+            for (spare, shard) in (0..spares).zip(result.recovery_iter()) {
+                write(spare, shard, position).map_err(Error::Write)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Makes the parts of the pictures that carry data and are not in `present`, from the parts of those that are. Indexes
+/// from `count` on are those of spare pictures. All parts have `length` bytes, a multiple of 64.
+///
+/// `read(index, buffer, position)` fills the buffer from a position of a part, with zeros after its end. `write(index,
+/// bytes, position)` writes to a position of a missing part. Several threads call both at once.
+///
+/// # Errors
+/// [`Error::MissingPictures`] if fewer than `count` pictures are present, [`Error::TooManyPictures`] if the set has
+/// more than [`MOST`] pictures, [`Error::Read`] and [`Error::Write`] if a function fails.
+pub fn recover(
+    count: u32,
+    spares: u32,
+    length: u64,
+    present: &BTreeSet<u32>,
+    read: &(impl Fn(u32, &mut [u8], u64) -> io::Result<()> + Sync),
+    write: &(impl Fn(u32, &[u8], u64) -> io::Result<()> + Sync),
+) -> Result<(), Error> {
+    check(count, spares)?;
+    let missing = count - present.range(..count).count() as u32;
+    let spare: Vec<u32> = present.range(count..count + spares).copied().collect();
+    if missing == 0 {
+        return Ok(());
+    }
+    if spare.len() < missing as usize {
+        return Err(Error::MissingPictures { missing, spares: spare.len() as u32 });
+    }
+    let (originals, recovery) = (count as usize, spares as usize);
+    stripes(count + spares, length, |stripe, next| {
+        let mut decoder = ReedSolomonDecoder::new(originals, recovery, stripe).map_err(impossible)?;
+        let mut buffer = vec![0; stripe];
+        while let Some((position, bytes)) = next() {
+            let buffer = &mut buffer[..bytes];
+            decoder.reset(originals, recovery, bytes).map_err(impossible)?;
+            for &index in present.range(..count) {
+                read(index, buffer, position).map_err(Error::Read)?;
+                decoder.add_original_shard(index as usize, &*buffer).map_err(impossible)?;
+            }
+            for &index in &spare[..missing as usize] {
+                read(index, buffer, position).map_err(Error::Read)?;
+                decoder.add_recovery_shard((index - count) as usize, &*buffer).map_err(impossible)?;
+            }
+            let result = decoder.decode().map_err(impossible)?;
+            for (index, shard) in result.restored_original_iter() {
+                write(index as u32, shard, position).map_err(Error::Write)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn check(count: u32, spares: u32) -> Result<(), Error> {
+    match count.checked_add(spares) {
+        Some(all) if all <= MOST => Ok(()),
+        _ => Err(Error::TooManyPictures),
+    }
+}
+
+/// The code refuses counts and lengths only, which were checked.
+fn impossible(_: reed_solomon_simd::Error) -> Error {
+    Error::TooManyPictures
+}
+
+/// Calls `work` on several threads with the length of a stripe, and with a function that returns the place and the
+/// length of the next stripe.
+fn stripes(
+    pictures: u32,
+    length: u64,
+    work: impl Fn(usize, &dyn Fn() -> Option<(u64, usize)>) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(4);
+    // The code works on a power of two of shards.
+    let shards = (pictures as usize).next_power_of_two() * 2;
+    let stripe = (MEMORY / threads / shards / WORD * WORD).clamp(WORD, 256 << 10);
+    let (next, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+    let take = || {
+        let position = next.fetch_add(stripe as u64, Ordering::Relaxed);
+        let left = length.checked_sub(position).filter(|left| *left > 0 && !failed.load(Ordering::Relaxed))?;
+        Some((position, usize::try_from(left).map_or(stripe, |left| left.min(stripe))))
+    };
+    let worker = || work(stripe, &take).inspect_err(|_| failed.store(true, Ordering::Relaxed));
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let mut result = worker();
+        for other in others {
+            result = result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        result
+    })
+}

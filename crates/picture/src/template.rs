@@ -1,0 +1,107 @@
+//! Photographs whose lowest bits carry a part.
+//!
+//! [`embed`] changes some samples of a cover by ±1 and, at two bits a sample and more, by ±2 to ±8. [`find`] looks for
+//! a label with the secrets that a reader has, and [`extract`] takes the part out again. The caller hashes passphrases:
+//! the seed of the picture, [`Seed`], is the salt.
+//!
+//! ```
+//! use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
+//! use deadpan_picture::{Channels, Label, Pixels};
+//!
+//! let mut cover = Pixels { width: 64, height: 64, channels: Channels::Rgb, samples: vec![90; 64 * 64 * 3] };
+//! let part = b"a part";
+//! let label = Label {
+//!     set: [1; 16], index: 0, count: 1, spares: 0, length: 6, offset: 0, total: 6, checksum: 0,
+//! };
+//! let doors = vec![Secret::open()];
+//! let hiding = Hiding { bits: Bits::new(2).unwrap(), order: Order::Keyed, set_key: [2; 32], doors };
+//! let distortion = template::embed(&mut cover, &label, part, &hiding, &Seed::random()?, 1)?;
+//! assert!(distortion.psnr() > 44.0);
+//!
+//! let found = template::find(&cover, &[Secret::open()]).unwrap();
+//! let mut copy = vec![0; found.label.length as usize];
+//! template::extract(&cover, &found, &mut copy, 1);
+//! assert_eq!(copy, part);
+//! # Ok::<(), deadpan_picture::Error>(())
+//! ```
+
+mod distortion;
+mod door;
+mod embed;
+mod extract;
+#[allow(unsafe_code)]
+mod imp;
+mod low;
+mod places;
+mod secret;
+mod shares;
+#[cfg(test)]
+mod tests;
+
+use crate::Pixels;
+
+pub use distortion::Distortion;
+pub use door::{Found, find};
+pub use embed::{Hiding, embed};
+pub use extract::extract;
+pub use secret::{Secret, Seed};
+
+/// The most doors that a picture has, the one of the set included.
+pub const DOORS: usize = 32;
+
+/// The samples of a line.
+const LINE: usize = 64;
+/// The lines of the seed.
+const SEED_LINES: usize = secret::SEED * 8 / LINE;
+/// The lines of a door.
+const DOOR_LINES: usize = door::DOOR * 8 / LINE;
+
+/// How many bits a sample of the data lines carries: 1 to 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bits(u8);
+
+impl Bits {
+    /// Returns `None` unless `bits` is 1 to 4.
+    #[must_use]
+    pub fn new(bits: u8) -> Option<Self> {
+        (1..=4).contains(&bits).then_some(Self(bits))
+    }
+
+    /// Returns the number of bits.
+    #[must_use]
+    pub fn get(self) -> u8 {
+        self.0
+    }
+
+    fn count(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Where the values of a part lie in the data lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Spread evenly over the picture, in places that only the set key tells.
+    Keyed,
+    /// One after the other from the first data line.
+    InOrder,
+}
+
+/// Returns how many bytes a picture with so many samples carries. `doors` counts the doors besides that of the set,
+/// like [`Hiding::doors`].
+#[must_use]
+pub fn capacity(samples: u64, bits: Bits, doors: usize) -> u64 {
+    data_lines(samples, doors + 1) * (LINE as u64 / 8) * u64::from(bits.0)
+}
+
+/// Returns the number of data lines. `doors` counts all doors.
+fn data_lines(samples: u64, doors: usize) -> u64 {
+    (samples / LINE as u64).saturating_sub((SEED_LINES + DOOR_LINES * doors) as u64)
+}
+
+/// Returns the data lines. `doors` counts all doors.
+fn data(pixels: &Pixels, doors: usize) -> &[u8] {
+    let lines = pixels.samples.len() / LINE;
+    let first = (SEED_LINES + DOOR_LINES * doors).min(lines);
+    &pixels.samples[first * LINE..lines * LINE]
+}

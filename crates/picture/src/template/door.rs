@@ -1,0 +1,150 @@
+//! Doors: the sealed labels of a template.
+
+use super::low;
+use super::secret::{self, Opens, Secret, Seed};
+use super::{Bits, DOOR_LINES, DOORS, LINE, Order, SEED_LINES, capacity};
+use crate::label::{LABEL, Label};
+use crate::{Error, Pixels};
+
+/// The length of a door in bytes.
+pub(super) const DOOR: usize = SEALED + CODE;
+/// The part of a door that is encrypted.
+const SEALED: usize = LABEL + 8 + 32;
+/// The authentication code of a door.
+const CODE: usize = 8;
+
+/// What a secret opened: all that is necessary to extract the part.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// The label of the picture. Its length is at most the capacity of the picture.
+    pub label: Label,
+    /// How many bits a sample carries.
+    pub bits: Bits,
+    /// Where the values lie.
+    pub order: Order,
+    /// The number of doors, that of the set included.
+    pub doors: usize,
+    /// The key of the set, which opens the other pictures of the set: [`Secret::set`].
+    pub set_key: [u8; 32],
+    /// The seed of the picture.
+    pub seed: Seed,
+    /// Which of the secrets opened the picture.
+    pub secret: usize,
+}
+
+/// Looks for a label that one of the secrets opens. Returns `None` if the picture carries no data for them.
+#[must_use]
+pub fn find(pixels: &Pixels, secrets: &[Secret]) -> Option<Found> {
+    let seed = Seed::of(pixels)?;
+    let lines = pixels.samples.len() / LINE;
+    let there = (lines.saturating_sub(SEED_LINES) / DOOR_LINES).min(DOORS);
+    let mut doors = vec![[0; DOOR]; there];
+    low::read(&pixels.samples[SEED_LINES * LINE..][..there * DOOR_LINES * LINE], doors.as_flattened_mut());
+    for (number, secret) in secrets.iter().enumerate() {
+        let key = Key::new(secret, &seed);
+        let range = match secret.opens {
+            Opens::Set => 0..there.min(1),
+            Opens::Others => 1.min(there)..there,
+        };
+        for at in range {
+            let Some(inside) = key.open(&doors[at]) else { continue };
+            let Some(inside) = Inside::from_bytes(&inside) else { continue };
+            let room = capacity(pixels.samples.len() as u64, inside.bits, inside.doors - 1);
+            if at >= inside.doors || inside.doors > there || u64::from(inside.label.length) > room {
+                continue;
+            }
+            let Inside { label, bits, order, doors, set_key } = inside;
+            return Some(Found { label, bits, order, doors, set_key, seed, secret: number });
+        }
+    }
+    None
+}
+
+/// The contents of a door.
+pub(super) struct Inside {
+    pub(super) label: Label,
+    pub(super) bits: Bits,
+    pub(super) doors: usize,
+    pub(super) order: Order,
+    pub(super) set_key: [u8; 32],
+}
+
+impl Inside {
+    pub(super) fn to_bytes(&self) -> [u8; SEALED] {
+        let mut bytes = [0; SEALED];
+        bytes[..LABEL].copy_from_slice(&self.label.to_bytes());
+        bytes[LABEL] = self.bits.get();
+        bytes[LABEL + 1] = self.doors as u8;
+        bytes[LABEL + 2] = u8::from(self.order == Order::InOrder);
+        bytes[SEALED - 32..].copy_from_slice(&self.set_key);
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8; SEALED]) -> Option<Self> {
+        let (label, rest) = bytes.split_first_chunk::<LABEL>()?;
+        let (&[bits, doors, order, zeros @ ..], set_key) = rest.split_first_chunk::<8>()?;
+        let doors = usize::from(doors);
+        let order = match order {
+            0 => Order::Keyed,
+            1 => Order::InOrder,
+            _ => return None,
+        };
+        let possible = (1..=DOORS).contains(&doors) && zeros == [0; 5];
+        let (label, bits, set_key) = (Label::from_bytes(label)?, Bits::new(bits)?, set_key.try_into().ok()?);
+        possible.then_some(Self { label, bits, doors, order, set_key })
+    }
+}
+
+/// Makes the seed and all doors as they lie in the samples, the door of the set first.
+pub(super) fn seal(inside: &Inside, seed: &Seed, secrets: &[Secret]) -> Result<Vec<u8>, Error> {
+    let mut bytes = seed.0.to_vec();
+    let contents = inside.to_bytes();
+    bytes.extend(Key::new(&Secret::set(&inside.set_key), seed).seal(&contents));
+    for (at, secret) in secrets.iter().enumerate() {
+        // Two doors with one secret would be alike, and everybody could see that. One of them is enough.
+        if secrets[..at].iter().any(|before| before.bytes == secret.bytes) {
+            let mut noise = [0; DOOR];
+            secret::random(&mut noise)?;
+            bytes.extend(noise);
+        } else {
+            bytes.extend(Key::new(secret, seed).seal(&contents));
+        }
+    }
+    Ok(bytes)
+}
+
+/// Seals and opens the door of one secret in one picture.
+pub(super) struct Key {
+    stream: [u8; SEALED],
+    code: [u8; 32],
+}
+
+impl Key {
+    pub(super) fn new(secret: &Secret, seed: &Seed) -> Self {
+        let mut key = Self { stream: [0; SEALED], code: [0; 32] };
+        let mut reader =
+            blake3::Hasher::new_keyed(&secret.bytes).update(b"deadpan picture door").update(&seed.0).finalize_xof();
+        reader.fill(&mut key.stream);
+        reader.fill(&mut key.code);
+        key
+    }
+
+    pub(super) fn seal(&self, contents: &[u8; SEALED]) -> [u8; DOOR] {
+        let sealed: [u8; SEALED] = std::array::from_fn(|at| contents[at] ^ self.stream[at]);
+        let mut door = [0; DOOR];
+        door[..SEALED].copy_from_slice(&sealed);
+        door[SEALED..].copy_from_slice(&self.code(&sealed));
+        door
+    }
+
+    fn open(&self, door: &[u8; DOOR]) -> Option<[u8; SEALED]> {
+        let (sealed, code) = door.split_first_chunk::<SEALED>()?;
+        (self.code(sealed) == *code).then(|| std::array::from_fn(|at| sealed[at] ^ self.stream[at]))
+    }
+
+    fn code(&self, sealed: &[u8; SEALED]) -> [u8; CODE] {
+        let code = blake3::keyed_hash(&self.code, sealed);
+        std::array::from_fn(|at| code.as_bytes()[at])
+    }
+}

@@ -1,0 +1,196 @@
+//! Hides a part in a cover.
+
+use super::door::{self, Inside};
+use super::imp::{self, Cost, Course, LINES, Level, Line, Values, Ways};
+use super::places::{self, Places, Table};
+use super::secret::{Secret, Seed, random};
+use super::shares::Shares;
+use super::{Bits, DOOR_LINES, DOORS, Distortion, LINE, Order, SEED_LINES, capacity};
+use crate::label::Label;
+use crate::{Error, Pixels};
+
+/// How a part is hidden.
+#[derive(Clone, Debug)]
+pub struct Hiding {
+    /// How many bits each sample of the data lines carries.
+    pub bits: Bits,
+    /// Where the values lie.
+    pub order: Order,
+    /// The random key of the set, the same in all its pictures.
+    pub set_key: [u8; 32],
+    /// The secrets that open the picture besides that of the set: at most 31.
+    pub doors: Vec<Secret>,
+}
+
+/// Hides a part in a picture, with its label and the seed. `threads` is how many threads work on the picture.
+///
+/// # Errors
+///
+/// [`Error::SmallCover`] if the picture does not have the room, [`Error::Doors`] if there are more than 31 doors, and
+/// [`Error::Random`] if the system has no random bytes. The picture is unchanged then.
+///
+/// # Panics
+///
+/// Panics if the label has another length than the part.
+pub fn embed(
+    pixels: &mut Pixels,
+    label: &Label,
+    part: &[u8],
+    hiding: &Hiding,
+    seed: &Seed,
+    threads: usize,
+) -> Result<Distortion, Error> {
+    let mut signs = [0; 32];
+    random(&mut signs)?;
+    embed_with(Level::detect(), pixels, label, part, hiding, seed, threads, &signs)
+}
+
+/// Embeds with a given back end, and random bits from a given key.
+#[allow(clippy::too_many_arguments)]
+pub(super) fn embed_with(
+    level: Level,
+    pixels: &mut Pixels,
+    label: &Label,
+    part: &[u8],
+    hiding: &Hiding,
+    seed: &Seed,
+    threads: usize,
+    signs: &[u8; 32],
+) -> Result<Distortion, Error> {
+    assert_eq!(label.length as usize, part.len(), "the label has the length of the part");
+    let doors = hiding.doors.len() + 1;
+    if doors > DOORS {
+        return Err(Error::Doors { doors });
+    }
+    let (samples, reserved) = (pixels.samples.len() as u64, SEED_LINES + DOOR_LINES * doors);
+    let room = capacity(samples, hiding.bits, hiding.doors.len());
+    if room < part.len() as u64 || samples < (reserved * LINE) as u64 {
+        let (length, reserved) = (part.len() as u64, (reserved * LINE) as u64);
+        return Err(Error::SmallCover { samples, reserved, room, length });
+    }
+    let inside = Inside { label: *label, bits: hiding.bits, doors, order: hiding.order, set_key: hiding.set_key };
+    let front = door::seal(&inside, seed, &hiding.doors)?;
+    let (first, data) = pixels.samples.as_chunks_mut::<LINE>().0.split_at_mut(reserved);
+    let signs = blake3::Hasher::new_keyed(signs).finalize_xof();
+
+    let places = Places::new(Order::InOrder, &hiding.set_key, seed);
+    let front = Task::new(level, Bits(1), &front, places, None, signs.clone(), 0, first.len());
+    let places = Places::new(hiding.order, &hiding.set_key, seed);
+    let mask = places::mask(&hiding.set_key, seed);
+    let part = Task::new(level, hiding.bits, part, places, Some(mask), signs, reserved, data.len());
+    let mut distortion = Distortion { samples, ..Distortion::default() };
+    for cost in [front.embed(first), part.embed_threads(data, threads)] {
+        distortion.squares += cost.squares;
+        distortion.changed += cost.changed;
+    }
+    Ok(distortion)
+}
+
+/// Embeds bytes into lines.
+#[derive(Clone)]
+struct Task<'a> {
+    level: Level,
+    bits: Bits,
+    bytes: &'a [u8],
+    shares: Shares,
+    places: Places,
+    inverses: Box<Table>,
+    mask: Option<blake3::OutputReader>,
+    signs: blake3::OutputReader,
+    /// How many lines come before in the picture; their random bits are not used again.
+    before: u64,
+    /// The first of the lines that are embedded.
+    line: u64,
+}
+
+impl<'a> Task<'a> {
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        level: Level,
+        bits: Bits,
+        bytes: &'a [u8],
+        places: Places,
+        mask: Option<blake3::OutputReader>,
+        signs: blake3::OutputReader,
+        before: usize,
+        lines: usize,
+    ) -> Self {
+        let values = (bytes.len() as u64 * 8).div_ceil(u64::from(bits.get()));
+        let shares = Shares::new(places.order(), values, lines as u64);
+        let inverses = places.inverses();
+        Self { level, bits, bytes, shares, places, inverses, mask, signs, before: before as u64, line: 0 }
+    }
+
+    /// Embeds into all lines, with several threads.
+    fn embed_threads(self, lines: &mut [Line], threads: usize) -> Cost {
+        let many = lines.len().div_ceil(threads.max(1)).next_multiple_of(LINES);
+        if many >= lines.len() {
+            return self.embed(lines);
+        }
+        std::thread::scope(|scope| {
+            let tasks = lines.chunks_mut(many).zip(0..).map(|(lines, at)| {
+                let task = Self { line: at * many as u64, ..self.clone() };
+                scope.spawn(move || task.embed(lines))
+            });
+            let tasks: Vec<_> = tasks.collect();
+            tasks.into_iter().fold(Cost::default(), |sum, task| {
+                // A panic of the thread is a panic of the caller.
+                let cost = task.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                Cost { squares: sum.squares + cost.squares, changed: sum.changed + cost.changed }
+            })
+        })
+    }
+
+    fn embed(mut self, lines: &mut [Line]) -> Cost {
+        let mut values: Values = [0; size_of::<Values>()];
+        let mut choices = [[0; 2]; LINES];
+        let mut signs = [[0; LINE / 8]; LINES];
+        let mut walk = self.shares.from(self.line);
+        let mut sum = Cost::default();
+        for lines in lines.chunks_mut(LINES) {
+            let next = self.line + lines.len() as u64;
+            let (first, end) = (self.bit(self.line), self.bit(next));
+            if first < end {
+                self.fill(&mut values, first, end);
+                self.places.choose(self.line, &mut choices[..lines.len()]);
+                self.signs.set_position((self.before + self.line) * 8);
+                self.signs.fill(signs[..lines.len()].as_flattened_mut());
+                let mut course = Course { bits: self.bits.count(), at: (first % 8) as usize, walk };
+                let ways = Ways {
+                    table: &self.places.table,
+                    inverses: &self.inverses,
+                    choices: &choices[..lines.len()],
+                    signs: &signs[..lines.len()],
+                };
+                let cost = imp::embed(self.level, lines, &values, &mut course, ways);
+                sum = Cost { squares: sum.squares + cost.squares, changed: sum.changed + cost.changed };
+                walk = course.walk;
+            } else {
+                walk = self.shares.from(next);
+            }
+            self.line = next;
+        }
+        sum
+    }
+
+    /// Returns the bit of the part where a line begins.
+    fn bit(&self, line: u64) -> u64 {
+        self.shares.first(line) * u64::from(self.bits.get())
+    }
+
+    /// Fills in the bytes that hold the bits from `first` to `end`, and zeros after them.
+    fn fill(&mut self, values: &mut Values, first: u64, end: u64) {
+        let bytes = &self.bytes[(first / 8) as usize..(end.div_ceil(8) as usize).min(self.bytes.len())];
+        let (values, rest) = values.split_at_mut(bytes.len());
+        // Bits after the end of the part are zeros.
+        rest[..LINE / 2].fill(0);
+        match &mut self.mask {
+            None => values.copy_from_slice(bytes),
+            Some(mask) => {
+                mask.set_position(first / 8);
+                mask.fill(values);
+                values.iter_mut().zip(bytes).for_each(|(value, byte)| *value ^= byte);
+            }
+        }
+    }
+}

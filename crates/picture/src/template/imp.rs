@@ -1,0 +1,159 @@
+//! The kernels, which embed and extract the values of a block of lines. Only this module has `unsafe` code.
+//!
+//! All back ends give the same results. One function tests them against the reference.
+
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+mod avx2;
+#[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+mod avx512;
+mod portable;
+
+use super::LINE;
+use super::places::{Choice, Table};
+use super::shares::Walk;
+
+/// The most lines of a block.
+pub(super) const LINES: usize = 512;
+/// The bytes after the values of a block that a kernel may read or overwrite.
+const SLACK: usize = LINE;
+
+/// The values of a block of lines, one after the other: the lowest bit of each byte first.
+pub(super) type Values = [u8; LINES * LINE / 2 + 1 + SLACK];
+
+/// The samples of a line.
+pub(super) type Line = [u8; LINE];
+
+/// What the kernels must know about the values.
+#[derive(Clone, Debug)]
+pub(super) struct Course {
+    /// How many bits a value has.
+    pub(super) bits: usize,
+    /// The bit where the next value begins.
+    pub(super) at: usize,
+    /// How many values the next lines carry.
+    pub(super) walk: Walk,
+}
+
+/// What embedding needs besides the values.
+#[derive(Clone, Copy)]
+pub(super) struct Ways<'a> {
+    /// The place of each value.
+    pub(super) table: &'a Table,
+    /// The value of each place.
+    pub(super) inverses: &'a Table,
+    /// What each line takes from the tables.
+    pub(super) choices: &'a [Choice],
+    /// A random bit for each sample.
+    pub(super) signs: &'a [[u8; LINE / 8]],
+}
+
+/// What a block cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// The sum of the squared differences.
+    pub(super) squares: u64,
+    /// How many samples changed.
+    pub(super) changed: u64,
+}
+
+/// A level of instruction sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    /// Ordinary registers, vectorized by the compiler where the target allows.
+    Portable,
+    /// The portable code, compiled for 32-byte vectors.
+    #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+    Avx2,
+    /// 64-byte vectors with full byte permutations: Ice Lake, Zen 4 and later.
+    #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+    Avx512,
+}
+
+impl Level {
+    /// All levels, lowest first.
+    #[cfg(test)]
+    pub(super) const ALL: &'static [Self] = &[
+        Self::Portable,
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        Self::Avx2,
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        Self::Avx512,
+    ];
+
+    /// Returns whether this CPU has the level. The standard library detects the CPU once.
+    pub(super) fn is_available(self) -> bool {
+        match self {
+            Self::Portable => true,
+            #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
+            #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("popcnt")
+            }
+        }
+    }
+
+    /// Returns the highest level of this CPU.
+    pub(super) fn detect() -> Self {
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        for level in [Self::Avx512, Self::Avx2] {
+            if level.is_available() {
+                return level;
+            }
+        }
+        Self::Portable
+    }
+}
+
+/// Embeds values into the lines.
+///
+/// # Panics
+///
+/// Panics if the CPU does not have the level, or if choices, signs or values do not suffice for the lines.
+pub(super) fn embed(level: Level, lines: &mut [Line], values: &Values, course: &mut Course, ways: Ways<'_>) -> Cost {
+    assert!(level.is_available(), "the CPU has this level");
+    assert!(lines.len() <= LINES && course.at < 8 && (1..=4).contains(&course.bits));
+    assert!(ways.choices.len() == lines.len() && ways.signs.len() == lines.len());
+    match level {
+        Level::Portable => portable::embed(lines, values, course, ways),
+        // SAFETY: the CPU has the level.
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        Level::Avx2 => unsafe { avx2::embed(lines, values, course, ways) },
+        // SAFETY: the CPU has the level. At most `LINES` lines of at most 64 values of 4 bits begin in the first byte,
+        // so all values lie before the slack.
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        Level::Avx512 => unsafe { avx512::embed(lines, values, course, ways) },
+    }
+}
+
+/// Extracts the values of the lines. The bits of `values` before the first value keep their values; bits after the last
+/// value may be overwritten.
+///
+/// # Panics
+///
+/// Panics if the CPU does not have the level, or if the choices do not suffice for the lines.
+pub(super) fn extract(
+    level: Level,
+    lines: &[Line],
+    values: &mut Values,
+    course: &mut Course,
+    table: &Table,
+    choices: &[Choice],
+) {
+    assert!(level.is_available(), "the CPU has this level");
+    assert!(lines.len() <= LINES && course.at < 8 && (1..=4).contains(&course.bits));
+    assert!(choices.len() == lines.len());
+    match level {
+        Level::Portable => portable::extract(lines, values, course, table, choices),
+        // SAFETY: the CPU has the level.
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        Level::Avx2 => unsafe { avx2::extract(lines, values, course, table, choices) },
+        // SAFETY: the CPU has the level. At most `LINES` lines of at most 64 values of 4 bits begin in the first byte,
+        // so all values lie before the slack.
+        #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
+        Level::Avx512 => unsafe { avx512::extract(lines, values, course, table, choices) },
+    }
+}

@@ -1,0 +1,99 @@
+//! Secrets that open doors, and the random seed of a picture.
+
+use super::low;
+use crate::{Error, Pixels};
+
+/// The length of a seed in bytes.
+pub(super) const SEED: usize = 24;
+
+/// Random bytes at the beginning of a picture. They make the doors, the places and the mask of each picture different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed(pub [u8; SEED]);
+
+impl Seed {
+    /// Returns a new seed. Each picture needs one of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Random`] if the system has no random bytes.
+    pub fn random() -> Result<Self, Error> {
+        let mut seed = [0; SEED];
+        random(&mut seed)?;
+        Ok(Self(seed))
+    }
+
+    /// Reads the seed of a picture. Every picture of 192 samples has one, whether it carries data or not.
+    #[must_use]
+    pub fn of(pixels: &Pixels) -> Option<Self> {
+        let mut seed = [0; SEED];
+        low::read(pixels.samples.get(..SEED * 8)?, &mut seed);
+        Some(Self(seed))
+    }
+
+    /// Returns the salt with which the passphrase of this picture is hashed.
+    #[must_use]
+    pub fn salt(&self) -> [u8; 16] {
+        std::array::from_fn(|at| self.0[at])
+    }
+}
+
+/// Which doors a secret opens.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opens {
+    /// Door 0.
+    Set,
+    /// Any other door.
+    Others,
+}
+
+/// Opens a door. Its bytes are wiped when it is dropped.
+#[derive(Clone)]
+pub struct Secret {
+    pub(super) bytes: [u8; 32],
+    pub(super) opens: Opens,
+}
+
+impl Secret {
+    /// Returns the secret of a set, which opens all pictures of the set.
+    #[must_use]
+    pub fn set(set_key: &[u8; 32]) -> Self {
+        Self { bytes: blake3::derive_key("deadpan picture set 1", set_key), opens: Opens::Set }
+    }
+
+    /// Returns the secret of a recipient: `key` is the public key as DER of SubjectPublicKeyInfo, or as age's text.
+    #[must_use]
+    pub fn recipient(key: &[u8]) -> Self {
+        Self { bytes: blake3::derive_key("deadpan picture recipient 1", key), opens: Opens::Others }
+    }
+
+    /// Returns the secret of a passphrase: `hash` is the Argon2id hash of the passphrase under [`Seed::salt`].
+    #[must_use]
+    pub fn passphrase(hash: &[u8; 32]) -> Self {
+        Self { bytes: *hash, opens: Opens::Others }
+    }
+
+    /// Returns the secret that everybody knows, for data without a recipient or a passphrase.
+    #[must_use]
+    pub fn open() -> Self {
+        Self { bytes: [0; 32], opens: Opens::Others }
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.bytes = [0; 32];
+        // The compiler must assume that the zeros are read, so it cannot leave the store out.
+        std::hint::black_box(&self.bytes);
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Secret").finish_non_exhaustive()
+    }
+}
+
+/// Fills `bytes` with random bytes from the system.
+pub(super) fn random(bytes: &mut [u8]) -> Result<(), Error> {
+    getrandom::fill(bytes).map_err(|error| Error::Random(error.into()))
+}

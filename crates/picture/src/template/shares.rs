@@ -1,0 +1,112 @@
+//! Which values each data line carries.
+
+use super::{LINE, Order};
+
+/// Divides the values of a part among the data lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shares {
+    order: Order,
+    values: u64,
+    lines: u64,
+}
+
+impl Shares {
+    /// The lines have room for the values.
+    pub(super) fn new(order: Order, values: u64, lines: u64) -> Self {
+        debug_assert!(values <= lines * LINE as u64);
+        Self { order, values, lines }
+    }
+
+    /// Returns the first value of a line, or the number of values after the last line.
+    pub(super) fn first(&self, line: u64) -> u64 {
+        match self.order {
+            Order::InOrder => (line * LINE as u64).min(self.values),
+            // 128 bits hold the product whatever the size of the picture.
+            Order::Keyed if self.lines > 0 => {
+                (u128::from(line) * u128::from(self.values) / u128::from(self.lines)) as u64
+            }
+            Order::Keyed => 0,
+        }
+    }
+
+    /// Returns the line of a value.
+    pub(super) fn line(&self, value: u64) -> u64 {
+        match self.order {
+            Order::InOrder => value / LINE as u64,
+            Order::Keyed => (((u128::from(value) + 1) * u128::from(self.lines) - 1) / u128::from(self.values)) as u64,
+        }
+    }
+
+    /// Returns how many values each line carries, from `line` on.
+    pub(super) fn from(&self, line: u64) -> Walk {
+        match self.order {
+            Order::InOrder => {
+                Walk { rest: Some(self.values - self.first(line)), quotient: 0, step: 0, sum: 0, lines: 1 }
+            }
+            Order::Keyed => {
+                let lines = self.lines.max(1);
+                Walk {
+                    rest: None,
+                    quotient: self.values / lines,
+                    step: self.values % lines,
+                    sum: (u128::from(line) * u128::from(self.values) % u128::from(lines)) as u64,
+                    lines,
+                }
+            }
+        }
+    }
+}
+
+/// Goes through the lines, and tells how many values each carries.
+#[derive(Clone, Debug)]
+pub(super) struct Walk {
+    /// The values that are left, if lines are filled in order.
+    rest: Option<u64>,
+    quotient: u64,
+    step: u64,
+    /// The fraction of a value that the lines before have in advance, times `lines`.
+    sum: u64,
+    lines: u64,
+}
+
+impl Walk {
+    /// Returns how many values the next line carries: 0 to 64.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> usize {
+        if let Some(rest) = &mut self.rest {
+            let count = (*rest).min(LINE as u64);
+            *rest -= count;
+            return count as usize;
+        }
+        self.sum += self.step;
+        let more = self.sum >= self.lines;
+        self.sum -= if more { self.lines } else { 0 };
+        (self.quotient + u64::from(more)) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_share_all_values_without_gaps() {
+        for order in [Order::Keyed, Order::InOrder] {
+            for lines in [1, 2, 3, 7, 64, 1000] {
+                for values in [0, 1, 2, lines - 1, lines, lines + 1, lines * 13 + 5, lines * 64 - 1, lines * 64] {
+                    let values = values.min(lines * 64);
+                    let shares = Shares::new(order, values, lines);
+                    let mut walk = shares.from(0);
+                    for line in 0..lines {
+                        let (first, next) = (shares.first(line), shares.first(line + 1));
+                        assert_eq!(walk.next() as u64, next - first);
+                        assert!(next - first <= 64);
+                        assert!((first..next).all(|value| shares.line(value) == line));
+                        assert_eq!(shares.from(line).next() as u64, next - first);
+                    }
+                    assert_eq!((shares.first(0), shares.first(lines)), (0, values));
+                }
+            }
+        }
+    }
+}

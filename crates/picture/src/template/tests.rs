@@ -1,0 +1,216 @@
+//! Every back end against a slow reference; hostile pictures; what embedding costs.
+
+mod hostile;
+mod reference;
+
+use super::embed::embed_with;
+use super::extract::extract_with;
+use super::imp::Level;
+use super::{Bits, Distortion, Hiding, Order, Secret, Seed, capacity, embed, extract, find};
+use crate::{Channels, Error, Label, Pixels};
+
+pub(super) const SEED: Seed = Seed([5; 24]);
+const SIGNS: [u8; 32] = [9; 32];
+
+/// Returns `length` random bytes that depend on the name.
+pub(super) fn noise(name: &str, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    blake3::Hasher::new().update(name.as_bytes()).finalize_xof().fill(&mut bytes);
+    bytes
+}
+
+/// Returns a picture with noise, many samples near 0 and 255 among it.
+pub(super) fn cover(width: u32, height: u32, channels: Channels) -> Pixels {
+    let mut samples = noise("cover", width as usize * height as usize * channels.count());
+    for (at, sample) in samples.iter_mut().enumerate() {
+        *sample = match at % 5 {
+            0 => *sample % 5,
+            1 => 255 - *sample % 5,
+            _ => *sample,
+        };
+    }
+    Pixels { width, height, channels, samples }
+}
+
+pub(super) fn label(part: &[u8]) -> Label {
+    let length = part.len() as u32;
+    Label { set: [3; 16], index: 0, count: 1, spares: 0, length, offset: 0, total: part.len() as u64, checksum: 7 }
+}
+
+pub(super) fn hiding(bits: u8, order: Order, doors: Vec<Secret>) -> Hiding {
+    Hiding { bits: Bits::new(bits).unwrap(), order, set_key: [7; 32], doors }
+}
+
+/// Returns the levels of this CPU, and says which ones it does not have.
+#[allow(clippy::print_stderr)]
+fn levels() -> Vec<Level> {
+    let (available, skipped): (Vec<_>, Vec<_>) = Level::ALL.iter().partition(|level| level.is_available());
+    assert!(available.contains(&Level::Portable));
+    if !skipped.is_empty() {
+        eprintln!("skipped: this CPU does not have {skipped:?}");
+    }
+    available
+}
+
+/// Embeds and extracts with every level and with one and three threads, and compares with the reference.
+fn check(cover: &Pixels, part: &[u8], hiding: &Hiding) {
+    let label = label(part);
+    let mut expected = cover.clone();
+    let cost = reference::embed(&mut expected.samples, &label, part, hiding, &SEED, &SIGNS);
+    assert_eq!(reference::extract(&expected.samples, part.len(), hiding), part);
+    let what = format!("{} of {} samples, {:?}", part.len(), cover.samples.len(), hiding);
+    for level in levels() {
+        for threads in [1, 3] {
+            let mut pixels = cover.clone();
+            let distortion =
+                embed_with(level, &mut pixels, &label, part, hiding, &SEED, threads, &SIGNS).expect("room");
+            assert!(pixels == expected, "{level:?}: {what}");
+            assert_eq!(distortion, cost, "{level:?}: {what}");
+            let found = find(&pixels, &[Secret::open()]).expect("open door");
+            assert_eq!((found.label, found.bits, found.order), (label, hiding.bits, hiding.order));
+            let mut copy = vec![0xa5; part.len()];
+            extract_with(level, &pixels, &found, &mut copy, threads);
+            assert!(copy == part, "{level:?}: {what}");
+        }
+    }
+}
+
+#[test]
+fn every_back_end_agrees_with_the_reference() {
+    let mut pictures = vec![cover(301, 73, Channels::Rgb), cover(331, 200, Channels::Gray)];
+    // 29 lines are reserved; so many samples are around multiples of 64.
+    pictures.extend([30 * 64 - 1, 30 * 64, 30 * 64 + 1, 31 * 64 - 1, 100 * 64].map(|n| cover(n, 1, Channels::Gray)));
+    for cover in &pictures {
+        for bits in 1..=4 {
+            for order in [Order::Keyed, Order::InOrder] {
+                let hiding = hiding(bits, order, vec![Secret::open()]);
+                let room = capacity(cover.samples.len() as u64, hiding.bits, 1) as usize;
+                let part = noise("part", room);
+                let fills = [0, 1, room / 100, room / 20, room / 5, room * 99 / 100, room.max(1) - 1, room];
+                for length in fills {
+                    check(cover, &part[..length.min(room)], &hiding);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn several_threads_share_a_large_picture() {
+    // Each thread has more than one block of lines, and pieces of the part that begin inside of a line.
+    let cover = cover(1024, 500, Channels::Rgb);
+    for bits in 1..=4 {
+        let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
+        let room = capacity(cover.samples.len() as u64, hiding.bits, 1) as usize;
+        check(&cover, &noise("part", room / 3 * 2 + 1), &hiding);
+    }
+}
+
+#[test]
+fn each_secret_opens_its_door_only() {
+    let part = noise("part", 100);
+    let secrets = [Secret::recipient(b"key"), Secret::passphrase(&[4; 32]), Secret::open()];
+    let strangers = [Secret::recipient(b"other"), Secret::passphrase(&[5; 32]), Secret::set(&[8; 32])];
+    let mut pixels = cover(120, 120, Channels::Gray);
+    embed(&mut pixels, &label(&part), &part, &hiding(1, Order::Keyed, secrets.to_vec()), &SEED, 1).unwrap();
+    for secret in secrets.into_iter().chain([Secret::set(&[7; 32])]) {
+        let found = find(&pixels, &[&strangers[..], &[secret]].concat()).expect("door");
+        assert_eq!((found.secret, found.doors, found.set_key), (3, 4, [7; 32]));
+        let mut copy = vec![0; 100];
+        extract(&pixels, &found, &mut copy, 1);
+        assert_eq!(copy, part);
+    }
+    assert!(find(&pixels, &strangers).is_none());
+    assert_eq!(Seed::of(&pixels), Some(SEED));
+}
+
+#[test]
+fn a_secret_that_comes_twice_makes_no_two_doors_that_are_alike() {
+    let doors = vec![Secret::open(), Secret::recipient(b"key"), Secret::open()];
+    let mut pixels = cover(120, 120, Channels::Gray);
+    embed(&mut pixels, &label(&[]), &[], &hiding(1, Order::Keyed, doors), &SEED, 1).unwrap();
+    let mut doors = [[0; 104]; 4];
+    super::low::read(&pixels.samples[192..], doors.as_flattened_mut());
+    assert!((0..4).all(|at| !doors[..at].contains(&doors[at])));
+    assert!(find(&pixels, &[Secret::open()]).is_some());
+}
+
+#[test]
+fn all_32_doors_open() {
+    let secrets: Vec<_> = (0..31_u8).map(|number| Secret::recipient(&[number])).collect();
+    let mut pixels = cover(200, 200, Channels::Gray);
+    let mut hiding = hiding(3, Order::Keyed, secrets.clone());
+    embed(&mut pixels, &label(b"part"), b"part", &hiding, &SEED, 2).unwrap();
+    assert!(secrets.iter().all(|secret| find(&pixels, std::slice::from_ref(secret)).is_some()));
+    hiding.doors.push(Secret::open());
+    let before = pixels.clone();
+    let result = embed(&mut pixels, &label(b"part"), b"part", &hiding, &SEED, 2);
+    assert!(matches!(result, Err(Error::Doors { doors: 33 })));
+    assert_eq!(pixels, before);
+}
+
+#[test]
+fn covers_without_the_room_are_refused_and_unchanged() {
+    let hiding = hiding(2, Order::Keyed, vec![Secret::open()]);
+    for (samples, length, room) in
+        [(0, 0, 0), (191, 0, 0), (29 * 64 - 1, 0, 0), (29 * 64, 1, 0), (30 * 64 - 1, 1, 0), (30 * 64, 17, 16)]
+    {
+        let mut pixels = cover(samples, 1, Channels::Gray);
+        let (before, part) = (pixels.clone(), vec![0; length]);
+        let result = embed(&mut pixels, &label(&part), &part, &hiding, &SEED, 1);
+        let Err(Error::SmallCover { samples: had, reserved, room: has, length: asked }) = result else {
+            panic!("{samples} samples, {length} bytes: {result:?}")
+        };
+        assert_eq!((had, reserved, has, asked), (u64::from(samples), 29 * 64, room, length as u64));
+        assert_eq!(pixels, before);
+    }
+    let mut pixels = cover(29 * 64, 1, Channels::Gray);
+    embed(&mut pixels, &label(&[]), &[], &hiding, &SEED, 1).expect("a part of length 0 needs no data line");
+    assert_eq!(find(&pixels, &[Secret::open()]).expect("door").label.length, 0);
+}
+
+#[test]
+fn full_pictures_keep_their_quality() {
+    // A photograph has few samples at 0 and 255, which have one way to go.
+    let samples = noise("photograph", 3_000_000).iter().map(|sample| 20 + sample % 200).collect();
+    let cover = Pixels { width: 1000, height: 1000, channels: Channels::Rgb, samples };
+    for (bits, least) in [(1, 51.0), (2, 46.2), (3, 40.0), (4, 34.0)] {
+        let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
+        let part = noise("part", capacity(3_000_000, hiding.bits, 1) as usize);
+        let mut pixels = cover.clone();
+        let distortion = embed(&mut pixels, &label(&part), &part, &hiding, &SEED, 1).unwrap();
+        let differences = pixels.samples.iter().zip(&cover.samples).map(|(new, old)| u64::from(new.abs_diff(*old)));
+        let expected = Distortion {
+            squares: differences.clone().map(|difference| difference * difference).sum(),
+            changed: differences.filter(|&difference| difference != 0).count() as u64,
+            samples: 3_000_000,
+        };
+        assert_eq!(distortion, expected);
+        assert!(distortion.psnr() >= least, "{} dB at {bits} bits", distortion.psnr());
+    }
+}
+
+#[test]
+fn samples_go_up_as_often_as_down_whatever_their_value() {
+    // Replacement of the lowest bits would never take an even sample down, nor an odd one up.
+    for level in levels() {
+        for bits in 1..=4 {
+            for value in [100_u8, 101, 102, 103] {
+                let mut pixels =
+                    Pixels { width: 1000, height: 1000, channels: Channels::Gray, samples: vec![value; 1_000_000] };
+                let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
+                let part = noise("part", capacity(1_000_000, hiding.bits, 1) as usize);
+                embed_with(level, &mut pixels, &label(&part), &part, &hiding, &SEED, 1, &SIGNS).unwrap();
+                let count =
+                    |there: &dyn Fn(u8) -> bool| pixels.samples.iter().filter(|&&new| there(new)).count() as i64;
+                let (ups, downs) = (count(&|new| new > value), count(&|new| new < value));
+                // The standard deviation is at most 1000.
+                assert!((ups - downs).abs() < 5000, "{level:?}: {bits} bits, {value}: {ups} up, {downs} down");
+                let half = 1 << (bits - 1);
+                let (most_up, most_down) = (count(&|new| new == value + half), count(&|new| new == value - half));
+                assert!((most_up - most_down).abs() < 5000 && most_up > 10_000, "{level:?}: {most_up}, {most_down}");
+                assert_eq!(count(&|new| new.abs_diff(value) > half), 0);
+            }
+        }
+    }
+}

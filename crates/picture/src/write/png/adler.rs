@@ -1,0 +1,49 @@
+//! Adler-32 of pieces that are joined.
+
+const PRIME: u64 = 65_521;
+
+/// The checksum of some bytes, and their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Adler {
+    sum: u32,
+    length: u64,
+}
+
+impl Default for Adler {
+    fn default() -> Self {
+        Self { sum: 1, length: 0 }
+    }
+}
+
+impl Adler {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self { sum: simd_adler32::adler32(&bytes), length: bytes.len() as u64 }
+    }
+
+    /// Returns the checksum of these bytes and the next ones.
+    pub(super) fn then(self, next: Self) -> Self {
+        let low = |sum: u32| u64::from(sum & 0xffff);
+        let high = |sum: u32| u64::from(sum >> 16);
+        let before = low(self.sum) + PRIME - 1;
+        let (a, b) = (before + low(next.sum), high(self.sum) + high(next.sum) + before * (next.length % PRIME));
+        Self { sum: (((b % PRIME) << 16) | (a % PRIME)) as u32, length: self.length + next.length }
+    }
+
+    pub(super) fn sum(self) -> u32 {
+        self.sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_have_the_checksum_of_the_whole() {
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at.wrapping_mul(at) >> 7) as u8 | 0x80).collect();
+        for cut in [0, 1, 65_520, 65_521, 65_522, 200_000, 300_000] {
+            let (first, second) = bytes.split_at(cut);
+            assert_eq!(Adler::of(first).then(Adler::of(second)), Adler::of(&bytes));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! One deflate block with codes of its own. Runs of zeros become matches; nothing else is searched for.
+
+use super::code::{self, Code, LONGEST, SYMBOLS};
+
+/// The symbol that ends a block.
+const END: usize = 256;
+/// The symbol of the longest match, and its length.
+const MATCH: (usize, usize) = (285, 258);
+/// The shortest match.
+const SHORTEST: usize = 3;
+
+/// Writes `bytes` as one block, followed by an empty stored block unless the block is the last. Returns false if the
+/// bytes are shorter in stored blocks; then `out` has no use.
+pub(super) fn pack(bytes: &[u8], last: bool, out: &mut Vec<u8>) -> bool {
+    let counts = count(bytes);
+    let lengths = code::lengths(&counts);
+    let codes = code::codes(&lengths);
+    let sizes = counts.iter().zip(&lengths).enumerate().map(|(symbol, (&count, &length))| {
+        u64::from(count) * (u64::from(length) + if symbol > END { distance_and_extra(symbol) } else { 0 })
+    });
+    // The header takes 3 + 14 + 19 · 3 + 287 · 4 bits.
+    let size = (sizes.sum::<u64>() + 1222).div_ceil(8) as usize;
+    if size >= bytes.len() {
+        return false;
+    }
+    out.resize(size + 16, 0);
+    let mut bits = Bits { out, at: 0, waiting: 0, count: 0 };
+    head(&mut bits, &lengths, last);
+    walk(bytes, &mut Emit { bits: &mut bits, codes: &codes });
+    bits.put_code(codes[END]);
+    if !last {
+        bits.put(0, 3);
+    }
+    bits.put(0, (8 - bits.count % 8) % 8);
+    let mut end = bits.at;
+    if !last {
+        out[end..end + 4].copy_from_slice(&[0, 0, 0xff, 0xff]);
+        end += 4;
+    }
+    out.truncate(end);
+    true
+}
+
+fn count(bytes: &[u8]) -> [u32; SYMBOLS] {
+    let mut counter = Count { tables: [[0; 256]; 4], lengths: [0; SYMBOLS] };
+    walk(bytes, &mut counter);
+    let mut counts = counter.lengths;
+    for (symbol, count) in counts.iter_mut().enumerate().take(256) {
+        *count += counter.tables.iter().map(|table| table[symbol]).sum::<u32>();
+    }
+    counts[END] = 1;
+    counts
+}
+
+/// The header of a block with codes of its own. The lengths of the codes have 4 bits each.
+fn head(bits: &mut Bits<'_>, lengths: &[u8; SYMBOLS], last: bool) {
+    bits.put(u64::from(last) | 2 << 1, 3);
+    // 286 literals and lengths, 1 distance, 19 lengths of lengths: the first three, for repetitions, are not used.
+    bits.put((SYMBOLS as u64 - 257) | 15 << 10, 14);
+    for at in 0..19 {
+        bits.put(if at < 3 { 0 } else { 4 }, 3);
+    }
+    // The one distance is 1.
+    for &length in lengths.iter().chain(&[1]) {
+        bits.put(u64::from(length.reverse_bits() >> 4), 4);
+    }
+}
+
+/// What is done with the symbols of a block.
+trait Symbols {
+    /// Takes eight literals.
+    fn literals(&mut self, word: [u8; 8]);
+    /// Takes one literal.
+    fn literal(&mut self, byte: u8);
+    /// Takes a match with the byte before.
+    fn run(&mut self, length: usize);
+}
+
+/// Goes through the symbols that stand for the bytes.
+#[inline(always)]
+fn walk(bytes: &[u8], symbols: &mut impl Symbols) {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mut at = 0;
+    while let Some(&word) = words.get(at) {
+        if u64::from_ne_bytes(word) != 0 {
+            symbols.literals(word);
+            at += 1;
+            continue;
+        }
+        let count = words[at..].iter().take_while(|word| **word == [0; 8]).count();
+        at += count;
+        symbols.literal(0);
+        let mut zeros = count * 8 - 1;
+        while zeros >= SHORTEST {
+            let length = zeros.min(MATCH.1);
+            symbols.run(length);
+            zeros -= length;
+        }
+        (0..zeros).for_each(|_| symbols.literal(0));
+    }
+    rest.iter().for_each(|&byte| symbols.literal(byte));
+}
+
+/// Returns the symbol of a match, how many bits follow it, and these bits.
+fn length_symbol(length: usize) -> (usize, u64, u32) {
+    match length {
+        258 => (MATCH.0, 0, 0),
+        3..=10 => (254 + length, 0, 0),
+        _ => {
+            // From 11 on, each four symbols have one more bit.
+            let extra = (length - 3).ilog2() - 2;
+            let step = (length - 3) >> extra;
+            (257 + 4 * extra as usize + step, (length as u64 - 3) & ((1 << extra) - 1), extra)
+        }
+    }
+}
+
+/// Returns how many bits follow the symbol of a match: those of the length, and one for the distance.
+fn distance_and_extra(symbol: usize) -> u64 {
+    match symbol {
+        265..285 => (symbol as u64 - 261) / 4 + 1,
+        _ => 1,
+    }
+}
+
+/// Counts symbols. Four tables, because equal literals in a row would wait for each other.
+struct Count {
+    tables: [[u32; 256]; 4],
+    lengths: [u32; SYMBOLS],
+}
+
+impl Symbols for Count {
+    #[inline(always)]
+    fn literals(&mut self, word: [u8; 8]) {
+        for (at, byte) in word.into_iter().enumerate() {
+            self.tables[at % 4][usize::from(byte)] += 1;
+        }
+    }
+
+    fn literal(&mut self, byte: u8) {
+        self.lengths[usize::from(byte)] += 1;
+    }
+
+    fn run(&mut self, length: usize) {
+        self.lengths[length_symbol(length).0] += 1;
+    }
+}
+
+/// Writes symbols.
+struct Emit<'a, 'b> {
+    bits: &'a mut Bits<'b>,
+    codes: &'a [Code; SYMBOLS],
+}
+
+impl Symbols for Emit<'_, '_> {
+    #[inline(always)]
+    fn literals(&mut self, word: [u8; 8]) {
+        for four in word.as_chunks::<4>().0 {
+            for &byte in four {
+                self.bits.add(self.codes[usize::from(byte)]);
+            }
+            self.bits.flush();
+        }
+    }
+
+    fn literal(&mut self, byte: u8) {
+        self.bits.put_code(self.codes[usize::from(byte)]);
+    }
+
+    fn run(&mut self, length: usize) {
+        let (symbol, extra, count) = length_symbol(length);
+        self.bits.put_code(self.codes[symbol]);
+        // The code of the distance is one bit, 0.
+        self.bits.put(extra, count + 1);
+    }
+}
+
+/// Writes bits, the lowest first.
+struct Bits<'a> {
+    out: &'a mut [u8],
+    /// The byte where the waiting bits begin.
+    at: usize,
+    waiting: u64,
+    /// How many bits wait: fewer than 8 after `flush`.
+    count: u32,
+}
+
+impl Bits<'_> {
+    fn put(&mut self, bits: u64, count: u32) {
+        self.waiting |= bits << self.count;
+        self.count += count;
+        self.flush();
+    }
+
+    fn put_code(&mut self, code: Code) {
+        self.add(code);
+        self.flush();
+    }
+
+    /// Adds a code. Four codes of at most [`LONGEST`] bits fit between two calls of `flush`.
+    #[inline(always)]
+    fn add(&mut self, code: Code) {
+        const { assert!(7 + 4 * LONGEST as u32 <= u64::BITS) };
+        self.waiting |= u64::from(code.bits) << self.count;
+        self.count += u32::from(code.length);
+    }
+
+    #[inline(always)]
+    fn flush(&mut self) {
+        self.out[self.at..self.at + 8].copy_from_slice(&self.waiting.to_le_bytes());
+        self.at += self.count as usize / 8;
+        self.waiting >>= self.count & !7;
+        self.count %= 8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_matches_have_the_symbols_of_the_standard() {
+        // RFC 1951, section 3.2.5.
+        let rows = [(3, 257, 0), (10, 264, 0), (11, 265, 1), (12, 265, 1), (13, 266, 1), (18, 268, 1), (19, 269, 2)];
+        let more =
+            [(34, 272, 2), (35, 273, 3), (66, 276, 3), (67, 277, 4), (130, 280, 4), (131, 281, 5), (257, 284, 5)];
+        for (length, symbol, extra) in rows.into_iter().chain(more).chain([(258, 285, 0)]) {
+            let (of, bits, count) = length_symbol(length);
+            assert_eq!((of, count), (symbol, extra), "{length}");
+            assert_eq!(distance_and_extra(symbol), u64::from(extra) + 1);
+            assert!(bits < 1 << extra);
+        }
+        assert_eq!((length_symbol(12).1, length_symbol(257).1), (1, 30));
+    }
+}

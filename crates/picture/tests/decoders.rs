@@ -1,0 +1,223 @@
+//! Other decoders see the same pixels as ours in every kind of picture that this crate writes: libpng, libwebp,
+//! ImageMagick, Pillow and Chromium. A decoder that is not installed is skipped, and the test says so.
+//!
+//! `DEADPAN_PYTHON` names a Python that has Pillow; without it, the test tries `python3`.
+
+use std::fs::{self, File};
+use std::io::{self, Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use deadpan_picture::carrier::{Layout, Writer};
+use deadpan_picture::{Channels, Compression, Format, Limits, Orientation, Pixels, read};
+
+/// Sides around the borders of stored blocks, of pixels and of bytes.
+const SIZES: [(u32, u32); 5] = [(25, 1), (7, 33), (64, 40), (301, 17), (1000, 50)];
+
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Writes all kinds of pictures. Returns their files.
+fn pictures(folder: &Path) -> Vec<(PathBuf, Format)> {
+    let mut files = Vec::new();
+    for (number, (width, height)) in SIZES.into_iter().enumerate() {
+        for (format, extension) in [(Format::Png, "png"), (Format::WebP, "webp")] {
+            let name = |kind: &str| folder.join(format!("{kind}-{number}.{extension}"));
+            let layout = Layout::new(format, width, height).expect("a layout");
+            if layout.part() > 0 {
+                let file = name("carrier");
+                let create = |_| File::options().read(true).write(true).create(true).truncate(true).open(&file);
+                let writer = Writer::new(layout, create).expect("a writer");
+                writer.stream().write_all(&noise(layout.part() as usize)).expect("written");
+                writer.finish([7; 16], 0).expect("finished");
+                files.push((file, format));
+            }
+            for channels in [Channels::Gray, Channels::Rgb] {
+                let samples = noise(width as usize * height as usize * channels.count());
+                let pixels = Pixels { width, height, channels, samples };
+                for compression in [Compression::Fast, Compression::Stored] {
+                    let file = name(&format!("{channels:?}-{compression:?}"));
+                    let mut out = File::create(&file).expect("created");
+                    deadpan_picture::write(&pixels, format, compression, 2, &mut out).expect("written");
+                    files.push((file, format));
+                }
+            }
+        }
+    }
+    files
+}
+
+/// Reads with this crate. Gray becomes three equal samples.
+fn ours(file: &Path) -> Pixels {
+    let bytes = fs::read(file).expect("a file");
+    let pixels = read(Cursor::new(bytes), Orientation::Ignore, &Limits::default()).expect("a picture").pixels;
+    rgb(pixels)
+}
+
+fn rgb(pixels: Pixels) -> Pixels {
+    match pixels.channels {
+        Channels::Rgb => pixels,
+        Channels::Gray => {
+            let samples = pixels.samples.iter().flat_map(|&sample| [sample; 3]).collect();
+            Pixels { channels: Channels::Rgb, samples, ..pixels }
+        }
+    }
+}
+
+/// Reads a binary PPM or PGM.
+fn netpbm(bytes: &[u8]) -> Pixels {
+    let mut words = bytes.splitn(5, |byte| byte.is_ascii_whitespace());
+    let mut word = || words.next().expect("a word");
+    let (kind, width, height, most, samples) = (word(), word(), word(), word(), word());
+    let number = |word: &[u8]| String::from_utf8_lossy(word).parse().expect("a number");
+    assert_eq!(most, b"255");
+    let channels = match kind {
+        b"P5" => Channels::Gray,
+        b"P6" => Channels::Rgb,
+        _ => panic!("not a binary PPM or PGM"),
+    };
+    rgb(Pixels { width: number(width), height: number(height), channels, samples: samples.to_vec() })
+}
+
+/// Runs a program that writes a PPM or PGM.
+fn run(program: &str, arguments: &[&str], file: &Path) -> Pixels {
+    let arguments =
+        arguments.iter().map(|&argument| if argument == "FILE" { file.as_os_str() } else { argument.as_ref() });
+    let output = Command::new(program).args(arguments).output().expect("the program starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {}: {errors}", file.display());
+    netpbm(&output.stdout)
+}
+
+fn says(program: &str, arguments: &[&str], word: &str) -> bool {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
+    output.is_ok_and(|output| {
+        [output.stdout, output.stderr].iter().any(|text| String::from_utf8_lossy(text).contains(word))
+    })
+}
+
+fn say(line: &str) {
+    // Not a macro, because the test harness would hide the line.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+fn compare(decoder: &str, found: bool, formats: &[Format], decode: impl Fn(&Path) -> Pixels) {
+    if !found {
+        return say(&format!("skipped: {decoder} is not installed"));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut compared = 0;
+    for (file, format) in pictures(folder.path()) {
+        if formats.contains(&format) {
+            let (ours, theirs) = (ours(&file), decode(&file));
+            assert!(ours == theirs, "{decoder} sees other pixels in {}", file.display());
+            compared += 1;
+        }
+    }
+    assert!(compared >= 20, "{compared}");
+    say(&format!("{decoder}: {compared} pictures have the same pixels"));
+}
+
+const BOTH: [Format; 2] = [Format::Png, Format::WebP];
+
+#[test]
+fn libpng_sees_the_same_pixels() {
+    let found = says("pngtopnm", &["-version"], "Netpbm") || says("pngtopnm", &["-version"], "libpng");
+    compare("libpng (pngtopnm)", found, &[Format::Png], |file| run("pngtopnm", &["FILE"], file));
+}
+
+#[test]
+fn libwebp_sees_the_same_pixels() {
+    let found = says("dwebp", &["-version"], ".");
+    compare("libwebp (dwebp)", found, &[Format::WebP], |file| {
+        run("dwebp", &["-quiet", "FILE", "-ppm", "-o", "-"], file)
+    });
+}
+
+#[test]
+fn imagemagick_sees_the_same_pixels() {
+    let program = ["magick", "/usr/bin/convert", "convert"];
+    let program = program.into_iter().find(|program| says(program, &["-version"], "Version: ImageMagick"));
+    compare("ImageMagick", program.is_some(), &BOTH, |file| {
+        run(program.expect("found"), &["FILE", "-depth", "8", "ppm:-"], file)
+    });
+}
+
+#[test]
+fn pillow_sees_the_same_pixels() {
+    const SCRIPT: &str = "import sys; from PIL import Image; picture = Image.open(sys.argv[1]).convert('RGB'); \
+        sys.stdout.buffer.write(b'P6\\n%d %d\\n255\\n' % picture.size + picture.tobytes())";
+    let python = std::env::var("DEADPAN_PYTHON").unwrap_or_else(|_| "python3".into());
+    let test = "from PIL import features; print('webp', features.check('webp'))";
+    let found = says(&python, &["-c", test], "webp True");
+    compare("Pillow", found, &BOTH, |file| run(&python, &["-c", SCRIPT, "FILE"], file));
+}
+
+/// A page draws each picture on a canvas, and writes the pixels into the document as hexadecimal numbers.
+#[test]
+fn chromium_sees_the_same_pixels() {
+    let browser = ["chromium", "chromium-browser", "google-chrome"];
+    let Some(browser) = browser.into_iter().find(|browser| says(browser, &["--version"], "Chrom")) else {
+        return say("skipped: Chromium is not installed");
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = pictures(folder.path());
+    let mut page = String::from("<!doctype html><pre id=out></pre>");
+    for (file, format) in &files {
+        let kind = if *format == Format::Png { "png" } else { "webp" };
+        page += &format!("<img src='data:image/{kind};base64,{}'>", base64(&fs::read(file).expect("a file")));
+    }
+    page += "<script>addEventListener('load',()=>{const out=document.getElementById('out');\
+        [...document.images].forEach((image,at)=>{const width=image.naturalWidth,height=image.naturalHeight,\
+        canvas=document.createElement('canvas');canvas.width=width;canvas.height=height;\
+        const context=canvas.getContext('2d');context.drawImage(image,0,0);\
+        const data=context.getImageData(0,0,width,height).data;let text='';\
+        for(let i=0;i<data.length;i++)if(i%4<3)text+=data[i].toString(16).padStart(2,'0');\
+        out.append(`picture ${at} ${width} ${height} ${text}\\n`)});out.append('done')})</script>";
+    let path = folder.path().join("page.html");
+    fs::write(&path, page).expect("written");
+    let output = Command::new(browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage"])
+        .args(["--dump-dom", "--force-color-profile=srgb"])
+        .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
+        .arg(&path)
+        .output()
+        .expect("the browser starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("done</pre>"), "the page did not end: {}", String::from_utf8_lossy(&output.stderr));
+    let mut compared = 0;
+    for line in text.lines().filter_map(|line| line.split_once("picture ").map(|(_, line)| line)) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [at, width, height, samples] = *words else { continue };
+        // The page's script contains the word, too.
+        let Ok(at) = at.parse::<usize>() else { continue };
+        let file = &files[at].0;
+        let ours = ours(file);
+        assert_eq!((ours.width.to_string(), ours.height.to_string()), (width.to_owned(), height.to_owned()));
+        let hex: String = ours.samples.iter().map(|sample| format!("{sample:02x}")).collect();
+        assert!(hex == samples, "Chromium sees other pixels in {}", file.display());
+        compared += 1;
+    }
+    assert_eq!(compared, files.len());
+    say(&format!("Chromium: {compared} pictures have the same pixels"));
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const SYMBOLS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, at| bits << 8 | usize::from(*group.get(at).unwrap_or(&0)));
+        for at in 0..4 {
+            text.push(if at <= group.len() { SYMBOLS[bits >> (18 - 6 * at) & 63] as char } else { '=' });
+        }
+    }
+    text
+}

@@ -1,0 +1,117 @@
+//! What is written, other decoders read back.
+
+use std::io::Cursor;
+
+use deadpan_picture::{Channels, Compression, Error, Format, Pixels, write};
+
+/// Returns samples of a kind: like a photograph, flat with a few dots, or noise.
+fn picture(kind: &str, width: u32, height: u32, channels: Channels) -> Pixels {
+    let length = width as usize * height as usize * channels.count();
+    let mut noise = vec![0; length];
+    blake3::Hasher::new().update(kind.as_bytes()).finalize_xof().fill(&mut noise);
+    let row = width as usize * channels.count();
+    let sample = |(at, noise): (usize, u8)| match kind {
+        "photograph" => ((at % row) / 40 + at / row / 3) as u8 ^ (noise % 8),
+        "flat" if noise % 64 == 0 && at % 1000 < 100 => noise,
+        "flat" => 200,
+        "black" => 0,
+        _ => noise,
+    };
+    Pixels { width, height, channels, samples: noise.into_iter().enumerate().map(sample).collect() }
+}
+
+fn written(pixels: &Pixels, format: Format, compression: Compression, threads: usize) -> Vec<u8> {
+    let mut file = Vec::new();
+    write(pixels, format, compression, threads, &mut file).expect("write");
+    file
+}
+
+/// Decodes with the crate `png`, which compares all checksums.
+fn decoded(file: &[u8]) -> Pixels {
+    let mut options = png::DecodeOptions::default();
+    options.set_ignore_checksums(false);
+    let mut reader = png::Decoder::new_with_options(Cursor::new(file), options).read_info().expect("header");
+    let mut samples = vec![0; reader.output_buffer_size().expect("size")];
+    let info = reader.next_frame(&mut samples).expect("pixels");
+    reader.finish().expect("end");
+    assert_eq!(info.bit_depth, png::BitDepth::Eight);
+    let channels = match info.color_type {
+        png::ColorType::Grayscale => Channels::Gray,
+        png::ColorType::Rgb => Channels::Rgb,
+        other => panic!("{other:?}"),
+    };
+    Pixels { width: info.width, height: info.height, channels, samples }
+}
+
+#[test]
+fn png_pictures_come_back() {
+    // Pictures of one pixel, of one row, of rows longer than a stored block, of exactly one band, of several bands.
+    let sizes = [(1, 1), (7, 1), (1, 9), (640, 480), (70_000, 9), (1023, 512), (1023, 513), (300_000, 3)];
+    for (width, height) in sizes {
+        for channels in [Channels::Gray, Channels::Rgb] {
+            for kind in ["photograph", "flat", "black", "noise"] {
+                let pixels = picture(kind, width, height, channels);
+                for compression in [Compression::Fast, Compression::Stored] {
+                    let file = written(&pixels, Format::Png, compression, 1);
+                    let what = format!("{kind}, {width} × {height}, {channels:?}, {compression:?}");
+                    assert!(decoded(&file) == pixels, "{what}");
+                    assert_eq!(written(&pixels, Format::Png, compression, 3), file, "{what}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fast_png_pictures_are_smaller_where_they_can_be() {
+    for (kind, share) in [("photograph", 0.5), ("flat", 0.05), ("black", 0.02), ("noise", 1.01)] {
+        let pixels = picture(kind, 1000, 1000, Channels::Rgb);
+        let length = written(&pixels, Format::Png, Compression::Fast, 1).len() as f64 / 3e6;
+        assert!(length < share, "{kind}: {length}");
+    }
+}
+
+#[test]
+fn webp_pictures_come_back() {
+    for (width, height) in [(1, 1), (7, 1), (1, 9), (640, 480), (16_383, 2)] {
+        for channels in [Channels::Gray, Channels::Rgb] {
+            for kind in ["photograph", "flat", "noise"] {
+                let pixels = picture(kind, width, height, channels);
+                let file = written(&pixels, Format::WebP, Compression::Fast, 1);
+                let mut decoder = image_webp::WebPDecoder::new(Cursor::new(&file)).expect("header");
+                assert_eq!((decoder.dimensions(), decoder.has_alpha()), ((width, height), false));
+                let mut samples = vec![0; decoder.output_buffer_size().expect("size")];
+                decoder.read_image(&mut samples).expect("pixels");
+                // WebP has no gray pictures: the three channels are equal.
+                let repeat = 3 / channels.count();
+                assert!(samples.iter().step_by(repeat).eq(&pixels.samples), "{kind}, {width} × {height}");
+                assert!(samples.chunks(repeat).all(|same| same.iter().all(|&sample| sample == same[0])));
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_sizes_are_refused() {
+    let good = picture("flat", 3, 3, Channels::Rgb);
+    let none = Pixels { width: 0, samples: vec![], ..good.clone() };
+    let short = Pixels { height: 4, ..good.clone() };
+    let wide = picture("flat", 16_385, 1, Channels::Gray);
+    for (pixels, format) in [(&none, Format::Png), (&short, Format::Png), (&short, Format::WebP), (&wide, Format::WebP)]
+    {
+        let result = write(pixels, format, Compression::Fast, 1, &mut Vec::new());
+        assert!(matches!(result, Err(Error::Size { .. })), "{result:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error() {
+    let pixels = picture("noise", 2000, 2000, Channels::Rgb);
+    for format in [Format::Png, Format::WebP] {
+        for room in [0, 10, 40, 100_000] {
+            let mut room = &mut vec![0; room][..];
+            let result = write(&pixels, format, Compression::Fast, 2, &mut room);
+            assert!(matches!(result, Err(Error::Write(_))), "{result:?}");
+        }
+    }
+}
