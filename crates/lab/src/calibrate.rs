@@ -1,7 +1,7 @@
-//! How often does the lab err on this machine? Measured, stored, and cited by the verdicts.
+//! Measures how often the lab errs on this machine. The result is stored, and verdicts cite it.
 //!
-//! For functions of several costs: many runs in which nothing leaks give the rate of false alarms, runs with delays of growing size give the
-//! power.
+//! A calibration measures functions that take different times. Many runs of functions that do not leak give the rate of
+//! false alarms. Runs with injected delays of several sizes give the power.
 
 use std::path::{Path, PathBuf};
 
@@ -15,40 +15,55 @@ use crate::target::Target;
 use crate::timing::{self, Settings};
 use crate::watch::{Silent, Steps, Watch};
 
-/// From what is lost in the noise to what is found at the first look.
+/// The injected delays in iterations of the delay loop. The smallest is below the noise, and the first look finds the
+/// largest.
 const DELAYS: [f64; 7] = [0.007_812_5, 0.015_625, 0.031_25, 0.062_5, 0.25, 1.0, 4.0];
 
-/// How much to run.
+/// The size of a calibration.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Costs of a call, in turns of the delay loop (about a cycle each). In a short loop the processor foresees the last turn, and a turn more
-    /// costs whatever a wrong guess does.
+    /// The costs of a call, in iterations of the delay loop, each of which takes about a cycle. The processor predicts
+    /// the end of a short loop, so one more iteration of a short loop would cost a misprediction.
     pub costs: Vec<u32>,
-    /// Runs without a leak, for each cost.
+    /// The number of runs without a leak, for each cost.
     pub nulls: u64,
-    /// Delays in turns, on average: half a turn is one turn on every other call.
+    /// The injected delays in iterations of the delay loop, on average: 0.5 is one iteration in every other call.
     pub delays: Vec<f64>,
-    /// Runs for each delay.
+    /// The number of runs for each cost and each delay.
     pub trials: u64,
-    /// As for an ordinary run.
+    /// The settings of each timing run.
     pub settings: Settings,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { costs: vec![300, 1500, 6000], nulls: 1000, delays: DELAYS.to_vec(), trials: 40, settings: Settings::default() }
+        Self {
+            costs: vec![300, 1500, 6000],
+            nulls: 1000,
+            delays: DELAYS.to_vec(),
+            trials: 40,
+            settings: Settings::default(),
+        }
     }
 }
 
 impl Options {
-    /// A tenth of the runs: intervals are three times as wide.
+    /// Returns options for a short calibration, with about a tenth of the runs. Its intervals are about three times as
+    /// wide.
     #[must_use]
     pub fn quick() -> Self {
-        Self { costs: vec![300, 1500], nulls: 60, delays: vec![0.03125, 0.25, 1.0], trials: 6, settings: Settings::quick() }
+        Self {
+            costs: vec![300, 1500],
+            nulls: 60,
+            delays: vec![0.03125, 0.25, 1.0],
+            trials: 6,
+            settings: Settings::quick(),
+        }
     }
 }
 
-/// Runs it.
+/// Runs a calibration on this machine and returns its result, which [`store`] can write to a file. If `watch` stops the
+/// calibration, the result counts the runs so far.
 pub fn run(options: &Options, machine: &Machine, tool: &Tool, clock: &dyn Clock, watch: &mut dyn Watch) -> Calibration {
     let each = options.nulls + options.trials * options.delays.len() as u64;
     let mut steps = Steps::new(watch, each * options.costs.len() as u64);
@@ -72,14 +87,18 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     let mut random = Random::new(options.settings.seed ^ u64::from(cost));
     let mut level = CalibrationLevel::default();
     let mut costs = Vec::new();
-    // Every look is taken: more chances to err than an ordinary run has.
+    // These runs take all looks, so they have more chances of a false alarm than an ordinary run.
     let full = Settings { stop_early: false, ..options.settings.clone() };
     for _ in 0..options.nulls {
-        if !steps.step(&format!("{cost} cycles, nothing leaks")) {
+        if !steps.step(&format!("{cost} cycles, no leak")) {
             break;
         }
-        let (scale, outcomes, _) =
-            timing::measure(&mut spinner(cost, 0.0), &Settings { seed: random.bits(), ..full.clone() }, clock, &mut Silent);
+        let (scale, outcomes, _) = timing::measure(
+            &mut spinner(cost, 0.0),
+            &Settings { seed: random.bits(), ..full.clone() },
+            clock,
+            &mut Silent,
+        );
         costs.push(scale.per_call(scale.call * scale.repeats as f64));
         level.runs += 1;
         level.rejected += u64::from(outcomes[0].p <= full.alpha);
@@ -87,7 +106,7 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     }
     level.cost_ns = middle(&mut costs);
     level.rate = clopper_pearson(level.rejected, level.runs, 0.95);
-    // Any real difference counts as found.
+    // With Δ = 0, any real difference counts as found.
     let any = Settings { delta_ns: Some(0.0), ..options.settings.clone() };
     for &delay in &options.delays {
         let (mut power, mut seen) = (Power::default(), Vec::<f64>::new());
@@ -95,8 +114,12 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
             if !steps.step(&format!("{cost} cycles, {delay} more")) {
                 break;
             }
-            let (_, outcomes, _) =
-                timing::measure(&mut spinner(cost, delay), &Settings { seed: random.bits(), ..any.clone() }, clock, &mut Silent);
+            let (_, outcomes, _) = timing::measure(
+                &mut spinner(cost, delay),
+                &Settings { seed: random.bits(), ..any.clone() },
+                clock,
+                &mut Silent,
+            );
             power.runs += 1;
             power.found += u64::from(outcomes[0].confirmed.is_some());
             seen.extend(outcomes[0].facts.effects.first().map(|effect| effect.difference.estimate));
@@ -108,12 +131,13 @@ fn level(cost: u32, options: &Options, clock: &dyn Clock, steps: &mut Steps<'_>)
     level
 }
 
-/// The median; zero where a clock saw nothing.
+/// Returns the median, or zero for no values.
 fn middle(values: &mut [f64]) -> f64 {
     if values.is_empty() { 0.0 } else { median(values) }
 }
 
-/// A function whose time is its input: so many turns of the delay loop.
+/// Creates a target whose input is its number of iterations of the delay loop. The class `with` has `delay` more
+/// iterations on average than the class `without`.
 fn spinner(cost: u32, delay: f64) -> Target {
     let turns = delay.max(1.0).round() as u32;
     let input = move |random: &mut Random, input: &mut [u8], share: f64| {
@@ -125,13 +149,14 @@ fn spinner(cost: u32, delay: f64) -> Target {
         .class("with", move |random, bytes| input(random, bytes, delay.min(1.0)))
 }
 
-/// Where this machine's calibrations lie in `folder`.
+/// Returns the path of this processor's calibration in `folder`.
 fn file(folder: &Path, cpu: &str) -> PathBuf {
-    let name: String = cpu.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    let name: String =
+        cpu.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     folder.join(format!("calibration-{name}.json"))
 }
 
-/// Keeps a calibration for later runs on this processor.
+/// Stores a calibration for later runs on this processor.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -140,7 +165,7 @@ pub fn store(folder: &Path, calibration: &Calibration) -> std::io::Result<()> {
     disk::write(&file(folder, &calibration.cpu), serde_json::to_string_pretty(calibration)?.as_bytes())
 }
 
-/// The calibration of this processor, where there is one.
+/// Loads the calibration of this processor, if there is one.
 #[must_use]
 pub fn load(folder: &Path, cpu: &str) -> Option<Calibration> {
     serde_json::from_str(&std::fs::read_to_string(file(folder, cpu)).ok()?).ok()
@@ -151,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_calibration_is_found_again_by_its_processor() {
+    fn a_stored_calibration_is_loaded_for_its_processor_only() {
         let folder = std::env::temp_dir().join(format!("deadpan-calibration-{}", std::process::id()));
         let calibration = Calibration { cpu: "A CPU, @ 3 GHz/x".to_owned(), alpha: 0.01, ..Calibration::default() };
         store(&folder, &calibration).unwrap();
@@ -162,8 +187,13 @@ mod tests {
 
     #[test]
     fn a_small_calibration_has_a_rate_and_a_power_for_every_cost() {
-        let options =
-            Options { costs: vec![400], nulls: 3, delays: vec![200.0], trials: 2, settings: Settings { looks: 1, ..Settings::quick() } };
+        let options = Options {
+            costs: vec![400],
+            nulls: 3,
+            delays: vec![200.0],
+            trials: 2,
+            settings: Settings { looks: 1, ..Settings::quick() },
+        };
         let machine = Machine::default();
         let calibration = run(&options, &machine, &Tool::default(), &*crate::clock::best(), &mut Silent);
         let level = &calibration.levels[0];

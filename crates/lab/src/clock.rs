@@ -1,7 +1,18 @@
-//! Clocks: what a measurement reads before and after a call.
+//! Clocks, which a measurement reads before and after a call.
 //!
-//! [`best`] is the processor's own counter where it has a steady one, and the operating system's clock elsewhere. [`Mock`] is for tests: it
-//! shows what it was told, so that statistics can be tested without time.
+//! [`best`] chooses the counter of the processor if its rate is constant, and otherwise the clock of the operating
+//! system. [`Mock`] is a clock for tests. It moves only when the test advances it, so that tests of statistics need no
+//! real time.
+//!
+//! ```
+//! use deadpan_lab::clock;
+//!
+//! let clock = clock::best();
+//! let start = clock.start();
+//! let stop = clock.stop();
+//! println!("{} s", (stop - start) as f64 / clock.hertz());
+//! assert!(stop >= start);
+//! ```
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,52 +22,54 @@ use std::time::{Duration, Instant};
 use crate::imp;
 use crate::record::ClockFacts;
 
-/// Reads time in ticks.
+/// A clock that reads the time in ticks.
 pub trait Clock {
-    /// Read before what is measured: nothing of that may begin earlier.
+    /// Reads the time before a measured call. No part of the call starts earlier.
     fn start(&self) -> u64;
 
-    /// Read after it: nothing of it may still be running.
+    /// Reads the time after a measured call. No part of the call is still running.
     fn stop(&self) -> u64;
 
-    /// Ticks in a second.
+    /// Returns the number of ticks per second.
     fn hertz(&self) -> f64;
 
-    /// A name for reports.
+    /// Returns the clock's name for reports.
     fn name(&self) -> &'static str;
 
-    /// Lets about so many cycles pass.
+    /// Waits for about this many cycles of the processor.
     #[inline(always)]
     fn delay(&self, turns: u32) {
         imp::spin::spin(turns);
     }
 
-    /// Lets everything finish that has begun, so that a delay after it is not hidden behind it.
+    /// Waits until all earlier instructions have finished, so that they do not hide a delay that follows.
     #[inline(always)]
     fn settle(&self) {
         imp::counter::settle();
     }
 
-    /// The processor's counter, if this is it: measuring loops are then compiled around the instruction.
+    /// Returns the processor's counter if this clock is that counter. The measuring loops then contain the instruction
+    /// itself instead of a call.
     fn as_counter(&self) -> Option<Counter> {
         None
     }
 }
 
-/// From this step on, in seconds, a counter is read several times: a processor's cycle is ten times shorter.
+/// The longest step of a counter, in seconds, that one reading suffices for. This is about ten cycles of a processor.
 const COARSE: f64 = 3e-9;
 
-/// The processor's time counter: `rdtsc` between fences on x86-64, `cntvct_el0` between barriers on aarch64. On x86-64, where it moves in
-/// coarse steps, three readings are added up, and its ticks are a third as long.
+/// The time counter of the processor: `rdtsc` between fences on x86-64, `cntvct_el0` between barriers on aarch64. If
+/// the counter of an x86-64 processor moves in coarse steps, the clock adds up three readings, and a tick is a third as
+/// long.
 #[derive(Clone, Copy, Debug)]
 pub struct Counter {
     hertz: f64,
-    /// Whether it is read several times.
+    /// Whether each measurement reads the counter several times.
     spread: bool,
 }
 
 impl Counter {
-    /// The counter, where there is one that runs at a constant rate.
+    /// Returns the counter, if the processor has one with a constant rate.
     #[must_use]
     pub fn new() -> Option<Self> {
         static FOUND: OnceLock<Option<Counter>> = OnceLock::new();
@@ -64,7 +77,11 @@ impl Counter {
             let plain = imp::counter::steady().then(|| Self { hertz: rate(), spread: false })?;
             let coarse = step(&plain) as f64 / plain.hertz > COARSE;
             let readings = imp::counter::READINGS;
-            Some(if coarse && readings > 1 { Self { hertz: plain.hertz * readings as f64, spread: true } } else { plain })
+            Some(if coarse && readings > 1 {
+                Self { hertz: plain.hertz * readings as f64, spread: true }
+            } else {
+                plain
+            })
         })
     }
 }
@@ -93,7 +110,8 @@ impl Clock for Counter {
     }
 }
 
-/// The counter's rate, against the system's clock: the median of five windows, so that one interruption does not shift it.
+/// Measures the counter's rate with the system's clock. The result is the median of five windows, so that one
+/// interruption does not change it.
 fn rate() -> f64 {
     let mut rates: Vec<f64> = (0..5)
         .map(|_| {
@@ -116,7 +134,7 @@ pub struct System {
 }
 
 impl System {
-    /// Counts from now.
+    /// Creates a clock that counts from now.
     #[must_use]
     pub fn new() -> Self {
         Self { since: Instant::now() }
@@ -149,7 +167,8 @@ impl Clock for System {
     }
 }
 
-/// A clock that stands still until [`Mock::advance`] moves it. Clones show the same time. One tick is one nanosecond.
+/// A clock for tests that moves only when [`Mock::advance`] or [`Clock::delay`] is called. Clones show the same time.
+/// One tick is one nanosecond.
 #[derive(Clone, Debug)]
 pub struct Mock {
     now: Rc<Cell<f64>>,
@@ -157,13 +176,13 @@ pub struct Mock {
 }
 
 impl Mock {
-    /// A clock that moves in steps of so many ticks, as real ones do.
+    /// Creates a clock whose readings are multiples of `step` ticks, as those of a real clock with this step.
     #[must_use]
     pub fn new(step: u32) -> Self {
         Self { now: Rc::new(Cell::new(0.0)), step: f64::from(step.max(1)) }
     }
 
-    /// Lets time pass.
+    /// Advances the clock by this many ticks.
     pub fn advance(&self, ticks: f64) {
         self.now.set(self.now.get() + ticks);
     }
@@ -195,7 +214,8 @@ impl Clock for Mock {
     }
 }
 
-/// The best clock of this machine.
+/// Returns the best clock of this machine: the processor's counter if its rate is constant, otherwise the system's
+/// clock.
 #[must_use]
 pub fn best() -> Box<dyn Clock> {
     match Counter::new() {
@@ -204,7 +224,7 @@ pub fn best() -> Box<dyn Clock> {
     }
 }
 
-/// What reading this clock takes and how finely it steps, measured.
+/// Measures the step of this clock and the time that a reading takes.
 #[must_use]
 pub fn facts(clock: &dyn Clock) -> ClockFacts {
     let nanoseconds = 1e9 / clock.hertz();
@@ -224,7 +244,7 @@ pub fn facts(clock: &dyn Clock) -> ClockFacts {
     }
 }
 
-/// The smallest step that this clock makes: the greatest common divisor of many differences.
+/// Measures the smallest step of this clock: the greatest common divisor of many differences.
 #[must_use]
 pub(crate) fn step(clock: &dyn Clock) -> u64 {
     let mut step = 0;
@@ -245,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mock_shows_the_time_it_was_given_in_steps() {
+    fn a_mock_rounds_its_time_down_to_steps() {
         let clock = Mock::new(10);
         let shared = clock.clone();
         shared.advance(19.5);
@@ -257,7 +277,9 @@ mod tests {
     #[test]
     #[expect(clippy::print_stdout)]
     fn the_counter_agrees_with_the_system() {
-        let Some(counter) = Counter::new() else { return println!("skipped: no steady counter here") };
+        let Some(counter) = Counter::new() else {
+            return println!("skipped: the processor has no counter with a constant rate");
+        };
         let (begin, first) = (Instant::now(), counter.start());
         std::thread::sleep(Duration::from_millis(30));
         let (last, elapsed) = (counter.stop(), begin.elapsed());
@@ -267,9 +289,9 @@ mod tests {
 
     #[test]
     #[expect(clippy::print_stdout)]
-    fn readings_that_are_added_up_lie_between_those_around_them() {
+    fn the_sum_of_readings_lies_between_the_readings_before_and_after() {
         if !imp::counter::steady() {
-            return println!("skipped: no steady counter here");
+            return println!("skipped: the processor has no counter with a constant rate");
         }
         for _ in 0..1000 {
             let (before, sum, after) = (imp::counter::start(), imp::counter::spread(), imp::counter::stop());

@@ -1,12 +1,12 @@
-//! Files that are there whole or not at all.
+//! Replaces files so that a reader sees either the old or the complete new contents.
 
 use std::path::Path;
 use std::{fs, io};
 
-/// Writes a file beside its place and moves it there: what stood there stays if that fails, on a full disk say. What is no regular file, a
-/// pipe or a device, is written to.
+/// Writes a temporary file and renames it to `path`. If this fails, for example on a full disk, the old file remains.
+/// Pipes and devices are written directly.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // A link stays a link.
+    // A symbolic link remains, and its target is replaced.
     let place = fs::canonicalize(path);
     let path = place.as_deref().unwrap_or(path);
     if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_and_nothing_is_left_beside_it() {
+    fn a_replaced_file_has_no_temporary_file_beside_it() {
         let folder = folder("replace");
         let path = folder.join("record.json");
         write(&path, b"old, and longer").unwrap();
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_moved_into_place_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_temporary_file() {
         let folder = folder("refuse");
         assert!(write(&folder.join("missing").join("record.json"), b"new").is_err());
         assert!(write(&folder, b"new").is_err());

@@ -1,14 +1,14 @@
-//! Distributions and order statistics: what every interval and every p-value of this crate is computed from.
+//! Distributions and order statistics, from which this crate computes its intervals and p-values.
 //!
-//! Thin: the functions of the distributions are those of `statrs`. Choose [`quantile`] for data that are sorted already, [`median`] and
-//! [`mad`] for data that are not.
+//! The distribution functions are those of `statrs`. Choose [`quantile`] for sorted data, and [`median`] and [`mad`]
+//! for unsorted data.
 
 use statrs::distribution::{Beta, ContinuousCDF, Normal, StudentsT};
 
 use crate::record::Interval;
 
-/// The point below which Student's distribution with `df` degrees of freedom has the share `p`. Infinite where `p` is 0 or 1; a `df` that
-/// is not positive counts as one degree of freedom.
+/// Returns the quantile at `p` of Student's t distribution with `df` degrees of freedom. The result is infinite if `p`
+/// is 0 or 1. A `df` that is not positive counts as 1.
 pub(crate) fn student_quantile(df: f64, p: f64) -> f64 {
     if df > 1e6 || !(0.0 < p && p < 1.0) {
         return normal_quantile(p);
@@ -20,7 +20,7 @@ pub(crate) fn student_quantile(df: f64, p: f64) -> f64 {
     StudentsT::new(0.0, 1.0, df).map_or(f64::NAN, |student| student.inverse_cdf(p))
 }
 
-/// The point below which the standard normal distribution has the share `p`; infinite where `p` is 0 or 1.
+/// Returns the quantile at `p` of the standard normal distribution. The result is infinite if `p` is 0 or 1.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     match p {
         p if p <= 0.0 => f64::NEG_INFINITY,
@@ -29,19 +29,20 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// The share of the standard normal distribution below `x`.
+/// Returns the probability that a standard normal variable is below `x`.
 pub(crate) fn normal_cdf(x: f64) -> f64 {
     Normal::standard().cdf(x)
 }
 
-/// The exact interval for a rate of which `found` of `runs` were seen (Clopper and Pearson); everything is possible after no runs.
+/// Returns the exact interval for a rate (Clopper and Pearson), after `found` of `runs` runs had the result. The
+/// interval for no runs is 0 to 1.
 pub(crate) fn clopper_pearson(found: u64, runs: u64, confidence: f64) -> Interval {
     if runs == 0 {
         return Interval { lower: 0.0, estimate: 0.0, upper: 1.0 };
     }
     let tail = (1.0 - confidence) / 2.0;
     let (found, runs) = (found.min(runs) as f64, runs as f64);
-    // Where nothing, or everything, was found, the beta distribution has a closed form, and one bound is exact.
+    // For no run and for all runs, the quantile has a closed form, and one bound is exact.
     let lower = match found {
         0.0 => 0.0,
         all if all == runs => tail.powf(1.0 / runs),
@@ -59,7 +60,7 @@ fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     Beta::new(a, b).map_or(f64::NAN, |beta| beta.inverse_cdf(p))
 }
 
-/// The quantile at `p` of values in ascending order, between neighbours in a straight line; not a number for no values.
+/// Returns the quantile at `p` of values in ascending order, with linear interpolation. Returns NaN for no values.
 pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = p.clamp(0.0, 1.0) * last as f64;
@@ -68,7 +69,7 @@ pub(crate) fn quantile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
 }
 
-/// The median. Changes the order of `values`; not a number for no values.
+/// Returns the median, and changes the order of `values`. Returns NaN for no values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
@@ -82,7 +83,8 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The median absolute deviation from the median, as it is: not scaled to a standard deviation. Leaves the deviations in `values`.
+/// Returns the median absolute deviation from the median. The result is not scaled to a standard deviation. `values`
+/// contains the deviations afterwards.
 pub(crate) fn mad(values: &mut [f64]) -> f64 {
     let middle = median(values);
     for value in values.iter_mut() {
@@ -91,11 +93,13 @@ pub(crate) fn mad(values: &mut [f64]) -> f64 {
     median(values)
 }
 
-/// The largest k for which fewer than k of n fair coins fall on one given side with a chance of at most `alpha / 2`; zero if there is none.
+/// Returns the largest k for which fewer than k of n fair coins show heads with a probability of at most `alpha / 2`.
+/// Returns zero if there is no such k.
 pub(crate) fn exact_rank(n: usize, alpha: f64) -> usize {
-    // The normal distribution with the usual half is good to a tenth of a rank from here on.
+    // From here on, the error of the normal approximation with continuity correction is less than a tenth of a rank.
     if n > 500 {
-        return ((n + 1) as f64 / 2.0 + normal_quantile(alpha / 2.0) * (n as f64).sqrt() / 2.0).floor().max(0.0) as usize;
+        return ((n + 1) as f64 / 2.0 + normal_quantile(alpha / 2.0) * (n as f64).sqrt() / 2.0).floor().max(0.0)
+            as usize;
     }
     let (mut chance, mut sum, mut rank) = (0.5_f64.powi(n as i32), 0.0, 0);
     while rank < n {
@@ -114,11 +118,11 @@ mod tests {
     use super::*;
 
     fn near(value: f64, known: f64, tolerance: f64) {
-        assert!((value - known).abs() <= tolerance, "{value} is not {known}");
+        assert!((value - known).abs() <= tolerance, "{value} differs from {known}");
     }
 
     #[test]
-    fn quantiles_of_student_are_those_of_the_tables() {
+    fn quantiles_of_student_s_distribution_match_published_tables() {
         for (df, p, known) in [
             (1.0, 0.975, 12.706_204_736),
             (5.0, 0.975, 2.570_581_836),
@@ -133,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_distribution_is_that_of_the_tables() {
+    fn the_normal_distribution_matches_published_tables() {
         near(normal_quantile(0.975), 1.959_963_985, 1e-8);
         near(normal_quantile(1e-9), -5.997_807, 1e-5);
         near(normal_cdf(1.644_853_627), 0.95, 1e-9);
@@ -141,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_intervals_are_those_of_the_tables() {
+    fn exact_intervals_match_published_tables() {
         let is = |found, runs, lower, upper| {
             let interval = clopper_pearson(found, runs, 0.95);
             near(interval.lower, lower, 1e-6);
@@ -156,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_for_a_rare_event_holds_in_long_runs() {
+    fn the_exact_interval_converges_for_a_rare_event_in_many_runs() {
         let interval = clopper_pearson(9, 100_000, 0.99);
         assert!(interval.lower > 2e-5 && interval.upper < 2.1e-4, "{interval:?}");
     }
 
     #[test]
-    fn quantiles_lie_on_the_line_between_neighbours() {
+    fn quantiles_lie_on_the_line_between_neighbors() {
         let sorted = [1.0, 2.0, 4.0, 8.0];
         for (p, known) in [(0.0, 1.0), (0.5, 3.0), (1.0, 8.0), (0.25, 1.75), (7.0, 8.0)] {
             near(quantile(&sorted, p), known, 1e-12);
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_of_even_and_odd_numbers_of_values() {
+    fn medians_and_deviations_of_even_and_odd_numbers_of_values() {
         near(median(&mut [3.0, 1.0, 2.0]), 2.0, 0.0);
         near(median(&mut [4.0, 1.0, 3.0, 2.0]), 2.5, 0.0);
         near(median(&mut [7.0]), 7.0, 0.0);

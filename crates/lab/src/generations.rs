@@ -1,8 +1,9 @@
-//! One table of whole workloads, from generation to generation of a program: what a user waits for, beside what a user would run instead,
-//! beside the least that has to be done with the same bytes.
+//! Measures whole workloads and collects them in one table, so that one generation of a program can be compared with
+//! the next. The table has the operations that a user waits for, other programs for the same purpose, and the least
+//! work that the same bytes need.
 //!
-//! A workload is data: what it works on, its operations, and the ways to do them. This module brings those that need nothing else (files,
-//! arithmetic); whoever has a program of their own adds theirs, a row each.
+//! A workload is data: its input, its operations, and the ways to do them. This module has the workloads that need no
+//! program (files, arithmetic). A program adds its own workloads, one value each.
 //!
 //! ```
 //! use deadpan_lab::generations::{Action, Operation, Subject, Way, Workload};
@@ -38,56 +39,56 @@ pub use workplace::Workplace;
 
 use crate::record::Role;
 
-/// The variants of a way that is one's own.
+/// The variant of the program's own way that is kept on one core.
 pub const ONE_CORE: &str = "one core";
-/// The other one; this is the one that is judged.
+/// The variant of the program's own way that may use all cores. Target rates are compared with this variant.
 pub const ALL_CORES: &str = "all cores";
 
-/// Something to be done, and the ways to do it.
+/// A workload: operations on one input, and the ways to do them.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// From the general to the special: `file, key`.
+    /// The name, from the general to the special: `file, key`.
     pub name: &'static str,
-    /// What it works on.
+    /// The kind of input.
     pub subject: Subject,
-    /// One, or one and its inverse.
+    /// One operation, or an operation and its inverse.
     pub operations: Vec<Operation>,
-    /// The first are one's own; rates are given as multiples of the first row's.
+    /// The ways to do the operations, the program's own way first. Ratios are relative to the first row.
     pub ways: Vec<Way>,
 }
 
-/// What a workload works on, and so in which sets it is run.
+/// The kind of input of a workload, which decides the sets that it runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A file.
     File,
     /// A folder.
     Folder,
-    /// Bytes in memory: two or three times as many as the set has.
+    /// Bytes in memory. Such a workload needs two or three times as much memory as the set has bytes.
     Memory,
-    /// Nothing; so many bytes come out.
+    /// No input. The output has the size of the set.
     Amount,
-    /// Numbers; no set at all.
+    /// Arithmetic on numbers. Such a workload belongs to no set.
     Numbers,
 }
 
 /// One direction of a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
-    /// `seal`.
+    /// The name, for example `seal`.
     pub name: &'static str,
-    /// The rate to beat, in the unit of the rows.
+    /// The target rate, in the unit of the rows; `None` if the operation is not judged.
     pub beat: Option<f64>,
 }
 
 impl Operation {
-    /// With nothing to beat.
+    /// Creates an operation without a target rate.
     #[must_use]
     pub fn new(name: &'static str) -> Self {
         Self { name, beat: None }
     }
 
-    /// With a rate to beat.
+    /// Sets the target rate.
     #[must_use]
     pub fn beat(self, rate: f64) -> Self {
         Self { beat: Some(rate), ..self }
@@ -97,15 +98,16 @@ impl Operation {
 /// One way to do all operations of a workload.
 #[derive(Clone, Debug)]
 pub struct Way {
-    /// The variant's name, beginning with the program; nothing in one's own, whose variants are [`ONE_CORE`] and [`ALL_CORES`].
+    /// The variant's name, which begins with the name of the program. It is empty for the program's own way, whose
+    /// variants are [`ONE_CORE`] and [`ALL_CORES`].
     pub name: &'static str,
-    /// What it is here for.
+    /// The role of this way in the table.
     pub role: Role,
-    /// For each operation, in their order.
+    /// One action for each operation, in the same order.
     pub actions: Vec<Action>,
-    /// A line for `sh`, once and off the clock, before the first run.
+    /// A line for `sh` that runs once before this way is measured, and is not timed.
     pub setup: Option<&'static str>,
-    /// Likewise when everything is over.
+    /// A line for `sh` that runs when all measurements are over, and is not timed.
     pub teardown: Option<&'static str>,
 }
 
@@ -114,67 +116,70 @@ impl Way {
         Self { name, role, actions, setup: None, teardown: None }
     }
 
-    /// What is measured: on one core, and on all.
+    /// Creates the program's own way, which is measured on one core and on all cores.
     #[must_use]
     pub fn own(actions: impl Into<Vec<Action>>) -> Self {
         Self::new("", Role::Own, actions.into())
     }
 
-    /// The least that has to be done with the same bytes.
+    /// Creates a limit: the least work that the same bytes need.
     #[must_use]
     pub fn limit(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
         Self::new(name, Role::Limit, actions.into())
     }
 
-    /// What a user would run instead.
+    /// Creates a peer: another program for the same purpose.
     #[must_use]
     pub fn peer(name: &'static str, actions: impl Into<Vec<Action>>) -> Self {
         Self::new(name, Role::Peer, actions.into())
     }
 
-    /// Run by `sh` once before the first run, off the clock: makes keys, say.
+    /// Adds a line that `sh` runs once before this way is measured, for example to make keys. The line is not timed.
     #[must_use]
     pub fn setup(self, line: &'static str) -> Self {
         Self { setup: Some(line), ..self }
     }
 
-    /// Run by `sh` when everything is over: ends agents, say.
+    /// Adds a line that `sh` runs when all measurements are over, for example to stop an agent. The line is not timed.
     #[must_use]
     pub fn teardown(self, line: &'static str) -> Self {
         Self { teardown: Some(line), ..self }
     }
 
-    /// The program that has to be installed: the first word of the name.
+    /// Returns the program that must be installed: the first word of the name.
     #[must_use]
     pub fn program(&self) -> &'static str {
         self.name.split([' ', ',']).next().unwrap_or_default()
     }
 }
 
-/// How an operation is done. Words in braces stand for places: `{self}` this program, `{in}` what is worked on, `{made}` what the first
-/// operation makes of it, `{out}` what the second makes of that, `{parent}` and `{name}` of what is worked on, `{bytes}` its size, `{keys}`
-/// a folder for keys, `{passphrase}` a file with one.
+/// How an operation is done.
+///
+/// Words in braces are replaced: `{self}` by this program's path, `{in}` by the input, `{made}` by the output of the
+/// first operation, `{out}` by the output of the second operation, `{parent}` and `{name}` by the folder and the name
+/// of the input, `{bytes}` by the size of the input, `{keys}` by a folder for keys, `{passphrase}` by a file with a
+/// passphrase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A program with arguments, split at spaces.
+    /// A program with its arguments. The line is split at spaces.
     Run(&'static str),
     /// A line for `sh -c`.
     Shell(&'static str),
-    /// A function, timed by itself, in a process of its own.
+    /// The name of a [`Kernel`]. The kernel runs in its own process, and only its work is timed.
     Kernel(&'static str),
 }
 
-/// Everything that a table is made of.
+/// The workloads of a table, and the kernels that they need.
 #[derive(Clone, Debug, Default)]
 pub struct Offer {
-    /// In the order of the table.
+    /// The workloads, in the order of the table.
     pub workloads: Vec<Workload>,
-    /// What the workloads' kernels are.
+    /// The kernels that the workloads name.
     pub kernels: Vec<Kernel>,
 }
 
 impl Offer {
-    /// What this crate brings, and then `more`.
+    /// Returns the workloads and kernels of this crate, followed by those of `more`.
     #[must_use]
     pub fn with_own(more: Self) -> Self {
         let mut offer = Self { workloads: plain::workloads(), kernels: kernel::own() };

@@ -1,6 +1,6 @@
-//! The lab's command line: `deadpan lab …`, and `cargo bench` in anyone's crate.
+//! The lab's command line: `deadpan lab …`, and benchmarks of other crates that `cargo bench` runs.
 //!
-//! In a crate of your own, with `harness = false` for the benchmark in its manifest:
+//! A benchmark of your own crate has `harness = false` in the manifest, and this `main`:
 //!
 //! ```no_run
 //! use deadpan_lab::{Target, harness};
@@ -19,13 +19,16 @@
 //! }
 //! ```
 //!
-//! `cargo bench` then measures every target and says what it found; `cargo bench -- --help` shows what can be chosen.
+//! `cargo bench` then measures every target and prints the verdicts. For a benchmark called `timing`, `cargo bench
+//! --bench timing -- --help` lists the options. Without `--bench timing`, Cargo passes the options to the unit tests
+//! of the library first, which reject them.
 
-// The one place of this crate that talks to a terminal.
+// Only this module writes to standard output and standard error; the rest of the crate never prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
 mod calibrate;
+mod caller;
 mod compare;
 mod generations;
 mod output;
@@ -51,36 +54,37 @@ pub use args::ReportArgs;
 #[cfg(feature = "trace")]
 pub use args::TraceArgs;
 pub use args::{CalibrateArgs, Command, CompareArgs, SelftestArgs, SpeedArgs, TableArgs, TimingArgs};
+pub use caller::Caller;
 
-/// What a command line offers to measure.
+/// The program that runs the lab, and the targets and workloads that it can measure.
 #[derive(Clone, Copy)]
 pub struct Suite {
     /// The program's name, for records and hints.
     pub name: &'static str,
-    /// Its version.
+    /// The program's version, for records.
     pub version: &'static str,
-    /// How the commands below are called, for records: `deadpan lab`.
-    pub command: &'static str,
-    /// Makes the targets for timing verdicts.
+    /// How a user starts the lab's commands.
+    pub caller: Caller,
+    /// Returns the targets for timing verdicts.
     pub timing: fn() -> Vec<Target>,
-    /// Makes the targets for speeds.
+    /// Returns the targets for speeds.
     pub speed: fn() -> Vec<SizedTarget>,
-    /// Whole workloads for `speed --table generations`, beside those that this crate brings.
+    /// Returns the workloads for `speed --table generations`, in addition to those of this crate.
     pub generations: fn() -> Offer,
 }
 
-/// A function at one size, for speeds. The first class of the target is its input.
+/// A function with inputs of one size, for speeds. The inputs come from the first class of the target.
 #[derive(Debug)]
 pub struct SizedTarget {
-    /// The function. One called `memcpy` is the yardstick for the others of its size.
+    /// The function. A target named `memcpy` is the yardstick for the other targets of the same size.
     pub target: Target,
-    /// The size in words: `16 KiB`.
+    /// The size in words, for example `16 KiB`.
     pub size: String,
-    /// The bytes that a call works on.
+    /// The number of bytes that one call processes.
     pub bytes: u64,
 }
 
-/// Runs a command and gives its exit code.
+/// Runs a command and returns its exit code. Errors are written to standard error.
 #[must_use]
 pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     let outcome = match command {
@@ -100,15 +104,15 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     })
 }
 
-/// The whole of a benchmark's `main`: reads the command line, measures the targets, prints what it found. Targets with two classes or more
-/// get timing verdicts.
+/// The complete `main` function of a benchmark: reads the command line, measures the targets and prints the timing
+/// verdicts. Only targets with at least two classes are measured.
 #[must_use]
 pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
     let args = args::BenchArgs::parse();
     let suite = Suite {
         name: "deadpan-lab",
         version: env!("CARGO_PKG_VERSION"),
-        command: "cargo bench --",
+        caller: Caller::Bench,
         timing: targets,
         speed: Vec::new,
         generations: Offer::default,

@@ -1,5 +1,5 @@
-//! What needs the processor or the operating system directly: counters, a delay, signals for stepping, requests to Valgrind. The only
-//! `unsafe` of this crate.
+//! Code that needs the processor or the operating system directly: counters, delays, signals for single-stepping, and
+//! requests to Valgrind. It contains all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
 pub(crate) mod child;

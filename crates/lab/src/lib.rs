@@ -1,7 +1,19 @@
-//! Measures whether code leaks through time, and how fast it is, with verdicts whose error rates are known.
+//! Measures whether code leaks through time, and how fast code is, with verdicts whose error rates are known.
+//!
+//! | Question | Module |
+//! |---|---|
+//! | Does the time of a function depend on its input? | [`timing`] |
+//! | Do the executed instructions and addresses depend on the input? | [`trace`], on x86-64 Linux |
+//! | Does a jump or an address depend on a secret? | [`taint`], under Valgrind |
+//! | How fast is a function or a program? | [`speed`] |
+//! | How fast are whole workloads beside other programs? | [`generations`] |
+//! | How often does the lab err on this machine? | [`calibrate`], [`selftest`] |
+//!
+//! Benchmarks of other crates start with [`harness`].
 #![deny(unsafe_code)]
 
 pub mod calibrate;
+mod cleanup;
 pub mod clock;
 mod disk;
 mod distribution;
@@ -11,6 +23,8 @@ pub mod harness;
 mod imp;
 mod load;
 pub mod machine;
+#[cfg(any(feature = "harness", feature = "report"))]
+mod plural;
 mod random;
 pub mod record;
 #[cfg(feature = "report")]

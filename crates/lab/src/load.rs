@@ -1,36 +1,40 @@
-//! Work for the other processors while something is measured: error rates that hold on an idle machine only are of little use.
+//! Puts load on the machine during a measurement, because error rates from an idle machine say little about a busy one.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// Keeps a processor busy until it is dropped: with a compiler, where there is one, with sorting otherwise.
+use crate::cleanup::Cleanup;
+
+/// Keeps a processor busy until it is dropped. A thread runs a compiler in a loop, or sorts numbers if no compiler is
+/// installed.
 #[derive(Debug)]
 pub struct Load {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     name: &'static str,
-    folder: PathBuf,
+    /// Removes the compiler's folder when it is dropped, which is after the end of the thread.
+    _folder: Cleanup,
 }
 
 impl Load {
-    /// Begins.
+    /// Starts the load.
     #[must_use]
     pub fn start() -> Self {
-        let folder = std::env::temp_dir().join(format!("deadpan-lab-load-{}", std::process::id()));
+        let folder = folder();
+        let cleanup = Cleanup::removing(&folder);
         let compiler = ["rustc", "cc"].into_iter().find(|program| runs(program));
         let prepared = std::fs::create_dir_all(&folder)
             .and_then(|()| std::fs::write(folder.join("load.rs"), rust()))
             .and_then(|()| std::fs::write(folder.join("load.c"), c()));
         let compiler = compiler.filter(|_| prepared.is_ok());
         let stop = Arc::new(AtomicBool::new(false));
-        let (seen, place) = (Arc::clone(&stop), folder.clone());
+        let seen = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             while !seen.load(Ordering::Relaxed) {
                 match compiler {
-                    Some(program) => compile(program, &place, &seen),
+                    Some(program) => compile(program, &folder, &seen),
                     None => sort(),
                 }
             }
@@ -40,10 +44,10 @@ impl Load {
             Some(_) => "a C compiler in a loop",
             None => "sorting in a loop",
         };
-        Self { stop, thread: Some(thread), name, folder }
+        Self { stop, thread: Some(thread), name, _folder: cleanup }
     }
 
-    /// What it is.
+    /// Returns a description of the load, for reports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
@@ -56,12 +60,21 @@ impl Drop for Load {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
+/// Returns the folder for the compiler's files.
+fn folder() -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("deadpan-lab-load-{}", std::process::id()))
+}
+
 fn runs(program: &str) -> bool {
-    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 fn compile(program: &str, folder: &std::path::Path, stop: &AtomicBool) {
@@ -93,7 +106,8 @@ fn rust() -> String {
     let function = |n: u32| {
         format!(
             "pub fn f{n}(v: &mut Vec<(u64, String)>) -> u64 {{ v.sort_by_key(|x| x.0.rotate_left({n} % 64)); \
-             v.iter().map(|x| x.0.wrapping_mul({n}) ^ x.1.len() as u64).filter(|x| x % 3 == 1).fold({n}, |a, b| a.rotate_left(5) ^ b) }}\n"
+             v.iter().map(|x| x.0.wrapping_mul({n}) ^ x.1.len() as u64).filter(|x| x % 3 == 1).fold({n}, |a, b| \
+             a.rotate_left(5) ^ b) }}\n"
         )
     };
     (0..120).map(function).collect()
@@ -103,7 +117,8 @@ fn c() -> String {
     let function = |n: u32| {
         format!(
             "unsigned long f{n}(unsigned long *v, int n) {{ unsigned long a = {n}; \
-             for (int i = 0; i < n; i++) for (int j = i; j < n; j += {n} % 7 + 1) a ^= v[i] * v[j] >> (a & 15); return a; }}\n"
+             for (int i = 0; i < n; i++) for (int j = i; j < n; j += {n} % 7 + 1) a ^= v[i] * v[j] >> (a & 15); \
+             return a; }}\n"
         )
     };
     (0..400).map(function).collect()
@@ -114,9 +129,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn load_ends_when_dropped_and_leaves_nothing_behind() {
+    fn a_dropped_load_removes_its_folder() {
         let load = Load::start();
-        let folder = load.folder.clone();
+        let folder = folder();
         std::thread::sleep(std::time::Duration::from_millis(60));
         drop(load);
         assert!(!folder.exists());

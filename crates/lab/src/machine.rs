@@ -1,6 +1,5 @@
-//! Where and with what it was measured: the first lines of every record.
-//!
-//! A figure without its machine means nothing to anybody else. Nothing here names a path or a host.
+//! Describes the machine, the clock and the program of a measurement. Every record contains these data, because a
+//! figure means little without its machine. They contain no path and no host name.
 //!
 //! ```
 //! use deadpan_lab::{clock, machine};
@@ -20,7 +19,7 @@ use sha2::{Digest, Sha256};
 use crate::clock::{self, Clock};
 use crate::record::{Machine, Tool};
 
-/// This machine, and what reading this clock takes on it.
+/// Returns the facts about this machine, and about this clock on it.
 #[must_use]
 pub fn machine(clock: &dyn Clock) -> Machine {
     Machine {
@@ -34,11 +33,12 @@ pub fn machine(clock: &dyn Clock) -> Machine {
     }
 }
 
-/// The program that runs, and the revision of its sources.
+/// Returns the facts about the running program: its name, version, digest, and the revision of its sources.
 ///
-/// The revision is that of the environment variable `DEADPAN_REVISION` when this crate was built, or else what git says of the package
-/// that cargo runs; without cargo, of the current directory, but only if the program itself lies in that work tree: any other would name
-/// somebody else's sources. Changes that are not committed show as `-dirty`.
+/// The revision is the value of the environment variable `DEADPAN_REVISION` when this crate was built. Without this
+/// variable, git tells the revision of the package that cargo runs. Without cargo, git tells the revision of the
+/// current directory, but only if the program is in that work tree, because another work tree may have other sources. A
+/// revision with uncommitted changes ends with `-dirty`.
 #[must_use]
 pub fn tool(name: &str, version: &str) -> Tool {
     Tool {
@@ -49,18 +49,35 @@ pub fn tool(name: &str, version: &str) -> Tool {
     }
 }
 
-/// The time now, RFC 3339, UTC, in full seconds.
+/// Returns the present time in UTC in the format of RFC 3339, in full seconds.
 #[must_use]
 pub fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    rfc_3339(since.map_or(0, |since| since.as_secs()))
 }
 
-/// The load average over one minute.
+/// Formats a Unix time as RFC 3339 in UTC.
+fn rfc_3339(seconds: u64) -> String {
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // A year begins in March here, so that the leap day is its last day. 400 years have 146 097 days.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // From March on, every five months have 153 days.
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+}
+
+/// Returns the load average over one minute.
 pub(crate) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }
 
-/// Name, family and model from what Linux says of the first processor. Arm processors have numbers only.
+/// Returns the name, family and model of the first processor in `/proc/cpuinfo`. Arm processors have numbers only.
 fn cpu(info: &str) -> String {
     let field = |name: &str| {
         let line = info.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
@@ -90,11 +107,11 @@ fn brand() -> Option<String> {
     None
 }
 
-/// The name that the hypervisor gives itself in leaf 4000_0000h.
+/// Returns the hypervisor's name, which CPUID has in leaf 4000_0000h.
 #[cfg(target_arch = "x86_64")]
 fn hypervisor() -> Option<String> {
     use core::arch::x86_64::__cpuid;
-    // Bit 31 of leaf 1 is reserved for hypervisors to say that they are there; without one, leaf 4000_0000h may hold anything.
+    // A hypervisor sets bit 31 of leaf 1. Without a hypervisor, leaf 4000_0000h has no defined content.
     if __cpuid(1).ecx & (1 << 31) == 0 {
         return None;
     }
@@ -122,7 +139,7 @@ fn system() -> String {
     }
 }
 
-/// The directory whose git revision is that of the running program's sources.
+/// Returns the folder with the sources of the running program, if it is known.
 fn sources() -> Option<PathBuf> {
     if let Some(package) = std::env::var_os("CARGO_MANIFEST_DIR") {
         return Some(package.into());
@@ -140,11 +157,17 @@ fn revision(directory: &Path) -> Option<String> {
 }
 
 fn git(directory: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).current_dir(directory).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(directory)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// The SHA-256 of a file.
+/// Returns the SHA-256 digest of a file in hexadecimal.
 fn digest(path: &Path) -> Option<String> {
     let mut file = fs::File::open(path).ok()?;
     let (mut hash, mut block) = (Sha256::new(), vec![0; 1 << 16]);
@@ -163,13 +186,14 @@ mod tests {
 
     #[test]
     fn the_processor_is_named_with_family_and_model() {
-        let info = "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: A Processor @ 2 GHz\n\nprocessor\t: 1\n";
+        let info =
+            "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: A Processor @ 2 GHz\n\nprocessor\t: 1\n";
         assert_eq!(cpu(info), "A Processor @ 2 GHz (family 6, model 143)");
         assert_eq!(cpu("CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"), "implementer 0x41, part 0xd0c");
     }
 
     #[test]
-    fn the_digest_is_that_of_the_standard() {
+    fn the_digest_of_abc_is_that_of_fips_180() {
         let path = std::env::temp_dir().join(format!("deadpan-lab-digest-{}", std::process::id()));
         fs::write(&path, "abc").unwrap();
         let digest = digest(&path);
@@ -178,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_and_this_program_are_known() {
+    fn this_machine_and_this_program_are_described() {
         let machine = machine(&clock::System::new());
         assert!(machine.cpu.len() > 3 && machine.processors > 0 && !machine.system.is_empty(), "{machine:?}");
         let tool = tool("lab", "1");
@@ -187,8 +211,24 @@ mod tests {
     }
 
     #[test]
-    fn the_time_has_the_form_of_the_standard() {
+    fn the_time_has_the_format_of_rfc_3339() {
         let now = now();
-        assert!(now.len() == 20 && now.parse::<jiff::Timestamp>().is_ok(), "{now}");
+        assert!(now.len() == 20 && now.as_str() > "2026-01-01T00:00:00Z", "{now}");
+    }
+
+    #[test]
+    fn dates_in_leap_years_are_right() {
+        for (seconds, date) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (1_735_689_600, "2025-01-01T00:00:00Z"),
+            (4_107_542_399, "2100-02-28T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(rfc_3339(seconds), date);
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Random numbers for the order of measurements and for inputs: fast, repeatable from a seed, not for secrets.
+//! Random numbers for inputs and for the order of measurements. They are fast and repeatable from a seed, and must not
+//! be used for secrets.
 
 /// A xoshiro256++ generator (Blackman and Vigna), seeded through splitmix64.
 #[derive(Clone, Debug)]
@@ -7,20 +8,20 @@ pub struct Random {
 }
 
 impl Random {
-    /// The stream that belongs to this seed.
+    /// Creates the generator of this seed. The same seed always gives the same numbers.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut mixed = seed;
         Self { state: std::array::from_fn(|_| splitmix(&mut mixed)) }
     }
 
-    /// A stream that differs from run to run.
+    /// Creates a generator with a seed from `fresh_seed`, which differs between runs.
     #[must_use]
     pub fn from_time() -> Self {
         Self::new(fresh_seed())
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         let [a, b, c, d] = self.state;
@@ -30,26 +31,26 @@ impl Random {
         result
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which must not be zero.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         // The bias is at most bound / 2^64.
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number in 0..1.
+    /// Returns a number in 0..1.
     #[inline]
     pub fn fraction(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// A draw from the standard normal distribution (Box and Muller's cosine half).
+    /// Returns a draw from the standard normal distribution, by the cosine half of the Box–Muller transform.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.fraction()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.fraction()).cos()
     }
 
-    /// Fills `bytes`.
+    /// Fills `bytes` with random bytes.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         for chunk in bytes.chunks_mut(8) {
             let bits = self.bits().to_le_bytes();
@@ -57,14 +58,14 @@ impl Random {
         }
     }
 
-    /// Fills `bytes` with symbols drawn from `symbols`, which is not empty.
+    /// Fills `bytes` with random symbols from `symbols`, which must not be empty.
     pub fn fill_from(&mut self, symbols: &[u8], bytes: &mut [u8]) {
         for byte in bytes {
             *byte = symbols[self.below(symbols.len() as u64) as usize];
         }
     }
 
-    /// Puts `items` into random order.
+    /// Puts `items` in random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u64 + 1) as usize);
@@ -72,12 +73,14 @@ impl Random {
     }
 }
 
-/// A seed from the clock and an address.
+/// Returns a seed made from the clock, an address and the process id.
 #[must_use]
 pub fn fresh_seed() -> u64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let local = 0_u8;
-    let mut mixed = (since.as_nanos() as u64) ^ (core::ptr::from_ref(&local) as u64).rotate_left(32) ^ u64::from(std::process::id());
+    let mut mixed = (since.as_nanos() as u64)
+        ^ (core::ptr::from_ref(&local) as u64).rotate_left(32)
+        ^ u64::from(std::process::id());
     splitmix(&mut mixed)
 }
 
@@ -94,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_gives_one_stream_and_another_seed_another() {
+    fn equal_seeds_give_equal_numbers_and_different_seeds_do_not() {
         let draw = |seed| {
             let mut random = Random::new(seed);
             [random.bits(), random.bits(), random.bits()]
@@ -104,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_below_a_bound_are_even() {
+    fn numbers_below_a_bound_are_evenly_distributed() {
         let mut random = Random::new(1);
         let mut seen = [0_u32; 7];
         for _ in 0..70_000 {
             seen[random.below(7) as usize] += 1;
         }
-        // Five standard deviations of a binomial around 10 000.
+        // The limits are five standard deviations of a binomial distribution around 10 000.
         assert!(seen.iter().all(|&count| (9_530..10_470).contains(&count)), "{seen:?}");
     }
 

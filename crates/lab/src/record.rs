@@ -1,4 +1,4 @@
-//! What a run leaves behind: one JSON document, from which every table and picture is drawn.
+//! The record of a run: one JSON document, from which all tables and charts are made.
 //!
 //! Times are in nanoseconds per call unless a name says otherwise.
 
@@ -10,26 +10,26 @@ use serde::{Deserialize, Serialize};
 
 pub use generations::{BesideLimit, GenerationRow, Generations, Role, SetFacts, TargetOutcome, TargetVerdict};
 
-/// The form of these documents; a change that readers must know about raises it.
+/// The version of the record's schema. The number rises when a program that reads records must change.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of the lab.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
-    /// See [`SCHEMA_VERSION`].
+    /// The version of the schema; [`SCHEMA_VERSION`] for records of this version of the crate.
     pub schema_version: u32,
-    /// What measured.
+    /// The program that measured.
     pub tool: Tool,
-    /// Where it was measured.
+    /// The machine.
     pub machine: Machine,
-    /// When the run began, RFC 3339, UTC.
+    /// The time when the run began, in UTC, as in RFC 3339.
     pub started: String,
-    /// How long it took, in seconds.
+    /// The length of the run in seconds.
     pub seconds: f64,
-    /// Whether it was ended before everything was measured.
+    /// Whether the run was interrupted before everything was measured.
     #[serde(default)]
     pub interrupted: bool,
-    /// The command that reproduces it.
+    /// The command that repeats the run.
     pub command: String,
     /// Timing verdicts.
     #[serde(default)]
@@ -37,69 +37,69 @@ pub struct Record {
     /// Speeds.
     #[serde(default)]
     pub speed: Vec<Speed>,
-    /// Two things against each other.
+    /// Comparisons of two functions or programs.
     #[serde(default)]
     pub comparisons: Vec<Comparison>,
-    /// What the machine can do at most.
+    /// The highest rates of the machine: memory, files and arithmetic.
     #[serde(default)]
     pub baselines: Vec<Baseline>,
     /// Whole workloads on sets of given sizes.
     #[serde(default)]
     pub generations: Option<Generations>,
-    /// The error rates that the verdicts rest on.
+    /// The lab's error rates on this machine.
     #[serde(default)]
     pub calibration: Option<Calibration>,
-    /// What the selftest found.
+    /// The results of the selftest.
     #[serde(default)]
     pub selftest: Vec<Check>,
 }
 
-/// What measured.
+/// The program that measured.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Tool {
-    /// The package.
+    /// The program's name.
     pub name: String,
-    /// Its version.
+    /// The program's version.
     pub version: String,
-    /// The revision of the sources, where they are under git.
+    /// The git revision of the program's sources, if it is known.
     pub revision: Option<String>,
-    /// The digest of the program that was measured.
+    /// The SHA-256 digest of the program's file.
     pub binary_sha256: Option<String>,
 }
 
-/// Where it was measured.
+/// The machine on which the run took place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Machine {
     /// The processor's name, family and model.
     pub cpu: String,
-    /// The instruction set, `x86_64`.
+    /// The instruction set, for example `x86_64`.
     pub architecture: String,
-    /// The operating system and its kernel.
+    /// The operating system and the version of its kernel.
     pub system: String,
-    /// Processors that this process may use.
+    /// The number of processors that this process may use.
     pub processors: usize,
-    /// The hypervisor, where one shows itself.
+    /// The name of the hypervisor, if the processor reports one.
     pub hypervisor: Option<String>,
     /// The load average over one minute when the run began.
     pub load: Option<f64>,
-    /// The clock that was read.
+    /// The clock that measured.
     pub clock: ClockFacts,
 }
 
-/// The clock that was read.
+/// The properties of the clock that measured.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ClockFacts {
-    /// `rdtsc`, `cntvct_el0`, `system`.
+    /// The clock's name: `rdtsc`, `cntvct_el0` or `system`, for example.
     pub name: String,
-    /// Ticks in a second.
+    /// The number of ticks per second.
     pub hertz: f64,
-    /// The smallest step the clock makes, in nanoseconds.
+    /// The smallest step of the clock, in nanoseconds.
     pub step_ns: f64,
-    /// What reading it twice takes, in nanoseconds.
+    /// The time of two consecutive readings of the clock, in nanoseconds.
     pub overhead_ns: f64,
 }
 
-/// A number with its 95 % interval, or with the level that stands beside it.
+/// An estimate with its interval. The level is 95 % unless the field that holds the interval names another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lower bound.
@@ -111,45 +111,49 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether `value` lies inside.
+    /// Returns whether `value` lies inside the interval or on a bound.
     #[must_use]
     pub fn covers(&self, value: f64) -> bool {
         self.lower <= value && value <= self.upper
     }
 
-    /// Both bounds and the estimate, times `factor`, which is positive.
+    /// Returns both bounds and the estimate multiplied by `factor`, which must be positive.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self { lower: self.lower * factor, estimate: self.estimate * factor, upper: self.upper * factor }
     }
 
-    /// The bound that is further from zero, without its sign.
+    /// Returns the absolute value of the bound that is farther from zero.
     #[must_use]
     pub fn reach(&self) -> f64 {
         self.lower.abs().max(self.upper.abs())
     }
 }
 
-/// What a timing run says. The order is that of severity for a summary.
+/// The verdict about one or more pairs of classes. The order of the variants is the order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
-    /// No difference was found, and one above the stated bound would have shown.
+    /// No difference was found, and a difference above the stated bound would have been found.
     NoLeakAbove,
-    /// A real difference, smaller than what was asked for.
+    /// There is a real difference, which is smaller than the threshold.
     BelowThreshold,
-    /// Too fast for the clock to see.
+    /// A call is too fast for the clock.
     Unmeasurable,
-    /// Neither a leak nor its absence could be shown.
+    /// The run shows neither a leak nor its absence.
     Inconclusive,
-    /// A control failed: nothing may be said.
+    /// A control failed, so the run shows nothing.
     Invalid,
-    /// A difference that was found, found again on fresh data, and is beyond the threshold.
+    /// A difference was found, was found again in fresh data, and exceeds the threshold.
     Leak,
 }
 
 impl Verdict {
-    /// The exit code that stands for it.
+    /// All verdicts, in the order in which tables and guides list them.
+    pub const ALL: [Self; 6] =
+        [Self::NoLeakAbove, Self::BelowThreshold, Self::Leak, Self::Inconclusive, Self::Invalid, Self::Unmeasurable];
+
+    /// Returns the exit code for this verdict. With `strict`, a difference below the threshold has a code of its own.
     #[must_use]
     pub fn exit_code(self, strict: bool) -> u8 {
         match self {
@@ -163,7 +167,7 @@ impl Verdict {
         }
     }
 
-    /// Its name in reports.
+    /// Returns the verdict's name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -183,273 +187,275 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One target's timing verdicts.
+/// The timing verdicts about one target.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Timing {
-    /// The target, from the general to the special, with dots: `base64.encoding`.
+    /// The name of the target. Its parts are separated by dots, the most general part first: `base64.encoding`.
     pub target: String,
-    /// Bytes of input.
+    /// The length of an input in bytes.
     pub length: usize,
-    /// How often one measurement calls the function on the same input.
+    /// The number of calls of the function on the same input in one measurement.
     pub repeats: u32,
-    /// How it was decided.
+    /// The design of the measurement.
     pub design: Design,
-    /// Each class by itself.
+    /// The times of each class.
     pub classes: Vec<Class>,
     /// Each pair of classes that was compared.
     pub pairs: Vec<Pair>,
-    /// What the single-stepped trace showed.
+    /// The result of the single-stepped trace.
     pub trace: Option<Trace>,
     /// The most severe of the pairs' verdicts.
     pub verdict: Verdict,
 }
 
-/// How a verdict was come to.
+/// The design of a measurement.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Design {
-    /// Pairs in a batch, the unit of inference.
+    /// The number of pairs of calls in a batch. The statistics treat each batch as one observation.
     pub pairs_per_batch: usize,
-    /// The sizes, in batches, at which the data were looked at.
+    /// The numbers of batches after which the lab looked at the data.
     pub looks: Vec<usize>,
-    /// The chance of a false alarm, over all looks and all pairs of classes of this target.
+    /// The probability of a false alarm, over all looks and all pairs of classes of this target.
     pub alpha: f64,
     /// The difference that counts as a leak, in nanoseconds per call.
     pub delta_ns: f64,
-    /// The seed of order and inputs.
+    /// The seed for the order of the calls and for the inputs.
     pub seed: u64,
 }
 
 /// One class of inputs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Class {
-    /// Its name.
+    /// The class's name.
     pub name: String,
-    /// How many measurements stand behind the quantiles and the histogram.
+    /// The number of measurements in the quantiles and in the histogram.
     pub samples: u64,
-    /// The clock's overhead is taken off.
+    /// The quantiles of the time of one call, without the clock's overhead.
     pub quantiles: Vec<Quantile>,
-    /// Of the same measurements, between their 0.1 and 99 % quantiles.
+    /// The histogram of the same measurements, from their 0.1 % quantile to their 99 % quantile.
     pub histogram: Histogram,
-    /// Time per call by regression over the number of calls.
+    /// The time of one call, from a regression of time over the number of calls.
     pub estimates: Option<Estimates>,
 }
 
 /// One quantile.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Quantile {
-    /// In 0..1.
+    /// The share of the measurements below the quantile, between 0 and 1.
     pub at: f64,
-    /// Nanoseconds per call.
+    /// The quantile in nanoseconds per call.
     pub ns: f64,
 }
 
-/// Counts in steps of equal width.
+/// A histogram with bins of equal width.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Histogram {
-    /// Where the first step begins.
+    /// The start of the first bin.
     pub start_ns: f64,
-    /// How wide each is.
+    /// The width of each bin.
     pub step_ns: f64,
-    /// How many measurements fell into each.
+    /// The number of measurements in each bin.
     pub counts: Vec<u64>,
 }
 
-/// What readers know from a measurement report, each with its 95 % interval.
+/// The time of one call, estimated in several ways, each with its 95 % interval.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Estimates {
-    /// Of time over iterations.
+    /// The slope of time over the number of calls.
     pub slope: Interval,
-    /// Of time per call.
+    /// The mean of the time per call.
     pub mean: Interval,
-    /// Of time per call.
+    /// The median of the time per call.
     pub median: Interval,
     /// The median absolute deviation from the median.
     pub mad: Interval,
-    /// How much of the variation the line explains, in 0..1.
+    /// The share of the variation that the regression line explains, between 0 and 1.
     pub r_squared: f64,
-    /// Measurements that lie beyond the outer fences (three quartile ranges); they are in all figures.
+    /// The number of measurements beyond the outer fences (three interquartile ranges). The estimates include them.
     pub outliers: usize,
-    /// How long was run before measuring, in seconds.
+    /// The time of the warm-up before the measurements, in seconds.
     pub warm_up_seconds: f64,
-    /// Each measurement: calls, nanoseconds for all of them.
+    /// The measurements: the number of calls, and the nanoseconds for all of them.
     pub points: Vec<[f64; 2]>,
 }
 
-/// Two classes against each other.
+/// The comparison of two classes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pair {
     /// The first class.
     pub a: String,
-    /// The second. Differences are second minus first.
+    /// The second class. Differences are second minus first.
     pub b: String,
-    /// What it comes to.
+    /// The verdict.
     pub verdict: Verdict,
-    /// In words.
+    /// The reason for the verdict, in words.
     pub reason: String,
-    /// Of the test, over all looks.
+    /// The p-value of the test, over all looks.
     pub p: f64,
-    /// After Holm's correction over the pairs of this target.
+    /// The p-value after Holm's correction over the pairs of this target.
     pub p_holm: f64,
-    /// The p-value on fresh data, where a finding repeated there.
+    /// The p-value on fresh data, if the difference was found there again.
     #[serde(default)]
     pub confirmed: Option<f64>,
-    /// Batches that were measured.
+    /// The number of batches that were measured.
     pub batches: usize,
-    /// The statistics, with intervals that hold together at 1 − α.
+    /// The differences of the statistics. Their intervals hold for all statistics together, with probability 1 − α.
     pub effects: Vec<Effect>,
-    /// The raw mean, with its own wide interval.
+    /// The difference of the plain means, whose interval is wide.
     pub raw_mean: Interval,
-    /// No difference above this, up to the 95 % quantile.
+    /// The classes differ by no more than this, for quantiles up to 95 %.
     pub bound_ns: f64,
-    /// The same for the slowest calls, up to the 99.9 % quantile.
+    /// The classes differ by no more than this, for quantiles up to 99.9 %.
     pub tail_bound_ns: f64,
-    /// The smallest shift that would have been found nine times in ten.
+    /// The smallest shift that such a run finds nine times in ten.
     pub mde_ns: f64,
-    /// How many more pairs of calls would settle it.
+    /// The number of additional pairs of calls that would settle an inconclusive result.
     pub more_pairs: Option<u64>,
     /// The controls that ran between the measurements.
     pub controls: Controls,
-    /// What was known at each look.
+    /// The state at each look.
     pub funnel: Vec<Look>,
-    /// The difference of the winsorised mean, group by group, in order of time.
+    /// The differences of the winsorized means of successive groups of batches, in the order of time.
     pub series: Vec<f64>,
-    /// Correlation of the times of successive batches, lag 1 upwards.
+    /// The correlation of the times of batches, for lag 1, 2 and so on.
     pub autocorrelation: Vec<f64>,
-    /// The difference of the distribution functions: nanoseconds, second minus first.
+    /// The difference of the distribution functions: a time in nanoseconds, and the second function minus the first.
     pub ecdf: Vec<[f64; 2]>,
-    /// Seconds of measuring, controls included.
+    /// The seconds of measuring, with the controls.
     pub seconds: f64,
-    /// Every single time in ticks of the clock, first class and second, in order of measuring, where they were to be kept. Not in the JSON.
+    /// All single times in ticks of the clock, for the first class and for the second, in the order of measurement. The
+    /// lists are empty unless the settings ask for them. The JSON does not contain them.
     #[serde(skip)]
     pub times: [Vec<u32>; 2],
-    /// The file that holds them: 32 bits each, little-endian, a time of the first class and one of the second in turn.
+    /// The name of the file with all single times, if there is one. The file contains a time of the first class and a
+    /// time of the second class in turn, each as 32 bits, little-endian.
     #[serde(default)]
     pub raw: Option<String>,
 }
 
-/// One statistic's difference.
+/// The difference of two classes in one statistic.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Effect {
-    /// `mean to p90`, `p50`.
+    /// The statistic's name, for example `mean up to the 90 % quantile` or `50 % quantile`.
     pub name: String,
-    /// For a quantile, which one.
+    /// The quantile, between 0 and 1, if the statistic is one.
     pub quantile: Option<f64>,
     /// The difference, second class minus first, per call.
     pub difference: Interval,
-    /// What counts as a leak in this statistic.
+    /// The difference that counts as a leak in this statistic.
     pub tolerance_ns: f64,
 }
 
-/// What ran between the measurements to show that they can be trusted.
+/// The controls. They run between the measurements and show whether the results can be trusted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Controls {
-    /// One class against itself: must not be found.
+    /// One class against itself. The test must not find a difference.
     pub same: Control,
-    /// The target with a delay added: must be found.
+    /// The target with an added delay. The test must find the delay.
     pub delay: Control,
-    /// A function of like cost that leaks: must be found.
+    /// A leaking function of similar cost. The test must find the leak.
     pub leak: Control,
 }
 
 /// One control.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Control {
-    /// Of the test.
+    /// The p-value of the test.
     pub p: f64,
-    /// The difference it showed.
+    /// The difference that was measured.
     pub difference: Interval,
-    /// Whether it came out as it must.
+    /// Whether the control passed.
     pub passed: bool,
-    /// How large the difference was meant to be; zero where that is not laid down.
+    /// The intended difference; zero if no size is intended.
     pub meant_ns: f64,
 }
 
 /// The state at one look.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Look {
-    /// Batches so far.
+    /// The number of batches that were measured by then.
     pub batches: usize,
-    /// Of this look alone.
+    /// The p-value of this look alone.
     pub p: f64,
-    /// The winsorised mean's difference.
+    /// The difference of the winsorized means.
     pub difference: Interval,
 }
 
-/// What the single-stepped trace showed.
+/// The result of the single-stepped traces of one target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trace {
-    /// Inputs whose traces were compared.
+    /// The number of inputs whose traces were compared.
     pub secrets: usize,
-    /// Instructions in one trace.
+    /// The number of instructions in one trace.
     pub instructions: u64,
-    /// Whether instruction addresses and memory addresses were the same, in order.
+    /// Whether all traces have the same instruction addresses and memory addresses in the same order.
     pub equal: bool,
-    /// Where the first two traces part, as a source line.
+    /// The place where two traces differ first, with its source line.
     pub divergence: Option<String>,
-    /// Instructions that ran whose time depends on their operands, with how often.
+    /// The executed instructions whose time depends on their operands, with counts.
     pub variable_latency: Vec<VariableLatency>,
-    /// Masked loads and stores that ran. Their masks choose bytes at one address, and may differ between secrets.
+    /// The executed masked loads and stores. Their masks choose bytes at one address, and may differ between secrets.
     #[serde(default)]
     pub masked: Vec<VariableLatency>,
-    /// Instruction sets that ran: `AVX512`, `VAES`.
+    /// The instruction sets beyond the basic one that were executed, for example `AVX512` and `VAES`.
     pub instruction_sets: Vec<String>,
-    /// Why there is no trace.
+    /// The reason why there is no trace.
     pub skipped: Option<String>,
 }
 
 /// An instruction whose time depends on its operands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct VariableLatency {
-    /// The instruction: `div`.
+    /// The name of the instruction, for example `div`.
     pub instruction: String,
-    /// Where it stands.
+    /// The function and the source line of the instruction.
     pub place: String,
-    /// How often it ran.
+    /// The number of times that the instruction was executed.
     pub count: u64,
-    /// Whether its operands differed between secrets.
+    /// Whether the operands of the instruction differed between secrets.
     pub secret: bool,
 }
 
-/// One speed.
+/// The speed of one target at one size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Speed {
-    /// The target, with dots.
+    /// The target's name, with dots: `base64.encoding`.
     pub target: String,
-    /// What the input is: `16 KiB`.
+    /// The size of the input, for example `16 KiB`.
     pub size: String,
-    /// Bytes for one call.
+    /// The number of bytes that one call processes.
     pub bytes: u64,
-    /// Time for one call.
+    /// The time of one call.
     pub estimates: Estimates,
-    /// Bytes in a second.
+    /// The number of bytes processed per second.
     pub bytes_per_second: Interval,
-    /// Against the stored baseline.
+    /// The change since the stored baseline.
     pub change: Option<Change>,
-    /// The time as a multiple of the yardstick's, in the same run: `memcpy`.
+    /// The time relative to a yardstick of the same size in the same run, for example `memcpy`.
     pub yardstick: Option<Yardstick>,
 }
 
-/// Against an earlier run.
+/// The change since an earlier run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Change {
-    /// When the baseline was measured.
+    /// The time when the baseline was measured.
     pub since: String,
-    /// New time over old time.
+    /// The new time divided by the old time.
     pub ratio: Interval,
-    /// Of no change.
+    /// The p-value of the test for no change.
     pub p: f64,
-    /// Changes inside this are noise.
+    /// The largest relative change that counts as noise.
     pub margin: f64,
-    /// What it comes to.
+    /// Whether the target became faster or slower.
     pub outcome: Outcome,
 }
 
-/// What the time was measured against.
+/// The comparison of a target with a yardstick.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Yardstick {
-    /// Its name.
+    /// The yardstick's name.
     pub name: String,
-    /// Time over the yardstick's time.
+    /// The time of the target divided by the time of the yardstick.
     pub ratio: Interval,
 }
 
@@ -457,94 +463,94 @@ pub struct Yardstick {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// No difference beyond the margin.
+    /// There is no difference beyond the margin.
     Same,
-    /// The second (the new one) takes less time.
+    /// The second (or new) one takes less time.
     Faster,
-    /// It takes more.
+    /// The second (or new) one takes more time.
     Slower,
 }
 
-/// Two functions or two programs against each other.
+/// The comparison of two functions or two programs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The first.
+    /// The first function or program.
     pub a: Contestant,
-    /// The second.
+    /// The second function or program.
     pub b: Contestant,
-    /// Time of the second over time of the first: the median of the rounds' ratios, 99 % interval.
+    /// The time of the second divided by the time of the first: the median of the rounds, with its 99 % interval.
     pub ratio: Interval,
-    /// Ratios within this of one count as the same.
+    /// Ratios that differ from one by no more than this count as the same.
     pub margin: f64,
-    /// Rounds of A B B A.
+    /// The number of rounds. Each round runs A B B A.
     pub rounds: usize,
-    /// Whether and how they differ.
+    /// Whether the second takes less or more time.
     pub outcome: Outcome,
-    /// Something well known, timed in the same series.
+    /// A well-known program, timed in the same rounds.
     pub yardstick: Option<Contestant>,
-    /// The rounds' ratios in order.
+    /// The ratios of all rounds, in order.
     pub ratios: Vec<f64>,
 }
 
-/// One side of a comparison. Seconds.
+/// One side of a comparison. Times are in seconds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Contestant {
-    /// A name or a command line.
+    /// The name of the function, or the command line of the program.
     pub name: String,
-    /// Wall-clock time: lower quartile, median, upper quartile.
+    /// The wall-clock time: lower quartile, median, upper quartile.
     pub wall: Interval,
-    /// The least wall-clock time.
+    /// The shortest wall-clock time.
     pub wall_minimum: f64,
-    /// Time on processors in user mode, likewise; programs only.
+    /// The processor time in user mode: lower quartile, median, upper quartile; only for programs.
     pub user: Option<Interval>,
-    /// In the kernel.
+    /// The processor time in the kernel: lower quartile, median, upper quartile; only for programs.
     pub system: Option<Interval>,
     /// The largest resident memory in bytes.
     pub peak_memory: Option<u64>,
-    /// Bytes in a second, where the amount of data is known.
+    /// The number of bytes processed per second, if the amount of data is known.
     pub bytes_per_second: Option<f64>,
 }
 
-/// What the machine can do.
+/// One of the highest rates of the machine.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Baseline {
-    /// `memcpy`, `file read`, `integer`.
+    /// The name, for example `memcpy`, `file read` or `integer`.
     pub name: String,
-    /// Per second.
+    /// The rate in units per second.
     pub rate: Interval,
-    /// `bytes`, `operations`.
+    /// The unit: `bytes` or `operations`.
     pub unit: String,
 }
 
-/// How often the lab errs on this machine, measured.
+/// The error rates of the lab, measured on this machine.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Calibration {
-    /// When.
+    /// The time when the calibration began.
     pub started: String,
-    /// On what.
+    /// The processor.
     pub cpu: String,
-    /// With which program.
+    /// The SHA-256 digest of the program whose error rates these are.
     pub binary_sha256: Option<String>,
-    /// The α that was asked for.
+    /// The intended probability of a false alarm.
     pub alpha: f64,
-    /// By cost of the target.
+    /// The error rates for each cost of a target.
     pub levels: Vec<CalibrationLevel>,
 }
 
-/// At one cost of the target.
+/// The error rates for one cost of a target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CalibrationLevel {
-    /// What one call takes.
+    /// The time of one call.
     pub cost_ns: f64,
-    /// Runs in which nothing leaked.
+    /// The number of runs without a leak.
     pub runs: u64,
-    /// How many of them the test rejected.
+    /// The number of these runs in which the test found a difference.
     pub rejected: u64,
-    /// How many ended as LEAK.
+    /// The number of these runs that ended as `LEAK`.
     pub leaks: u64,
-    /// The rate of rejections with its exact 95 % interval (Clopper and Pearson).
+    /// The rate of false findings with its exact 95 % interval (Clopper and Pearson).
     pub rate: Interval,
-    /// Delays that were injected, and how often they were found.
+    /// The delays that were added, and how often each was found.
     pub power: Vec<Power>,
 }
 
@@ -553,29 +559,29 @@ pub struct CalibrationLevel {
 pub struct Power {
     /// The delay in nanoseconds, as measured.
     pub delay_ns: f64,
-    /// Runs.
+    /// The number of runs with this delay.
     pub runs: u64,
-    /// Runs that found it.
+    /// The number of runs that found the delay.
     pub found: u64,
-    /// The rate with its exact 95 % interval.
+    /// The rate of these runs with its exact 95 % interval.
     pub rate: Interval,
 }
 
-/// One point of the selftest.
+/// One check of the selftest.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Check {
-    /// What must hold.
+    /// The statement that must hold.
     pub what: String,
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
-    /// In how many it was so.
+    /// The number of counted runs. `what` says whether these are the runs in which the statement held or the errors.
     pub found: u64,
-    /// The rate with its exact 95 % interval.
+    /// The rate of the counted runs with its exact 95 % interval.
     pub rate: Interval,
-    /// The bar in words: `at most 1.5 %`.
+    /// The required rate in words, for example `at most 1.5 %`.
     pub wanted: String,
-    /// More about it.
+    /// Details of the result.
     pub detail: String,
-    /// Whether the bar was met; none where it was skipped.
+    /// Whether the check passed. `None` if it was skipped or is undecided.
     pub passed: Option<bool>,
 }

@@ -1,7 +1,8 @@
-//! From a record to pages that people read: one HTML page that holds everything, or Markdown with pictures beside it.
+//! Makes pages from a record: one self-contained HTML page, or a Markdown page with picture files.
 //!
-//! The HTML page is one file without scripts, fonts or addresses; it follows the reader's light or dark theme, fits a phone, and prints.
-//! Choose the Markdown page where pages are shown beside sources; there, [`Detail`] keeps the folder small.
+//! The HTML page is one file without scripts, fonts or links to other sites. It follows the reader's light or dark
+//! theme, fits a phone and can be printed. Choose the Markdown page for a folder of sources; [`Detail`] then limits the
+//! size of the folder.
 //!
 //! ```
 //! use deadpan_lab::{record::Record, report};
@@ -21,7 +22,9 @@ mod page;
 mod rank;
 mod security;
 mod speed;
+mod summary;
 mod table;
+mod traces;
 mod words;
 
 use std::path::{Path, PathBuf};
@@ -32,50 +35,61 @@ pub use chart::Chart;
 use crate::disk;
 use crate::record::Record;
 
-/// The whole report as one HTML page.
+/// Returns the whole report as one HTML page.
 #[must_use]
 pub fn html(record: &Record) -> String {
     page::write(record, &[])
 }
 
-/// Likewise, with pictures of how baselines and speeds went over earlier runs, which come in order of time.
+/// Returns the whole report as one HTML page, with charts of baselines and speeds over several runs. `earlier` has the
+/// records of earlier runs, the oldest first.
 #[must_use]
 pub fn html_with_history(record: &Record, earlier: &[Record]) -> String {
     page::write(record, earlier)
 }
 
-/// How much of a record goes into a Markdown page: with a hundred targets, all of it is a megabyte of tables and a thousand pictures.
+/// The amount of detail in a Markdown page. With a hundred targets, the full page has a megabyte of tables and a
+/// thousand pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// All tables and all pictures.
     Full,
-    /// All tables; of the pictures the overviews, and the main ones of targets that did not end as `NO_LEAK_ABOVE`.
+    /// All tables, the overview pictures, and the main pictures of targets that did not end as `NO_LEAK_ABOVE`.
     Main,
-    /// For each timing target one row, and a reason for each pair that did not end as `NO_LEAK_ABOVE`; the overviews.
+    /// One row for each timing target, a reason for each pair that did not end as `NO_LEAK_ABOVE`, and the overview
+    /// pictures.
     Brief,
 }
 
-/// The charts of a record, each with its name and both forms.
+/// Returns the charts that belong to a page with this amount of detail. `earlier` has the records of earlier runs, the
+/// oldest first.
 #[must_use]
 pub fn charts(record: &Record, earlier: &[Record], detail: Detail) -> Vec<Chart> {
     chart::of_record(record, earlier).into_iter().filter(|chart| chart.belongs(record, detail)).collect()
 }
 
-/// Writes `report.md` with everything, and the pictures, into `folder`, which is made where there is none.
+/// Writes the full page `report.md` and its pictures to `folder`, which is created if it does not exist.
 ///
 /// # Errors
 ///
-/// Files that cannot be written; pictures that cannot be packed.
+/// If a file cannot be written, or a picture cannot be encoded.
 pub fn markdown(record: &Record, folder: &Path) -> Result<(), Error> {
     markdown_as(record, &[], folder, "report.md", Detail::Full)
 }
 
-/// Writes the Markdown page as `file` in `folder`, as detailed as wanted, with its pictures beside it.
+/// Writes a Markdown page named `file` and its pictures to `folder`, which is created if it does not exist. `earlier`
+/// has the records of earlier runs, the oldest first.
 ///
 /// # Errors
 ///
-/// Files that cannot be written; pictures that cannot be packed.
-pub fn markdown_as(record: &Record, earlier: &[Record], folder: &Path, file: &str, detail: Detail) -> Result<(), Error> {
+/// If a file cannot be written, or a picture cannot be encoded.
+pub fn markdown_as(
+    record: &Record,
+    earlier: &[Record],
+    folder: &Path,
+    file: &str,
+    detail: Detail,
+) -> Result<(), Error> {
     let charts = charts(record, earlier, detail);
     let write = |path: PathBuf, bytes: &[u8]| disk::write(&path, bytes).map_err(|source| Error::Write { path, source });
     fs::create_dir_all(folder).map_err(|source| Error::Write { path: folder.to_owned(), source })?;
@@ -85,18 +99,18 @@ pub fn markdown_as(record: &Record, earlier: &[Record], folder: &Path, file: &st
     write(folder.join(file), markdown::write(record, &charts, detail).as_bytes())
 }
 
-/// Why a report could not be written.
+/// The reason why a report could not be written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file or folder.
+    /// A file or folder cannot be written.
     Write {
-        /// Which one.
+        /// The path of the file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A picture, with the part of it that failed.
+    /// A chart cannot be drawn or encoded as PNG. The text says which part failed.
     Picture(&'static str),
 }
 
@@ -104,7 +118,7 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Write { path, source } => write!(out, "cannot write {}: {source}", path.display()),
-            Self::Picture(part) => write!(out, "cannot make a picture: {part}"),
+            Self::Picture(part) => write!(out, "cannot make a chart as PNG: {part}"),
         }
     }
 }

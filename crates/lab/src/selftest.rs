@@ -1,5 +1,5 @@
-//! Does the lab keep what it promises, on this machine, now? Each promise is tried so often that its rate has a narrow interval, with a
-//! compiler running beside it.
+//! Tests whether the lab keeps its promises on this machine. Each promise is tested many times while a compiler runs,
+//! so that its rate has a narrow interval.
 
 mod sample;
 
@@ -13,20 +13,20 @@ use crate::target::Target;
 use crate::timing::{self, Outcome, Settings};
 use crate::watch::{Silent, Steps, Watch};
 
-/// How often each promise is tried.
+/// Settings of the selftest: how often each promise is tested.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Runs in which nothing leaks, for each of two functions.
+    /// Runs without a leak, for each of two functions.
     pub nulls: u64,
-    /// Runs with a leak that is easy to see.
+    /// Runs with a leak that is easy to find.
     pub plain: u64,
-    /// Runs with a leak on one call in two hundred.
+    /// Runs with a leak in one call in two hundred, for each of two leaks.
     pub rare: u64,
-    /// Comparisons of speed, of the same and of one per cent more.
+    /// Races between equal functions, and as many between functions that differ by one percent.
     pub races: u64,
-    /// Whether a compiler runs beside it.
+    /// Whether a compiler runs during the tests.
     pub load: bool,
-    /// Of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -37,39 +37,42 @@ impl Default for Options {
 }
 
 impl Options {
-    /// About a minute: enough to see that nothing is broken, too little for narrow intervals.
+    /// Settings for a selftest of about a minute, which finds gross errors but gives wide intervals.
     #[must_use]
     pub fn quick() -> Self {
         Self { nulls: 60, plain: 20, rare: 20, races: 5, ..Self::default() }
     }
 
-    /// All of them.
+    /// Returns the number of all runs and races.
     #[must_use]
     pub fn total(&self) -> u64 {
         2 * self.nulls + self.plain + 2 * self.rare + 2 * self.races
     }
 }
 
-/// Tries the promises about timing and speed; `show` sees each result as it comes. A check that was stopped counts the runs it had.
+/// Tests the promises about timing and speed, and returns the results. Each result is passed to `show` as soon as it is
+/// known. If `watch` stops the selftest, a check counts the runs that were made.
 pub fn run(options: &Options, clock: &dyn Clock, watch: &mut dyn Watch, show: &mut dyn FnMut(&Check)) -> Vec<Check> {
     let load = options.load.then(Load::start);
-    let beside = load.as_ref().map_or("nothing else", Load::name);
+    let beside = load.as_ref().map_or("none", Load::name);
     let mut checks = Vec::new();
     let mut keep = |mut check: Check| {
         if check.runs > 0 {
-            check.detail = format!("{}; beside it: {beside}", check.detail);
+            check.detail = format!("{}; other load: {beside}", check.detail);
             show(&check);
             checks.push(check);
         }
     };
     let mut series = Series { clock, steps: Steps::new(watch, options.total()), random: Random::new(options.seed) };
     let mut coverage = Coverage::default();
-    for (name, make) in [("identical inputs", sample::identical as fn() -> Target), ("32-byte comparison to the end", sample::whole)] {
+    for (name, make) in
+        [("identical inputs", sample::identical as fn() -> Target), ("32-byte comparison of all bytes", sample::whole)]
+    {
         keep(false_alarms(name, make, options.nulls, &mut series, &mut coverage));
     }
     keep(coverage.check());
     keep(early_exit(options.plain, &mut series));
-    keep(rare("one more turn of a loop", sample::rare_turn, 0.95, options.rare, &mut series));
+    keep(rare("one more iteration of a loop", sample::rare_turn, 0.95, options.rare, &mut series));
     let turns = (133.0 * timing::turns_per_ns(clock)) as u32;
     keep(rare("133 ns more", move || sample::rare_delay(turns), 0.90, options.rare, &mut series));
     let race = RaceOptions { seed: options.seed, ..RaceOptions::default() };
@@ -91,14 +94,14 @@ impl Series<'_> {
     }
 }
 
-/// A check whose rate must be on one side of a bar.
+/// Creates a check whose rate must be on one side of a limit.
 fn judged(what: String, found: u64, runs: u64, bar: Bar, detail: String) -> Check {
     let rate = clopper_pearson(found, runs, 0.95);
     let (wanted, passed) = match bar {
         Bar::AtMost(most) => (format!("at most {} %", most * 100.0), found as f64 <= most * runs as f64),
         Bar::AtLeast(least) => (format!("at least {} %", least * 100.0), found as f64 >= least * runs as f64),
     };
-    // Where so few runs cannot tell, neither is said.
+    // If there are too few runs to decide, the check has neither passed nor failed.
     let open = !passed && runs < TELLING && rate.covers(bar.value());
     Check { what, runs, found, rate, wanted, detail, passed: (runs > 0 && !open).then_some(passed) }
 }
@@ -116,17 +119,23 @@ impl Bar {
     }
 }
 
-/// From so many runs on, the rate itself must be on the right side of its bar.
+/// From this number of runs on, the check fails if the rate is on the wrong side of its limit.
 const TELLING: u64 = 100;
 
-fn false_alarms(name: &str, make: fn() -> Target, runs: u64, series: &mut Series<'_>, coverage: &mut Coverage) -> Check {
+fn false_alarms(
+    name: &str,
+    make: fn() -> Target,
+    runs: u64,
+    series: &mut Series<'_>,
+    coverage: &mut Coverage,
+) -> Check {
     let what = format!("false alarms: {name}");
     let (mut rejected, mut leaks, mut done, mut ends) = (0, 0, 0, [0_u64; 3]);
     for _ in 0..runs {
         if !series.steps.step(&what) {
             break;
         }
-        // Every look is taken, so that a run has all its chances to err.
+        // Each run takes all looks, so that it has every chance of a false alarm.
         let outcome = series.measure(&mut make(), Settings { stop_early: false, ..Settings::default() });
         done += 1;
         rejected += u64::from(outcome.p <= 0.01);
@@ -137,13 +146,14 @@ fn false_alarms(name: &str, make: fn() -> Target, runs: u64, series: &mut Series
         coverage.add(&outcome.single);
     }
     let detail = format!(
-        "rejected at α = 1 %, all seven looks; ended as LEAK: {leaks}, NO_LEAK_ABOVE: {}, INCONCLUSIVE: {}, INVALID: {}",
+        "rejected at α = 1 %, all seven looks; ended as LEAK: {leaks}, NO_LEAK_ABOVE: {}, INCONCLUSIVE: {}, INVALID: \
+        {}",
         ends[0], ends[1], ends[2]
     );
     judged(what, rejected, done, Bar::AtMost(0.015), detail)
 }
 
-/// How often each statistic's interval held the truth, which is zero.
+/// Counts how often the interval of each statistic covers the true difference, which is zero.
 #[derive(Default)]
 struct Coverage {
     runs: u64,
@@ -161,10 +171,13 @@ impl Coverage {
 
     fn check(&self) -> Check {
         let share = |covered: u64| format!("{:.1}", covered as f64 / self.runs as f64 * 100.0);
-        let all: Vec<String> =
-            timing::names().iter().zip(&self.covered).map(|(name, &covered)| format!("{name} {} %", share(covered))).collect();
+        let all: Vec<String> = timing::names()
+            .iter()
+            .zip(&self.covered)
+            .map(|(name, &covered)| format!("{name} {} %", share(covered)))
+            .collect();
         let worst = self.covered.iter().copied().min().unwrap_or(0);
-        let what = "99 % intervals that cover zero where nothing leaks, the worst statistic".to_owned();
+        let what = "99 % intervals that cover zero for functions that do not leak, worst statistic".to_owned();
         judged(what, worst, self.runs, Bar::AtLeast(0.985), all.join(", "))
     }
 }
@@ -183,7 +196,10 @@ fn early_exit(runs: u64, series: &mut Series<'_>) -> Check {
         effect.extend(outcome.facts.effects.first().map(|effect| effect.difference.estimate));
     }
     let middle = if seconds.is_empty() { 0.0 } else { median(&mut seconds) * 1e3 };
-    let detail = format!("median {middle:.1} ms of measuring (wanted: at most 10); the leak is {:.1} ns", median(&mut effect).abs());
+    let detail = format!(
+        "median {middle:.1} ms of measuring (wanted: at most 10); the leak is {:.1} ns",
+        median(&mut effect).abs()
+    );
     let mut check = judged(what, found, done, Bar::AtLeast(1.0), detail);
     check.passed = check.passed.map(|passed| passed && middle <= 10.0);
     check
@@ -196,7 +212,7 @@ fn rare(name: &str, make: impl Fn() -> Target, bar: f64, runs: u64, series: &mut
         if !series.steps.step(&what) {
             break;
         }
-        // Any real difference is a leak.
+        // With Δ = 0, any real difference is a leak.
         let outcome = series.measure(&mut make(), Settings { delta_ns: Some(0.0), ..Settings::default() });
         done += 1;
         let leak = outcome.verdict == Verdict::Leak;
@@ -204,6 +220,7 @@ fn rare(name: &str, make: impl Fn() -> Target, bar: f64, runs: u64, series: &mut
         within += u64::from(leak && outcome.seconds <= 0.1);
         seconds.push(outcome.seconds);
     }
-    let detail = format!("LEAK at Δ = 0 in {found} of {done} at all; median {:.1} ms", median(&mut seconds) * 1e3);
+    let detail =
+        format!("LEAK at Δ = 0 in {found} of {done} runs, after any time; median {:.1} ms", median(&mut seconds) * 1e3);
     judged(what, within, done, Bar::AtLeast(bar), detail)
 }

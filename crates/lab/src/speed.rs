@@ -1,15 +1,15 @@
-//! How fast it is, and whether that changed.
+//! Measures how fast a function or a program is, and whether its speed changed.
 //!
 //! | Question | Answered by |
 //! |---|---|
 //! | how long does one call take? | [`estimate`] |
-//! | did that change since the last run? | [`baseline::change`]: coarse, two runs differ by more than their own noise |
-//! | which of two functions is faster? | [`race`], [`race_targets`]: paired and interleaved, sees 1 % on a noisy machine |
-//! | which of two programs? | [`program::compare`] |
-//! | what could this machine do at most? | [`baselines`] |
+//! | did that change since the last run? | [`baseline::change`]: coarse, because the machine changes between runs |
+//! | which of two functions is faster? | [`race`], [`race_targets`]: interleaved calls, detect 1 % on a noisy machine |
+//! | which of two programs is faster? | [`program::compare`] |
+//! | what are the highest rates of this machine? | [`baselines`] |
 //!
-//! Figures of one run are precise about that run only. Whoever wants to know whether a change made code faster races the two: then both
-//! meet the same neighbours, the same clock rate and the same addresses.
+//! The intervals of one run describe that run only. To find out whether a change made code faster, race the two
+//! versions: both then run under the same load, at the same clock rate and with the same buffer.
 //!
 //! ```
 //! use deadpan_lab::{Silent, Target, clock, speed};

@@ -1,4 +1,4 @@
-//! What is measured: a function from bytes to a result, and the classes of inputs that are held against each other.
+//! The function to measure, which maps bytes to a result, and the classes of inputs to compare.
 
 mod run;
 
@@ -31,7 +31,7 @@ pub struct Target {
 
 type Fill = Box<dyn FnMut(&mut Random, &mut [u8])>;
 
-/// Inputs of one kind.
+/// A class of inputs.
 pub struct Class {
     name: String,
     outcome: String,
@@ -39,13 +39,13 @@ pub struct Class {
 }
 
 impl Class {
-    /// Its name.
+    /// The class's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What everyone may see of the result: traces are compared within one outcome only.
+    /// The public part of the result. Traces are compared only between inputs with the same outcome.
     #[must_use]
     pub fn outcome(&self) -> &str {
         &self.outcome
@@ -58,22 +58,32 @@ impl Class {
 }
 
 impl Target {
-    /// A function that reads its input. A short one is called several times on the same input for one measurement.
+    /// Creates a target from a function that reads its input. A measurement of a short function makes several calls on
+    /// the same input.
     ///
-    /// The result is sunk: the compiler cannot drop the call. What the function needs beside the input, such as a buffer for its output, it
-    /// holds itself.
+    /// The compiler cannot remove the call, although its result is not used. The function owns everything else that it
+    /// needs, such as an output buffer.
     ///
     /// # Panics
-    /// If `length` is zero.
-    pub fn new<R: 'static>(name: impl Into<String>, length: usize, mut function: impl FnMut(&[u8]) -> R + 'static) -> Self {
+    /// Panics if `length` is zero.
+    pub fn new<R: 'static>(
+        name: impl Into<String>,
+        length: usize,
+        mut function: impl FnMut(&[u8]) -> R + 'static,
+    ) -> Self {
         Self::with(name, length, run::Reading(move |input: &[u8]| drop(std::hint::black_box(function(input)))))
     }
 
-    /// A function that changes its input. For repeated calls each gets a copy of its own.
+    /// Creates a target from a function that changes its input. A measurement with several calls gives each call its
+    /// own copy.
     ///
     /// # Panics
-    /// If `length` is zero.
-    pub fn in_place<R: 'static>(name: impl Into<String>, length: usize, mut function: impl FnMut(&mut [u8]) -> R + 'static) -> Self {
+    /// Panics if `length` is zero.
+    pub fn in_place<R: 'static>(
+        name: impl Into<String>,
+        length: usize,
+        mut function: impl FnMut(&mut [u8]) -> R + 'static,
+    ) -> Self {
         Self::with(name, length, run::Changing(move |input: &mut [u8]| drop(std::hint::black_box(function(input)))))
     }
 
@@ -82,14 +92,14 @@ impl Target {
         Self { name: name.into(), length, run: Box::new(run), classes: Vec::new(), pairs: None }
     }
 
-    /// Adds a class of inputs: `fill` writes one.
+    /// Adds a class of inputs. `fill` writes one input of the class.
     #[must_use]
     pub fn class(self, name: impl Into<String>, fill: impl FnMut(&mut Random, &mut [u8]) + 'static) -> Self {
         self.class_with_outcome(name, "", fill)
     }
 
-    /// Adds a class of inputs whose result differs in public: `valid` and `invalid`, say. They are timed against the others, but the traces
-    /// of different outcomes may differ.
+    /// Adds a class of inputs whose result is publicly different, such as `valid` or `invalid`. Timing compares all
+    /// classes, but the traces of different outcomes may differ.
     #[must_use]
     pub fn class_with_outcome(
         mut self,
@@ -104,25 +114,26 @@ impl Target {
     /// Adds a class with a single input.
     ///
     /// # Panics
-    /// If `input` does not have the target's length.
+    /// Panics if `input` does not have the target's length.
     #[must_use]
     pub fn fixed(self, name: impl Into<String>, input: &[u8]) -> Self {
-        assert_eq!(input.len(), self.length, "an input of another length");
+        assert_eq!(input.len(), self.length, "the input must have the target's length");
         let input = input.to_vec();
         self.class(name, move |_, out| out.copy_from_slice(&input))
     }
 
-    /// Compares each class with the first one only, instead of each with each.
+    /// Compares each class with the first class only, instead of comparing all pairs.
     #[must_use]
     pub fn against_first(mut self) -> Self {
         self.pairs = Some((1..self.classes.len()).map(|other| (0, other)).collect());
         self
     }
 
-    /// Compares these two classes; with the first call, only those that are named.
+    /// Adds this pair of classes to those to compare. A target for which neither this function nor
+    /// [`Target::against_first`] is called compares all pairs.
     ///
     /// # Panics
-    /// If there is no class of such a name.
+    /// Panics if no class has one of these names.
     #[must_use]
     pub fn pair(mut self, a: &str, b: &str) -> Self {
         let find = |name: &str| self.classes.iter().position(|class| class.name == name);
@@ -131,7 +142,7 @@ impl Target {
         self
     }
 
-    /// Keeps the classes for which `keep` holds, and the pairs between them.
+    /// Keeps only the classes for whose names `keep` returns true, and the pairs between them.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {
         let kept: Vec<bool> = self.classes.iter().map(|class| keep(&class.name)).collect();
@@ -150,25 +161,25 @@ impl Target {
         self
     }
 
-    /// Its name.
+    /// The target's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Bytes of input.
+    /// The length of an input in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// The classes, in the order in which they were added.
+    /// The classes in the order in which they were added.
     #[must_use]
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
-    /// The pairs of classes, by index, that are compared.
+    /// The pairs of classes to compare, by index.
     #[must_use]
     pub fn pairs(&self) -> Vec<(usize, usize)> {
         self.pairs.clone().unwrap_or_else(|| {
@@ -177,12 +188,12 @@ impl Target {
         })
     }
 
-    /// Writes an input of a class.
+    /// Writes an input of the class with index `class`.
     pub fn fill(&mut self, class: usize, random: &mut Random, input: &mut [u8]) {
         self.classes[class].fill(random, input);
     }
 
-    /// Calls the function once.
+    /// Calls the function once on `input`.
     pub fn call(&mut self, input: &mut [u8]) {
         self.run.once(input);
     }
@@ -199,7 +210,11 @@ impl Target {
 impl fmt::Debug for Target {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let classes: Vec<&str> = self.classes.iter().map(Class::name).collect();
-        out.debug_struct("Target").field("name", &self.name).field("length", &self.length).field("classes", &classes).finish()
+        out.debug_struct("Target")
+            .field("name", &self.name)
+            .field("length", &self.length)
+            .field("classes", &classes)
+            .finish()
     }
 }
 
@@ -218,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_meets_each_other_unless_told_otherwise() {
+    fn all_pairs_are_compared_unless_pairs_are_chosen() {
         assert_eq!(target().pairs(), [(0, 1), (0, 2), (1, 2)]);
         assert_eq!(target().against_first().pairs(), [(0, 1), (0, 2)]);
         assert_eq!(target().pair("c", "a").pairs(), [(2, 0)]);

@@ -1,9 +1,10 @@
-//! Does a function's time depend on which class its input is of?
+//! Tests whether the time of a function depends on the class of its input.
 //!
-//! The claim a run makes: with probability 1 − α there is no difference above X between these classes, for this binary on this machine, and
-//! a shift of the stated size would have been seen nine times in ten. The design gives the null distribution: measurements come in pairs, one
-//! of each class, in an order that a coin decides; 256 pairs make a batch, and under the null every batch's difference may change its sign.
-//! That holds whatever the noise looks like, so drift, correlation and heavy tails cost power, not truth.
+//! A run claims the following: with probability 1 − α, the classes differ by no more than X for this binary on this
+//! machine, and the run would have detected a shift of the stated size nine times in ten. The design gives the null
+//! distribution. Measurements come in pairs, one measurement of each class, and a random bit decides which class comes
+//! first. A batch has 256 pairs. Under the null hypothesis, each batch's difference is as likely as its negative. This
+//! holds for any noise, so drift, correlation and heavy tails cost power but do not cause false alarms.
 //!
 //! ```no_run
 //! use deadpan_lab::{Silent, Target, clock, timing};
@@ -40,7 +41,8 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
     let pairs = target.pairs();
     let (scale, outcomes, tallies) = measure(target, settings, clock, watch);
     let name = |index: usize| target.classes()[index].name().to_owned();
-    let records = pairs.iter().zip(outcomes).map(|(&(a, b), outcome)| outcome.into_record(name(a), name(b))).collect::<Vec<_>>();
+    let records =
+        pairs.iter().zip(outcomes).map(|(&(a, b), outcome)| outcome.into_record(name(a), name(b))).collect::<Vec<_>>();
     let classes = tallies.into_iter().enumerate().map(|(index, tally)| tally.into_class(name(index), &scale)).collect();
     Timing {
         target: target.name().to_owned(),
@@ -60,7 +62,8 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
     }
 }
 
-/// What a run is made from; calibration and selftest look at more of it than a record shows.
+/// Measures each pair of classes and returns the scale, the outcomes and the times of each class. Calibration and
+/// selftest call this function because they need more than [`Timing`] holds.
 pub(crate) fn measure(
     target: &mut Target,
     settings: &Settings,
@@ -69,7 +72,8 @@ pub(crate) fn measure(
 ) -> (Scale, Vec<Outcome>, Vec<summary::Tally>) {
     let pairs = target.pairs();
     let mut random = Random::new(settings.seed);
-    // How many inputs the warm-up needs depends on the clock; what follows must not.
+    // The warm-up has its own generator. The number of inputs it needs depends on the clock, and the measured inputs
+    // must depend on the seed alone.
     let scale = warm::scale(target, settings, clock, &mut Random::new(!settings.seed));
     let share = settings.alpha / pairs.len().max(1) as f64;
     let mut tallies = vec![summary::Tally::default(); target.classes().len()];
@@ -95,9 +99,10 @@ pub(crate) fn measure(
         }
     }
     judge::holm(&mut outcomes);
-    // Holm's correction may find what a fixed share of α did not; that too must repeat.
+    // Holm's correction may find a difference that no earlier look found. That difference must be found again too.
     for (lane, outcome) in lanes.iter_mut().zip(&mut outcomes) {
-        let open = matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
+        let open =
+            matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
         if !open || outcome.p_holm > settings.alpha || watch.stopped() {
             continue;
         }
@@ -112,52 +117,53 @@ pub(crate) fn measure(
     (scale, outcomes, tallies)
 }
 
-/// What the clock can do and what the calls cost: the same for all pairs of a target.
+/// The clock's properties and the cost of a call. All pairs of a target share one scale.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
-    /// Calls in one measurement.
+    /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Pairs in a batch.
+    /// Number of pairs in a batch.
     pub(crate) pairs: usize,
-    /// Nanoseconds in a tick.
+    /// Length of a tick in nanoseconds.
     pub(crate) tick_ns: f64,
     /// The clock's step in ticks.
     pub(crate) step: u64,
-    /// Ticks that a measurement of nothing takes.
+    /// Ticks that an empty measurement takes.
     pub(crate) overhead: f64,
-    /// Ticks that one call takes, about.
+    /// Approximate number of ticks that one call takes.
     pub(crate) call: f64,
-    /// A difference up to this, per call, is not a leak.
+    /// The threshold Δ: a difference up to this, per call, is not a leak.
     pub(crate) delta_ns: f64,
-    /// Turns of delay in a nanosecond.
+    /// Iterations of the delay loop in a nanosecond.
     pub(crate) turns_per_ns: f64,
-    /// Whether the clock sees the repeated calls at all.
+    /// Whether the repeated calls of one measurement take long enough for the clock.
     pub(crate) measurable: bool,
 }
 
 impl Scale {
-    /// Nanoseconds per call that a difference of so many ticks in a measurement stands for.
+    /// Converts a difference between two measurements, in ticks, to nanoseconds per call.
     pub(crate) fn per_call(&self, ticks: f64) -> f64 {
         ticks * self.tick_ns / self.repeats as f64
     }
 
-    /// The time per call that a measurement of so many ticks stands for.
+    /// Converts the time of a measurement, in ticks, to nanoseconds per call, without the clock's overhead.
     pub(crate) fn absolute(&self, ticks: f64) -> f64 {
         self.per_call((ticks - self.overhead).max(0.0))
     }
 
-    /// The highest number of turns with which a measurement's start is shifted against the clock's steps.
+    /// Returns the upper limit of the random delay, in iterations of the delay loop, that moves the start of a
+    /// measurement against the clock's steps.
     pub(crate) fn dither(&self) -> u64 {
         ((self.step as f64 * self.tick_ns * self.turns_per_ns).ceil() as u64).clamp(1, 512)
     }
 }
 
-/// How many turns of the delay loop a nanosecond has on this clock.
+/// Measures how many iterations of the delay loop take a nanosecond on this clock.
 pub(crate) fn turns_per_ns(clock: &dyn Clock) -> f64 {
     warm::turns_per_ns(clock, 1e9 / clock.hertz())
 }
 
-/// Clock facts for [`Scale`], measured once for a target.
+/// Returns the length of a tick in nanoseconds and the clock's step in ticks, for [`Scale`].
 fn facts(clock: &dyn Clock) -> (f64, u64) {
     (1e9 / clock.hertz(), clock::step(clock))
 }

@@ -1,13 +1,15 @@
-//! Runs a function in single steps, for several secrets, and compares what the processor did: each instruction's address and each address
-//! in memory, in order.
+//! Runs a function in single steps for several secret inputs and compares what the processor did: the address of each
+//! instruction and each address in memory, in order.
 //!
-//! Choose it to *block* a change: where two traces differ, the code leaks, and the source line is known; no statistics are involved. It sees
-//! the program as it is, with AVX-512 and VAES, which Valgrind hides from it. What it does not see: a time that depends on an operand at
-//! the same address, but for the instructions that it lists ([`record::VariableLatency`]); what the kernel
-//! does; other threads. Two addresses that differ within one cache line count as different.
+//! Use traces to *block* a change: where two traces differ, the code leaks at a known source line, and no statistics
+//! are involved. A trace covers the program as it runs, including AVX-512 and VAES, which Valgrind hides from the
+//! program. A trace does not cover times that depend on an operand at the same address, except for the instructions
+//! that it lists ([`record::VariableLatency`]). It does not cover the kernel or other threads either. Two addresses
+//! count as different even if they lie in one cache line.
 //!
-//! Needs x86-64 Linux; elsewhere, and under Valgrind, the result says that it was skipped. Every instruction costs a signal, so
-//! microseconds, and a call is recorded nine times or more: long functions take patience.
+//! Traces need x86-64 Linux. On other systems and under Valgrind, the result says that the trace was skipped. Each
+//! instruction costs a signal, which takes microseconds, and a call is recorded at least nine times, so long functions
+//! take time.
 //!
 //! ```
 //! use deadpan_lab::{Target, trace};
@@ -35,25 +37,28 @@ pub use crate::taint::control;
 use crate::target::Target;
 pub use controls::controls;
 
-/// Instructions of one call, at most. Of a longer call only the first so many are compared, and the result says so.
+/// Maximum number of instructions of one call that are compared. The result says if a call had more.
 pub const LIMIT: u64 = 100_000_000;
 
-/// Inputs for each outcome, at least.
+/// Minimum number of inputs for each outcome.
 const INPUTS: usize = 8;
 
-/// Compares the traces of a function for these inputs. Each is copied into the same buffer.
+/// Compares the traces of a function for these inputs. Each input is copied into the same buffer.
 ///
-/// Before that, each runs once or twice in full speed, so that caches of the program itself settle. If the same input gives different
-/// traces — memory that is allocated at another place each time, a table that grows — then `skipped` says so, and nothing is said about
-/// the secrets.
+/// Before that, the function runs at full speed once with each input, and twice more with the first one, so that caches
+/// inside the program are filled. If the same input gives different traces, `skipped` gives that as the reason, and
+/// the result says nothing about the secrets. Possible causes are memory that is allocated at another address each
+/// time, and a table that grows.
 ///
 /// # Panics
-/// If there are fewer than two inputs, or inputs of different lengths. If `run` panics; and in it, `compare` must not be called.
+/// Panics if there are fewer than two inputs or inputs of different lengths, and if `run` panics. `run` must not call
+/// `compare`.
 pub fn compare(secrets: &[Vec<u8>], run: &mut dyn FnMut(&mut [u8])) -> record::Trace {
     compare_named(secrets, &|index| format!("input {}", index + 1), run)
 }
 
-/// Compares the traces of a target, outcome by outcome: for each, eight inputs or more, of all its classes in turn.
+/// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs, which are
+/// drawn from its classes in turn.
 pub fn target(target: &mut Target, seed: u64) -> record::Trace {
     let mut random = Random::new(seed);
     let mut outcomes: Vec<String> = target.classes().iter().map(|class| class.outcome().to_owned()).collect();
@@ -64,7 +69,8 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
     }
     let mut all = record::Trace { equal: true, ..record::Trace::default() };
     for outcome in outcomes {
-        let classes: Vec<usize> = (0..target.classes().len()).filter(|&index| target.classes()[index].outcome() == outcome).collect();
+        let classes: Vec<usize> =
+            (0..target.classes().len()).filter(|&index| target.classes()[index].outcome() == outcome).collect();
         let names: Vec<String> = classes.iter().map(|&index| target.classes()[index].name().to_owned()).collect();
         let mut secrets = Vec::new();
         for index in 0..INPUTS.max(2 * classes.len()) {
@@ -73,7 +79,7 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
             secrets.push(input);
         }
         if secrets.iter().all(|secret| *secret == secrets[0]) {
-            // One input may be all there is of an outcome; alone it shows nothing.
+            // An outcome may have only one possible input. A single input shows nothing.
             merge(
                 &mut all,
                 record::Trace {
@@ -91,21 +97,21 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
     all
 }
 
-/// The finding in words: two traces that part, or an instruction whose time depends on a secret operand. None if there is none; whether
-/// anything was compared at all, [`record::Trace::skipped`] says.
+/// Describes the finding: two traces that differ, or an instruction whose time depends on a secret operand. Returns
+/// `None` if there is no finding; [`record::Trace::skipped`] says whether anything was compared.
 #[must_use]
 pub fn leaks(trace: &record::Trace) -> Option<String> {
     if let Some(divergence) = &trace.divergence {
         return Some(divergence.clone());
     }
     let slow = trace.variable_latency.iter().find(|instruction| instruction.secret)?;
-    Some(format!("`{}` in {} takes a time that depends on the secret", slow.instruction, slow.place))
+    Some(format!("`{}` in {} takes an amount of time that depends on the secret", slow.instruction, slow.place))
 }
 
-/// For tests: [`target`], and a panic in words if there is a finding. The caller may look whether the trace was skipped.
+/// Calls [`target`] in a test and panics if there is a finding. The caller can check whether the trace was skipped.
 ///
 /// # Panics
-/// If the traces differ, or an instruction's time depends on the secret.
+/// Panics if the traces differ, or if an instruction's time depends on the secret.
 #[track_caller]
 pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
     let trace = self::target(target, seed);
@@ -116,17 +122,20 @@ pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
 }
 
 fn compare_named(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn FnMut(&mut [u8])) -> record::Trace {
-    assert!(secrets.len() > 1, "one input alone shows nothing");
-    assert!(secrets.iter().all(|secret| secret.len() == secrets[0].len()), "inputs of different lengths");
+    assert!(secrets.len() > 1, "a comparison needs at least two inputs");
+    assert!(
+        secrets.iter().all(|secret| secret.len() == secrets[0].len()),
+        "all inputs of a comparison must have the same length"
+    );
     if crate::taint::running() {
-        return skipped("Valgrind does not step");
+        return skipped("single-stepping does not work under Valgrind");
     }
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     return compare::compare(secrets, name, run);
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     {
         let _ = (name, run);
-        skipped("stepping needs x86-64 Linux")
+        skipped("single-stepping needs x86-64 Linux")
     }
 }
 
@@ -134,7 +143,7 @@ fn skipped(reason: &str) -> record::Trace {
     record::Trace { skipped: Some(reason.to_owned()), ..record::Trace::default() }
 }
 
-/// Adds the traces of another outcome.
+/// Adds the trace of another outcome to `all`.
 fn merge(all: &mut record::Trace, other: record::Trace) {
     all.secrets += other.secrets;
     all.instructions = all.instructions.max(other.instructions);

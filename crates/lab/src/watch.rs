@@ -1,17 +1,17 @@
-//! How a long run tells what it is doing, and is told to stop.
+//! Lets the caller of a long run see its progress and stop it.
 
-/// Sees a run's progress and may end it. The library never prints; whoever calls it decides what to show.
+/// Receives a run's progress and can stop the run. The library never prints; its caller decides what to show.
 pub trait Watch {
-    /// `done` of `of` steps are over; `what` is being measured.
+    /// Is called during the run: `done` of `of` steps are complete, and the run measures `what` now.
     fn progress(&mut self, what: &str, done: u64, of: u64);
 
-    /// Whether to stop: the run then reports what is known so far as inconclusive.
+    /// Returns whether the run must stop. A stopped run reports its results so far as inconclusive.
     fn stopped(&self) -> bool {
         false
     }
 }
 
-/// Shows nothing, never stops.
+/// A watch that ignores the progress and never stops the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -19,7 +19,7 @@ impl Watch for Silent {
     fn progress(&mut self, _what: &str, _done: u64, _of: u64) {}
 }
 
-/// Counts the steps of a long series for another watch, which sees one bar for all of it.
+/// Counts the steps of a series of runs for another watch, which sees the series as one run.
 pub(crate) struct Steps<'w> {
     watch: &'w mut dyn Watch,
     done: u64,
@@ -31,7 +31,7 @@ impl<'w> Steps<'w> {
         Self { watch, done: 0, total }
     }
 
-    /// The next step begins, unless the run is to end.
+    /// Begins the next step. Returns false if the run must stop.
     pub(crate) fn step(&mut self, what: &str) -> bool {
         self.watch.progress(what, self.done, self.total);
         self.done += 1;
@@ -39,7 +39,7 @@ impl<'w> Steps<'w> {
     }
 }
 
-/// For parts that count by themselves.
+/// A run within the series reports its own progress as part of the step.
 impl Watch for Steps<'_> {
     fn progress(&mut self, what: &str, done: u64, of: u64) {
         self.watch.progress(what, self.done + done.min(of), self.total);

@@ -1,4 +1,4 @@
-//! Reports: whole, safe to open, readable on a phone.
+//! Reports are complete, load nothing from other sites, and fit a phone.
 #![cfg(feature = "report")]
 
 #[path = "data/browser.rs"]
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use deadpan_lab::record::{Class, Histogram, Interval, Record, Verdict};
 use deadpan_lab::report::{self, Detail};
 
-/// A folder of this test's own, empty.
+/// Creates an empty folder for the test `name`.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -22,9 +22,11 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn the_page_holds_everything_and_fetches_nothing() {
+fn the_page_has_all_sections_and_loads_nothing_from_elsewhere() {
     let page = report::html_with_history(&sample::full(), &sample::earlier());
-    for part in ["timing", "speed", "comparisons", "baselines", "calibration", "selftest", "guide", "target-1", "target-6"] {
+    for part in
+        ["timing", "speed", "comparisons", "baselines", "calibration", "selftest", "guide", "target-1", "target-6"]
+    {
         assert!(page.contains(&format!("id=\"{part}\"")), "{part}");
         assert_eq!(page.matches(&format!("id=\"{part}\"")).count(), 1, "{part}");
     }
@@ -40,7 +42,7 @@ fn the_page_holds_everything_and_fetches_nothing() {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let page = report::html(&sample::full());
     for link in page.split("href=\"#").skip(1) {
         let place = link.split('"').next().unwrap();
@@ -70,7 +72,7 @@ fn every_tag_is_closed() {
 }
 
 #[test]
-fn strings_of_the_record_stay_strings() {
+fn markup_in_a_record_is_escaped() {
     let evil = "<script>alert('\"&\u{1b}')</script>";
     let mut record = sample::full();
     record.command = evil.into();
@@ -88,12 +90,16 @@ fn strings_of_the_record_stay_strings() {
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
     for chart in report::charts(&record, &[], Detail::Full) {
         assert!(!chart.svg().contains("<script"), "{}", chart.name);
-        assert!(chart.name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-')), "{}", chart.name);
+        assert!(
+            chart.name.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-')),
+            "{}",
+            chart.name
+        );
     }
 }
 
 #[test]
-fn records_with_holes_give_pages_too() {
+fn records_with_missing_and_infinite_values_give_pages() {
     let mut record = sample::full();
     for timing in &mut record.timing {
         timing.trace = None;
@@ -102,9 +108,9 @@ fn records_with_holes_give_pages_too() {
             pair.mde_ns = f64::NAN;
             pair.funnel.clear();
             pair.series = vec![f64::NAN; 3];
-            pair.effects
-                .iter_mut()
-                .for_each(|effect| effect.difference = Interval { lower: f64::NEG_INFINITY, estimate: 0.0, upper: f64::INFINITY });
+            pair.effects.iter_mut().for_each(|effect| {
+                effect.difference = Interval { lower: f64::NEG_INFINITY, estimate: 0.0, upper: f64::INFINITY }
+            });
         }
         timing.classes.push(Class {
             name: "empty".into(),
@@ -124,14 +130,14 @@ fn records_with_holes_give_pages_too() {
 }
 
 #[test]
-fn a_large_record_stays_light() {
+fn the_page_of_ninety_targets_has_less_than_six_megabytes() {
     let page = report::html(&sample::large());
     fs::write(folder("large").join("page.html"), &page).unwrap();
     assert!(page.len() < 6_000_000, "{}", page.len());
 }
 
 #[test]
-fn the_markdown_page_has_its_pictures_beside_it() {
+fn the_pictures_of_a_markdown_page_are_in_its_folder() {
     let folder = folder("markdown");
     report::markdown(&sample::full(), &folder).unwrap();
     let text = fs::read_to_string(folder.join("report.md")).unwrap();
@@ -153,7 +159,7 @@ fn the_markdown_page_has_its_pictures_beside_it() {
 }
 
 #[test]
-fn a_page_holds_as_much_as_it_is_asked_for() {
+fn the_detail_of_a_markdown_page_decides_its_sections_and_pictures() {
     let record = sample::full();
     let page = |detail, name| {
         let folder = folder(name);
@@ -162,30 +168,46 @@ fn a_page_holds_as_much_as_it_is_asked_for() {
         let pictures: HashSet<String> = names.filter(|name| name.ends_with(".png")).collect();
         (fs::read_to_string(folder.join("report.md")).unwrap(), pictures)
     };
-    let [full, main, brief] =
-        [(Detail::Full, "full"), (Detail::Main, "main"), (Detail::Brief, "brief")].map(|(detail, name)| page(detail, name));
+    let [full, main, brief] = [(Detail::Full, "full"), (Detail::Main, "main"), (Detail::Brief, "brief")]
+        .map(|(detail, name)| page(detail, name));
     let guide = brief.0.matches("\n### ").count();
     let targets = |text: &str| text.matches("\n### ").count() - guide;
     assert_eq!([targets(&full.0), targets(&main.0), targets(&brief.0)], [record.timing.len(), record.timing.len(), 0]);
-    assert!(full.0.len() > main.0.len() && main.0.len() > 2 * brief.0.len(), "{} {} {}", full.0.len(), main.0.len(), brief.0.len());
+    assert!(
+        full.0.len() > main.0.len() && main.0.len() > 2 * brief.0.len(),
+        "{} {} {}",
+        full.0.len(),
+        main.0.len(),
+        brief.0.len()
+    );
     assert!(full.1.is_superset(&main.1) && main.1.is_superset(&brief.1));
-    // Where nothing was found there is nothing to see; where something was, there is.
-    let [quiet, leaky] = ["base64.encoding.all.violin.png", "ct.early-exit.first-byte-wrong-last-byte-wrong.quantiles.png"];
+    // The page with the main pictures has none of a target that ended as `NO_LEAK_ABOVE`.
+    let [quiet, leaky] =
+        ["base64.encoding.all.violin.png", "ct.early-exit.first-byte-wrong-last-byte-wrong.quantiles.png"];
     let has = |pictures: &HashSet<String>, name: &str| pictures.contains(&format!("security.{name}"));
     assert!(has(&full.1, quiet) && !has(&main.1, quiet) && has(&main.1, leaky) && !has(&brief.1, leaky));
     assert!(brief.1.contains("security.calibration.power.png"));
-    // The whole folder may hold pictures that its page has no place for; a small one may not.
+    // Only the full page may have pictures in its folder that the page does not show.
     for (text, pictures) in [&main, &brief] {
         assert!(pictures.iter().all(|name| text.contains(&format!("]({name})"))), "{pictures:?}");
     }
-    // One row for each target, and a reason for each pair that is not on the side of no leak.
+    // The brief page has a row for each target, and a reason for each pair that did not end as `NO_LEAK_ABOVE`.
     for timing in &record.timing {
         assert!(brief.0.contains(&format!("| {} | **", timing.target.replace('_', "\\_"))), "{}", timing.target);
     }
-    let open = record.timing.iter().flat_map(|timing| &timing.pairs).filter(|pair| pair.verdict != Verdict::NoLeakAbove).count();
+    let open = record
+        .timing
+        .iter()
+        .flat_map(|timing| &timing.pairs)
+        .filter(|pair| pair.verdict != Verdict::NoLeakAbove)
+        .count();
     assert!(
         open > 0
-            && brief.0.lines().filter(|line| line.starts_with("- ") && !line.starts_with("- **") && line.contains(" against ")).count()
+            && brief
+                .0
+                .lines()
+                .filter(|line| line.starts_with("- ") && !line.starts_with("- **") && line.contains(" against "))
+                .count()
                 == open
     );
 }
@@ -194,14 +216,14 @@ fn check_png(path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
     assert!(bytes.len() < 24_000, "{}: {}", path.display(), bytes.len());
-    let mut colours = browser::colours(&bytes);
-    colours.sort_unstable();
-    colours.dedup();
-    assert!(colours.len() > 3, "{} is blank", path.display());
+    let mut colors = browser::colors(&bytes);
+    colors.sort_unstable();
+    colors.dedup();
+    assert!(colors.len() > 3, "{} is blank", path.display());
 }
 
 #[test]
-fn all_charts_have_names_of_their_own() {
+fn no_two_charts_have_the_same_name() {
     let mut record = sample::full();
     let mut again = record.timing[0].clone();
     again.length = 4096;
@@ -227,18 +249,19 @@ fn all_charts_have_names_of_their_own() {
 }
 
 #[test]
-fn the_worst_verdict_comes_first() {
+fn the_most_severe_verdict_comes_first() {
     let page = report::html(&sample::full());
     let summary = &page[page.find("id=\"timing\"").unwrap()..page.find("id=\"target-1\"").unwrap()];
-    let rows: Vec<usize> = [2, 5, 4, 6, 3, 1].map(|target| summary.find(&format!("#target-{target}\"")).unwrap()).to_vec();
+    let rows: Vec<usize> =
+        [2, 5, 4, 6, 3, 1].map(|target| summary.find(&format!("#target-{target}\"")).unwrap()).to_vec();
     assert!(rows.is_sorted(), "{rows:?}");
     assert!(Verdict::Leak > Verdict::Invalid);
 }
 
 #[test]
-fn browsers_show_it_at_any_width() {
+fn the_page_fits_wide_and_narrow_browser_windows() {
     let Some(browser) = browser::find() else {
-        #[expect(clippy::print_stderr, reason = "what could not run is reported as skipped")]
+        #[expect(clippy::print_stderr, reason = "a test that cannot run is reported as skipped")]
         {
             eprintln!("skipped: no Chromium");
         }
@@ -249,10 +272,101 @@ fn browsers_show_it_at_any_width() {
     fs::write(&page, report::html_with_history(&sample::full(), &sample::earlier())).unwrap();
     for width in [1280, 390] {
         let widths = browser::widths(&browser, &page, width);
-        assert_eq!(widths.inner, width, "the window is as wide as asked for");
-        assert!(widths.scroll <= widths.inner, "{} wide on {}", widths.scroll, widths.inner);
+        assert_eq!(widths.inner, width, "the browser window has the requested width");
+        assert!(widths.scroll <= widths.inner, "the page is {} wide in a window of {}", widths.scroll, widths.inner);
         assert!(widths.smallest_letters >= 11.0, "{}", widths.smallest_letters);
-        let colours = browser::screenshot(&browser, &page, width, &folder.join(format!("{width}.png")));
-        assert!(colours > 50, "the picture at {width} has {colours} colours");
+        assert_eq!(widths.cut, 0, "wide tables without a cue at {width}");
+        assert_eq!(widths.scrolling > 0, width == 390, "{} tables scroll at {width}", widths.scrolling);
+        let colors = browser::screenshot(&browser, &page, width, &folder.join(format!("{width}.png")));
+        assert!(colors > 50, "the picture at {width} has {colors} colors");
+    }
+}
+
+/// Returns the HTML page and the Markdown page of a record.
+fn both_pages(record: &Record, name: &str) -> [String; 2] {
+    let folder = folder(name);
+    report::markdown(record, &folder).unwrap();
+    [report::html(record), fs::read_to_string(folder.join("report.md")).unwrap()]
+}
+
+#[test]
+fn verdicts_come_first_and_machine_data_last() {
+    for page in both_pages(&sample::full(), "order") {
+        let body = &page[page.find("</head>").unwrap_or(0)..];
+        let place = |text: &str| body.find(text).unwrap_or_else(|| panic!("{text}"));
+        let verdict = place("LEAK");
+        for table in ["<table", "|---"] {
+            assert!(body.find(table).is_none_or(|place| verdict < place));
+        }
+        let machine = place("Linux 6.1");
+        assert!(place("Run and machine") < machine && place("What is not claimed") < machine);
+        assert!(body.rfind("id=\"").is_none_or(|last| body[last..].starts_with("id=\"run\"")));
+    }
+}
+
+#[test]
+fn the_text_about_a_leak_does_not_read_as_an_all_clear() {
+    let mut record = sample::full();
+    record.timing.retain(|timing| timing.verdict == Verdict::Leak);
+    record.timing[0].pairs.truncate(1);
+    record.timing[0].classes.truncate(2);
+    let leak = record.timing[0].pairs[0].clone();
+    assert_eq!(leak.verdict, Verdict::Leak);
+    for page in both_pages(&record, "leak") {
+        // Only the guide and the line below the table explain bounds.
+        let end = page.find("How to read this</h2>").or(page.find("## How to read this")).unwrap();
+        let start = page.find("<main>").unwrap_or(0);
+        let text = page[start..end].replace("“No difference above” and “may differ by up to” cover", "");
+        for soothing in ["o difference above", "may differ by up to", "by more than", "do not differ", "NO_LEAK"] {
+            assert!(!text.contains(soothing), "{soothing}");
+        }
+        // The bounds themselves have no place in the table of pairs.
+        for column in ["Differs at most", "Slowest calls", "Shift that is found"] {
+            let cell = text.split(&format!("data-t=\"{column}\">")).nth(1);
+            assert!(cell.is_none_or(|cell| cell.starts_with('–')), "{column}");
+        }
+        assert!(text.contains("differs by") && text.contains("differs from"));
+    }
+}
+
+#[test]
+fn a_trace_that_differs_stands_beside_a_verdict_of_no_leak() {
+    let mut record = sample::full();
+    let quiet = record.timing.iter().position(|timing| timing.verdict == Verdict::NoLeakAbove).unwrap();
+    let leaky = record.timing.iter().position(|timing| timing.verdict == Verdict::Leak).unwrap();
+    let name = record.timing[quiet].target.clone();
+    record.timing[quiet].trace = record.timing[leaky].trace.clone();
+    for page in both_pages(&record, "trace beside verdict") {
+        let rows = page.lines().filter(|line| line.contains("; the traces differ")).count();
+        assert_eq!(rows, 2, "{name}");
+        let line = page.lines().find(|line| line.contains("TRACES DIFFER")).unwrap();
+        assert!(line.contains("The single-stepped traces of 2 of 5 functions") && line.contains(&name), "{line}");
+    }
+}
+
+#[test]
+fn pages_of_traces_alone_have_no_verdict_about_time() {
+    let mut record = sample::full();
+    record.timing.truncate(3);
+    let differs = record.timing.iter().position(|timing| timing.verdict == Verdict::Leak).unwrap();
+    for timing in &mut record.timing {
+        timing.repeats = 0;
+        timing.pairs.clear();
+        timing.classes.clear();
+        timing.verdict = if timing.verdict == Verdict::Leak { Verdict::Leak } else { Verdict::Inconclusive };
+    }
+    for page in both_pages(&record, "traces alone") {
+        let start = page.find("<main>").unwrap_or(0);
+        let end = page.find("id=\"guide\"").or(page.find("## How to read this")).unwrap();
+        let text = &page[start..end];
+        for word in ["INCONCLUSIVE", ">LEAK", "**LEAK", "undecided", "0 pairs", "Pairs"] {
+            assert!(!text.contains(word), "{word}");
+        }
+        let name = &record.timing[differs].target;
+        let line = format!("The single-stepped traces of 1 of 3 functions depend on the input: {name}.");
+        assert!(text.replace('\\', "").contains(&line), "{text}");
+        assert!(text.contains("The single-stepped traces of 2 of 3 functions are equal"));
+        assert!(text.find("TRACES DIFFER") < text.find("TRACES EQUAL"));
+        assert!(text.contains("tag.rs:41"));
     }
 }

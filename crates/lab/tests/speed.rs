@@ -1,4 +1,4 @@
-//! Speeds, through the public interface: on a clock that shows what it is told, and with real programs.
+//! Speeds, through the public interface: on a mock clock, and with real programs.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use deadpan_lab::speed::program::{self, Program, compare};
 use deadpan_lab::speed::{self, RaceOptions, baseline};
 use deadpan_lab::{Random, Silent, Target, Watch};
 
-/// A machine with spells of slowness, interruptions and a drift, on a mock clock.
+/// A noisy machine on a mock clock: its speed varies, drifts, and calls are interrupted.
 struct Machine {
     clock: Mock,
     random: Random,
@@ -23,7 +23,7 @@ impl Machine {
         Rc::new(RefCell::new(Self { clock: clock.clone(), random: Random::new(seed), spell: 0.0, drift: 0.0 }))
     }
 
-    /// Work of so many nanoseconds on a quiet machine.
+    /// Advances the clock by the time of work that takes `nanoseconds` on a quiet machine.
     fn work(&mut self, nanoseconds: f64) {
         self.spell = 0.95 * self.spell + 0.01 * self.random.normal();
         self.drift += 1e-6;
@@ -33,7 +33,8 @@ impl Machine {
     }
 }
 
-/// In how many of so many races on such machines the second function, which takes `factor` times as long, is called different.
+/// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first. Returns how
+/// many races found a difference.
 fn different(runs: u64, factor: f64) -> u64 {
     (0..runs)
         .filter(|&run| {
@@ -48,13 +49,13 @@ fn different(runs: u64, factor: f64) -> u64 {
 }
 
 #[test]
-fn what_is_the_same_is_called_the_same_on_a_machine_with_moods() {
+fn equal_functions_are_the_same_on_a_noisy_machine() {
     let found = different(300, 1.0);
     assert!(found <= 3, "{found} of 300");
 }
 
 #[test]
-fn one_per_cent_is_found_on_a_machine_with_moods() {
+fn one_percent_is_found_on_a_noisy_machine() {
     let found = different(100, 1.01);
     assert!(found >= 95, "{found} of 100");
 }
@@ -66,7 +67,7 @@ fn a_difference_within_the_margin_is_the_same() {
 }
 
 #[test]
-fn a_race_says_by_how_much() {
+fn a_race_returns_the_ratio() {
     let clock = Mock::new(1);
     let (mut a, mut b) = (|calls| clock.advance(500.0 * calls as f64), |calls| clock.advance(2000.0 * calls as f64));
     let found = speed::race(&mut a, &mut b, &clock, &RaceOptions::default(), &mut Silent);
@@ -76,7 +77,7 @@ fn a_race_says_by_how_much() {
 }
 
 #[test]
-fn targets_race_on_the_same_inputs_at_the_same_place() {
+fn the_targets_of_a_race_get_the_same_input_at_the_same_address() {
     let seen = Rc::new(RefCell::new(Vec::new()));
     let clock = Mock::new(1);
     let target = |name, time: f64| {
@@ -108,7 +109,7 @@ impl Watch for Stop {
 }
 
 #[test]
-fn a_race_that_is_stopped_reports_what_it_has() {
+fn a_stopped_race_returns_the_rounds_so_far() {
     let clock = Mock::new(1);
     let (mut a, mut b) = (|calls| clock.advance(500.0 * calls as f64), |calls| clock.advance(501.0 * calls as f64));
     let found = speed::race(&mut a, &mut b, &clock, &RaceOptions::default(), &mut Stop);
@@ -120,7 +121,7 @@ fn a_race_that_is_stopped_reports_what_it_has() {
 fn a_longer_sleep_is_slower() {
     let (short, long) = (Program::new("short", ["sleep", "0.01"]), Program::new("long", ["sleep", "0.02"]).bytes(1000));
     let yardstick = Program::new("true", ["true"]);
-    // The other tests run beside this one: single rounds may come out anywhere.
+    // The other tests run at the same time, so the times of single rounds vary widely.
     let many = program::Options { rounds: 24, ..options() };
     let found = compare(&short, &long, Some(&yardstick), &many, &mut Silent).unwrap();
     assert_eq!(found.outcome, Outcome::Slower, "{found:?}");
@@ -130,7 +131,7 @@ fn a_longer_sleep_is_slower() {
 }
 
 #[test]
-fn time_on_the_processor_is_told_from_time_asleep() {
+fn sleeping_is_no_user_time() {
     let busy = Program::shell("busy", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done");
     let found = compare(&Program::new("asleep", ["sleep", "0.02"]), &busy, None, &options(), &mut Silent).unwrap();
     let (asleep, busy) = (found.a.user.unwrap().estimate, found.b.user.unwrap().estimate);
@@ -142,17 +143,17 @@ fn options() -> program::Options {
 }
 
 #[test]
-fn peak_memory_in_a_process_without_other_tests() {
+fn peak_memory_is_measured_in_a_process_without_other_tests() {
     let program = std::env::current_exe().unwrap();
-    let test = "peak_memory_is_that_of_the_program_and_not_of_its_parent";
+    let test = "peak_memory_of_the_parent_does_not_count";
     let output = std::process::Command::new(program).args(["--ignored", "--exact", test]).output().unwrap();
     assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
 }
 
-/// Regression: what the parent holds, now or at its peak, must not count as the child's.
+/// Regression: the memory of the parent, its present size and its peak, counted as the child's.
 #[test]
-#[ignore = "other tests allocate meanwhile: the test above runs it alone"]
-fn peak_memory_is_that_of_the_program_and_not_of_its_parent() {
+#[ignore = "other tests allocate at the same time; the test above runs this one alone"]
+fn peak_memory_of_the_parent_does_not_count() {
     let held = vec![1_u8; 64 << 20];
     std::hint::black_box(&held);
     drop(held);
@@ -164,7 +165,7 @@ fn peak_memory_is_that_of_the_program_and_not_of_its_parent() {
 }
 
 #[test]
-fn what_is_to_be_prepared_is_done_before_each_run() {
+fn the_prepare_command_runs_before_each_run() {
     let path = std::env::temp_dir().join(format!("deadpan-lab-prepare-{}", std::process::id()));
     let shown = path.display();
     let once = Program::shell("once", format!("test ! -e {shown} && : > {shown}")).prepare(format!("rm -f {shown}"));
@@ -174,13 +175,20 @@ fn what_is_to_be_prepared_is_done_before_each_run() {
 }
 
 #[test]
-fn errors_name_the_command_and_show_what_it_said() {
+fn errors_name_the_command_and_show_its_standard_error() {
     let good = Program::new("true", ["true"]);
     let error = |program: Program| compare(&good, &program, None, &options(), &mut Silent).unwrap_err().to_string();
     let missing = error(Program::new("missing", ["deadpan-no-such-program", "x"]));
-    assert!(missing.starts_with("cannot start `deadpan-no-such-program x`: ") && missing.contains("\nhint: "), "{missing}");
+    assert!(
+        missing.starts_with("cannot start `deadpan-no-such-program x`: ") && !missing.contains("hint"),
+        "{missing}"
+    );
     let failed = error(Program::shell("failing", "echo first >&2; echo no such thing >&2; exit 3"));
-    assert_eq!(failed, "`echo first >&2; echo no such thing >&2; exit 3` failed (exit status: 3); it wrote last:\nfirst\nno such thing");
+    assert_eq!(
+        failed,
+        "`echo first >&2; echo no such thing >&2; exit 3` failed (exit status: 3); its standard error ends \
+         with:\nfirst\nno such thing"
+    );
     let quiet = error(Program::new("quiet", ["false"]));
     assert_eq!(quiet, "`false` failed (exit status: 1) and wrote nothing to its standard error");
 }
@@ -206,22 +214,23 @@ impl Drop for Directory {
 }
 
 #[test]
-fn baselines_come_back_as_they_were_stored() {
+fn a_stored_baseline_is_loaded_with_its_history() {
     let directory = Directory::new("stored");
-    let mut target = Target::new("sum", 64, |input| input.iter().map(|&byte| u64::from(byte)).sum::<u64>()).fixed("zeros", &[0; 64]);
+    let mut target =
+        Target::new("sum", 64, |input| input.iter().map(|&byte| u64::from(byte)).sum::<u64>()).fixed("zeros", &[0; 64]);
     let run = speed::estimate(&mut target, 0, &*clock::best(), &speed::Options::brief(), &mut Silent);
     assert!(baseline::load(&directory.0, "sum", "64 B").unwrap().is_none());
     baseline::store(&directory.0, "sum", "64 B", &run).unwrap();
     baseline::store(&directory.0, "sum", "64 B", &run).unwrap();
     let stored = baseline::load(&directory.0, "sum", "64 B").unwrap().unwrap();
     assert_eq!((stored.history.len(), stored.estimates.points.len()), (2, run.points.len()));
-    // The decimal numbers of a file are not the binary ones to the last bit.
+    // The decimal numbers in the file are rounded.
     assert!((stored.estimates.median.estimate / run.median.estimate - 1.0).abs() < 1e-12);
     assert_eq!(std::fs::read_dir(&directory.0).unwrap().count(), 1);
 }
 
 #[test]
-fn a_baseline_that_is_none_is_named() {
+fn the_error_for_a_damaged_baseline_names_its_file() {
     let directory = Directory::new("broken");
     let mut target = Target::new("t", 1, |input| input[0]).fixed("zero", &[0]);
     let run = speed::estimate(&mut target, 0, &*clock::best(), &speed::Options::brief(), &mut Silent);
@@ -233,7 +242,7 @@ fn a_baseline_that_is_none_is_named() {
 }
 
 #[test]
-fn the_selftest_counts() {
+fn the_selftest_counts_runs_and_differences() {
     let options = RaceOptions::default();
     let Check { runs, found, passed, .. } = speed::selftest_same(3, &*clock::best(), &options, &mut Silent);
     assert_eq!((runs, found <= 3, passed.is_some()), (3, true, true));
@@ -241,12 +250,15 @@ fn the_selftest_counts() {
     assert_eq!((none.runs, none.passed), (0, None));
 }
 
-/// The bars for this machine: minutes, and only with optimisation.
+/// Checks the limits of the selftest. The test takes minutes, and passes only in an optimized build.
 #[test]
 #[ignore = "takes minutes"]
-fn the_bars_are_met() {
+fn the_selftest_of_races_passes() {
     let (clock, options) = (clock::best(), RaceOptions::default());
-    for check in [speed::selftest_same(100, &*clock, &options, &mut Silent), speed::selftest_change(100, &*clock, &options, &mut Silent)] {
+    for check in [
+        speed::selftest_same(100, &*clock, &options, &mut Silent),
+        speed::selftest_change(100, &*clock, &options, &mut Silent),
+    ] {
         assert_eq!(check.passed, Some(true), "{check:?}");
     }
 }

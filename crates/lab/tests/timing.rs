@@ -1,4 +1,4 @@
-//! Timing verdicts on a mock clock: what is found, what is not, whatever the noise looks like.
+//! Timing verdicts on a mock clock, with several kinds of noise.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -8,7 +8,8 @@ use deadpan_lab::record::{Timing, Verdict};
 use deadpan_lab::timing::{self, Settings};
 use deadpan_lab::{Random, Silent, Target, Watch};
 
-/// A target on a mock clock: takes `time(input's first byte, random, how many calls so far)` ticks.
+/// Measures a target on a mock clock. A call takes `time(first byte of the input, random, number of calls so far)`
+/// ticks.
 fn simulate(step: u32, settings: &Settings, time: impl Fn(u8, &mut Random, u64) -> f64 + 'static) -> Timing {
     let clock = Mock::new(step);
     let inner = clock.clone();
@@ -27,7 +28,11 @@ fn settings(seed: u64) -> Settings {
     Settings { looks: 4, delta_ns: Some(1.0), seed, ..Settings::default() }
 }
 
-fn verdicts(runs: u64, settings: impl Fn(u64) -> Settings, time: impl Fn(u8, &mut Random, u64) -> f64 + Copy + 'static) -> Vec<Timing> {
+fn verdicts(
+    runs: u64,
+    settings: impl Fn(u64) -> Settings,
+    time: impl Fn(u8, &mut Random, u64) -> f64 + Copy + 'static,
+) -> Vec<Timing> {
     (0..runs).map(|seed| simulate(1, &settings(seed), time)).collect()
 }
 
@@ -42,7 +47,9 @@ fn heavy(random: &mut Random) -> f64 {
 
 #[test]
 fn a_shift_beyond_delta_is_a_leak_and_its_size_is_in_the_interval() {
-    for report in verdicts(20, settings, |class, random, _| 100.0 + 8.0 * random.normal().abs() + 5.0 * f64::from(class) + heavy(random)) {
+    for report in verdicts(20, settings, |class, random, _| {
+        100.0 + 8.0 * random.normal().abs() + 5.0 * f64::from(class) + heavy(random)
+    }) {
         assert_eq!(report.verdict, Verdict::Leak, "{}", report.pairs[0].reason);
         let pair = &report.pairs[0];
         assert!(pair.effects[3].difference.covers(5.0), "{:?}", pair.effects[3]);
@@ -52,10 +59,20 @@ fn a_shift_beyond_delta_is_a_leak_and_its_size_is_in_the_interval() {
 
 #[test]
 fn without_a_difference_there_is_no_leak_and_a_bound_below_delta() {
-    let reports =
-        verdicts(60, settings, |_, random, _| 100.0 + 6.0 * random.normal().abs() + if random.below(8) == 0 { heavy(random) } else { 0.0 });
-    assert!(count(&reports, Verdict::NoLeakAbove) >= 57, "{:?}", reports.iter().map(|report| &report.pairs[0].reason).collect::<Vec<_>>());
-    assert!(reports.iter().filter(|report| report.verdict == Verdict::NoLeakAbove).all(|report| report.pairs[0].bound_ns <= 1.0));
+    let reports = verdicts(60, settings, |_, random, _| {
+        100.0 + 6.0 * random.normal().abs() + if random.below(8) == 0 { heavy(random) } else { 0.0 }
+    });
+    assert!(
+        count(&reports, Verdict::NoLeakAbove) >= 57,
+        "{:?}",
+        reports.iter().map(|report| &report.pairs[0].reason).collect::<Vec<_>>()
+    );
+    assert!(
+        reports
+            .iter()
+            .filter(|report| report.verdict == Verdict::NoLeakAbove)
+            .all(|report| report.pairs[0].bound_ns <= 1.0)
+    );
 }
 
 #[test]
@@ -65,7 +82,7 @@ fn drift_and_correlated_noise_raise_no_alarm() {
         let calls = calls as f64;
         100.0 + 40.0 * (calls / 3000.0).sin() + calls / 500.0 + 3.0 * random.normal()
     });
-    // 5 % of 200, and four standard deviations above it.
+    // The mean is 5 % of 200. The limit is four standard deviations above it.
     let rejected = reports.iter().filter(|report| report.pairs[0].p <= 0.05).count();
     assert!(rejected <= 10 + 13, "{rejected}");
     assert_eq!(count(&reports, Verdict::Leak), 0);
@@ -82,7 +99,7 @@ fn a_delay_on_one_call_in_two_hundred_is_found() {
 }
 
 #[test]
-fn a_small_difference_is_shown_and_not_called_a_leak() {
+fn a_difference_below_delta_is_reported_and_no_leak() {
     for report in verdicts(10, settings, |class, random, _| 100.0 + 3.0 * random.normal() + 0.4 * f64::from(class)) {
         assert_eq!(report.verdict, Verdict::BelowThreshold, "{}", report.pairs[0].reason);
         assert!(report.pairs[0].reason.contains("a real difference"));
@@ -90,7 +107,7 @@ fn a_small_difference_is_shown_and_not_called_a_leak() {
 }
 
 #[test]
-fn a_clock_of_ten_tick_steps_still_shows_a_difference_of_two() {
+fn a_clock_with_steps_of_ten_ticks_finds_a_difference_of_two_ticks() {
     for seed in 0..10 {
         let report = simulate(10, &settings(seed), |class, random, _| 103.0 + random.normal() + 2.0 * f64::from(class));
         assert_eq!(report.verdict, Verdict::Leak, "{}", report.pairs[0].reason);
@@ -100,7 +117,7 @@ fn a_clock_of_ten_tick_steps_still_shows_a_difference_of_two() {
 }
 
 #[test]
-fn what_cannot_be_bounded_is_inconclusive_and_says_how_much_more_is_needed() {
+fn a_run_that_is_too_short_is_inconclusive_and_says_how_many_more_pairs_are_needed() {
     let few = |seed| Settings { looks: 1, ..settings(seed) };
     for report in verdicts(5, few, |_, random, _| 1000.0 + 400.0 * random.normal().abs()) {
         let pair = &report.pairs[0];
@@ -110,7 +127,7 @@ fn what_cannot_be_bounded_is_inconclusive_and_says_how_much_more_is_needed() {
 }
 
 #[test]
-fn calls_below_the_clock_are_unmeasurable() {
+fn calls_that_are_much_shorter_than_a_clock_step_are_unmeasurable() {
     let report = simulate(1_000_000, &settings(1), |_, _, _| 0.001);
     assert_eq!(report.verdict, Verdict::Unmeasurable);
     assert_eq!(report.verdict.exit_code(false), 31);
@@ -136,11 +153,14 @@ fn an_interrupted_run_is_inconclusive() {
 fn a_seed_repeats_a_run() {
     let time = |_: u8, random: &mut Random, _: u64| 100.0 + 5.0 * random.normal();
     let [one, two] = [simulate(1, &settings(9), time), simulate(1, &settings(9), time)];
-    assert_eq!(serde_json::to_string(&one.pairs[0].effects).unwrap(), serde_json::to_string(&two.pairs[0].effects).unwrap());
+    assert_eq!(
+        serde_json::to_string(&one.pairs[0].effects).unwrap(),
+        serde_json::to_string(&two.pairs[0].effects).unwrap()
+    );
 }
 
 #[test]
-fn holm_is_over_all_pairs_and_names_the_one_that_differs() {
+fn of_three_classes_only_the_pairs_with_the_slow_class_are_leaks() {
     let clock = Mock::new(1);
     let inner = clock.clone();
     let noise = RefCell::new(Random::new(4));

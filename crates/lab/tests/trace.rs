@@ -1,4 +1,4 @@
-//! The single-stepped trace: what it must find, what it must leave in peace, and that it puts back what it borrows.
+//! The single-stepped trace finds leaks, raises no false alarms, and restores the signal handler.
 #![cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 #![allow(unsafe_code, clippy::print_stderr)]
 
@@ -22,7 +22,7 @@ fn sink<R>(result: R) {
 }
 
 #[test]
-fn each_control_is_caught_by_the_layer_that_claims_it() {
+fn each_control_is_caught_by_the_layer_that_must_catch_it() {
     let results = trace::controls();
     assert_eq!(results.len(), 9);
     for result in results {
@@ -37,14 +37,18 @@ fn each_control_is_caught_by_the_layer_that_claims_it() {
 
 #[test]
 fn a_divergence_names_the_function_and_the_line() {
-    let inputs: Vec<Vec<u8>> = (0..8).map(|index| (0..32).map(|place| u8::from(place == 16 + index)).collect()).collect();
+    let inputs: Vec<Vec<u8>> =
+        (0..8).map(|index| (0..32).map(|place| u8::from(place == 16 + index)).collect()).collect();
     let found = trace::compare(&inputs, &mut |input| sink(control::early_exit(input)));
     let text = trace::leaks(&found).expect("an early exit");
     assert!(!found.equal && text.contains("early_exit") && text.contains("src/taint/control.rs:"), "{text}");
 
     let found = trace::compare(&inputs, &mut |input| sink(control::lookup(input[16])));
     let text = trace::leaks(&found).expect("a secret index");
-    assert!(text.contains("lookup") && text.contains("src/taint/control.rs:") && text.ends_with("1 bytes apart"), "{text}");
+    assert!(
+        text.contains("lookup") && text.contains("src/taint/control.rs:") && text.ends_with(", 1 byte apart"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -63,7 +67,7 @@ fn a_long_call_is_compared_to_its_end() {
 }
 
 #[test]
-fn a_division_by_a_secret_is_found_though_the_traces_are_equal() {
+fn a_division_by_a_secret_is_found_with_equal_traces() {
     let found = trace::compare(&inputs(8), &mut |input| sink(control::divide(input)));
     assert!(found.equal, "{found:?}");
     let text = trace::leaks(&found).expect("a division");
@@ -72,7 +76,11 @@ fn a_division_by_a_secret_is_found_though_the_traces_are_equal() {
     let public = trace::compare(&inputs(8), &mut |_| sink(control::divide(&[3; 8])));
     assert_eq!(trace::leaks(&public), None);
     assert_eq!(
-        public.variable_latency.iter().map(|slow| (slow.instruction.as_str(), slow.count, slow.secret)).collect::<Vec<_>>(),
+        public
+            .variable_latency
+            .iter()
+            .map(|slow| (slow.instruction.as_str(), slow.count, slow.secret))
+            .collect::<Vec<_>>(),
         [("div", 1, false)]
     );
 }
@@ -90,13 +98,15 @@ fn floating_point_division_by_a_secret_is_found() {
     assert!(found.equal && trace::leaks(&found).is_some_and(|text| text.contains("sqrtss")), "{found:?}");
 }
 
-/// Instructions whose place in memory is not simply their operand, each at a place that depends on the secret `rax`, below 64.
+/// Each case accesses memory at an address that depends on the secret in `rax`, which is below 64, through an
+/// instruction whose address is not simply its operand.
 #[test]
-fn unusual_memory_operands_are_seen() {
+fn unusual_memory_operands_are_traced() {
     macro_rules! cases {
         ($($name:literal $(if $feature:tt)?: $($line:literal),+;)*) => {
             [$(($name, true $(&& is_x86_feature_detected!($feature))?, (|secret, memory| {
-                // SAFETY: no more than 4096 bytes from `memory` on are read or written, which the caller owns. `rbx` is put back.
+                // SAFETY: the code accesses only the 4096 bytes at `memory`, which the caller owns. `rbx` is
+                // restored.
                 unsafe {
                     std::arch::asm!(
                         "mov r8, rbx", "push rdi", $($line),+, "pop rdi", "mov rbx, r8",
@@ -111,12 +121,14 @@ fn unusual_memory_operands_are_seen() {
         "prefetch": "prefetcht0 [rdi + rax]";
         "scaled": "mov ecx, [rdi + rax * 8 + 4]";
         "bit": "shl eax, 5", "bt [rdi], rax";
-        "push": "sub rsp, 1024", "mov rcx, rsp", "lea rsp, [rsp + rax * 8]", "push rax", "mov rsp, rcx", "add rsp, 1024";
+        "push": "sub rsp, 1024", "mov rcx, rsp", "lea rsp, [rsp + rax * 8]", "push rax", "mov rsp, rcx", "add rsp, \
+        1024";
         "string": "lea rsi, [rdi + rax]", "lodsb";
         "repeated": "lea rsi, [rdi + 64]", "mov rcx, rax", "rep movsb";
         "xlat": "lea rbx, [rdi]", "xlatb";
         "masked" if "avx2": "vmovq xmm1, rax", "vpslld xmm1, xmm1, 31", "vpmaskmovd xmm0, xmm1, [rdi]";
-        "gather" if "avx2": "vmovq xmm1, rax", "vpcmpeqd xmm2, xmm2, xmm2", "vpgatherdd xmm0, [rdi + xmm1 * 4 + 8], xmm2";
+        "gather" if "avx2": "vmovq xmm1, rax", "vpcmpeqd xmm2, xmm2, xmm2", "vpgatherdd xmm0, [rdi + xmm1 * 4 + 8], \
+        xmm2";
         "gather by half" if "avx2": "vmovq xmm2, rax", "vpsllq xmm2, xmm2, 63", "vpxor xmm1, xmm1, xmm1",
             "vpgatherqq xmm0, [rdi + xmm1], xmm2";
         "mask" if "avx512bw": "kmovq k1, rax", "vmovdqu8 zmm0{{k1}}{{z}}, [rdi]";
@@ -131,11 +143,12 @@ fn unusual_memory_operands_are_seen() {
             continue;
         }
         let mut memory = vec![0_u8; 4096];
-        let mut trace =
-            |public: Option<u64>| trace::compare(&secrets, &mut |input| case(public.unwrap_or(input[0].into()), memory.as_mut_ptr()));
+        let mut trace = |public: Option<u64>| {
+            trace::compare(&secrets, &mut |input| case(public.unwrap_or(input[0].into()), memory.as_mut_ptr()))
+        };
         let found = trace(None);
         if ["masked", "mask", "compress"].contains(&name) {
-            // A mask chooses bytes at one address: it is listed, and no finding.
+            // A mask chooses bytes at one address. A masked access is listed, and is not a finding.
             assert!(found.equal && found.masked.iter().any(|access| access.secret), "{name}: {found:?}");
         } else {
             assert!(found.divergence.is_some() && found.skipped.is_none(), "{name}: {found:?}");
@@ -145,13 +158,13 @@ fn unusual_memory_operands_are_seen() {
     }
 }
 
-/// Each register is read from its own place: the addresses differ by what the secrets differ.
+/// The decoder reads each register from its own field: the addresses differ by as much as the secrets do.
 #[test]
-fn each_register_is_known() {
+fn every_address_register_is_read() {
     macro_rules! registers {
         ($($register:literal),+) => {
             [$(($register, (|secret, memory| {
-                // SAFETY: one of the 64 bytes that the caller owns is read; the register is put back.
+                // SAFETY: the code reads one of the 64 bytes that the caller owns, and restores the register.
                 unsafe {
                     std::arch::asm!(
                         concat!("push ", $register), concat!("lea ", $register, ", [rdi + rsi]"),
@@ -162,7 +175,9 @@ fn each_register_is_known() {
             }) as fn(u64, *const u8))),+]
         };
     }
-    let cases = registers!("rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15");
+    let cases = registers!(
+        "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"
+    );
     for (name, case) in cases {
         let memory = [0; 64];
         let found = trace::compare(&[vec![3], vec![40]], &mut |input| case(input[0].into(), memory.as_ptr()));
@@ -171,7 +186,7 @@ fn each_register_is_known() {
 }
 
 #[test]
-fn wide_vectors_are_seen() {
+fn instructions_with_512_bit_vectors_are_traced() {
     if !(is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("vaes")) {
         eprintln!("skipped: no AVX-512 with VAES here");
         return;
@@ -191,7 +206,7 @@ fn wide_vectors_are_seen() {
 }
 
 #[test]
-fn memory_from_the_allocator_makes_no_difference() {
+fn addresses_on_the_heap_are_no_divergence() {
     let work = |input: &mut [u8]| {
         let parts: Vec<Vec<u8>> = (1..9).map(|part| control::copy(&[&*input, &[0; 100][..part]].concat())).collect();
         black_box(parts);
@@ -201,19 +216,19 @@ fn memory_from_the_allocator_makes_no_difference() {
 }
 
 #[test]
-fn what_differs_by_itself_is_not_blamed_on_the_secret() {
+fn a_function_whose_traces_differ_for_one_input_is_skipped() {
     let mut calls = 0;
     let found = trace::compare(&inputs(8), &mut |_| {
         calls += 1;
         black_box(control::lookup(calls));
     });
     assert!(!found.equal && found.divergence.is_none(), "{found:?}");
-    assert!(found.skipped.expect("a reason").starts_with("the same input gives different traces: "));
+    assert!(found.skipped.expect("a reason").starts_with("the same input gives traces that differ "));
     assert!(trace::leaks(&trace::compare(&inputs(8), &mut |_| ())).is_none());
 }
 
 #[test]
-fn outcomes_are_compared_each_by_itself() {
+fn only_inputs_with_the_same_outcome_are_compared() {
     let target = || Target::new("early exit", 32, control::early_exit);
     let equal = |random: &mut Random, input: &mut [u8]| {
         let (left, right) = input.split_at_mut(16);
@@ -229,33 +244,38 @@ fn outcomes_are_compared_each_by_itself() {
     assert_eq!((found.equal, found.secrets), (true, 16));
 
     let together = trace::target(&mut target().class("equal", equal).class("first", first), 1);
-    assert!(trace::leaks(&together).is_some_and(|text| text.starts_with("input 1 (equal) and input 2 (first) part: ")), "{together:?}");
+    assert!(
+        trace::leaks(&together).is_some_and(
+            |text| text.starts_with("the traces of input 1 (equal) and input 2 (first) differ at instruction ")
+        ),
+        "{together:?}"
+    );
 }
 
 #[test]
-fn a_panic_passes_through() {
+fn a_panic_of_the_traced_function_reaches_the_caller() {
     let result = std::panic::catch_unwind(|| trace::compare(&inputs(8), &mut |_| panic!("on purpose")));
     assert_eq!(result.expect_err("a panic").downcast_ref(), Some(&"on purpose"));
     assert!(trace::compare(&inputs(8), &mut |input| sink(control::equal(input))).equal);
 }
 
-/// Counts what this thread allocates.
+/// An allocator that counts the allocations of each thread.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: the system's allocator does the work.
+// SAFETY: each call is passed to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promises.
+        // SAFETY: the caller keeps the contract of this method, which is that of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises.
+        // SAFETY: the caller keeps the contract of this method, which is that of the system's allocator.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -264,7 +284,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn the_handler_allocates_nothing() {
+fn the_signal_handler_allocates_nothing() {
     let mut extra = 0;
     let found = trace::compare(&inputs(64), &mut |input| {
         let before = ALLOCATIONS.get();
@@ -282,17 +302,18 @@ extern "C" fn count(_: libc::c_int) {
 }
 
 #[test]
-fn another_handler_gets_its_traps_during_and_after() {
-    // In a process of its own: the other tests step at the same time and have the handler.
+fn a_handler_of_the_program_gets_its_traps_during_and_after_the_trace() {
+    // The test runs in its own process, because the other tests step at the same time and install the lab's handler.
     const CHILD: &str = "DEADPAN_LAB_TRAPS";
     if std::env::var_os(CHILD).is_none() {
-        let name = "another_handler_gets_its_traps_during_and_after";
+        let name = "a_handler_of_the_program_gets_its_traps_during_and_after_the_trace";
         let program = std::env::current_exe().expect("a program");
-        let child = std::process::Command::new(program).args(["--exact", name]).env(CHILD, "1").output().expect("a child");
+        let child =
+            std::process::Command::new(program).args(["--exact", name]).env(CHILD, "1").output().expect("a child");
         assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
         return;
     }
-    // SAFETY: the handler only counts, and `int3` raises the signal that it is for.
+    // SAFETY: the handler only increments an atomic counter, and `int3` raises the signal that it handles.
     unsafe {
         libc::signal(libc::SIGTRAP, count as *const () as usize);
         let found = trace::compare(&inputs(8), &mut |input| {

@@ -1,5 +1,7 @@
-//! Functions that are timed by themselves. Each run has a process of its own: it is held on one core like any program, what it finds in memory
-//! does not depend on what ran before, and its peak is its own.
+//! Kernels: functions of this program that are timed alone, without the start of a process.
+//!
+//! Each run of a kernel has its own process. The process can be kept on one core like any program, its memory does not
+//! depend on earlier runs, and its peak memory is that of one run.
 
 use std::fs::{File, OpenOptions};
 use std::hint::black_box;
@@ -11,72 +13,72 @@ use serde::{Deserialize, Serialize};
 
 use super::{Contents, tree};
 
-/// What is read or written at once.
+/// Bytes in one read or write.
 const BLOCK: usize = 1 << 20;
 /// Numbers in a block of arithmetic.
 const NUMBERS: u64 = 1 << 20;
-/// Blocks of arithmetic at full scale: a few seconds' work of one core.
+/// Blocks of arithmetic at full scale, which take one core a few seconds.
 const BLOCKS: f64 = 2000.0;
-/// Operations for a number, as the source spells them out.
+/// Integer operations for each number, as counted in the source.
 const INTEGER: f64 = 10.0;
-/// Likewise.
+/// Floating-point operations for each number, as counted in the source.
 const FLOATING: f64 = 6.0;
-/// The sum over a block of integers. It was computed in Python.
+/// The sum over a block of integers, computed independently in Python.
 const SUM: u64 = 0x5a6b_f73a_9172_f180;
 
-/// What one run is to do.
+/// The work of one run of a kernel. The measuring process sends it to the kernel's process as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// The kernel's name.
     pub kernel: String,
-    /// Bytes to work on.
+    /// The number of bytes to process.
     pub bytes: u64,
-    /// What they are.
+    /// The contents of these bytes.
     pub contents: Contents,
-    /// What all sizes were multiplied by.
+    /// The factor by which all sizes of the table are multiplied.
     pub scale: f64,
-    /// What is read.
+    /// The path that the kernel reads.
     pub input: PathBuf,
-    /// What is written.
+    /// The path that the kernel writes.
     pub output: PathBuf,
-    /// Where [`Done`] goes.
+    /// The file into which the kernel's process writes [`Done`].
     pub result: PathBuf,
 }
 
-/// What a run took.
+/// The result of one run of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Done {
-    /// Of what is timed.
+    /// The time of the kernel's work, without its preparation.
     pub seconds: f64,
-    /// Bytes, or operations.
+    /// The number of bytes or operations that were processed.
     pub amount: f64,
 }
 
-/// Why a kernel failed.
+/// The reason why a kernel or a measurement failed.
 pub type Trouble = Box<dyn std::error::Error + Send + Sync>;
 
-/// A function that is timed by itself, and checks its result.
+/// A function that is timed alone and checks its own result.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel {
-    /// With dots: `file.write`.
+    /// The name, with dots: `file.write`.
     pub name: &'static str,
-    /// Prepares, runs and times. It may use as many threads as [`threads`] says.
+    /// Prepares the work, runs it, times it and checks its result. It may use as many threads as [`threads`] returns.
     pub run: fn(&Job) -> Result<Done, Trouble>,
 }
 
-/// How many threads are as many as there are processors for this process.
+/// Returns the number of processors that this process may use.
 #[must_use]
 pub fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The bytes of a job in memory, all of them touched.
+/// Returns a buffer with the bytes of a job. All pages of the buffer have been written.
 ///
 /// # Errors
-/// If there is not so much memory in this address space.
+/// If the job has more bytes than the address space.
 pub fn contents_of(job: &Job) -> Result<Vec<u8>, Trouble> {
     let mut bytes = vec![0; usize::try_from(job.bytes)?];
-    // Zeros that come from the system are one page, many times, until somebody writes.
+    // The system maps all pages of a new buffer to one page of zeros. The first write to a page gives it memory.
     black_box(&mut bytes[..]).fill(black_box(0));
     if job.contents == Contents::Random {
         tree::fill(&mut bytes.as_mut_slice(), job.bytes, job.contents, 1)?;
@@ -84,7 +86,7 @@ pub fn contents_of(job: &Job) -> Result<Vec<u8>, Trouble> {
     Ok(bytes)
 }
 
-/// What needs nothing but this crate.
+/// Returns the kernels of this crate.
 #[must_use]
 pub fn own() -> Vec<Kernel> {
     vec![
@@ -96,7 +98,7 @@ pub fn own() -> Vec<Kernel> {
     ]
 }
 
-/// Runs `work` on each of so many blocks, from as many threads as there are processors, and gives the seconds.
+/// Runs `work` for each block number below `blocks`, on all processors, and returns the seconds that this took.
 fn on_all(blocks: u64, work: impl Fn(u64) -> Result<(), Trouble> + Sync) -> Result<f64, Trouble> {
     let next = AtomicU64::new(0);
     let worker = || {
@@ -112,12 +114,16 @@ fn on_all(blocks: u64, work: impl Fn(u64) -> Result<(), Trouble> + Sync) -> Resu
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads()).map(|_| scope.spawn(worker)).collect();
         let mine: Result<(), Trouble> = worker();
-        others.into_iter().map(|other| other.join().unwrap_or_else(|_| Err("a thread panicked".into()))).fold(mine, Result::and)
+        others
+            .into_iter()
+            .map(|other| other.join().unwrap_or_else(|_| Err("a thread panicked".into())))
+            .fold(mine, Result::and)
     })?;
     Ok(begin.elapsed().as_secs_f64())
 }
 
-/// A new file, a mebibyte at a time at positions, into the pages of the system's cache. Every mebibyte is the same: it is not the bytes that cost.
+/// Writes a new file into the system's cache, one block at a time, by offset. All blocks have the same contents, since
+/// the time does not depend on the contents.
 fn file_write(job: &Job) -> Result<Done, Trouble> {
     let mut block = vec![0; BLOCK];
     tree::fill(&mut block.as_mut_slice(), BLOCK as u64, job.contents, 1)?;
@@ -134,7 +140,7 @@ fn file_write(job: &Job) -> Result<Done, Trouble> {
     Ok(Done { seconds, amount: job.bytes as f64 })
 }
 
-/// A whole file, a mebibyte at a time at positions.
+/// Reads a whole file, one block at a time, by offset.
 fn file_read(job: &Job) -> Result<Done, Trouble> {
     let file = File::open(&job.input)?;
     let bytes = file.metadata()?.len();
@@ -160,7 +166,7 @@ fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, start)
 }
 
-/// Elsewhere all handles of a file share one position.
+/// Serializes seeks: without positioned I/O, all handles of a file share one position.
 #[cfg(not(unix))]
 static POSITION: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
@@ -180,7 +186,7 @@ fn read_at(file: &File, bytes: &mut [u8], start: u64) -> std::io::Result<()> {
     file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(bytes))
 }
 
-/// One thread copies everything into memory that it has touched before.
+/// Copies all bytes on one thread, into a buffer whose pages have been written before.
 fn memory_copy(job: &Job) -> Result<Done, Trouble> {
     let from = contents_of(job)?;
     let mut to = vec![1; from.len()];
@@ -189,13 +195,13 @@ fn memory_copy(job: &Job) -> Result<Done, Trouble> {
     black_box(&mut to[..]).copy_from_slice(black_box(&from));
     let seconds = begin.elapsed().as_secs_f64();
     if from != to {
-        return Err("the copy is not the same".into());
+        return Err("the copy differs from the source".into());
     }
     Ok(Done { seconds, amount: job.bytes as f64 })
 }
 
-/// The sum of splitmix64's output over the first million numbers, again and again: an addition, three shifts, three exclusive ors, two
-/// multiplications and the sum make ten operations each.
+/// Computes the sum of the first [`NUMBERS`] outputs of splitmix64, once for each block. Each number takes ten
+/// operations: an addition, three shifts, three exclusive ors, two multiplications, and the addition to the sum.
 fn integers(job: &Job) -> Result<Done, Trouble> {
     arithmetic(job, INTEGER, |_| {
         let sum = integer_block(black_box(0));
@@ -214,8 +220,9 @@ fn integer_block(seed: u64) -> u64 {
     sum
 }
 
-/// π as the integral of 4 / (1 + x²) over 0 to 1 by a million midpoints, again and again: two operations for x, two for the denominator, a
-/// division and the sum make six each. The sum is kept in eight parts, so that no addition waits for the one before.
+/// Computes π as the integral of 4 / (1 + x²) from 0 to 1 with [`NUMBERS`] midpoints, once for each block. Each
+/// midpoint takes six operations: two for x, two for the denominator, a division, and the addition to the sum. There
+/// are eight partial sums, so that no addition waits for the one before.
 fn floats(job: &Job) -> Result<Done, Trouble> {
     arithmetic(job, FLOATING, |_| {
         let found = float_block(black_box(1.0 / NUMBERS as f64));
@@ -241,12 +248,22 @@ fn arithmetic(job: &Job, each: f64, work: impl Fn(u64) -> Result<(), Trouble> + 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::fs;
 
+    use super::*;
+
     fn job(bytes: u64, contents: Contents) -> Job {
-        let place = std::env::temp_dir().join(format!("deadpan-lab-kernel-{}-{bytes}-{}", std::process::id(), contents.name()));
-        Job { kernel: String::new(), bytes, contents, scale: 1e-6, input: place.clone(), output: place.clone(), result: place }
+        let place =
+            std::env::temp_dir().join(format!("deadpan-lab-kernel-{}-{bytes}-{}", std::process::id(), contents.name()));
+        Job {
+            kernel: String::new(),
+            bytes,
+            contents,
+            scale: 1e-6,
+            input: place.clone(),
+            output: place.clone(),
+            result: place,
+        }
     }
 
     #[test]
@@ -256,7 +273,7 @@ mod tests {
             let written = file_write(&job).unwrap();
             assert!(written.amount == bytes as f64 && written.seconds > 0.0);
             assert_eq!(file_read(&job).unwrap().amount, bytes as f64);
-            assert!(file_write(&job).is_err(), "nothing is written over");
+            assert!(file_write(&job).is_err(), "an existing file was overwritten");
             fs::remove_file(&job.output).unwrap();
         }
     }
@@ -270,14 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn contents_in_memory_are_as_long_and_as_random_as_asked() {
+    fn contents_in_memory_have_the_length_and_the_kind_of_the_job() {
         assert_eq!(contents_of(&job(9, Contents::Zero)).unwrap(), [0; 9]);
         let random = contents_of(&job(4096, Contents::Random)).unwrap();
         assert!(random.len() == 4096 && random.iter().filter(|&&byte| byte == 0).count() < 100);
     }
 
     #[test]
-    fn a_failing_block_fails_the_whole() {
+    fn a_failing_block_fails_the_whole_run() {
         assert!(on_all(9, |number| if number == 5 { Err("five".into()) } else { Ok(()) }).is_err());
     }
 }

@@ -1,7 +1,8 @@
-//! The measuring: everything that is compared runs once in each round, in random order.
+//! Measures workloads in rounds: in each round, all variants of a workload run once, in random order.
 //!
-//! Before each run what it will write is removed, and the system writes out what it holds back: otherwise one program pays for what the one
-//! before it wrote. What is read is in the page cache, for all alike.
+//! Before each run, the lab removes the outputs of earlier runs, and the system writes its dirty pages to the disk.
+//! Otherwise a program would pay for the pages that an earlier program wrote. All variants read their input from the
+//! page cache.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,31 +19,32 @@ use crate::speed::program::{Error, Program};
 use crate::watch::{Steps, Watch};
 
 const MIB: f64 = (1 << 20) as f64;
-/// Rounds of what is no set's.
+/// The number of rounds of workloads that belong to no set.
 const ROUNDS: usize = 7;
-/// Of the memory that is free, so much may be taken by one process.
+/// The share of the free memory that one process may take.
 const MEMORY: f64 = 0.75;
 
-/// What is to be measured.
+/// What to measure, and how.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// At the size that they shall have.
+    /// The sets, already scaled.
     pub sets: Vec<Set>,
-    /// What their sizes were multiplied by.
+    /// The factor by which the sizes of the sets were multiplied.
     pub scale: f64,
-    /// What is in them.
+    /// The kinds of contents to measure.
     pub contents: Vec<Contents>,
-    /// Rounds, where they shall not follow the size.
+    /// The number of rounds. If `None`, the number depends on the size of each set.
     pub rounds: Option<usize>,
-    /// The programs that may take part beside one's own and the limits; all if none are named.
+    /// The names of the peers to measure. If `None`, all peers are measured. The program's own ways and the limits are
+    /// always measured.
     pub peers: Option<Vec<String>>,
-    /// Only workloads whose name contains one of these; all if there are none.
+    /// Parts of workload names. Only workloads whose name contains one of them are measured; all if the list is empty.
     pub only: Vec<String>,
-    /// The arguments that make this program run a kernel; the job follows as JSON.
+    /// The arguments with which this program runs a kernel. The job follows them as JSON.
     pub kernel: Vec<String>,
 }
 
-/// One workload on one set.
+/// One workload on one set with one kind of contents.
 struct Group<'o> {
     workload: &'o Workload,
     set: Option<Set>,
@@ -51,20 +53,28 @@ struct Group<'o> {
 }
 
 impl Plan {
-    /// The groups of the table in its order.
+    /// Returns the groups of the table, in the order of the table.
     fn groups<'o>(&self, offer: &'o Offer) -> Vec<Group<'o>> {
-        let wanted = |workload: &&Workload| self.only.is_empty() || self.only.iter().any(|name| workload.name.contains(name.as_str()));
+        let wanted = |workload: &&Workload| {
+            self.only.is_empty() || self.only.iter().any(|name| workload.name.contains(name.as_str()))
+        };
         let workloads: Vec<&Workload> = offer.workloads.iter().filter(wanted).collect();
         let numbers = workloads.iter().filter(|workload| workload.subject == Subject::Numbers);
-        let mut groups: Vec<Group<'o>> =
-            numbers.map(|workload| Group { workload, set: None, contents: None, rounds: self.rounds.unwrap_or(ROUNDS) }).collect();
+        let mut groups: Vec<Group<'o>> = numbers
+            .map(|workload| Group { workload, set: None, contents: None, rounds: self.rounds.unwrap_or(ROUNDS) })
+            .collect();
         for set in &self.sets {
             for (number, &contents) in self.contents.iter().enumerate() {
                 for workload in workloads.iter().filter(|workload| set.has(workload.subject)) {
-                    // Where nothing goes in, there are no contents: once is enough.
+                    // A workload without input has no contents, so it is measured once.
                     let contents = (workload.subject != Subject::Amount).then_some(contents);
                     if contents.is_some() || number == 0 {
-                        groups.push(Group { workload, set: Some(*set), contents, rounds: self.rounds.unwrap_or(set.rounds()) });
+                        groups.push(Group {
+                            workload,
+                            set: Some(*set),
+                            contents,
+                            rounds: self.rounds.unwrap_or(set.rounds()),
+                        });
                     }
                 }
             }
@@ -72,11 +82,13 @@ impl Plan {
         groups
     }
 
+    /// Returns whether this way is measured.
     fn takes(&self, way: &Way) -> bool {
-        way.role != Role::Peer || self.peers.as_ref().is_none_or(|peers| peers.iter().any(|peer| way.names().any(|name| name == peer)))
+        way.role != Role::Peer
+            || self.peers.as_ref().is_none_or(|peers| peers.iter().any(|peer| way.names().any(|name| name == peer)))
     }
 
-    /// How many steps a watch will see.
+    /// Returns the number of steps that [`measure`] reports to its watch.
     #[must_use]
     pub fn steps(&self, offer: &Offer) -> u64 {
         let of = |group: &Group<'_>| {
@@ -89,17 +101,23 @@ impl Plan {
 }
 
 impl Way {
-    /// The programs in its name: `cp, cat` are two.
+    /// Returns the programs in the name of the way: `cp, cat` are two.
     fn names(&self) -> impl Iterator<Item = &str> {
         self.name.split(", ").map(|name| name.split(' ').next().unwrap_or_default())
     }
 }
 
-/// The names of the programs that workloads are held against, each once.
+/// Returns the names of all peers of the workloads, each name once.
 #[must_use]
 pub fn variants(offer: &Offer) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in offer.workloads.iter().flat_map(|workload| &workload.ways).filter(|way| way.role == Role::Peer).flat_map(Way::names) {
+    for name in offer
+        .workloads
+        .iter()
+        .flat_map(|workload| &workload.ways)
+        .filter(|way| way.role == Role::Peer)
+        .flat_map(Way::names)
+    {
         if !names.iter().any(|other| other == name) {
             names.push(name.to_owned());
         }
@@ -107,11 +125,13 @@ pub fn variants(offer: &Offer) -> Vec<String> {
     names
 }
 
-/// Measures everything; `show` gets the rows of each workload as soon as they are known. If `watch` stops the run, what is known so far is
-/// the result.
+/// Measures the workloads of `offer` as `plan` says, in the folders of `place`.
+///
+/// `show` gets the rows of each workload as soon as they are known. If `watch` stops the run, the result contains the
+/// rows that are known by then.
 ///
 /// # Errors
-/// If the folder for all this cannot be used, or no process be started.
+/// If a folder of `place` cannot be read or written, or no process can be started.
 pub fn measure(
     plan: &Plan,
     offer: &Offer,
@@ -143,7 +163,8 @@ pub fn measure(
             }
             continue;
         }
-        if let (Subject::File | Subject::Folder, Some(set), Some(contents)) = (group.workload.subject, group.set, group.contents)
+        if let (Subject::File | Subject::Folder, Some(set), Some(contents)) =
+            (group.workload.subject, group.set, group.contents)
             && there != Some((set, contents))
         {
             bench.place.make(&set, contents)?;
@@ -163,20 +184,22 @@ struct Bench<'b> {
     place: &'b mut Workplace,
     runner: Runner,
     random: Random,
-    /// What became of setting up, by the line that does it.
+    /// The setup lines that have run, each with its error if it failed.
     setups: HashMap<&'static str, Option<String>>,
+    /// The processor of the variants on one core.
     processor: Option<usize>,
 }
 
-/// One variant of a way, and what was seen of it.
+/// One variant of a way, and its measurements.
 struct Variant<'o> {
     way: &'o Way,
     name: &'static str,
     processor: Option<usize>,
-    /// For each operation.
+    /// The measurements of each operation.
     seen: Vec<Seen>,
 }
 
+/// The measurements of one operation of one variant.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     seconds: Vec<f64>,
@@ -187,22 +210,27 @@ struct Seen {
 }
 
 impl Bench<'_> {
-    /// A set that the disk has no room for is left out, visibly.
+    /// Returns the note for a set that does not fit on the disk. The table leaves out such a set.
     fn no_room(&self, group: &Group<'_>) -> Option<String> {
         let set = group.set.filter(|_| group.workload.subject != Subject::Memory)?;
         let free = self.place.free()?.saturating_add(self.occupied());
         (set.disk() > free).then(|| {
             let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
-            format!("skipped: set {}: it needs {:.1} GiB on the disk, and {:.1} GiB are free", set.name, gib(set.disk()), gib(free))
+            format!(
+                "skipped: set {}: needs {:.1} GiB on the disk, and {:.1} GiB are free",
+                set.name,
+                gib(set.disk()),
+                gib(free)
+            )
         })
     }
 
-    /// What lies there now makes room for what comes.
+    /// Returns the size of the present input file, which will be removed before the next input is made.
     fn occupied(&self) -> u64 {
         fs::metadata(self.place.input()).map_or(0, |about| if about.is_file() { about.len() } else { 0 })
     }
 
-    /// All rounds of one workload on one set.
+    /// Measures all rounds of one group and returns its rows.
     fn group(&mut self, group: &Group<'_>, steps: &mut Steps<'_>) -> Result<Vec<GenerationRow>, Trouble> {
         let mut variants = self.variants(group);
         let mut order: Vec<usize> = (0..variants.len()).collect();
@@ -220,7 +248,7 @@ impl Bench<'_> {
                     }
                     let result = self.run(group, variant, operation, round);
                     if steps.stopped() {
-                        // What Ctrl-C ended is no measurement.
+                        // Ctrl-C may have ended this program too early, so its time does not count.
                         break 'rounds;
                     }
                     if let Err(reason) = result {
@@ -234,15 +262,24 @@ impl Bench<'_> {
         Ok(rows(group, &variants))
     }
 
-    /// Who takes part, with a reason for those that cannot.
+    /// Returns the variants of a group. If a variant cannot run here, each of its operations contains
+    /// the reason.
     fn variants<'o>(&mut self, group: &Group<'o>) -> Vec<Variant<'o>> {
         let mut variants = Vec::new();
         for way in group.workload.ways.iter().filter(|way| self.plan.takes(way)) {
             let reason = self.unfit(group, way);
-            let seen = |reason: Option<String>| vec![Seen { skipped: reason, ..Seen::default() }; group.workload.operations.len()];
+            let seen = |reason: Option<String>| {
+                vec![Seen { skipped: reason, ..Seen::default() }; group.workload.operations.len()]
+            };
             if way.role == Role::Own {
-                let alone = self.processor.is_none().then(|| "this system cannot hold a process on one core".to_owned());
-                variants.push(Variant { way, name: ONE_CORE, processor: self.processor, seen: seen(reason.clone().or(alone)) });
+                let alone =
+                    self.processor.is_none().then(|| "this system cannot keep a process on one core".to_owned());
+                variants.push(Variant {
+                    way,
+                    name: ONE_CORE,
+                    processor: self.processor,
+                    seen: seen(reason.clone().or(alone)),
+                });
                 variants.push(Variant { way, name: ALL_CORES, processor: None, seen: seen(reason) });
             } else {
                 variants.push(Variant { way, name: way.name, processor: None, seen: seen(reason) });
@@ -251,7 +288,7 @@ impl Bench<'_> {
         variants
     }
 
-    /// Why a way cannot be gone here.
+    /// Returns the reason why this way cannot run here, if there is one.
     fn unfit(&mut self, group: &Group<'_>, way: &Way) -> Option<String> {
         if let (Subject::Memory, Some(set)) = (group.workload.subject, group.set)
             && let Some(reason) = no_memory(set.bytes)
@@ -270,20 +307,29 @@ impl Bench<'_> {
                 }
             }
         }
-        if way.role == Role::Peer && way.actions.iter().any(|action| matches!(action, Action::Shell(_))) && !installed(way.program()) {
+        if way.role == Role::Peer
+            && way.actions.iter().any(|action| matches!(action, Action::Shell(_)))
+            && !installed(way.program())
+        {
             return Some(format!("{} is not installed", way.program()));
         }
         let setup = way.setup?;
         if !self.setups.contains_key(setup) {
-            let result = self.place.shell(setup).err().map(|reason| format!("it cannot be set up: {reason}"));
+            let result = self.place.shell(setup).err().map(|reason| format!("cannot be set up: {reason}"));
             self.setups.insert(setup, result);
             way.teardown.into_iter().for_each(|line| self.place.at_the_end(line));
         }
         self.setups.get(setup).cloned().flatten()
     }
 
-    /// One run of one operation.
-    fn run(&mut self, group: &Group<'_>, variant: &mut Variant<'_>, operation: usize, round: usize) -> Result<(), Trouble> {
+    /// Runs one operation once and records its time.
+    fn run(
+        &mut self,
+        group: &Group<'_>,
+        variant: &mut Variant<'_>,
+        operation: usize,
+        round: usize,
+    ) -> Result<(), Trouble> {
         let bytes = group.set.map_or(0, |set| set.bytes);
         let fits = memory().is_none_or(|memory| bytes < memory / 2);
         if matches!(group.workload.subject, Subject::File | Subject::Folder) && operation == 0 && fits {
@@ -291,7 +337,11 @@ impl Bench<'_> {
         }
         let action = variant.way.actions[operation];
         let program = self.program(group, action, operation)?;
-        let program = self.place.environment().into_iter().fold(program, |program, (name, value)| program.environment(name, value));
+        let program = self
+            .place
+            .environment()
+            .into_iter()
+            .fold(program, |program, (name, value)| program.environment(name, value));
         let program = variant.processor.into_iter().fold(program, Program::on);
         let (took, peak) = self.runner.whole(&program).map_err(reason)?;
         let seen = &mut variant.seen[operation];
@@ -316,8 +366,11 @@ impl Bench<'_> {
             Action::Run(line) => Program::new(line, line.split(' ').map(|word| self.place.fill(word, bytes))),
             Action::Shell(line) => Program::shell(line, self.place.fill(line, bytes)),
             Action::Kernel(name) => {
-                let (input, output) =
-                    if operation == 0 { (self.place.input(), self.place.made()) } else { (self.place.made(), self.place.out()) };
+                let (input, output) = if operation == 0 {
+                    (self.place.input(), self.place.made())
+                } else {
+                    (self.place.made(), self.place.out())
+                };
                 let job = Job {
                     kernel: name.to_owned(),
                     bytes,
@@ -333,15 +386,19 @@ impl Bench<'_> {
         })
     }
 
-    /// Once, off the clock: what came back must be what went in; where nothing goes in, as many bytes as were asked for must come out.
+    /// Checks the result of a program in the first round, outside of the timing.
+    ///
+    /// The output of the second operation must be equal to the input. The output of a workload without input must have
+    /// the size of the set.
     fn check(&self, group: &Group<'_>, way: &Way, operation: usize, round: usize) -> Result<(), Trouble> {
         if round > 0 {
             return Ok(());
         }
         if operation == 1 && self.place.out().exists() && !self.place.same()? {
-            return Err("what came back is not what went in".into());
+            return Err("the final output differs from the input".into());
         }
-        if let (Subject::Amount, Some(set), Ok(about)) = (group.workload.subject, group.set, fs::metadata(self.place.made()))
+        if let (Subject::Amount, Some(set), Ok(about)) =
+            (group.workload.subject, group.set, fs::metadata(self.place.made()))
             && about.len() != set.bytes
         {
             return Err(format!("{} wrote {} bytes instead of {}", way.name, about.len(), set.bytes).into());
@@ -356,7 +413,7 @@ fn title(group: &Group<'_>) -> String {
     format!("{set}{contents}{}", group.workload.name)
 }
 
-/// The rows of a group: operation by operation, and in each the variants in their order.
+/// Returns the rows of a group: all variants of the first operation, then all variants of the second.
 fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     let mut rows = Vec::new();
     for (index, operation) in group.workload.operations.iter().enumerate() {
@@ -367,7 +424,7 @@ fn rows(group: &Group<'_>, variants: &[Variant<'_>]) -> Vec<GenerationRow> {
     rows
 }
 
-/// Gives each rate as a multiple of the first that there is.
+/// Sets the ratio of each row: its rate relative to the first rate that is known.
 fn beside_first(rows: &mut [GenerationRow]) {
     let Some(first) = rows.iter().find_map(|row| row.rate) else { return };
     for row in rows {
@@ -378,12 +435,16 @@ fn beside_first(rows: &mut [GenerationRow]) {
 fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) -> GenerationRow {
     let seen = &variant.seen[index];
     let unit = if group.workload.subject == Subject::Numbers { ("Mop/s", 1e6) } else { ("MiB/s", MIB) };
-    // What failed in a later round has no figure either: the program does not do its work.
+    // A program that fails in a later round has no figure either, since it does not do its work reliably.
     let measured = seen.skipped.is_none() && !seen.seconds.is_empty();
     let rate = |seconds: f64| seen.amount / seconds.max(1e-9) / unit.1;
     let mut rates: Vec<f64> = seen.seconds.iter().copied().map(rate).collect();
     let minimum = seen.seconds.iter().copied().fold(f64::INFINITY, f64::min);
-    let skipped = if measured { None } else { Some(seen.skipped.clone().unwrap_or_else(|| "the run was ended before".to_owned())) };
+    let skipped = if measured {
+        None
+    } else {
+        Some(seen.skipped.clone().unwrap_or_else(|| "the run was stopped before this operation".to_owned()))
+    };
     GenerationRow {
         set: group.set.map_or_else(String::new, |set| set.name.to_string()),
         contents: group.contents.map_or_else(String::new, |contents| contents.name().to_owned()),
@@ -402,56 +463,65 @@ fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) 
         fastest: measured.then(|| rate(minimum)),
         minimum: measured.then_some(minimum),
         ratio: None,
-        processor_seconds: (measured && !seen.processor_seconds.is_empty()).then(|| median(&mut seen.processor_seconds.clone())),
+        processor_seconds: (measured && !seen.processor_seconds.is_empty())
+            .then(|| median(&mut seen.processor_seconds.clone())),
         peak_memory: if measured { seen.peak } else { None },
         rounds: seen.seconds.len(),
         skipped,
     }
 }
 
-/// Whether a program is on the search path.
+/// Returns whether a program is on the search path. An absolute path counts as installed.
 fn installed(program: &str) -> bool {
-    std::env::var_os("PATH").is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()))
         || Path::new(program).is_absolute()
 }
 
-/// Bytes of memory that nobody needs, or that hold what is on the disk as well.
+/// Returns the bytes of memory that the system can give to new processes. This includes caches that it can drop.
 fn memory() -> Option<u64> {
     let info = fs::read_to_string("/proc/meminfo").ok()?;
     let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// A word of warning where the figures will be the disk's.
+/// Returns the note for a set that exceeds the page cache, so that the figures depend on the disk.
 fn beyond_cache(set: &Set) -> Option<String> {
     let memory = memory()?;
-    // What is read, what is made of it, and what becomes of that.
+    // The input and the outputs of both operations are in the cache at the same time.
     (set.bytes.saturating_mul(3) > memory).then(|| {
         format!(
-            "note: set {}: what is read and written does not fit into the {:.1} GiB of memory that are free: the disk is measured too",
+            "note: set {}: inputs and outputs do not fit into the {:.1} GiB of free memory, so the figures include the \
+            disk",
             set.name,
             memory as f64 / (1_u64 << 30) as f64
         )
     })
 }
 
-/// Why so many bytes cannot be worked on in memory: what goes in and what comes out are there together.
+/// Returns the reason why a set of this size does not fit into memory, if it does not.
 fn no_memory(bytes: u64) -> Option<String> {
     let free = memory()?;
+    // Input and output are in memory at the same time.
     let need = bytes.saturating_mul(2).saturating_add(512 << 20);
     let gib = |bytes: u64| bytes as f64 / (1_u64 << 30) as f64;
-    (need as f64 > MEMORY * free as f64)
-        .then(|| format!("it needs {:.1} GiB of memory, and {:.1} GiB are free, of which it may have three quarters", gib(need), gib(free)))
+    (need as f64 > MEMORY * free as f64).then(|| {
+        format!("needs {:.1} GiB of memory; three quarters of the free {:.1} GiB may be used", gib(need), gib(free))
+    })
 }
 
-/// Why a program failed, in one line.
+/// Describes in one line why a program failed.
 fn reason(error: Error) -> Trouble {
     match error {
         Error::Failed { status, stderr, .. } => {
-            let said = stderr.lines().find(|line| line.starts_with("error")).or_else(|| stderr.lines().last()).unwrap_or("it said nothing");
-            format!("it failed ({status}): {said}").into()
+            let said = stderr
+                .lines()
+                .find(|line| line.starts_with("error"))
+                .or_else(|| stderr.lines().last())
+                .unwrap_or("no message");
+            format!("failed ({status}): {said}").into()
         }
-        Error::Start { source, .. } => format!("it cannot be started: {source}").into(),
+        Error::Start { source, .. } => format!("cannot be started: {source}").into(),
         other => other.into(),
     }
 }

@@ -1,8 +1,9 @@
-//! What needs no program of one's own: files without anything done to them, and arithmetic. The other figures are read against these.
+//! Workloads that need no other program: plain files and arithmetic. They show what the machine can do, and so give a
+//! scale for the figures of the other workloads.
 
 use super::{Action, Operation, Subject, Way, Workload};
 
-/// In the order of the table.
+/// Returns the workloads of this crate, in the order of the table.
 #[must_use]
 pub fn workloads() -> Vec<Workload> {
     let numbers = |name, kernel| Workload {

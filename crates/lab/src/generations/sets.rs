@@ -1,4 +1,4 @@
-//! What is worked on: files of four sizes and a folder, of zeros or of random bytes.
+//! The inputs of the workloads: files of four sizes and a folder, with zeros or with random bytes.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,27 +7,27 @@ use super::Subject;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// One set at its full size.
+/// One set: a file or a folder of a given size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Set {
-    /// Its letter.
+    /// The letter that names the set.
     pub name: char,
-    /// File or folder.
+    /// Whether the set is a file or a folder.
     pub shape: Shape,
-    /// Bytes.
+    /// The number of bytes in the file, or in all files of the folder.
     pub bytes: u64,
 }
 
 /// Whether a set is a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One file; also bytes in memory.
+    /// One file. Workloads on bytes in memory use the same size.
     File,
-    /// A folder; see [`entries`](super::entries).
+    /// A folder with the files of [`entries`](super::entries).
     Folder,
 }
 
-/// All sets.
+/// All sets at their full size.
 pub const SETS: [Set; 5] = [
     Set { name: 'A', shape: Shape::File, bytes: 300 * MIB },
     Set { name: 'B', shape: Shape::File, bytes: GIB },
@@ -37,13 +37,13 @@ pub const SETS: [Set; 5] = [
 ];
 
 impl Set {
-    /// The same, smaller or larger.
+    /// Returns the set with its size multiplied by `scale`; the size is at least one byte.
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
         Self { bytes: ((self.bytes as f64 * scale).round() as u64).max(1), ..self }
     }
 
-    /// Whether a workload on such a thing is run in this set.
+    /// Returns whether workloads with this kind of input run on this set.
     #[must_use]
     pub fn has(&self, subject: Subject) -> bool {
         match subject {
@@ -53,13 +53,14 @@ impl Set {
         }
     }
 
-    /// The bytes on the disk that its workloads need at one time: what is worked on, what is made of it, what becomes of that, and a little.
+    /// Returns the bytes on the disk that the workloads of this set need at one time: the input, the outputs of two
+    /// operations, and a reserve.
     #[must_use]
     pub fn disk(&self) -> u64 {
         self.bytes.saturating_mul(3).saturating_add(self.bytes / 50 + 64 * MIB)
     }
 
-    /// Its letter and its size in words.
+    /// Describes the set in words, for example `a file of 300 MiB`.
     #[must_use]
     pub fn what(&self) -> String {
         let size = match self.bytes {
@@ -73,7 +74,7 @@ impl Set {
         }
     }
 
-    /// Rounds, where nobody says how many: more where they are short.
+    /// Returns the default number of rounds. Small sets have more rounds, since their rounds are short.
     #[must_use]
     pub fn rounds(&self) -> usize {
         match self.bytes {
@@ -84,24 +85,24 @@ impl Set {
     }
 }
 
-/// A number without digits that say nothing.
+/// Formats a number with at most two decimal places and without trailing zeros.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What is in the files.
+/// The contents of the files of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contents {
-    /// Zeros, written, not holes.
+    /// Zeros, which are written: the files have no holes.
     Zero,
-    /// Bytes that do not repeat.
+    /// Random bytes that do not repeat.
     Random,
 }
 
 impl Contents {
-    /// Its name.
+    /// Returns the name in tables and options: `zero` or `random`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_shrink_and_need_three_times_their_size() {
+    fn scaled_sets_are_smaller_and_sets_need_three_times_their_size_on_the_disk() {
         let small = SETS.map(|set| set.scaled(0.01));
         assert_eq!(small.map(|set| set.bytes), [3_145_728, 10_737_418, 32_212_255, 107_374_182, 107_374_182]);
         assert!(SETS.iter().all(|set| set.disk() > 3 * set.bytes));
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_rounds_follow_the_size() {
+    fn descriptions_and_rounds_follow_the_size() {
         assert_eq!(SETS[0].what(), "a file of 300 MiB");
         assert_eq!(SETS[2].what(), "a file of 3 GiB");
         assert_eq!(SETS[0].scaled(0.0005).what(), "a file of 157286 bytes");
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn workloads_run_where_they_belong() {
+    fn workloads_run_on_sets_of_their_kind() {
         let of = |subject| SETS.iter().filter(|set| set.has(subject)).map(|set| set.name).collect::<String>();
         assert_eq!(of(Subject::File), "ABCD");
         assert_eq!(of(Subject::Folder), "E");

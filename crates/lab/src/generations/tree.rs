@@ -1,5 +1,5 @@
-//! The folder: a few large files, many small ones, and files between, as in a folder that somebody works in. Names, sizes and bytes follow
-//! from the number of bytes alone.
+//! Writes the folder of set E: a few large files, many small files, and files of medium size, as in a folder that a
+//! person works in. Names, sizes and contents depend only on the total number of bytes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,36 +9,41 @@ use super::Contents;
 use crate::random::Random;
 
 const MIB: u64 = 1 << 20;
-/// Large files; together they have three quarters of the bytes.
+/// The number of large files. Together they have three quarters of the bytes.
 const LARGE: u64 = 10;
-/// Small files in a folder of [`FULL`] bytes.
+/// The number of small files in a folder of [`FULL`] bytes.
 const SMALL: u64 = 10_000;
-/// The least and the most bytes in a small file.
+/// The minimum and the maximum number of bytes in a small file.
 const SMALL_BYTES: (u64, u64) = (100, 8_000);
-/// The size that the numbers here are for.
+/// The full size of the folder. A smaller folder has proportionally fewer small files and smaller medium files.
 const FULL: u64 = 10 << 30;
-/// The seed of sizes and bytes.
+/// The seed for sizes and contents.
 const SEED: u64 = 10;
-/// What is written at once.
+/// Bytes in one write.
 const BLOCK: usize = 1 << 20;
 
 /// One file of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// From the folder, with `/`.
+    /// The path relative to the folder, with `/` between components.
     pub name: String,
-    /// Bytes in it.
+    /// The number of bytes in the file.
     pub bytes: u64,
 }
 
-/// The files of a folder of so many bytes: ten that hold three quarters of them; ten thousand of 100 to 8000 bytes (in a smaller folder fewer,
-/// but ten), a hundred in a folder; and the rest in files of 1 to 16 MiB (in a smaller folder smaller).
+/// Returns the files of a folder that has `bytes` bytes in total.
+///
+/// Ten large files have three quarters of the bytes. Small files have 100 to 8000 bytes each, a hundred of them in a
+/// folder; there are ten thousand at the full size of 10 GiB, and proportionally fewer in a smaller folder, but at
+/// least ten. Medium files have the rest of the bytes: 1 to 16 MiB each at the full size, and proportionally less in a
+/// smaller folder.
 #[must_use]
 pub fn entries(bytes: u64) -> Vec<Entry> {
     let mut random = Random::new(SEED);
     let scale = bytes as f64 / FULL as f64;
     let large = bytes / 4 * 3 / LARGE;
-    let mut all: Vec<Entry> = (0..LARGE).map(|number| Entry { name: format!("large/{number:02}.bin"), bytes: large }).collect();
+    let mut all: Vec<Entry> =
+        (0..LARGE).map(|number| Entry { name: format!("large/{number:02}.bin"), bytes: large }).collect();
     let mut rest = bytes - large * LARGE;
     for number in 0..small(bytes) {
         let size = (SMALL_BYTES.0 + random.below(SMALL_BYTES.1 - SMALL_BYTES.0 + 1)).min(rest);
@@ -61,20 +66,20 @@ fn small(bytes: u64) -> u64 {
     ((SMALL as f64 * (bytes as f64 / FULL as f64)).round() as u64).max(10)
 }
 
-/// What is in a folder of so many bytes.
+/// Describes the files of a folder that has `bytes` bytes in total.
 pub(super) fn words(bytes: u64) -> String {
     let medium = entries(bytes).iter().filter(|entry| entry.name.starts_with("medium/")).count();
     let large = bytes / 4 * 3 / LARGE;
     let size = if large >= MIB { format!("{} MiB", large / MIB) } else { format!("{} KiB", large >> 10) };
     format!(
-        "{LARGE} files of {size}, {medium} between, {} of {} to {} bytes in folders of a hundred",
+        "{LARGE} large files of {size}, {medium} medium files, {} small files of {} to {} bytes in folders of 100",
         small(bytes),
         SMALL_BYTES.0,
         SMALL_BYTES.1
     )
 }
 
-/// Writes the folder, which is new.
+/// Writes the files of the folder. The folder must not have any of these files yet.
 pub(super) fn write(folder: &Path, bytes: u64, contents: Contents) -> io::Result<()> {
     for (number, entry) in entries(bytes).iter().enumerate() {
         let path = folder.join(&entry.name);
@@ -86,7 +91,7 @@ pub(super) fn write(folder: &Path, bytes: u64, contents: Contents) -> io::Result
     Ok(())
 }
 
-/// Writes so many bytes: zeros, or the stream of this seed.
+/// Writes `bytes` bytes: zeros, or the random stream of `seed`.
 pub(super) fn fill(file: &mut impl Write, bytes: u64, contents: Contents, seed: u64) -> io::Result<()> {
     let mut random = Random::new(seed);
     let mut block = vec![0; BLOCK.min(usize::try_from(bytes).unwrap_or(BLOCK))];
@@ -104,8 +109,9 @@ pub(super) fn fill(file: &mut impl Write, bytes: u64, contents: Contents, seed: 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::collections::HashSet;
+
+    use super::*;
 
     #[test]
     fn a_folder_has_exactly_its_bytes_at_every_size() {
@@ -117,17 +123,22 @@ mod tests {
     }
 
     #[test]
-    fn the_full_folder_is_what_its_words_say() {
+    fn the_full_folder_agrees_with_its_description() {
         let all = entries(FULL);
         let of = |kind: &str| all.iter().filter(|entry| entry.name.starts_with(kind)).collect::<Vec<_>>();
         assert!(of("large/").len() == 10 && of("large/").iter().all(|entry| entry.bytes == 768 * MIB));
         assert!(of("small/").len() == 10_000 && of("small/").iter().all(|entry| (100..=8_000).contains(&entry.bytes)));
         assert!((250..350).contains(&of("medium/").len()), "{}", of("medium/").len());
-        assert!(words(FULL).contains("10 files of 768 MiB") && words(FULL).contains("10000 of 100 to 8000 bytes"), "{}", words(FULL));
+        assert!(
+            words(FULL).contains("10 large files of 768 MiB")
+                && words(FULL).contains("10000 small files of 100 to 8000 bytes"),
+            "{}",
+            words(FULL)
+        );
     }
 
     #[test]
-    fn zeros_are_zeros_and_random_bytes_are_the_same_again() {
+    fn zeros_are_zeros_and_a_seed_repeats_its_random_bytes() {
         let filled = |contents, seed| {
             let mut bytes = Vec::new();
             fill(&mut bytes, (BLOCK + 7) as u64, contents, seed).unwrap();
@@ -136,11 +147,11 @@ mod tests {
         assert_eq!(filled(Contents::Zero, 1), vec![0; BLOCK + 7]);
         let one = filled(Contents::Random, 1);
         assert!(one == filled(Contents::Random, 1) && one != filled(Contents::Random, 2));
-        assert_ne!(one[..7], one[BLOCK..], "a block is not repeated");
+        assert_ne!(one[..7], one[BLOCK..], "the second block repeats the first");
     }
 
     #[test]
-    fn what_is_written_is_what_was_planned() {
+    fn the_written_files_have_the_planned_sizes() {
         let folder = std::env::temp_dir().join(format!("deadpan-lab-tree-{}", std::process::id()));
         write(&folder, 200_000, Contents::Random).unwrap();
         for entry in entries(200_000) {

@@ -1,20 +1,23 @@
-//! Is it as fast as wanted? If not: is this machine any faster with these bytes at all?
+//! Compares measured rates with target rates, and with the limits: the rates of the least work with the same bytes.
 
 use super::{ALL_CORES, Workload};
 use crate::record::{BesideLimit, GenerationRow, Role, TargetOutcome, TargetVerdict};
 
-/// What is wanted, as a multiple of the figure to beat.
+/// A target is met at this multiple of the target rate.
 pub const WANTED: f64 = 1.5;
-/// As large a share of a limit's rate counts as reaching it. What is exceeded by more than as much was no limit, unless all of them are.
+/// A limit is reached at this share of its rate. A rate above the limit's rate divided by this share shows that the
+/// limit was measured too slow; such a limit counts only if all other limits are reached too.
 pub const AT_LIMIT: f64 = 0.9;
 
-/// A verdict for each figure to beat and each set: on the row of all cores, and of the contents that were slower.
+/// Returns a verdict for each target rate and each set. The verdict is about the variant on all cores, with the slower
+/// one of the kinds of contents.
 #[must_use]
 pub fn judge(workloads: &[Workload], rows: &[GenerationRow]) -> Vec<TargetVerdict> {
     let mut verdicts: Vec<TargetVerdict> = Vec::new();
     for row in rows.iter().filter(|row| row.role == Role::Own && row.variant == ALL_CORES) {
         let workload = workloads.iter().find(|workload| workload.name == row.workload);
-        let operation = workload.and_then(|workload| workload.operations.iter().find(|operation| operation.name == row.operation));
+        let operation =
+            workload.and_then(|workload| workload.operations.iter().find(|operation| operation.name == row.operation));
         let Some(beat) = operation.and_then(|operation| operation.beat) else { continue };
         let verdict = verdict(row, rows, beat);
         match verdicts.iter_mut().find(|other| same_target(other, &verdict)) {
@@ -30,7 +33,7 @@ fn same_target(one: &TargetVerdict, other: &TargetVerdict) -> bool {
     one.workload == other.workload && one.operation == other.operation && one.set == other.set
 }
 
-/// What was not measured is the slowest.
+/// Returns whether `one` is slower than `other`. A rate that was not measured counts as zero.
 fn slower(one: &TargetVerdict, other: &TargetVerdict) -> bool {
     one.rate.unwrap_or(0.0) < other.rate.unwrap_or(0.0)
 }
@@ -41,14 +44,16 @@ fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerd
     let is_reached = |limit: &&BesideLimit| limit.ratio >= AT_LIMIT && (beyond_all || limit.ratio <= 1.0 / AT_LIMIT);
     let mut reached = limits.iter().filter(is_reached).map(|limit| limit.name.as_str());
     let beside: Vec<String> = limits.iter().map(|limit| format!("{:.2} × {}", limit.ratio, limit.name)).collect();
-    let beside = if beside.is_empty() { "no limit was measured beside it".to_owned() } else { beside.join(", ") };
+    let beside = if beside.is_empty() { "no limit was measured".to_owned() } else { beside.join(", ") };
     let (outcome, reason) = match (row.rate, reached.next()) {
         (None, _) => (TargetOutcome::Skipped, row.skipped.clone().unwrap_or_else(|| "not measured".to_owned())),
-        (Some(rate), _) if rate >= WANTED * beat => (TargetOutcome::Met, format!("{:.2} × the figure to beat; {beside}", rate / beat)),
-        (Some(rate), Some(limit)) => {
-            (TargetOutcome::AtLimit, format!("the limit is {limit}: {beside}; {:.2} × the figure to beat", rate / beat))
+        (Some(rate), _) if rate >= WANTED * beat => {
+            (TargetOutcome::Met, format!("{:.2} × the target; {beside}", rate / beat))
         }
-        (Some(rate), None) => (TargetOutcome::Missed, format!("{:.2} × the figure to beat; {beside}", rate / beat)),
+        (Some(rate), Some(limit)) => {
+            (TargetOutcome::AtLimit, format!("the limit is {limit}: {beside}; {:.2} × the target", rate / beat))
+        }
+        (Some(rate), None) => (TargetOutcome::Missed, format!("{:.2} × the target; {beside}", rate / beat)),
     };
     TargetVerdict {
         workload: row.workload.clone(),
@@ -64,7 +69,7 @@ fn verdict(row: &GenerationRow, rows: &[GenerationRow], beat: f64) -> TargetVerd
     }
 }
 
-/// Beside each limit that was measured in the same rounds, the slowest limit last.
+/// Returns the rate of `row` relative to each limit that was measured in the same rounds, the slowest limit last.
 fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
     let beside = |other: &&GenerationRow| {
         other.role == Role::Limit
@@ -73,7 +78,8 @@ fn limits(row: &GenerationRow, rows: &[GenerationRow]) -> Vec<BesideLimit> {
             && other.set == row.set
             && other.contents == row.contents
     };
-    let ratio = |limit: &GenerationRow| Some(BesideLimit { name: limit.variant.clone(), ratio: row.rate? / limit.rate? });
+    let ratio =
+        |limit: &GenerationRow| Some(BesideLimit { name: limit.variant.clone(), ratio: row.rate? / limit.rate? });
     let mut limits: Vec<BesideLimit> = rows.iter().filter(beside).filter_map(ratio).collect();
     limits.sort_by(|one, other| one.ratio.total_cmp(&other.ratio));
     limits
@@ -117,23 +123,23 @@ mod tests {
     }
 
     #[test]
-    fn half_as_fast_again_is_met_whatever_the_limits() {
+    fn a_target_is_met_at_one_and_a_half_times_its_rate_whatever_the_limits() {
         assert_eq!(outcome(Some(1500.0), &[]).outcome, TargetOutcome::Met);
         assert_eq!(outcome(Some(1500.0), &[("cp", 9000.0)]).outcome, TargetOutcome::Met);
         assert_eq!(outcome(Some(1499.9), &[("cp", 9000.0)]).outcome, TargetOutcome::Missed);
     }
 
     #[test]
-    fn a_limit_within_a_tenth_is_named() {
+    fn a_rate_within_a_tenth_of_a_limit_is_at_the_limit_and_names_it() {
         let found = outcome(Some(900.0), &[("cp", 1000.0), ("plain write", 1800.0)]);
         assert_eq!(found.outcome, TargetOutcome::AtLimit);
-        assert_eq!(found.reason, "the limit is cp: 0.50 × plain write, 0.90 × cp; 0.90 × the figure to beat");
+        assert_eq!(found.reason, "the limit is cp: 0.50 × plain write, 0.90 × cp; 0.90 × the target");
         assert_eq!(outcome(Some(899.0), &[("cp", 1000.0), ("plain write", 1800.0)]).outcome, TargetOutcome::Missed);
     }
 
-    /// A plain write that a neighbour held up is no reason to be content.
+    /// Other load on the machine can slow down the measurement of one limit. A rate above that limit proves nothing.
     #[test]
-    fn a_limit_that_is_exceeded_while_another_is_far_is_none() {
+    fn a_limit_that_is_exceeded_does_not_count_while_another_is_not_reached() {
         assert_eq!(outcome(Some(900.0), &[("cp", 1200.0), ("plain write", 500.0)]).outcome, TargetOutcome::Missed);
         let found = outcome(Some(900.0), &[("cp", 600.0), ("plain write", 500.0)]);
         assert_eq!(found.outcome, TargetOutcome::AtLimit);
@@ -141,24 +147,28 @@ mod tests {
     }
 
     #[test]
-    fn without_limits_it_is_met_or_missed() {
+    fn without_limits_a_target_is_met_or_missed() {
         let found = outcome(Some(1200.0), &[]);
         assert_eq!((found.outcome, found.wanted), (TargetOutcome::Missed, 1500.0));
-        assert_eq!(found.reason, "1.20 × the figure to beat; no limit was measured beside it");
+        assert_eq!(found.reason, "1.20 × the target; no limit was measured");
     }
 
     #[test]
-    fn what_was_not_measured_is_skipped_with_its_reason() {
+    fn an_operation_that_was_not_measured_is_skipped_with_its_reason() {
         let found = outcome(None, &[("cp", 1000.0)]);
         assert_eq!((found.outcome, found.reason.as_str()), (TargetOutcome::Skipped, "this build has no such command"));
         assert!(found.limits.is_empty());
     }
 
     #[test]
-    fn the_slower_contents_count_and_nothing_to_beat_is_not_judged() {
+    fn the_slower_contents_count_and_an_operation_without_target_is_not_judged() {
         let mut open = row("all cores", Role::Own, "zero", Some(1.0));
         open.operation = "open".to_owned();
-        let rows = [row("all cores", Role::Own, "zero", Some(1600.0)), row("all cores", Role::Own, "random", Some(1400.0)), open];
+        let rows = [
+            row("all cores", Role::Own, "zero", Some(1600.0)),
+            row("all cores", Role::Own, "random", Some(1400.0)),
+            open,
+        ];
         let verdicts = judge(&workloads(), &rows);
         assert_eq!(verdicts.len(), 1);
         assert_eq!((verdicts[0].contents.as_str(), verdicts[0].outcome), ("random", TargetOutcome::Missed));

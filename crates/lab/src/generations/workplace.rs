@@ -1,4 +1,4 @@
-//! Where everything lies: what is worked on, what is made of it, keys. All of it is gone when this is dropped.
+//! The folders of one run, for inputs, outputs and keys. They are removed when the run ends.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -7,26 +7,29 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Contents, Set, Shape, Trouble, tree};
+use crate::cleanup::Cleanup;
 use crate::imp::child;
 
 const BLOCK: usize = 1 << 20;
-/// Of no worth to anybody.
+/// The passphrase for the generated data of a run. It protects no other data.
 const PASSPHRASE: &str = "correct horse battery staple";
 
-/// Two new folders: one for data where there is room, one for keys where names are short, as sockets need them.
+/// Two new folders: one for data, and one for keys. The folder for keys is the system's temporary folder, since paths
+/// of sockets must be short.
 #[derive(Debug)]
 pub struct Workplace {
     data: PathBuf,
     keys: PathBuf,
     program: PathBuf,
-    teardowns: Vec<String>,
+    /// The removal of both folders, then the teardown lines of peers. They run from the last to the first.
+    cleanups: Vec<Cleanup>,
 }
 
 impl Workplace {
-    /// A new folder in `parent`; `program` is what `{self}` stands for.
+    /// Creates the folder for data in `parent`, and the folder for keys. `program` replaces `{self}` in commands.
     ///
     /// # Errors
-    /// If no folder can be made; if a path is no text, which commands are made of.
+    /// If a folder cannot be created, or if a path is not UTF-8, which commands need.
     pub fn new(parent: &Path, program: PathBuf) -> io::Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("deadpan-lab-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -35,46 +38,47 @@ impl Workplace {
         if [&data, &keys, &program].iter().any(|path| path.to_str().is_none()) {
             return Err(io::Error::new(io::ErrorKind::InvalidFilename, "the path of the folder is not UTF-8"));
         }
-        fs::create_dir(&data)?;
-        let place = Self { data, keys, program, teardowns: Vec::new() };
+        let cleanups = vec![Cleanup::removing(&data), Cleanup::removing(&keys)];
+        let place = Self { data, keys, program, cleanups };
+        fs::create_dir(&place.data)?;
         private(&place.keys)?;
         fs::write(place.keys.join("passphrase"), format!("{PASSPHRASE}\n"))?;
         place.clear()?;
         Ok(place)
     }
 
-    /// What is worked on.
+    /// Returns the path of the input.
     #[must_use]
     pub fn input(&self) -> PathBuf {
         self.data.join("plain")
     }
 
-    /// What the first operation makes.
+    /// Returns the path of the output of the first operation.
     #[must_use]
     pub fn made(&self) -> PathBuf {
         self.data.join("made").join("x")
     }
 
-    /// What the second operation makes.
+    /// Returns the path of the output of the second operation.
     #[must_use]
     pub fn out(&self) -> PathBuf {
         self.data.join("out").join("x")
     }
 
-    /// Where a kernel says what it took.
+    /// Returns the path of the file into which a kernel writes its result.
     #[must_use]
     pub fn result(&self) -> PathBuf {
         self.keys.join("result")
     }
 
-    /// Variables of the environment for every program.
+    /// Returns the environment variables for all programs: their folders for keys, and the language of their messages.
     #[must_use]
     pub fn environment(&self) -> [(&'static str, String); 3] {
         let keys = |name: &str| self.keys.join(name).to_string_lossy().into_owned();
         [("DEADPAN_HOME", keys("home")), ("GNUPGHOME", keys("gnupg")), ("LC_ALL", "C".to_owned())]
     }
 
-    /// One word or line with its places filled in.
+    /// Returns a word or a line with its words in braces replaced, as described at [`Action`](super::Action).
     #[must_use]
     pub fn fill(&self, template: &str, bytes: u64) -> String {
         let text = |path: &Path| path.to_string_lossy().into_owned();
@@ -94,7 +98,7 @@ impl Workplace {
         .fold(template.to_owned(), |filled, (place, what)| filled.replace(place, what))
     }
 
-    /// A message without our folders in it, which mean nothing to a reader.
+    /// Returns a message without the paths of this run, which mean nothing to a reader.
     #[must_use]
     pub fn without_paths(&self, text: &str) -> String {
         let shown = |path: &Path| path.to_string_lossy().into_owned();
@@ -103,16 +107,16 @@ impl Workplace {
             .fold(text.to_owned(), |text, (path, short)| text.replace(path.as_str(), short))
     }
 
-    /// Bytes that the disk has for us.
+    /// Returns the bytes that are free on the disk of the folder for data, if the system reports them.
     #[must_use]
     pub fn free(&self) -> Option<u64> {
         child::free(&self.data)
     }
 
-    /// Makes what is worked on, in place of what was there.
+    /// Replaces the input by the given set with the given contents.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the old input cannot be removed, or the new one cannot be written.
     pub fn make(&self, set: &Set, contents: Contents) -> io::Result<()> {
         remove(&self.input())?;
         match set.shape {
@@ -121,10 +125,10 @@ impl Workplace {
         }
     }
 
-    /// Removes what operations made.
+    /// Removes the outputs of all operations.
     ///
     /// # Errors
-    /// If it cannot be removed.
+    /// If an output cannot be removed.
     pub fn clear(&self) -> io::Result<()> {
         for name in ["made", "out"] {
             remove(&self.data.join(name))?;
@@ -133,10 +137,10 @@ impl Workplace {
         Ok(())
     }
 
-    /// Reads what is worked on, so that the system has it in its cache whatever the others did to it.
+    /// Reads the input, so that it is in the system's cache even if earlier programs displaced it.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the input cannot be read.
     pub fn warm(&self) -> io::Result<()> {
         let mut block = vec![0; BLOCK];
         for path in files(&self.input())? {
@@ -146,28 +150,30 @@ impl Workplace {
         Ok(())
     }
 
-    /// Runs a line by `sh`, off the clock; what it says is shown if it fails.
+    /// Runs a line by `sh`, outside of the timing.
     ///
     /// # Errors
-    /// If it fails.
+    /// If the line fails. The error is the last line of its messages.
     pub fn shell(&self, line: &str) -> Result<(), Trouble> {
-        let output = Command::new("sh").args(["-c", &self.fill(line, 0)]).envs(self.environment()).stdin(Stdio::null()).output()?;
+        let output = shell(&self.fill(line, 0), self.environment()).output()?;
         if output.status.success() {
             return Ok(());
         }
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(self.without_paths(said.trim().lines().last().unwrap_or("it said nothing")).into())
+        Err(self.without_paths(said.trim().lines().last().unwrap_or("no message")).into())
     }
 
-    /// A line to be run at the end.
+    /// Registers a line that `sh` runs before the folders are removed.
     pub fn at_the_end(&mut self, line: &str) {
-        self.teardowns.push(line.to_owned());
+        let (line, environment) = (self.fill(line, 0), self.environment());
+        self.cleanups.push(Cleanup::new(move || drop(shell(&line, environment).output())));
     }
 
-    /// Whether `{out}` holds what `{in}` holds. Programs that open archives may put it into a folder of their own.
+    /// Returns whether the output of the second operation is equal to the input. Programs that open archives may put
+    /// their output into another folder; such folders are skipped.
     ///
     /// # Errors
-    /// If something cannot be read.
+    /// If a file or folder cannot be read.
     pub fn same(&self) -> io::Result<bool> {
         let mut out = self.out();
         while out.is_dir() && !same_shape(&self.input(), &out)? {
@@ -196,15 +202,18 @@ impl Workplace {
 
 impl Drop for Workplace {
     fn drop(&mut self) {
-        for line in &self.teardowns {
-            let _ = self.shell(line);
-        }
-        let _ = fs::remove_dir_all(&self.data);
-        let _ = fs::remove_dir_all(&self.keys);
+        while self.cleanups.pop().is_some() {}
     }
 }
 
-/// A folder for nobody else.
+/// Returns a command that runs a line by `sh` with this environment and an empty standard input.
+fn shell(line: &str, environment: [(&'static str, String); 3]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).envs(environment).stdin(Stdio::null());
+    command
+}
+
+/// Creates the folder for keys, which only its owner may use, with a folder for GnuPG in it.
 fn private(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -218,7 +227,7 @@ fn remove(path: &Path) -> io::Result<()> {
     result.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 
-/// All files below, or the file itself.
+/// Returns all files in a folder and its subfolders. For a file, returns the file itself.
 fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -230,13 +239,14 @@ fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Whether both are files, or both are folders with the same names in them.
+/// Returns whether both paths are files, or both are folders with the same names in them.
 fn same_shape(one: &Path, other: &Path) -> io::Result<bool> {
     if !one.is_dir() || !other.is_dir() {
         return Ok(one.is_dir() == other.is_dir());
     }
     let names = |path: &Path| -> io::Result<Vec<_>> {
-        let mut names = fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
+        let mut names =
+            fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.file_name())).collect::<io::Result<Vec<_>>>()?;
         names.sort();
         Ok(names)
     };
@@ -271,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled_in_and_taken_out_again() {
+    fn paths_are_filled_into_commands_and_removed_from_messages() {
         let place = place();
         assert_eq!(place.fill("{self} {bytes}", 7), "/usr/bin/true 7");
         let filled = place.fill("{self} seal -o {made}.tar {in}", 7);
@@ -280,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_stays_behind() {
+    fn a_dropped_workplace_leaves_no_folder_behind() {
         let place = place();
         place.make(&SETS[0].scaled(1e-6), Contents::Zero).unwrap();
         let (data, keys) = (place.data.clone(), place.keys.clone());
@@ -290,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_back_is_compared_wherever_it_lies() {
+    fn the_output_is_compared_with_the_input_in_any_folder() {
         let place = place();
         place.make(&SETS[4].scaled(1e-5), Contents::Random).unwrap();
         let copy = |to: &str| place.shell(&format!("mkdir -p {to} && cp -r {{in}}/. {to}")).unwrap();
@@ -307,11 +317,11 @@ mod tests {
         fs::remove_file(small).unwrap();
         assert!(!place.same().unwrap(), "a missing file");
         place.clear().unwrap();
-        assert!(!place.same().unwrap_or(false), "nothing at all");
+        assert!(!place.same().unwrap_or(false), "no output at all");
     }
 
     #[test]
-    fn a_line_that_fails_says_why() {
+    fn a_line_that_fails_reports_its_message() {
         let error = place().shell("echo no such luck in {keys} >&2; false").unwrap_err().to_string();
         assert_eq!(error, "no such luck in …");
     }

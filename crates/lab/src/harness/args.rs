@@ -1,74 +1,96 @@
-//! The command line.
+//! The commands of the lab and their options.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 const EXIT_CODES: &str = "Exit codes:
-  0   no leak above the stated bound; or a real difference below the threshold (11 with --strict)
-  10  a leak: found, found again on fresh data, beyond the threshold; or traces that differ
-  20  inconclusive, or interrupted: the output says what would have been seen, and how much more would settle it
+  0   no leak above the stated bound
+  11  with --strict: a real difference below the threshold; without it, 0
+  10  a leak: a difference beyond the threshold that was found again in fresh data, or traces that differ
+  20  inconclusive or interrupted: the output names the shift that is found, and how many more calls would settle it
   30  invalid: a control failed
-  31  unmeasurable: the calls are below what the clock can see
+  31  unmeasurable: the calls are too fast for the clock
   2   wrong use, or a file that cannot be read or written";
 
-/// What the lab does.
+/// The commands of the lab.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
-    /// Does the time depend on the secret? Verdicts with known error rates
+    /// Test whether the time of functions depends on secrets: verdicts with known error rates
     #[command(after_help = concat_help("Examples:
   deadpan lab timing                              everything, some minutes
   deadpan lab timing --target base64 --quick      base64 only, wider bounds
   deadpan lab timing --target ct.eq.u32 --class random --class 'equal zeros'
   deadpan lab timing --html report.html --json record.json"))]
     Timing(TimingArgs),
-    /// Does the compiled code do the same for every secret? Single steps, no clock: for tests that gate
+    /// Test whether the compiled code executes the same steps for every secret, without a clock
     #[cfg(feature = "trace")]
     #[command(after_help = "Examples:
   deadpan lab trace
   deadpan lab trace --target pad --json trace.json
 
-Exit codes: 0 all traces are the same; 10 some differ, or divide by a secret; 20 some could not be compared;
-31 there is no stepping here; 2 wrong use; 130 interrupted")]
+Exit codes:
+  0    all traces are equal
+  10   some differ, or divide by a secret
+  20   some could not be compared
+  31   this machine cannot single-step
+  2    wrong use
+  130  interrupted")]
     Trace(TraceArgs),
-    /// How fast is it? Throughput beside memcpy, and the machine's own limits
+    /// Measure the speed of functions beside memcpy, and the machine's highest rates
     #[command(after_help = "Examples:
   deadpan lab speed
   deadpan lab speed --target base64 --quick --html speed.html
   deadpan lab speed --table generations --scale 0.01          whole workloads, a quick try
   deadpan lab speed --table generations --markdown docs/results/generations.md
 
-Exit codes: 0 measured; 2 wrong use, or a file that cannot be read or written; 130 interrupted")]
+Exit codes:
+  0    measured
+  2    wrong use, or a file that cannot be read or written
+  130  interrupted")]
     Speed(Box<SpeedArgs>),
-    /// How often does the lab err on this machine? Stored, and cited by verdicts
+    /// Measure how often the lab errs on this machine, and store the result for later reports
     #[command(after_help = "Examples:
   deadpan lab calibrate --quick       about a minute
   deadpan lab calibrate               about half an hour
 
-Exit codes: 0 measured and stored; 2 wrong use, or a file that cannot be written; 130 interrupted")]
+Exit codes:
+  0    measured and stored
+  2    wrong use, or a file that cannot be written
+  130  interrupted")]
     Calibrate(CalibrateArgs),
-    /// Which of two programs is faster? Alternately, in one series
+    /// Compare the speed of two programs, which run in turn
     #[command(after_help = "Examples:
   deadpan lab compare 'gzip -k -f data' 'zstd -k -f -q data'
   deadpan lab compare 'cp big a' 'dd if=big of=a bs=1M' --yardstick 'cat big' --bytes 1073741824
   deadpan lab compare ./old ./new --prepare 'rm -f out' --rounds 40
 
-Exit codes: 0 the same within the margin; 1 they differ; 2 wrong use, or a program failed; 130 interrupted")]
+Exit codes:
+  0    the same within the margin
+  1    they differ
+  2    wrong use, or a program failed
+  130  interrupted")]
     Compare(CompareArgs),
-    /// A page with tables and charts from the records of earlier runs
+    /// Make a page with tables and charts from the records of earlier runs
     #[cfg(feature = "report")]
     #[command(after_help = "Examples:
   deadpan lab timing --json timing.json; deadpan lab report timing.json --html report.html
   deadpan lab report timing.json speed.json --markdown results --detail brief
 
-Exit codes: 0 written; 2 wrong use, or a file that cannot be read or written")]
+Exit codes:
+  0    written
+  2    wrong use, or a file that cannot be read or written")]
     Report(ReportArgs),
-    /// Does the lab keep its promises here? Each one tried, with intervals
+    /// Test every promise of the lab on this machine
     #[command(after_help = "Examples:
   deadpan lab selftest --quick     one to two minutes
   deadpan lab selftest             about ten minutes, on two processors
 
-Exit codes: 0 every promise kept; 1 one was not; 2 wrong use; 130 interrupted")]
+Exit codes:
+  0    every promise was kept
+  1    a promise was not kept
+  2    wrong use
+  130  interrupted")]
     Selftest(SelftestArgs),
 }
 
@@ -76,7 +98,7 @@ fn concat_help(examples: &str) -> String {
     format!("{examples}\n\n{EXIT_CODES}")
 }
 
-/// Where results go.
+/// Options for the files to which results are written.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
     /// Write the record as JSON (- for standard output; the table then goes to standard error)
@@ -86,7 +108,7 @@ pub struct OutputArgs {
     #[cfg(feature = "report")]
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write a Markdown page, report.md, with pictures beside it; a name that ends in .md is that of the page
+    /// Write a Markdown page, report.md, and its pictures to this folder; a name that ends in .md names the page
     #[cfg(feature = "report")]
     #[arg(long, value_name = "FOLDER")]
     pub markdown: Option<PathBuf>,
@@ -95,19 +117,20 @@ pub struct OutputArgs {
 /// Options of `timing`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TimingArgs {
-    /// Only targets whose name contains this; may be repeated
+    /// Measure only targets whose name contains NAME. May be repeated
     #[arg(long, short, value_name = "NAME")]
     pub target: Vec<String>,
-    /// Only classes of inputs whose name contains this; may be repeated
+    /// Measure only classes of inputs whose name contains NAME. May be repeated
     #[arg(long, short, value_name = "NAME")]
     pub class: Vec<String>,
-    /// A quarter of the measurements: bounds are about twice as wide
+    /// Take a quarter of the measurements; the bounds are about twice as wide
     #[arg(long)]
     pub quick: bool,
-    /// Exit with 11 on a real difference below the threshold
+    /// Exit with code 11 if there is a real difference below the threshold
     #[arg(long)]
     pub strict: bool,
-    /// The difference that counts as a leak, in nanoseconds per call; 0: any [default: 1, or a tenth of a shorter call]
+    /// The difference that counts as a leak, in nanoseconds per call; 0 for any difference [default: 1, or a tenth of
+    /// the call if that is less]
     #[arg(long, value_name = "NS", value_parser = not_negative)]
     pub delta: Option<f64>,
     /// The chance of a false alarm for each target
@@ -119,16 +142,16 @@ pub struct TimingArgs {
     /// Leave out the single-stepped traces
     #[arg(long)]
     pub no_trace: bool,
-    /// Leave out the tables of each class by itself (slope, mean, median, deviation)
+    /// Leave out the tables of single classes (slope, mean, median, deviation)
     #[arg(long)]
     pub no_estimates: bool,
-    /// Write every single time into files in this folder
+    /// Write all single times to files in this folder
     #[arg(long, value_name = "FOLDER")]
     pub raw: Option<PathBuf>,
-    /// List the targets and their classes, measure nothing
+    /// List the targets and their classes without measuring
     #[arg(long)]
     pub list: bool,
-    /// Where the results go
+    /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -137,13 +160,13 @@ pub struct TimingArgs {
 #[cfg(feature = "trace")]
 #[derive(Args, Clone, Debug, Default)]
 pub struct TraceArgs {
-    /// Only targets whose name contains this; may be repeated
+    /// Measure only targets whose name contains NAME. May be repeated
     #[arg(long, short, value_name = "NAME")]
     pub target: Vec<String>,
     /// Repeat the inputs of an earlier run
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Where the results go
+    /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -151,73 +174,81 @@ pub struct TraceArgs {
 /// Options of `speed`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SpeedArgs {
-    /// Only targets whose name contains this; may be repeated
+    /// Measure only targets whose name contains NAME. May be repeated
     #[arg(long, short, value_name = "NAME")]
     pub target: Vec<String>,
-    /// Fewer measurements
+    /// Take fewer measurements
     #[arg(long)]
     pub quick: bool,
-    /// Leave out the machine's own limits (memory, file, arithmetic)
+    /// Leave out the machine's highest rates (memory, file, arithmetic)
     #[arg(long)]
     pub no_baselines: bool,
     /// Compare with the stored figures, but do not replace them
     #[arg(long)]
     pub keep: bool,
-    /// List the targets, measure nothing
+    /// List the targets without measuring
     #[arg(long)]
     pub list: bool,
-    /// Whole workloads instead of functions
+    /// Measure whole workloads instead of functions
     #[command(flatten)]
     pub table: TableArgs,
-    /// Run one kernel; its job is JSON
+    /// Run one kernel. The job is JSON. The lab starts its own program with this option
     #[arg(long, value_name = "JOB", hide = true)]
     pub kernel: Option<String>,
-    /// Where the results go
+    /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
+/// The heading of the options of `speed --table`. Each option names this heading, since a heading for the whole
+/// structure would also apply to the options that follow it.
+const TABLES: &str = "Tables of whole workloads";
+
 /// Options of `speed --table`.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Tables of whole workloads")]
 pub struct TableArgs {
-    /// One table of whole workloads (--target and --list then mean these, --quick is one round): files, folders, bytes in memory, on one core
-    /// (the process is held there) and on all, beside what a user would run instead
-    #[arg(long = "table", value_name = "NAME", value_parser = ["generations"])]
+    /// Make a table of whole workloads: files, folders and bytes in memory, on one core and on all cores, beside other
+    /// programs. --target and --list then apply to workloads, and --quick means one round
+    #[arg(help_heading = TABLES, long = "table", value_name = "NAME", value_parser = ["generations"])]
     pub name: Option<String>,
-    /// Only these sets: A a file of 300 MiB, B 1 GiB, C 3 GiB, D 10 GiB, E a folder of 10 GiB
-    #[arg(long, requires = "name", value_name = "LETTERS", value_delimiter = ',', value_parser = set)]
+    /// Measure only these sets: A is a file of 300 MiB, B of 1 GiB, C of 3 GiB, D of 10 GiB, E a folder of 10 GiB
+    #[arg(help_heading = TABLES, long, requires = "name", value_name = "LETTERS")]
+    #[arg(value_delimiter = ',', value_parser = set)]
     pub sets: Vec<String>,
-    /// Multiply all sizes by this: 0.01 for a quick try
-    #[arg(long, requires = "name", value_name = "FACTOR", value_parser = scale)]
+    /// Multiply all sizes by FACTOR, for example 0.01 for a quick try
+    #[arg(help_heading = TABLES, long, requires = "name", value_name = "FACTOR", value_parser = scale)]
     pub scale: Option<f64>,
-    /// Only files of these contents
-    #[arg(long, requires = "name", value_name = "KINDS", value_delimiter = ',', value_parser = ["zero", "random"])]
+    /// Measure only files with these contents
+    #[arg(help_heading = TABLES, long, requires = "name", value_name = "KINDS")]
+    #[arg(value_delimiter = ',', value_parser = ["zero", "random"])]
     pub contents: Vec<String>,
-    /// Rounds, in each of which all variants run once [default: 3 for sets of more than 2 GiB, 5, and 7 for those of up to 512 MiB]
-    #[arg(long, requires = "name", value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    /// The number of rounds; all variants run once in each round [default: 7 for sets up to 512 MiB, 5 for sets up to
+    /// 2 GiB, 3 for larger sets]
+    #[arg(help_heading = TABLES, long, requires = "name", value_name = "NUMBER")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub rounds: Option<u64>,
-    /// Only these programs beside ours, cp and plain writing; --peers= for none
-    #[arg(long, requires = "name", value_name = "NAMES", value_delimiter = ',')]
+    /// Compare only with these programs, in addition to the limits (cp, plain write, memcpy); --peers= for none
+    #[arg(help_heading = TABLES, long, requires = "name", value_name = "NAMES", value_delimiter = ',')]
     pub peers: Option<Vec<String>>,
-    /// The folder to work in; a new one is made there, and removed [default: target if there is one, or the current folder]
-    #[arg(long, requires = "name", value_name = "FOLDER")]
+    /// The folder in which the lab creates its own folder, and removes it at the end [default: target if it exists,
+    /// otherwise the current folder]
+    #[arg(help_heading = TABLES, long, requires = "name", value_name = "FOLDER")]
     pub dir: Option<PathBuf>,
 }
 
 /// Options of `calibrate`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CalibrateArgs {
-    /// A tenth of the runs
+    /// Make about a tenth of the runs
     #[arg(long)]
     pub quick: bool,
-    /// Runs in which nothing leaks, for each cost
+    /// The number of runs without a leak, for each cost of a call
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// The chance of a false alarm that is asked for
+    /// The intended chance of a false alarm
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
     pub alpha: f64,
-    /// Where the results go
+    /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -225,26 +256,26 @@ pub struct CalibrateArgs {
 /// Options of `compare`.
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
-    /// The first command line; run by `sh`
+    /// The first command line, which `sh` runs
     pub a: String,
-    /// The second
+    /// The second command line, which `sh` runs
     pub b: String,
-    /// A third, timed in the same series, that both are held against: cp, say
+    /// A third command line that runs in the same rounds, for comparison, such as cp
     #[arg(long, value_name = "COMMAND")]
     pub yardstick: Option<String>,
-    /// Run before each of them, not timed
+    /// Run this before each command, without timing it
     #[arg(long, value_name = "COMMAND")]
     pub prepare: Option<String>,
-    /// The bytes that each works on, for a throughput
+    /// The number of bytes that each command processes, to show a throughput
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub bytes: Option<u64>,
-    /// Rounds of A B B A
+    /// The number of rounds; each round runs A B B A
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u64).range(8..))]
     pub rounds: u64,
-    /// Rounds that are run first and not counted
+    /// The number of rounds that run first and are not counted
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub warm_up: u64,
-    /// Where the results go
+    /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -253,55 +284,57 @@ pub struct CompareArgs {
 #[cfg(feature = "report")]
 #[derive(Args, Clone, Debug)]
 pub struct ReportArgs {
-    /// Records, as --json writes them; the first names the machine, figures of all come together
+    /// Records that --json wrote. The page has the figures of all records, and the machine of the first
     #[arg(required = true)]
     pub records: Vec<PathBuf>,
-    /// Earlier records, oldest first, for the history of baselines
+    /// Earlier records, oldest first, for the history of the machine's rates and of speeds
     #[arg(long, value_name = "FILE")]
     pub history: Vec<PathBuf>,
     /// Write one self-contained HTML page
     #[arg(long, value_name = "FILE", required_unless_present = "markdown")]
     pub html: Option<PathBuf>,
-    /// Write a Markdown page, report.md, with pictures beside it
+    /// Write a Markdown page, report.md, and its pictures to this folder
     #[arg(long, value_name = "FOLDER")]
     pub markdown: Option<PathBuf>,
-    /// How much goes into the Markdown page: everything; all tables, but pictures only where something was found; a row for each target
-    #[arg(long, value_name = "MUCH", default_value = "full", value_parser = ["full", "main", "brief"])]
+    /// The contents of the Markdown page: full has all tables and pictures, main has all tables and the pictures of
+    /// targets with findings, brief has one row for each target
+    #[arg(long, value_name = "LEVEL", default_value = "full", value_parser = ["full", "main", "brief"])]
     pub detail: String,
 }
 
 /// Options of `selftest`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SelftestArgs {
-    /// A short version: one to two minutes, wide intervals
+    /// Run a short version of one to two minutes, with wide intervals
     #[arg(long)]
     pub quick: bool,
-    /// Runs in which nothing leaks, for each of two functions
+    /// The number of runs without a leak, for each of two functions
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
-    /// Measure on an otherwise idle machine, without a compiler beside it
+    /// Measure without a compiler running beside the lab
     #[arg(long)]
     pub idle: bool,
-    /// Only checks whose group has this name: timing, speed, trace, taint, code; may be repeated
+    /// Run only the checks of this group: timing, speed, trace, taint or code. May be repeated
     #[arg(long, value_name = "GROUP", value_parser = ["timing", "speed", "trace", "taint", "code"])]
     pub only: Vec<String>,
-    /// The part that runs under Valgrind
+    /// Run the part that needs Valgrind. The lab starts its own program under Valgrind with this option
     #[arg(long, hide = true)]
     pub under_valgrind: bool,
-    /// Where the results go
+    /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// The command line of a benchmark in someone else's crate.
+/// The command line of a benchmark in another crate.
 #[derive(Debug, Parser)]
-#[command(name = "cargo bench --", after_help = EXIT_CODES, about = "Timing verdicts for the functions of this benchmark")]
+#[command(name = "cargo bench --", after_help = EXIT_CODES, about = "Timing verdicts for the functions of this \
+    benchmark")]
 pub(super) struct BenchArgs {
-    /// Only targets whose name contains this
+    /// Measure only targets whose name contains FILTER
     filter: Vec<String>,
     #[command(flatten)]
     timing: TimingArgs,
-    /// Given by cargo
+    /// Accepted because Cargo passes it to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -317,7 +350,7 @@ impl BenchArgs {
 fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(share) if 1e-6 < share && share < 0.5 => Ok(share),
-        _ => Err("not a share between 0.000001 and 0.5: 0.01 stands for 1 %".to_owned()),
+        _ => Err("not a share between 0.000001 and 0.5; 0.01 means 1 %".to_owned()),
     }
 }
 
@@ -329,14 +362,14 @@ fn set(text: &str) -> Result<String, String> {
 fn scale(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if (1e-6..=100.0).contains(&factor) => Ok(factor),
-        _ => Err("not a factor between 0.000001 and 100: 0.01, say".to_owned()),
+        _ => Err("not a factor between 0.000001 and 100, such as 0.01".to_owned()),
     }
 }
 
 fn not_negative(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number >= 0.0 && number.is_finite() => Ok(number),
-        _ => Err("not a number of nanoseconds: 0.5, say".to_owned()),
+        _ => Err("not a number of nanoseconds, such as 0.5".to_owned()),
     }
 }
 
@@ -355,16 +388,30 @@ mod tests {
 
     #[test]
     fn a_table_takes_sets_contents_and_peers_as_lists() {
-        let words = ["--table", "generations", "--sets", "a,E", "--contents", "random", "--peers", "tar,age", "--scale", "0.02"];
+        let words = [
+            "--table",
+            "generations",
+            "--sets",
+            "a,E",
+            "--contents",
+            "random",
+            "--peers",
+            "tar,age",
+            "--scale",
+            "0.02",
+        ];
         let args = speed(&words).unwrap().table;
-        assert_eq!((args.sets, args.contents, args.scale), (vec!["A".to_owned(), "E".to_owned()], vec!["random".to_owned()], Some(0.02)));
+        assert_eq!(
+            (args.sets, args.contents, args.scale),
+            (vec!["A".to_owned(), "E".to_owned()], vec!["random".to_owned()], Some(0.02))
+        );
         assert_eq!(args.peers, Some(vec!["tar".to_owned(), "age".to_owned()]));
         let none = speed(&["--table", "generations", "--peers="]).unwrap().table;
         assert!(none.peers.is_some() && none.rounds.is_none() && none.dir.is_none());
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn wrong_options_of_tables_are_refused() {
         for words in [
             &["--table", "generation"][..],
             &["--sets", "A"],

@@ -1,4 +1,4 @@
-//! `calibrate`: the lab's own error rates, stored.
+//! The command `calibrate`, which measures the lab's own error rates and stores them.
 
 use std::process::ExitCode;
 
@@ -29,14 +29,17 @@ pub(super) fn run(args: &CalibrateArgs, suite: &Suite) -> Result<ExitCode, Fault
     let screen = Screen::new(args.output.takes_stdout());
     screen.calibration(&calibration);
     if progress::interrupted() {
-        screen.line("interrupted: not stored");
+        screen.line("interrupted: the calibration was not stored");
         return Ok(ExitCode::from(130));
     }
     run.record.calibration = Some(calibration.clone());
     run.finish(&args.output)?;
     let folder = state::folder();
     calibrate::store(&folder, &calibration).map_err(|error| {
-        format!("cannot store the calibration in {}: {error}\nhint: choose another folder with DEADPAN_LAB_STATE", folder.display())
+        format!(
+            "cannot store the calibration in {}: {error}\nhint: choose another folder with DEADPAN_LAB_STATE",
+            folder.display()
+        )
     })?;
     Ok(ExitCode::SUCCESS)
 }

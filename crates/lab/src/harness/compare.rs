@@ -1,4 +1,4 @@
-//! `compare`: two programs, alternately.
+//! The command `compare`, which runs two programs in turn and compares their speed.
 
 use std::process::ExitCode;
 
@@ -40,10 +40,12 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
 }
 
 fn describe(args: &CompareArgs) -> String {
-    let option =
-        |name: &str, value: &Option<String>| value.as_ref().map_or_else(String::new, |value| format!(" --{name} {}", quoted(value)));
+    let option = |name: &str, value: &Option<String>| {
+        value.as_ref().map_or_else(String::new, |value| format!(" --{name} {}", quoted(value)))
+    };
     let bytes = args.bytes.map(|bytes| bytes.to_string());
     let (a, b) = (quoted(&args.a), quoted(&args.b));
-    let options = [option("yardstick", &args.yardstick), option("prepare", &args.prepare), option("bytes", &bytes)].concat();
+    let options =
+        [option("yardstick", &args.yardstick), option("prepare", &args.prepare), option("bytes", &bytes)].concat();
     format!("compare {a} {b}{options} --rounds {} --warm-up {}", args.rounds, args.warm_up)
 }

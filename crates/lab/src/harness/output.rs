@@ -1,4 +1,4 @@
-//! Where records go.
+//! Writes the record of a run to the files that the user names.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use super::Suite;
 use super::args::OutputArgs;
 use crate::clock::Clock;
 use crate::record::{Record, SCHEMA_VERSION};
-use crate::{disk, machine, record};
+use crate::{cleanup, disk, machine, record};
 
 /// An error that is shown to a person.
 pub(super) type Fault = Box<dyn std::error::Error>;
 
-/// A record of a run that begins.
+/// A run in progress, with its record.
 pub(super) struct Run {
     pub(super) record: Record,
     begin: Instant,
@@ -26,13 +26,13 @@ impl Run {
             tool: machine::tool(suite.name, suite.version),
             machine: machine::machine(clock),
             started: machine::now(),
-            command: format!("{} {command}", suite.command),
+            command: suite.caller.repeat(command),
             ..record::Record::default()
         };
         Self { record, begin: Instant::now() }
     }
 
-    /// Writes what was asked for.
+    /// Writes the record to all outputs that the user named.
     pub(super) fn finish(mut self, output: &OutputArgs) -> Result<(), Fault> {
         self.record.seconds = self.begin.elapsed().as_secs_f64();
         if let Some(path) = &output.json {
@@ -53,7 +53,7 @@ impl Run {
 }
 
 impl OutputArgs {
-    /// Whether the results can go where they shall: better known before minutes of measuring than after.
+    /// Checks that the outputs can be written. The check runs before the measurement, which can take minutes.
     pub(super) fn check(&self) -> Result<(), Fault> {
         #[cfg(feature = "report")]
         let files = [&self.json, &self.html];
@@ -61,7 +61,11 @@ impl OutputArgs {
         let files = [&self.json];
         for path in files.into_iter().flatten().filter(|path| path.as_path() != Path::new("-")) {
             let created = !path.exists();
-            std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(|error| cannot_write(path, &error))?;
+            std::fs::OpenOptions::new()
+                .append(true)
+                .create(true)
+                .open(path)
+                .map_err(|error| cannot_write(path, &error))?;
             if created {
                 let _ = std::fs::remove_file(path);
             }
@@ -74,7 +78,7 @@ impl OutputArgs {
         Ok(())
     }
 
-    /// Whether standard output is taken by data.
+    /// Returns whether data goes to standard output.
     pub(super) fn takes_stdout(&self) -> bool {
         let dash = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
         #[cfg(feature = "report")]
@@ -85,32 +89,40 @@ impl OutputArgs {
     }
 }
 
-/// The folder and the name of a Markdown page.
+/// Splits the argument of `--markdown` into the folder and the name of the page.
 #[cfg(feature = "report")]
 fn page(path: &Path) -> (&Path, &str) {
-    let name = path.file_name().and_then(std::ffi::OsStr::to_str).filter(|_| path.extension().is_some_and(|ending| ending == "md"));
+    let name = path
+        .file_name()
+        .and_then(std::ffi::OsStr::to_str)
+        .filter(|_| path.extension().is_some_and(|ending| ending == "md"));
     match (path.parent(), name) {
         (Some(folder), Some(name)) => (if folder.as_os_str().is_empty() { Path::new(".") } else { folder }, name),
         _ => (path, "report.md"),
     }
 }
 
-/// A word as a shell takes it.
+/// Returns a word in quotes for a shell, if it needs quotes.
 pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
-/// Ends the program because its reader is gone, as a shell reports it; or because standard output cannot be written.
+/// Ends the program because standard output cannot be written. For a closed pipe, the exit code is the one that shells
+/// report for SIGPIPE.
 pub(super) fn unwritable(error: &std::io::Error) -> ! {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
-        std::process::exit(141);
+        cleanup::exit(141);
     }
     let _ = writeln!(std::io::stderr(), "error: cannot write the results: {error}");
-    std::process::exit(2)
+    cleanup::exit(2)
 }
 
-/// Writes a file, or standard output for `-`.
+/// Writes a file, or to standard output if the path is `-`.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     if path == Path::new("-") {
         let mut out = std::io::stdout();
@@ -121,7 +133,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
-    format!("cannot write {}: {error}\nhint: choose a folder that exists and may be written to", path.display()).into()
+    format!("cannot write {}: {error}\nhint: choose an existing folder that you may write to", path.display()).into()
 }
 
 #[cfg(all(test, feature = "report"))]
@@ -129,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_the_name_that_is_given_or_lies_in_a_folder() {
+    fn a_path_that_ends_in_md_names_the_page_and_another_path_names_the_folder() {
         assert_eq!(page(Path::new("docs/results/x.md")), (Path::new("docs/results"), "x.md"));
         assert_eq!(page(Path::new("x.md")), (Path::new("."), "x.md"));
         assert_eq!(page(Path::new("docs")), (Path::new("docs"), "report.md"));

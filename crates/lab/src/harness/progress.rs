@@ -1,4 +1,5 @@
-//! The bar on long runs, and what Ctrl-C does: the first ends the run with what is known so far, the second ends the program.
+//! The progress bar, and the handling of Ctrl-C. The first Ctrl-C ends the run, which reports its results so far. The
+//! second ends the program.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -6,35 +7,40 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::cleanup;
 use crate::watch::Watch;
 
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether Ctrl-C was pressed.
+/// Returns whether Ctrl-C was pressed.
 pub(super) fn interrupted() -> bool {
     INTERRUPTS.load(Ordering::Relaxed) > 0
 }
 
-/// A bar over several parts of a run.
+/// A progress bar for a run with several parts.
 pub(super) struct Progress {
     bar: ProgressBar,
-    /// Steps of the parts before this one.
+    /// The number of steps of the parts that are finished.
     before: u64,
 }
 
 impl Progress {
-    /// A bar of so many steps; hidden where standard error is not a terminal.
+    /// Creates a bar with this number of steps. The bar is hidden if standard error is not a terminal.
     pub(super) fn new(steps: u64) -> Self {
         static HANDLER: OnceLock<()> = OnceLock::new();
         HANDLER.get_or_init(|| {
-            // Without a handler Ctrl-C still ends the program, only less politely.
+            // Without a handler, Ctrl-C ends the program at once: it reports no results and removes no folders.
             let _ = ctrlc::set_handler(|| {
                 if INTERRUPTS.fetch_add(1, Ordering::Relaxed) > 0 {
-                    std::process::exit(130);
+                    cleanup::exit(130);
                 }
             });
         });
-        let target = if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr_with_hz(4) } else { ProgressDrawTarget::hidden() };
+        let target = if std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr_with_hz(4)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let style = ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {percent:>3} %, {eta} left  {wide_msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
@@ -42,7 +48,7 @@ impl Progress {
         Self { bar, before: 0 }
     }
 
-    /// The next part begins: the one before had so many steps.
+    /// Finishes a part that had this number of steps.
     pub(super) fn advance(&mut self, steps: u64) {
         self.before += steps;
         self.bar.set_position(self.before);
@@ -53,7 +59,7 @@ impl Progress {
         self.bar.suspend(print);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! `report`: pages from records.
+//! The command `report`, which makes pages from records.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,12 +31,13 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
 
 fn read(path: &Path) -> Result<Record, Fault> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let wrong =
-        |error: serde_json::Error| format!("{} is not a record of the lab: {error}\nhint: records are written by --json", path.display());
+    let wrong = |error: serde_json::Error| {
+        format!("{} is not a record of the lab: {error}\nhint: records are written by --json", path.display())
+    };
     let record: Record = serde_json::from_str(&text).map_err(wrong)?;
     if record.schema_version != SCHEMA_VERSION {
         let version = record.schema_version;
-        return Err(format!("{} has form {version}; this program reads form {SCHEMA_VERSION}", path.display()).into());
+        return Err(format!("{} has version {version}; this program reads {SCHEMA_VERSION}", path.display()).into());
     }
     Ok(record)
 }

@@ -1,4 +1,4 @@
-//! `selftest`: does the lab keep its promises on this machine?
+//! The command `selftest`, which tests every promise of the lab on this machine.
 
 use std::process::{Command, ExitCode, Stdio};
 
@@ -9,6 +9,7 @@ use super::progress::{self, Progress};
 use super::show::Screen;
 use crate::clock::{self, Clock};
 use crate::distribution::clopper_pearson;
+use crate::plural::plural;
 use crate::record::{Check, Verdict};
 use crate::selftest::{self, Options};
 use crate::taint::control::ControlResult;
@@ -17,7 +18,7 @@ use crate::{taint, timing};
 
 pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if args.under_valgrind {
-        // Data for the process that started this one.
+        // The lab started this process under Valgrind and reads these results.
         super::show::Screen::new(false).line(&serde_json::to_string(&checks(taint::controls()))?);
         return Ok(ExitCode::SUCCESS);
     }
@@ -57,14 +58,16 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     }
     let missed = found.iter().filter(|check| check.passed == Some(false)).count();
     let skipped = found.iter().filter(|check| check.passed.is_none()).count();
-    screen.line(&format!("{} promises kept, {missed} missed, {skipped} skipped or open", found.len() - missed - skipped));
+    let kept = found.len() - missed - skipped;
+    let noun = plural(kept as u64, "promise", "promises");
+    screen.line(&format!("{kept} {noun} kept, {missed} missed, {skipped} skipped or open"));
     run.record.selftest = found;
     run.record.interrupted = progress::interrupted();
     run.finish(&args.output)?;
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { u8::from(missed > 0) }))
 }
 
-/// Controls of the deterministic layers as checks.
+/// Converts the results of controls to checks.
 fn checks(controls: Vec<ControlResult>) -> Vec<Check> {
     controls
         .into_iter()
@@ -82,13 +85,19 @@ fn checks(controls: Vec<ControlResult>) -> Vec<Check> {
         .collect()
 }
 
-/// The taint layer's controls, in this program run by Valgrind.
+/// Runs the controls of the taint layer, in a second process of this program under Valgrind.
 fn under_valgrind() -> Vec<Check> {
-    let skipped =
-        |why: String| vec![Check { what: "taint: all controls".to_owned(), detail: format!("skipped: {why}"), ..Check::default() }];
-    let failed = |why: String| vec![Check { what: "taint: all controls".to_owned(), detail: why, passed: Some(false), ..Check::default() }];
-    let Ok(program) = std::env::current_exe() else { return skipped("this program does not know where it lies".to_owned()) };
-    let arguments: Vec<String> = std::env::args().skip(1).take_while(|word| word != "selftest").chain(["selftest".to_owned()]).collect();
+    let skipped = |why: String| {
+        vec![Check { what: "taint: all controls".to_owned(), detail: format!("skipped: {why}"), ..Check::default() }]
+    };
+    let failed = |why: String| {
+        vec![Check { what: "taint: all controls".to_owned(), detail: why, passed: Some(false), ..Check::default() }]
+    };
+    let Ok(program) = std::env::current_exe() else {
+        return skipped("the path of this program is not known".to_owned());
+    };
+    let arguments: Vec<String> =
+        std::env::args().skip(1).take_while(|word| word != "selftest").chain(["selftest".to_owned()]).collect();
     let output = Command::new("valgrind")
         .args(["--quiet", "--log-fd=2", "--error-limit=no"])
         .arg(program)
@@ -98,12 +107,12 @@ fn under_valgrind() -> Vec<Check> {
         .output();
     match output {
         Ok(output) => serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| failed(format!("{}; its answer is not understood: {error}", output.status))),
+            .unwrap_or_else(|error| failed(format!("{}; the output cannot be read: {error}", output.status))),
         Err(_) => skipped("valgrind is not installed".to_owned()),
     }
 }
 
-/// The targets of this program itself: how many pairs of classes end as no leak above a stated bound.
+/// Measures this program's own targets, and counts the pairs of classes that end as `NO_LEAK_ABOVE`.
 fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
     let settings = if quick { Settings::quick() } else { Settings::default() };
     let (mut pairs, mut good, mut above, mut others) = (0, 0, 0.0_f64, Vec::new());
@@ -128,7 +137,7 @@ fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
     progress.finish();
     let mut detail = format!("the widest bound is {}", super::show::time(above));
     if !others.is_empty() {
-        detail = format!("{detail}; not so: {}", others.join("; "));
+        detail = format!("{detail}; the others: {}", others.join("; "));
     }
     Check {
         what: "pairs of classes of this program's own functions that end as NO_LEAK_ABOVE".to_owned(),

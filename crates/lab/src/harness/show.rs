@@ -3,51 +3,65 @@
 use std::io::{IsTerminal, Write};
 
 use super::output::unwritable;
+use crate::plural::plural;
 use crate::record::{
-    Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict, Timing, Verdict,
+    Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict,
+    Timing, Verdict,
 };
 
-/// Where a table goes: standard output, unless data go there.
+/// The output for tables: standard output, or standard error if data goes to standard output.
 pub(super) struct Screen {
     aside: bool,
-    colour: bool,
+    color: bool,
 }
 
 impl Screen {
-    /// `aside` where standard output is taken by a record.
+    /// Creates the output. With `aside`, tables go to standard error, since a record goes to standard output.
     pub(super) fn new(aside: bool) -> Self {
         let terminal = if aside { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
-        Self { aside, colour: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
+        Self { aside, color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// Writes a line. A reader that has gone away ends the program quietly, and not with the code of a good verdict.
+    /// Writes a line. A closed pipe ends the program without a message, and not with the exit code of a good verdict.
     pub(super) fn line(&self, text: &str) {
-        let written = if self.aside { writeln!(std::io::stderr(), "{text}") } else { writeln!(std::io::stdout(), "{text}") };
+        let written =
+            if self.aside { writeln!(std::io::stderr(), "{text}") } else { writeln!(std::io::stdout(), "{text}") };
         written.unwrap_or_else(|error| unwritable(&error));
     }
 
     fn verdict(&self, verdict: Verdict, width: usize) -> String {
         let name = format!("{:width$}", verdict.name());
-        let colour = match verdict {
+        let color = match verdict {
             Verdict::NoLeakAbove => "32",
             Verdict::BelowThreshold => "36",
             Verdict::Leak | Verdict::Invalid => "31",
             Verdict::Inconclusive | Verdict::Unmeasurable => "33",
         };
-        if self.colour { format!("\x1b[{colour}m{name}\x1b[0m") } else { name }
+        if self.color { format!("\x1b[{color}m{name}\x1b[0m") } else { name }
     }
 
-    /// The head of the table of timing verdicts.
+    /// Writes the header of the table of timing verdicts.
     pub(super) fn timing_head(&self) {
         self.line(&format!(
             "{:<34} {:>9}  {:<15} {:>9} {:>12} {:>9} {:>6}  {}",
-            "target", "call", "verdict", "to p95", "to p99.9", "power 90 %", "pairs", "trace"
+            "target", "call", "verdict", "at most", "slow calls", "found", "pairs", "trace"
         ));
     }
 
-    /// One target's row, and the pairs that did not end well.
+    /// Writes an explanation of the columns with bounds.
+    pub(super) fn timing_legend(&self) {
+        self.line("at most: no two classes differ by more, for 95 % of the calls; slow calls: the same for 99.9 %");
+        self.line("found: nine of ten runs find a shift of this size; –: not known, or a difference was found");
+    }
+
+    /// Writes the row of one target, and a line for each pair that did not end as `NO_LEAK_ABOVE`.
     pub(super) fn timing(&self, timing: &Timing) {
-        let most = |of: fn(&Pair) -> f64| timing.pairs.iter().map(of).fold(0.0, f64::max);
+        // With a difference or a failed control, readers could take a bound for an all-clear.
+        let bounded = matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive);
+        let bound = |of: fn(&Pair) -> f64| {
+            let most = timing.pairs.iter().map(of).fold(0.0, f64::max);
+            if bounded && most > 0.0 { time(most) } else { "–".to_owned() }
+        };
         let call = timing
             .classes
             .iter()
@@ -59,9 +73,9 @@ impl Screen {
             timing.target,
             time(call),
             self.verdict(timing.verdict, 15),
-            time(most(|pair| pair.bound_ns)),
-            time(most(|pair| pair.tail_bound_ns)),
-            time(most(|pair| pair.mde_ns)),
+            bound(|pair| pair.bound_ns),
+            bound(|pair| pair.tail_bound_ns),
+            bound(|pair| pair.mde_ns),
             timing.pairs.len(),
             trace(timing),
         ));
@@ -73,7 +87,7 @@ impl Screen {
         }
     }
 
-    /// One target's trace.
+    /// Writes the result of one target's trace.
     #[cfg(feature = "trace")]
     pub(super) fn trace(&self, timing: &Timing) {
         self.line(&format!("{:<34} {}", timing.target, trace(timing)));
@@ -82,11 +96,13 @@ impl Screen {
         }
     }
 
-    /// One row of the table of speeds.
+    /// Writes one row of the table of speeds.
     pub(super) fn speed(&self, speed: &Speed) {
         let times = |ratio: f64| format!("{ratio:.2} × ");
-        let beside =
-            speed.yardstick.as_ref().map_or_else(String::new, |yardstick| format!("{}{}", times(yardstick.ratio.estimate), yardstick.name));
+        let beside = speed
+            .yardstick
+            .as_ref()
+            .map_or_else(String::new, |yardstick| format!("{}{}", times(yardstick.ratio.estimate), yardstick.name));
         let change = speed.change.as_ref().map_or_else(String::new, |change| match change.outcome {
             Outcome::Same => "as before".to_owned(),
             Outcome::Faster | Outcome::Slower => format!("{:+.1} %", (change.ratio.estimate - 1.0) * 100.0),
@@ -101,36 +117,43 @@ impl Screen {
         ));
     }
 
-    /// The head of the table of whole workloads.
+    /// Writes the header of the table of whole workloads.
     pub(super) fn generations_head(&self) {
-        let figures = format!("{:>10} {:>6} {:>8} {:>9} {:>8} {:>3}", "rate", "ratio", "peak MiB", "median s", "cpu s", "n");
+        let figures =
+            format!("{:>10} {:>6} {:>8} {:>9} {:>8} {:>3}", "rate", "ratio", "peak MiB", "median s", "cpu s", "n");
         self.line(&format!("{:<3} {:<6} {:<19} {:<8} {:<18} {figures}", "set", "", "workload", "", "variant"));
     }
 
-    /// One row of it.
+    /// Writes one row of the table of whole workloads.
     pub(super) fn generation(&self, row: &GenerationRow) {
         let GenerationRow { set, contents, workload, operation, variant, .. } = row;
         let name = format!("{set:<3} {contents:<6} {workload:<19} {operation:<8} {variant:<18}");
         let Some(rate) = row.rate else {
             return self.line(&format!("{name} skipped: {}", row.skipped.as_deref().unwrap_or("not measured")));
         };
-        let maybe = |value: Option<f64>, places: usize| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.places$}"));
+        let maybe = |value: Option<f64>, places: usize| {
+            value.map_or_else(|| "–".to_owned(), |value| format!("{value:.places$}"))
+        };
         let median = row.amount / rate / if row.unit == "Mop/s" { 1e6 } else { f64::from(1 << 20) };
-        let (ratio, peak) = (maybe(row.ratio, 2), maybe(row.peak_memory.map(|bytes| bytes as f64 / f64::from(1 << 20)), 1));
+        let (ratio, peak) =
+            (maybe(row.ratio, 2), maybe(row.peak_memory.map(|bytes| bytes as f64 / f64::from(1 << 20)), 1));
         let (cpu, rounds) = (maybe(row.processor_seconds, 3), row.rounds);
-        self.line(&format!("{name} {rate:>10.1} {ratio:>6} {peak:>8} {median:>9.4} {cpu:>8} {rounds:>3}  {}", row.unit));
+        self.line(&format!(
+            "{name} {rate:>10.1} {ratio:>6} {peak:>8} {median:>9.4} {cpu:>8} {rounds:>3}  {}",
+            row.unit
+        ));
     }
 
-    /// What one figure to beat came to.
+    /// Writes the comparison with one target rate.
     pub(super) fn target(&self, target: &TargetVerdict) {
         let outcome = format!("{:<12}", target.outcome.name());
-        let colour = match target.outcome {
+        let color = match target.outcome {
             TargetOutcome::Met => "32",
             TargetOutcome::AtLimit => "36",
             TargetOutcome::Missed => "31",
             TargetOutcome::Skipped => "33",
         };
-        let outcome = if self.colour { format!("\x1b[{colour}m{outcome}\x1b[0m") } else { outcome };
+        let outcome = if self.color { format!("\x1b[{color}m{outcome}\x1b[0m") } else { outcome };
         let rate = target.rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.0}"));
         self.line(&format!(
             "{:<3} {:<19} {:<8} {rate:>7} of {:>5.0} wanted  {outcome} {}",
@@ -138,12 +161,17 @@ impl Screen {
         ));
     }
 
-    /// Two programs, and what they were held against.
+    /// Writes the comparison of two programs.
     pub(super) fn comparison(&self, comparison: &Comparison) {
-        self.line(&format!("{:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}", "", "minimum", "median", "user", "system", "memory", ""));
+        self.line(&format!(
+            "{:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}",
+            "", "minimum", "median", "user", "system", "memory", ""
+        ));
         let sides = [("A", Some(&comparison.a)), ("B", Some(&comparison.b)), ("yard", comparison.yardstick.as_ref())];
         for (name, side) in sides.into_iter().filter_map(|(name, side)| Some((name, side?))) {
-            let seconds = |interval: &Option<Interval>| interval.map_or_else(String::new, |interval| time(interval.estimate * 1e9));
+            let seconds = |interval: &Option<Interval>| {
+                interval.map_or_else(String::new, |interval| time(interval.estimate * 1e9))
+            };
             self.line(&format!(
                 "{name:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}  {}",
                 time(side.wall_minimum * 1e9),
@@ -162,20 +190,24 @@ impl Screen {
             Outcome::Slower => "B is slower".to_owned(),
         };
         self.line(&format!(
-            "B / A: {:.4} ({:.4} to {:.4}, 99 %), {} rounds: {words}",
-            ratio.estimate, ratio.lower, ratio.upper, comparison.rounds
+            "B / A: {:.4} ({:.4} to {:.4}, 99 %), {} {}: {words}",
+            ratio.estimate,
+            ratio.lower,
+            ratio.upper,
+            comparison.rounds,
+            plural(comparison.rounds as u64, "round", "rounds")
         ));
     }
 
-    /// One promise and whether it was kept.
+    /// Writes one check of the selftest and its outcome.
     pub(super) fn check(&self, check: &Check) {
-        let (mark, colour) = match check.passed {
+        let (mark, color) = match check.passed {
             Some(true) => ("kept", "32"),
             Some(false) => ("MISSED", "31"),
             None if check.runs > 0 => ("open", "33"),
             None => ("skipped", "33"),
         };
-        let mark = if self.colour { format!("\x1b[{colour}m{mark:<7}\x1b[0m") } else { format!("{mark:<7}") };
+        let mark = if self.color { format!("\x1b[{color}m{mark:<7}\x1b[0m") } else { format!("{mark:<7}") };
         let rate = if check.runs == 0 {
             String::new()
         } else {
@@ -194,12 +226,12 @@ impl Screen {
         self.line(&format!("{mark} {}{rate}{wanted}\n        {}", check.what, check.detail));
     }
 
-    /// Rates of error by cost.
+    /// Writes the error rates of a calibration, for each cost of a call.
     pub(super) fn calibration(&self, calibration: &Calibration) {
         for level in &calibration.levels {
             let percent = |share: f64| format!("{:.2} %", share * 100.0);
             self.line(&format!(
-                "calls of {}: {} of {} rejected at α = {} where nothing leaks ({} to {}), {} as LEAK",
+                "calls of {}: {} of {} runs without a leak were rejected at α = {} ({} to {}), {} ended as LEAK",
                 time(level.cost_ns),
                 level.rejected,
                 level.runs,
@@ -211,7 +243,7 @@ impl Screen {
             for power in &level.power {
                 let Power { delay_ns, found, runs, rate } = *power;
                 self.line(&format!(
-                    "    {:>9} more: found in {found} of {runs} ({} to {})",
+                    "    {:>9} more: found in {found} of {runs} runs ({} to {})",
                     time(delay_ns),
                     percent(rate.lower),
                     percent(rate.upper)
@@ -223,7 +255,9 @@ impl Screen {
 
 fn more(pair: &Pair) -> String {
     let most = pair.more_pairs.filter(|&pairs| pairs > 0);
-    most.map_or_else(String::new, |pairs| format!("; {pairs} more pairs of calls would settle it"))
+    most.map_or_else(String::new, |pairs| {
+        format!("; {pairs} more {} of calls would settle it", plural(pairs, "pair", "pairs"))
+    })
 }
 
 fn trace(timing: &Timing) -> String {
@@ -231,11 +265,17 @@ fn trace(timing: &Timing) -> String {
     match &trace.skipped {
         _ if finding(timing).is_some() => "DIFFERS, see below".to_owned(),
         Some(why) => format!("skipped: {why}"),
-        None => format!("equal: {} inputs, {} instructions", trace.secrets, trace.instructions),
+        None => format!(
+            "equal: {} {}, {} {}",
+            trace.secrets,
+            plural(trace.secrets as u64, "input", "inputs"),
+            trace.instructions,
+            plural(trace.instructions, "instruction", "instructions")
+        ),
     }
 }
 
-/// What the trace found, where it found something.
+/// Returns the finding of the trace, if there is one.
 fn finding(timing: &Timing) -> Option<String> {
     #[cfg(feature = "trace")]
     return crate::trace::leaks(timing.trace.as_ref()?);
@@ -243,7 +283,7 @@ fn finding(timing: &Timing) -> Option<String> {
     timing.trace.as_ref()?.divergence.clone()
 }
 
-/// Nanoseconds in a fitting unit, with three digits.
+/// Formats nanoseconds with three digits and a suitable unit.
 pub(super) fn time(ns: f64) -> String {
     if ns == 0.0 {
         return "0".to_owned();
@@ -258,7 +298,7 @@ pub(super) fn time(ns: f64) -> String {
     format!("{} {unit}", digits(ns / scale))
 }
 
-/// An amount per second.
+/// Formats an amount per second.
 pub(super) fn rate(amount: f64, unit: &str) -> String {
     format!("{}/s", scaled(amount, unit))
 }
@@ -287,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_three_digits_and_a_fitting_unit() {
+    fn times_have_three_digits_and_a_suitable_unit() {
         let shown = [0.0, 0.0123, 0.9999, 12.34, 999.6, 45_600.0, 2.5e9].map(time);
         assert_eq!(shown, ["0", "12.3 ps", "1.00 ns", "12.3 ns", "1.00 µs", "45.6 µs", "2.50 s"]);
         assert_eq!(rate(1.5e9, "B"), "1.50 GB/s");

@@ -1,4 +1,4 @@
-//! `speed`: throughput beside `memcpy`, and the machine's limits.
+//! The command `speed`, which measures throughput beside `memcpy`, and the machine's highest rates.
 
 use std::process::ExitCode;
 
@@ -12,9 +12,9 @@ use crate::record::{Interval, Speed, Yardstick};
 use crate::speed::{self, Options, RaceOptions};
 use crate::target::Target;
 
-/// The target that the others are held against.
+/// The name of the target with which the other targets are compared.
 const YARDSTICK: &str = "memcpy";
-/// A change below this is never called one.
+/// The largest relative change that is not reported.
 const MARGIN: f64 = 0.02;
 
 pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
@@ -27,8 +27,9 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
     let all = (suite.speed)();
     let names: Vec<String> = all.iter().map(|sized| sized.target.name().to_owned()).collect();
-    let wanted =
-        |name: &str| args.target.is_empty() || name == YARDSTICK || args.target.iter().any(|pattern| name.contains(pattern.as_str()));
+    let wanted = |name: &str| {
+        args.target.is_empty() || name == YARDSTICK || args.target.iter().any(|pattern| name.contains(pattern.as_str()))
+    };
     let mut chosen: Vec<SizedTarget> = all.into_iter().filter(|sized| wanted(sized.target.name())).collect();
     if chosen.iter().all(|sized| sized.target.name() == YARDSTICK)
         && !args.target.is_empty()
@@ -36,7 +37,12 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     {
         let mut names = names;
         names.dedup();
-        return Err(format!("no target is called {}\nhint: there are {}", args.target.join(" or "), names.join(", ")).into());
+        return Err(format!(
+            "no target is called {}\nhint: the targets are {}",
+            args.target.join(" or "),
+            names.join(", ")
+        )
+        .into());
     }
     if args.list {
         chosen.iter().for_each(|sized| screen.line(&format!("{}: {}", sized.target.name(), sized.size)));
@@ -94,14 +100,17 @@ fn measure(
     let stored = speed::baseline::load(&folder, &name, &sized.size)?;
     let change = stored.map(|stored| speed::baseline::change(&stored, &estimates, MARGIN));
     if !args.keep {
-        // The figures are worth more than their history.
+        // A baseline that cannot be stored does not end the run, since the figures are still useful.
         if let Err(error) = speed::baseline::store(&folder, &name, &sized.size, &estimates) {
-            progress.line(|| eprintln!("warning: not kept for the next run: {error}"));
+            progress.line(|| eprintln!("warning: the figures are not stored for the next run: {error}"));
         }
     }
     let own = yardsticks.iter_mut().find(|(size, _)| *size == sized.size && name != YARDSTICK);
     let yardstick = own.map(|(_, yardstick)| {
-        let race = RaceOptions { limit: std::time::Duration::from_millis(if args.quick { 30 } else { 200 }), ..RaceOptions::default() };
+        let race = RaceOptions {
+            limit: std::time::Duration::from_millis(if args.quick { 30 } else { 200 }),
+            ..RaceOptions::default()
+        };
         let comparison = speed::race_targets((yardstick, 0), (&mut sized.target, 0), clock, &race, progress);
         Yardstick { name: YARDSTICK.to_owned(), ratio: comparison.ratio }
     });
@@ -124,5 +133,7 @@ fn measure(
 
 fn describe(args: &SpeedArgs) -> String {
     let targets: String = args.target.iter().map(|name| format!(" --target {}", quoted(name))).collect();
-    format!("speed{targets}{}", if args.quick { " --quick" } else { "" })
+    let switch = |set: bool, name: &'static str| if set { name } else { "" };
+    let (quick, plain) = (switch(args.quick, " --quick"), switch(args.no_baselines, " --no-baselines"));
+    format!("speed{targets}{quick}{plain}")
 }

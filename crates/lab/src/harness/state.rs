@@ -1,9 +1,9 @@
-//! Where calibrations and baselines lie between runs.
+//! The folder for calibrations and baselines, which are kept between runs.
 
 use std::env;
 use std::path::PathBuf;
 
-/// `$DEADPAN_LAB_STATE`, or `deadpan/lab` in the user's folder for state.
+/// Returns `$DEADPAN_LAB_STATE`, or `deadpan/lab` in the user's folder for state.
 pub(super) fn folder() -> PathBuf {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("DEADPAN_LAB_STATE").unwrap_or_else(|| {

@@ -1,4 +1,4 @@
-//! `timing`: verdicts, target by target.
+//! The command `timing`, which gives a verdict for each target.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,6 +9,7 @@ use super::progress::Progress;
 use super::show::Screen;
 use super::{Suite, progress, state};
 use crate::clock;
+use crate::plural::plural;
 use crate::record::{Timing, Verdict};
 use crate::target::Target;
 use crate::timing::Settings;
@@ -55,9 +56,12 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     progress.finish();
     run.record.interrupted = progress::interrupted();
     let code = exit_code(&run.record.timing, args.strict, progress::interrupted());
+    screen.timing_legend();
     summary(&run.record.timing, &screen);
     if progress::interrupted() {
-        screen.line(&format!("interrupted: INCONCLUSIVE, {} targets were not measured", count - run.record.timing.len()));
+        let left = (count - run.record.timing.len()) as u64;
+        let were = plural(left, "target was", "targets were");
+        screen.line(&format!("interrupted: INCONCLUSIVE, {left} {were} not measured"));
     }
     run.finish(&args.output)?;
     Ok(ExitCode::from(code))
@@ -69,20 +73,28 @@ fn steps(target: &Target) -> u64 {
 
 fn settings(args: &TimingArgs) -> Settings {
     let base = if args.quick { Settings::quick() } else { Settings::default() };
-    Settings { alpha: args.alpha, delta_ns: args.delta, seed: args.seed.unwrap_or(base.seed), keep_times: args.raw.is_some(), ..base }
+    Settings {
+        alpha: args.alpha,
+        delta_ns: args.delta,
+        seed: args.seed.unwrap_or(base.seed),
+        keep_times: args.raw.is_some(),
+        ..base
+    }
 }
 
-/// The time of each class by itself.
+/// Measures the time of each class alone.
 fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn clock::Clock) {
-    let options = if quick { speed::Options::brief() } else { speed::Options { samples: 50, ..speed::Options::brief() } };
+    let options =
+        if quick { speed::Options::brief() } else { speed::Options { samples: 50, ..speed::Options::brief() } };
     for (index, class) in timing.classes.iter_mut().enumerate() {
         class.estimates = Some(speed::estimate(target, index, clock, &options, &mut crate::watch::Silent));
     }
 }
 
-/// Writes the single times of each pair into a file of its own.
+/// Writes the single times of each pair to a separate file.
 fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
-    std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot create the folder {}: {error}", folder.display()))?;
     let plain = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.', "-");
     for pair in &mut timing.pairs {
         let name = format!("security.{}.{}.{}.ticks", plain(&timing.target), plain(&pair.a), plain(&pair.b));
@@ -94,22 +106,27 @@ fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Whether a name contains one of the patterns; all do where there are none.
+/// Returns whether a name contains one of the patterns, or there are no patterns.
 fn wanted(name: &str, patterns: &[String]) -> bool {
     patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()))
 }
 
-/// The targets that were asked for.
+/// Returns the targets whose names contain one of the patterns.
 pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Target>, Fault> {
     let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
     let chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), patterns)).collect();
     if chosen.is_empty() {
-        return Err(format!("no target is called {}\nhint: there are {}", patterns.join(" or "), names.join(", ")).into());
+        return Err(format!(
+            "no target is called {}\nhint: the targets are {}",
+            patterns.join(" or "),
+            names.join(", ")
+        )
+        .into());
     }
     Ok(chosen)
 }
 
-/// Of these, the ones with pairs of the classes that were asked for.
+/// Returns the targets and classes that the user chose. Targets without a pair of classes are left out.
 fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
     let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {
@@ -123,7 +140,7 @@ fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault>
     Ok(chosen)
 }
 
-/// The command that repeats this run, with its seed; where the results went is left out.
+/// Returns the lab command that repeats this run, with its seed and without the options for outputs.
 fn describe(args: &TimingArgs, seed: u64) -> String {
     let mut words = vec!["timing".to_owned()];
     words.extend(args.target.iter().map(|name| format!("--target {}", quoted(name))));
@@ -133,11 +150,14 @@ fn describe(args: &TimingArgs, seed: u64) -> String {
     if args.alpha != 0.01 {
         words.push(format!("--alpha {}", args.alpha));
     }
+    words.extend(args.no_estimates.then(|| "--no-estimates".to_owned()));
+    #[cfg(feature = "trace")]
+    words.extend(args.no_trace.then(|| "--no-trace".to_owned()));
     words.push(format!("--seed {seed}"));
     words.join(" ")
 }
 
-/// The code of the most severe verdict. Traces that differ are a leak, whatever the clock says.
+/// Returns the exit code of the most severe verdict. Traces that differ count as a leak, whatever the clock shows.
 fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
     #[cfg(feature = "trace")]
     if timing.iter().filter_map(|timing| timing.trace.as_ref()).any(|trace| crate::trace::leaks(trace).is_some()) {
@@ -149,13 +169,13 @@ fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
 
 fn summary(timing: &[Timing], screen: &Screen) {
     let pairs: Vec<Verdict> = timing.iter().flat_map(|timing| &timing.pairs).map(|pair| pair.verdict).collect();
-    let verdicts =
-        [Verdict::NoLeakAbove, Verdict::BelowThreshold, Verdict::Leak, Verdict::Inconclusive, Verdict::Invalid, Verdict::Unmeasurable];
-    let counts: Vec<String> = verdicts
+    let counts: Vec<String> = Verdict::ALL
         .iter()
         .map(|verdict| (verdict, pairs.iter().filter(|&other| other == verdict).count()))
         .filter(|(_, count)| *count > 0)
         .map(|(verdict, count)| format!("{count} {verdict}"))
         .collect();
-    screen.line(&format!("{} targets, {} pairs of classes: {}", timing.len(), pairs.len(), counts.join(", ")));
+    let targets = plural(timing.len() as u64, "target", "targets");
+    let noun = plural(pairs.len() as u64, "pair", "pairs");
+    screen.line(&format!("{} {targets}, {} {noun} of classes: {}", timing.len(), pairs.len(), counts.join(", ")));
 }

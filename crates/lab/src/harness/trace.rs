@@ -1,4 +1,4 @@
-//! `trace`: the deterministic layer alone.
+//! The command `trace`, which compares single-stepped traces and times nothing.
 
 use std::process::ExitCode;
 
@@ -8,6 +8,7 @@ use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
 use super::timing::named;
+use crate::plural::plural;
 use crate::record::{Design, Timing, Verdict};
 use crate::watch::Watch;
 use crate::{clock, random, trace};
@@ -31,7 +32,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         leaks += u64::from(leak);
         skipped += u64::from(trace.skipped.is_some());
         stepped |= trace.instructions > 0;
-        // In a record a trace belongs to a target; nothing was timed.
+        // A record keeps a trace in the timing of its target, although nothing was timed.
         let timing = Timing {
             target: target.name().to_owned(),
             length: target.length(),
@@ -48,7 +49,9 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     progress.finish();
     run.record.interrupted = progress::interrupted();
-    screen.line(&format!("{} targets traced, {leaks} differ, {skipped} could not be compared", run.record.timing.len()));
+    let traced = run.record.timing.len() as u64;
+    let (noun, verb) = (plural(traced, "target", "targets"), plural(leaks, "differs", "differ"));
+    screen.line(&format!("{traced} {noun} traced, {leaks} {verb}, {skipped} could not be compared"));
     run.finish(&args.output)?;
     Ok(ExitCode::from(match (progress::interrupted(), leaks, skipped) {
         (true, ..) => 130,

@@ -1,20 +1,20 @@
-//! Child processes: what one used, by `wait4`, which the standard library does not ask.
+//! Starts child processes and reads their resource usage with `wait4`, which the standard library does not offer.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-/// What a child and the children that it waited for used.
+/// Resources that a child used, together with the children that it waited for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
-    /// Seconds on processors in user mode.
+    /// Seconds of processor time in user mode.
     pub(crate) user: f64,
-    /// Seconds in the kernel.
+    /// Seconds of processor time in the kernel.
     pub(crate) system: f64,
-    /// The largest resident set of one process, in bytes.
+    /// The largest resident set of a single process, in bytes.
     pub(crate) peak: u64,
 }
 
-/// Waits for a child's end.
+/// Waits for a child to end and returns its exit status and usage.
 #[cfg(unix)]
 pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
     use std::os::unix::process::ExitStatusExt;
@@ -34,7 +34,7 @@ fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
     // SAFETY: `rusage` consists of integers only, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     loop {
-        // SAFETY: both pointers are to live, writable values of the types that the call fills in.
+        // SAFETY: both pointers point to live, writable values of the types that `wait4` writes.
         if unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) } == pid {
             break;
         }
@@ -44,18 +44,25 @@ fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
         }
     }
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    // Linux counts in KiB, Apple's systems in bytes.
+    // Linux reports KiB, and Apple's systems report bytes.
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
-    Ok((status, Usage { user: seconds(usage.ru_utime), system: seconds(usage.ru_stime), peak: usage.ru_maxrss.max(0) as u64 * unit }))
+    Ok((
+        status,
+        Usage {
+            user: seconds(usage.ru_utime),
+            system: seconds(usage.ru_stime),
+            peak: usage.ru_maxrss.max(0) as u64 * unit,
+        },
+    ))
 }
 
-/// Makes the standard library start this command by `fork`, where it would use `vfork` or `posix_spawn`.
+/// Makes the standard library start this command by `fork` instead of `vfork` or `posix_spawn`.
 ///
-/// On Linux, a program inherits as its peak what its process held when the program was loaded. After `vfork` that is the *parent's* peak,
-/// file mappings included; after `fork`, no more than the copied pages.
+/// On Linux, a program's peak starts with the memory that its process held when the program was loaded. After `vfork`
+/// that is the *parent's* peak, including file mappings. After `fork` it is no more than the copied pages.
 pub(crate) fn by_fork(command: &mut Command) {
     #[cfg(unix)]
-    // SAFETY: the closure does nothing, so nothing that is forbidden between `fork` and `exec`.
+    // SAFETY: the closure does nothing, so it calls nothing that is forbidden between `fork` and `exec`.
     unsafe {
         use std::os::unix::process::CommandExt;
         command.pre_exec(|| Ok(()));
@@ -64,19 +71,20 @@ pub(crate) fn by_fork(command: &mut Command) {
     let _ = command;
 }
 
-/// Has this command run on one processor, with all that it starts; it is started by `fork`.
+/// Makes this command and its child processes run on one processor. The command is started by `fork`.
 pub(crate) fn held(command: &mut Command, processor: usize) {
     #[cfg(target_os = "linux")]
     {
         use std::os::unix::process::CommandExt;
         // SAFETY: `cpu_set_t` consists of integers only, for which zeros are valid.
         let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // A processor that the set has no place for is none of this machine's: the call then fails, and the start with it.
+        // A number beyond the set's size belongs to no processor of this machine. The set then stays empty, and the
+        // system call and the start of the program fail.
         if processor < libc::CPU_SETSIZE as usize {
-            // SAFETY: the set is ours, and has a place for this processor.
+            // SAFETY: the set is a local, and the number is below its size.
             unsafe { libc::CPU_SET(processor, &mut set) };
         }
-        // SAFETY: between `fork` and `exec` the closure does nothing but a system call, on a set that it owns.
+        // SAFETY: between `fork` and `exec` the closure only makes a system call, on a set that it owns.
         unsafe {
             command.pre_exec(move || match libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) {
                 0 => Ok(()),
@@ -91,7 +99,8 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
     }
 }
 
-/// The last of the processors that this process may run on: the first ones tend to serve interrupts. `None` where a process cannot be held.
+/// Returns the last of the processors that this process may use, because the first ones often handle interrupts.
+/// Returns `None` where a process cannot be bound to a processor.
 pub(crate) fn last_processor() -> Option<usize> {
     #[cfg(target_os = "linux")]
     {
@@ -107,7 +116,7 @@ pub(crate) fn last_processor() -> Option<usize> {
     None
 }
 
-/// Bytes that the file system of a folder still has for us.
+/// Returns the free bytes of the file system that contains `folder`.
 pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -115,7 +124,7 @@ pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
         let folder = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
         // SAFETY: `statvfs` consists of integers only, for which zeros are valid.
         let mut facts: libc::statvfs = unsafe { std::mem::zeroed() };
-        // SAFETY: the name ends in a zero, and the structure is live and writable.
+        // SAFETY: the name ends with a zero byte, and the structure is live and writable.
         let result = unsafe { libc::statvfs(folder.as_ptr(), &raw mut facts) };
         #[allow(clippy::unnecessary_cast, reason = "the widths differ from system to system")]
         (result == 0).then(|| (facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
@@ -127,11 +136,12 @@ pub(crate) fn free(folder: &std::path::Path) -> Option<u64> {
     }
 }
 
-/// The peak that a child shows without having done anything, in bytes: its own is not visible below that.
+/// Returns the peak memory of a child that does nothing, in bytes. The peak of another child can
+/// be measured only if it is larger.
 pub(crate) fn floor() -> io::Result<u64> {
     #[cfg(unix)]
     {
-        // SAFETY: the child calls nothing but `_exit`, which may be called after `fork` whatever the other threads were doing.
+        // SAFETY: the child only calls `_exit`, which is allowed after `fork` in any state of the other threads.
         let pid = unsafe {
             let pid = libc::fork();
             if pid == 0 {
@@ -148,10 +158,10 @@ pub(crate) fn floor() -> io::Result<u64> {
     Ok(u64::MAX)
 }
 
-/// Has the system write out what it holds back for the disks.
+/// Makes the system write its cached data to the disks.
 pub(crate) fn sync() {
     #[cfg(unix)]
-    // SAFETY: takes and returns nothing.
+    // SAFETY: `sync` takes no arguments and returns nothing.
     unsafe {
         libc::sync();
     }

@@ -1,4 +1,5 @@
-//! The functions behind the controls that need instructions by name. Each says what a processor needs for it.
+//! The control functions that need specific instructions. Each returns `None` if the processor lacks these
+//! instructions.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86::{aes512, early_exit512, gather};
@@ -8,7 +9,8 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::hint::black_box;
 
-    /// The sum of eight table entries at the places that the input names, read by one gather. None without AVX2.
+    /// Returns the sum of eight table entries, read by one gather at the indexes in `places`. Returns `None` without
+    /// AVX2.
     pub(crate) fn gather(table: &[u32; 256], places: &[u8]) -> Option<u32> {
         let places = places.first_chunk::<8>()?;
         // SAFETY: the processor has AVX2.
@@ -22,12 +24,12 @@ mod x86 {
         // SAFETY: all indexes are below 256, and the table has as many entries.
         let found = unsafe { _mm256_i32gather_epi32::<4>(table.as_ptr().cast(), indexes) };
         let mut sums = [0_u32; 8];
-        // SAFETY: 32 bytes into 32 bytes.
+        // SAFETY: `sums` has the 32 bytes that are stored.
         unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), found) };
         sums.iter().fold(0, |sum, entry| sum.wrapping_add(*entry))
     }
 
-    /// Compares in steps of 64 bytes and leaves at the first difference. None without AVX-512BW.
+    /// Compares in steps of 64 bytes and stops at the first difference. Returns `None` without AVX-512BW.
     pub(crate) fn early_exit512(left: &[u8], right: &[u8]) -> Option<bool> {
         // SAFETY: the processor has AVX-512BW.
         is_x86_feature_detected!("avx512bw").then(|| unsafe { early_exit_avx512bw(left, right) })
@@ -37,8 +39,9 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw")]
     fn early_exit_avx512bw(left: &[u8], right: &[u8]) -> bool {
         for (left, right) in left.chunks_exact(64).zip(right.chunks_exact(64)) {
-            // SAFETY: 64 bytes each.
-            let (left, right) = unsafe { (_mm512_loadu_si512(left.as_ptr().cast()), _mm512_loadu_si512(right.as_ptr().cast())) };
+            // SAFETY: both chunks have the 64 bytes that are loaded.
+            let (left, right) =
+                unsafe { (_mm512_loadu_si512(left.as_ptr().cast()), _mm512_loadu_si512(right.as_ptr().cast())) };
             if black_box(_mm512_cmpneq_epi8_mask(left, right)) != 0 {
                 return false;
             }
@@ -46,10 +49,10 @@ mod x86 {
         true
     }
 
-    /// Four AES rounds over four blocks at once, in place. None without VAES in 512 bits.
+    /// Encrypts four blocks at once with four AES rounds, in place. Returns `None` without AVX-512F and VAES.
     pub(crate) fn aes512(input: &mut [u8]) -> Option<()> {
         let block = input.first_chunk_mut::<64>()?;
-        // SAFETY: the processor has both.
+        // SAFETY: the processor has AVX-512F and VAES.
         (is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("vaes")).then(|| unsafe { aes_vaes(block) })
     }
 
@@ -57,12 +60,12 @@ mod x86 {
     #[target_feature(enable = "avx512f,vaes")]
     fn aes_vaes(block: &mut [u8; 64]) {
         let key = _mm512_set1_epi8(0x5a);
-        // SAFETY: 64 bytes.
+        // SAFETY: the block has the 64 bytes that are loaded.
         let mut state = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
         for _ in 0..4 {
             state = _mm512_aesenc_epi128(state, key);
         }
-        // SAFETY: 64 bytes.
+        // SAFETY: the block has the 64 bytes that are stored.
         unsafe { _mm512_storeu_si512(block.as_mut_ptr().cast(), state) };
     }
 }

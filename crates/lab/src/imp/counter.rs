@@ -1,6 +1,6 @@
-//! The processor's time counter, fenced so that what is measured stays between the two readings.
+//! The processor's time counter. Fences keep the measured code between the two readings.
 
-/// Its name in reports.
+/// The counter's name in reports.
 pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
     "rdtsc"
 } else if cfg!(target_arch = "aarch64") {
@@ -9,10 +9,10 @@ pub(crate) const NAME: &str = if cfg!(target_arch = "x86_64") {
     "none"
 };
 
-/// Its name where its readings are added up.
+/// The counter's name in reports where several readings are added up.
 pub(crate) const SPREAD: &str = "rdtsc, three readings";
 
-/// Whether there is a counter with a constant rate.
+/// Returns whether the processor has a counter with a constant rate.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn steady() -> bool {
     use core::arch::x86_64::__cpuid;
@@ -23,41 +23,52 @@ pub(crate) fn steady() -> bool {
     __cpuid(0x8000_0007).edx & (1 << 8) != 0 && __cpuid(0x8000_0001).edx & (1 << 27) != 0
 }
 
-/// Read before what is measured.
+/// Reads the counter before the measured code.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn start() -> u64 {
     let (low, high): (u64, u64);
-    // SAFETY: fences and `rdtsc` change nothing but the two registers. The compiler moves no memory access across, as `nomem` is absent.
+    // SAFETY: the fences and `rdtsc` change only the two registers. The compiler moves no memory access across the
+    // block, because `nomem` is absent.
     unsafe {
-        core::arch::asm!("lfence", "rdtsc", "lfence", out("rax") low, out("rdx") high, options(nostack, preserves_flags));
+        core::arch::asm!(
+            "lfence", "rdtsc", "lfence",
+            out("rax") low, out("rdx") high,
+            options(nostack, preserves_flags)
+        );
     }
     high << 32 | low
 }
 
-/// Read after it.
+/// Reads the counter after the measured code.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn stop() -> u64 {
     let (low, high): (u64, u64);
-    // SAFETY: as in `start`; `rdtscp` writes `rcx` too. It waits for all earlier instructions, the fence holds the later ones back.
+    // SAFETY: `rdtscp` and the fence change only the three registers. `rdtscp` waits for all earlier instructions, and
+    // the fence delays the later ones. The compiler moves no memory access across the block, because `nomem` is absent.
     unsafe {
-        core::arch::asm!("rdtscp", "lfence", out("rax") low, out("rdx") high, out("rcx") _, options(nostack, preserves_flags));
+        core::arch::asm!(
+            "rdtscp", "lfence",
+            out("rax") low, out("rdx") high, out("rcx") _,
+            options(nostack, preserves_flags)
+        );
     }
     high << 32 | low
 }
 
-/// Readings that [`spread`] adds up.
+/// Number of readings that [`spread`] adds up.
 pub(crate) const READINGS: u64 = if cfg!(target_arch = "x86_64") { 3 } else { 1 };
 
-/// The sum of [`READINGS`] readings, whole steps of the counter and a third of one apart. Where the counter moves in steps far longer than
-/// the processor's cycle, each of them meets a step at another phase, so that their sum tells in which part of a step they began. A call
-/// whose end falls just after a step would otherwise hide whatever comes later by less than a step.
+/// Returns the sum of [`READINGS`] readings of a counter whose steps are far longer than the processor's cycle. The
+/// time between two readings is a whole number of steps and a third of a step, so each reading is taken at another
+/// phase of a step. The sum therefore tells in which third of a step the readings began. With a single reading, a delay
+/// that is shorter than a step would stay hidden for a call that ends just after a step.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(crate) fn spread() -> u64 {
     let sum: u64;
-    // SAFETY: as in `start`; the additions change registers only.
+    // SAFETY: the block changes only the declared registers and the flags.
     unsafe {
         core::arch::asm!(
             "lfence",
@@ -69,7 +80,8 @@ pub(crate) fn spread() -> u64 {
             "shl rdx, 32",
             "or rax, rdx",
             "add {sum}, rax",
-            // One cycle each: a fence and a reading take about two steps of 10 ns, and these about a third of one.
+            // Each `lea` takes one cycle. A fence and a reading take about two steps of 10 ns, and these instructions
+            // about a third of a step.
             ".rept 13",
             "lea {sum}, [{sum} + 1]",
             ".endr",
@@ -106,9 +118,10 @@ pub(crate) fn steady() -> bool {
 #[inline(always)]
 pub(crate) fn start() -> u64 {
     let ticks: u64;
-    // SAFETY: barriers and a read of the virtual counter, which user mode may read; only the register changes.
+    // SAFETY: the barriers and the read of the virtual counter, which user mode may read, change only the register.
     unsafe {
-        core::arch::asm!("dsb ish", "isb", "mrs {ticks}, cntvct_el0", "isb", ticks = out(reg) ticks, options(nostack, preserves_flags));
+        core::arch::asm!("dsb ish", "isb", "mrs {ticks}, \
+            cntvct_el0", "isb", ticks = out(reg) ticks, options(nostack, preserves_flags));
     }
     ticks
 }
@@ -134,7 +147,7 @@ pub(crate) fn stop() -> u64 {
     0
 }
 
-/// Lets everything finish that has begun.
+/// Waits for all earlier instructions to complete.
 #[inline(always)]
 pub(crate) fn settle() {
     #[cfg(target_arch = "x86_64")]

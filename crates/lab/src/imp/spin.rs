@@ -1,17 +1,21 @@
-//! A delay of so many turns of the shortest loop: about one cycle each.
+//! A delay loop whose iterations take about one cycle each.
 
-/// Takes about `turns` cycles.
+/// Waits for about `turns` cycles.
 #[inline(always)]
 pub(crate) fn spin(turns: u32) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: counts a register down, entered with at least one turn; touches flags and the register only.
+    // SAFETY: the loop counts a register down, which starts at one or more. The loop changes only that register
+    // and the flags.
     unsafe {
-        core::arch::asm!("2:", "dec {turns:e}", "jnz 2b", turns = inout(reg) turns | u32::from(turns == 0) => _, options(nostack, nomem));
+        core::arch::asm!("2:", "dec {turns:e}", "jnz \
+            2b", turns = inout(reg) turns | u32::from(turns == 0) => _, options(nostack, nomem));
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
+    // SAFETY: the loop counts a register down, which starts at one or more. The loop changes only that register
+    // and the flags.
     unsafe {
-        core::arch::asm!("2:", "subs {turns:w}, {turns:w}, #1", "b.ne 2b", turns = inout(reg) turns | u32::from(turns == 0) => _, options(nostack, nomem));
+        core::arch::asm!("2:", "subs {turns:w}, {turns:w}, #1", "b.ne \
+            2b", turns = inout(reg) turns | u32::from(turns == 0) => _, options(nostack, nomem));
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     for turn in 0..turns {

@@ -1,36 +1,37 @@
-//! Requests to Valgrind's memcheck: a sequence that does nothing on a real processor and that Valgrind recognises.
+//! Requests to Valgrind's memcheck: an instruction sequence that does nothing on a real processor and that Valgrind
+//! recognizes.
 
-/// memcheck's request numbers, from its public header: 'M' 'C' in the upper half.
+/// Memcheck's request numbers, from its public header. The upper half is 'M' 'C'.
 const MAKE_UNDEFINED: u64 = 0x4d43_0001;
 const MAKE_DEFINED: u64 = 0x4d43_0002;
-/// The core's own: is this running under Valgrind, and how deep?
+/// A request to Valgrind's core. The answer is the number of nested Valgrinds that run the program.
 const RUNNING: u64 = 0x1001;
-/// The core's own: how many errors have been reported so far?
+/// A request to Valgrind's core. The answer is the number of errors reported so far.
 const ERRORS: u64 = 0x1201;
 
-/// From here on the bytes are secret.
+/// Marks the bytes as secret.
 pub(crate) fn poison(bytes: &mut [u8]) {
     request(MAKE_UNDEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
 
-/// From here on the bytes are public.
+/// Marks the bytes as public.
 pub(crate) fn declassify(bytes: &[u8]) {
     request(MAKE_DEFINED, bytes.as_ptr() as u64, bytes.len() as u64);
 }
 
-/// From here on the value is public: what the compiler holds of it goes through memory once.
+/// Marks a value as public and returns it. The value goes through memory, because only memory can be marked.
 #[inline(always)]
 pub(crate) fn declassify_value<T: Copy>(mut value: T) -> T {
     request(MAKE_DEFINED, (&raw mut value) as u64, size_of::<T>() as u64);
     std::hint::black_box(value)
 }
 
-/// Whether anything of this has an effect.
+/// Returns whether the program runs under Valgrind, so that marks have an effect.
 pub(crate) fn running() -> bool {
     request(RUNNING, 0, 0) != 0
 }
 
-/// How many errors there have been in this process.
+/// Returns the number of errors in this process.
 pub(crate) fn errors() -> u64 {
     request(ERRORS, 0, 0)
 }
@@ -40,8 +41,9 @@ pub(crate) fn errors() -> u64 {
 fn request(code: u64, first: u64, second: u64) -> u64 {
     let arguments = [code, first, second, 0, 0, 0];
     let mut answer = 0_u64;
-    // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under Valgrind the tool
-    // reads the array that `rax` points to, which lives until after the statement, and writes `rdx`. Memory may be marked, so no `nomem`.
+    // SAFETY: the four rotations add up to 128 bits, so `rdi` keeps its value, and `xchg rbx, rbx` is a no-op. Under
+    // Valgrind the tool reads the array that `rax` points to, which lives until after the statement, and writes `rdx`.
+    // `nomem` is absent, because a request can mark memory.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3",

@@ -1,137 +1,138 @@
-//! One table of whole workloads: rows of rates, and what they come to beside the figures to beat.
+//! The table of whole workloads: its rows of rates, and their comparison with the target rates.
 
 use serde::{Deserialize, Serialize};
 
 /// Whole workloads on sets of given sizes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Generations {
-    /// What all sizes were multiplied by.
+    /// The factor by which all sizes were multiplied.
     pub scale: f64,
-    /// What was worked on.
+    /// The sets that were chosen.
     pub sets: Vec<SetFacts>,
-    /// In the order of the table. Rows of one set, contents, workload and operation stand together.
+    /// The rows, in the order of the table. Rows of one set, contents, workload and operation are adjacent.
     pub rows: Vec<GenerationRow>,
-    /// Beside the figures to beat.
+    /// The comparison with each target rate.
     pub targets: Vec<TargetVerdict>,
-    /// What was left out, and why; what else a reader must know.
+    /// Notes about sets that were left out, and about conditions that affect the figures.
     pub notes: Vec<String>,
 }
 
-/// One set.
+/// One set of the table.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SetFacts {
-    /// Its letter.
+    /// The letter of the set.
     pub name: String,
-    /// In words.
+    /// The description of the set, for example `a file of 300 MiB`.
     pub what: String,
-    /// Bytes in it.
+    /// The number of bytes in the set.
     pub bytes: u64,
 }
 
 /// One way to do one operation on one set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GenerationRow {
-    /// The letter of the set; empty where the workload has none.
+    /// The letter of the set; empty for workloads that belong to no set.
     pub set: String,
-    /// `zero`, `random`; empty where there are none.
+    /// The contents, `zero` or `random`; empty for workloads without input.
     pub contents: String,
-    /// `file, key`.
+    /// The name of the workload, for example `file, key`.
     pub workload: String,
-    /// `seal`, `open`.
+    /// The name of the operation, for example `seal`.
     pub operation: String,
-    /// `one core`, `all cores`, or another program.
+    /// The name of the variant: `one core`, `all cores`, or the name of a limit or a peer.
     pub variant: String,
-    /// What it is here for.
+    /// The role of the variant.
     pub role: Role,
-    /// What it does, with places in braces.
+    /// The command that was run, with words in braces instead of paths.
     pub command: String,
-    /// `MiB/s`, `Mop/s`.
+    /// The unit of the rate: `MiB/s` or `Mop/s`.
     pub unit: String,
     /// The amount of work: bytes, or operations.
     pub amount: f64,
-    /// Seconds of each round, in their order.
+    /// The seconds of all rounds, in order.
     pub seconds: Vec<f64>,
     /// The median rate.
     pub rate: Option<f64>,
-    /// The rate of the fastest round, which took the least time.
+    /// The rate of the fastest round.
     pub fastest: Option<f64>,
-    /// The least time in seconds.
+    /// The time of the fastest round in seconds.
     pub minimum: Option<f64>,
-    /// The median rate as a multiple of the first row's.
+    /// The median rate relative to the median rate of the first row of the same operation.
     pub ratio: Option<f64>,
-    /// The median of user and system time together, of whole programs.
+    /// The median of the processor time in seconds, user mode and kernel together. Kernels have none.
     pub processor_seconds: Option<f64>,
-    /// The largest resident memory over all rounds, in bytes, where it is above what the measuring process itself holds.
+    /// The largest resident memory over all rounds, in bytes. There is none if the measuring process itself holds more.
     pub peak_memory: Option<u64>,
-    /// How many rounds there are.
+    /// The number of rounds.
     pub rounds: usize,
-    /// Why there is no figure.
+    /// The reason why the row has no figures.
     pub skipped: Option<String>,
 }
 
-/// What a row is here for.
+/// The role of a variant in the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// What is measured.
+    /// The program whose speed the table is about.
     #[default]
     Own,
-    /// The least that has to be done with these bytes: nothing that does more can be much faster.
+    /// A limit: a program that does only the least work that the same bytes need, such as `cp`. A program that does
+    /// more work cannot be much faster.
     Limit,
-    /// What a user would run instead.
+    /// Another program for the same purpose.
     Peer,
 }
 
-/// One figure to beat.
+/// The comparison of a measured rate with a target rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetVerdict {
-    /// As in the rows.
+    /// The name of the workload.
     pub workload: String,
-    /// As in the rows.
+    /// The name of the operation.
     pub operation: String,
-    /// As in the rows.
+    /// The letter of the set.
     pub set: String,
-    /// The contents that were slower, which count.
+    /// The contents with the lower rate, which count.
     pub contents: String,
-    /// The figure to beat.
+    /// The target rate.
     pub beat: f64,
-    /// What is wanted.
+    /// The rate at which the target is met.
     pub wanted: f64,
-    /// What was measured.
+    /// The measured rate.
     pub rate: Option<f64>,
-    /// The rate as a multiple of each limit's.
+    /// The rate relative to each limit.
     pub limits: Vec<BesideLimit>,
-    /// What it comes to.
+    /// Whether the target was met.
     pub outcome: TargetOutcome,
-    /// In words.
+    /// The reason for the outcome, in words.
     pub reason: String,
 }
 
-/// A rate beside a limit's.
+/// A rate relative to the rate of a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BesideLimit {
-    /// The limit.
+    /// The name of the limit.
     pub name: String,
-    /// The rate over the limit's rate.
+    /// The rate divided by the rate of the limit.
     pub ratio: f64,
 }
 
-/// What a target comes to.
+/// The outcome of the comparison with a target rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetOutcome {
-    /// As fast as wanted.
+    /// The target was met.
     Met,
-    /// Not as fast as wanted, but nearly as fast as this machine moves the bytes at all.
+    /// The target was not met, but the rate is close to the rate of a limit.
     AtLimit,
-    /// Neither.
+    /// The target was not met, and no limit was reached.
     Missed,
-    /// Not measured.
+    /// The operation was not measured.
     Skipped,
 }
 
 impl TargetOutcome {
-    /// In words.
+    /// Returns the outcome in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -5,12 +5,14 @@ use super::markup::escape;
 use super::number::{NONE, count, percent, time};
 use super::security::figures;
 use super::table::{Cell, Table};
+use crate::plural::plural;
 use crate::record::{Calibration, CalibrationLevel, Interval, Record};
 
-/// What the calibration says of one cost, as verdicts cite it.
+/// Describes the calibration for one cost of a call, for pages and verdicts.
 pub(super) fn words(calibration: &Calibration, level: &CalibrationLevel) -> String {
     format!(
-        "At α = {} this machine and program raised a false alarm in {} of {} runs ({}), for calls of {}; {} of them ended as LEAK.",
+        "At α = {}, the lab raised a false alarm in {} of {} runs ({}) with this program on this machine, for calls of \
+        {}; {} of these runs ended as LEAK.",
         percent(calibration.alpha),
         count(level.rejected),
         count(level.runs),
@@ -20,15 +22,22 @@ pub(super) fn words(calibration: &Calibration, level: &CalibrationLevel) -> Stri
     )
 }
 
-/// Both bounds of a rate: `0.06–0.9 %`.
+/// Formats both bounds of a rate: `0.06–0.9 %`.
 fn span(rate: &Interval) -> String {
     let lower = percent(rate.lower);
     format!("{}–{}", lower.trim_end_matches(['%', '\u{a0}']), percent(rate.upper))
 }
 
-/// False alarms by cost.
+/// Returns the table of false alarms, with one row for each cost of a call.
 pub(super) fn alarms(calibration: &Calibration) -> Table {
-    let mut table = Table::new(&["Cost of a call", ">Runs without a leak", ">Rejected", ">Ended as LEAK", ">Rate", ">95 % interval"]);
+    let mut table = Table::new(&[
+        "Cost of a call",
+        ">Runs without a leak",
+        ">Rejected",
+        ">Ended as LEAK",
+        ">Rate",
+        ">95 % interval",
+    ]);
     for level in &calibration.levels {
         table.row(vec![
             time(level.cost_ns).into(),
@@ -42,7 +51,7 @@ pub(super) fn alarms(calibration: &Calibration) -> Table {
     table
 }
 
-/// How often delays were found.
+/// Returns the table of added delays and how often each was found.
 fn power(calibration: &Calibration) -> Table {
     let mut table = Table::new(&["Cost of a call", ">Delay", ">Runs", ">Found", ">Rate", ">95 % interval"]);
     for level in &calibration.levels {
@@ -60,7 +69,7 @@ fn power(calibration: &Calibration) -> Table {
     table
 }
 
-/// The section on error rates.
+/// Returns the section about error rates for the HTML page.
 pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     let Some(calibration) = &record.calibration else { return String::new() };
     let mut out = String::from("<section id=\"calibration\">\n<h2>How often the lab errs here</h2>\n<ul>\n");
@@ -70,7 +79,7 @@ pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     out.push_str("</ul>\n");
     out.push_str(&alarms(calibration).html());
     out.push_str(&figures(charts, &[Plot::Power], ""));
-    out.push_str(&super::markup::details("The power curve in numbers", &power(calibration).html()));
+    out.push_str(&super::markup::details("The chance of finding a delay, in numbers", &power(calibration).html()));
     let binary = calibration.binary_sha256.as_deref().map_or_else(String::new, |digest| format!(", program {digest}"));
     out.push_str(&format!(
         "<p class=\"small\">{}</p>\n</section>\n",
@@ -79,14 +88,18 @@ pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     out
 }
 
-/// What the selftest found.
+/// Returns the table of the selftest's checks.
 pub(super) fn checks(record: &Record) -> Table {
-    let mut table = Table::new(&["What must hold", "", ">Found", ">Rate", ">95 % interval", "Wanted", "More"]);
+    let mut table = Table::new(&["What must hold", "Outcome", ">Found", ">Rate", ">95 % interval", "Wanted", "More"]);
     for check in &record.selftest {
         let (found, rate, bounds) = if check.runs == 0 {
             (NONE.to_owned(), NONE.to_owned(), NONE.to_owned())
         } else {
-            (format!("{} of {}", count(check.found), count(check.runs)), percent(check.rate.estimate), span(&check.rate))
+            (
+                format!("{} of {}", count(check.found), count(check.runs)),
+                percent(check.rate.estimate),
+                span(&check.rate),
+            )
         };
         table.row(vec![
             check.what.as_str().into(),
@@ -101,13 +114,13 @@ pub(super) fn checks(record: &Record) -> Table {
     table
 }
 
-/// What the selftest comes to.
+/// Counts the outcomes of the selftest's checks.
 pub(super) fn verdict(record: &Record) -> String {
     let all = record.selftest.len();
     let passed = record.selftest.iter().filter(|check| check.passed == Some(true)).count();
     let skipped = record.selftest.iter().filter(|check| check.passed.is_none()).count();
     let failed = all - passed - skipped;
-    let mut out = format!("{passed} of {all} checks of the lab on itself passed");
+    let mut out = format!("{passed} of {all} {} of the lab on itself passed", plural(all as u64, "check", "checks"));
     if failed > 0 {
         out.push_str(&format!(", {failed} failed"));
     }
@@ -118,7 +131,7 @@ pub(super) fn verdict(record: &Record) -> String {
     out
 }
 
-/// The section on the selftest.
+/// Returns the section about the selftest for the HTML page.
 pub(super) fn selftest(record: &Record) -> String {
     if record.selftest.is_empty() {
         return String::new();
@@ -136,19 +149,19 @@ mod tests {
     use crate::record::Check;
 
     #[test]
-    fn verdicts_can_cite_it() {
+    fn a_calibration_is_described_in_a_sentence() {
         let rate = Interval { lower: 0.0006, estimate: 0.003, upper: 0.009 };
         let level = CalibrationLevel { cost_ns: 40.0, runs: 1000, rejected: 3, leaks: 0, rate, power: vec![] };
         let calibration = Calibration { alpha: 0.01, ..Calibration::default() };
         assert_eq!(
             words(&calibration, &level).replace('\u{a0}', " "),
-            "At α = 1 % this machine and program raised a false alarm in 3 of 1000 runs (0.06–0.9 %), for calls of 40 ns; none of them \
-             ended as LEAK."
+            "At α = 1 %, the lab raised a false alarm in 3 of 1000 runs (0.06–0.9 %) with this program on this \
+             machine, for calls of 40 ns; none of these runs ended as LEAK."
         );
     }
 
     #[test]
-    fn skipped_checks_are_not_passed() {
+    fn skipped_checks_do_not_count_as_passed() {
         let check = |passed| Check { passed, ..Check::default() };
         let record = Record { selftest: vec![check(Some(true)), check(None), check(Some(false))], ..Record::default() };
         assert_eq!(verdict(&record), "1 of 3 checks of the lab on itself passed, 1 failed, 1 could not run here.");

@@ -1,4 +1,4 @@
-//! The charts of a record: drawn once, written as SVG and as PNG.
+//! Draws the charts of a record. Each chart can be written as SVG and as PNG.
 
 mod canvas;
 mod forest;
@@ -20,7 +20,7 @@ use super::{Detail, Error, rank, words};
 use crate::record::{Calibration, Comparison, Interval, Record, Speed, Timing, Verdict};
 use canvas::Canvas;
 
-/// What a chart shows.
+/// The kind of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Plot {
     Quantiles,
@@ -39,7 +39,7 @@ pub(super) enum Plot {
 }
 
 impl Plot {
-    /// Whether it shows many things at once.
+    /// Returns whether the chart sums up many functions or runs.
     fn is_overview(self) -> bool {
         matches!(self, Self::Throughput | Self::Power)
     }
@@ -63,40 +63,41 @@ impl Plot {
     }
 }
 
-/// One chart.
+/// A chart with its texts.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Its file's name without the ending: `security.base64.encoding.uppercase.regression`.
+    /// The name of the chart's file without the extension, for example
+    /// `security.base64.encoding.uppercase.regression`.
     pub name: String,
-    /// What it is of.
+    /// The title: the function that was measured, or the pair that was compared.
     pub title: String,
-    /// What it shows, for those who see the picture alone.
+    /// The subtitle: the quantity that the chart shows. It is part of the file and not shown in a page.
     pub subtitle: String,
-    /// How to read it, for a page that has its title elsewhere.
+    /// The caption in a page, which says how to read the chart.
     pub(super) caption: String,
     pub(super) plot: Plot,
-    /// Which of several things of its kind, by position.
+    /// The position of the measured function or comparison in its list of the record.
     pub(super) index: usize,
     canvas: Canvas,
 }
 
 impl Chart {
-    /// As an SVG file, which follows the reader's theme.
+    /// Returns the chart as an SVG file. Its colors follow the reader's light or dark theme.
     #[must_use]
     pub fn svg(&self) -> String {
         svg::file(&self.canvas, &self.title, &self.subtitle)
     }
 
-    /// As a PNG file on white.
+    /// Returns the chart as a PNG file with a white background.
     ///
     /// # Errors
     ///
-    /// Where the picture cannot be packed.
+    /// If the picture cannot be drawn or encoded.
     pub fn png(&self) -> Result<Vec<u8>, Error> {
         png::encode(&self.canvas, &self.title, &self.subtitle)
     }
 
-    /// Whether it goes beside a page of this detail.
+    /// Returns whether the chart belongs to a Markdown page with this amount of detail.
     pub(super) fn belongs(&self, record: &Record, detail: Detail) -> bool {
         let notable = || record.timing.get(self.index).is_some_and(|timing| timing.verdict != Verdict::NoLeakAbove);
         match detail {
@@ -106,13 +107,13 @@ impl Chart {
         }
     }
 
-    /// For the inside of a page.
+    /// Returns the chart as an SVG element for an HTML page.
     pub(super) fn inline(&self) -> String {
         svg::inline(&self.canvas, &format!("{}. {}", self.title, self.subtitle))
     }
 }
 
-/// Everything that can be drawn of a record, under names that are not given twice.
+/// Returns all charts of a record. Their names are unique.
 pub(super) fn of_record(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (index, timing) in record.timing.iter().enumerate() {
@@ -124,16 +125,18 @@ pub(super) fn of_record(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     charts
 }
 
-/// All charts but those of timing targets, which a page draws target by target.
+/// Returns all charts except those of timing targets, which a page draws target by target.
 pub(super) fn beside_timing(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = of_speeds(record);
-    charts.extend(record.comparisons.iter().enumerate().filter_map(|(index, comparison)| of_comparison(comparison, index)));
+    charts.extend(
+        record.comparisons.iter().enumerate().filter_map(|(index, comparison)| of_comparison(comparison, index)),
+    );
     charts.extend(of_history(record, earlier));
     charts.extend(record.calibration.as_ref().and_then(of_calibration));
     charts
 }
 
-/// A timing target's charts. The big ones show its most notable pair.
+/// Returns the charts of a timing target. The large charts show the most notable pair.
 pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec<Chart> {
     let length = if with_length { format!(".{}-bytes", timing.length) } else { String::new() };
     let prefix = format!("security.{}{length}", names::dotted(&timing.target));
@@ -152,47 +155,97 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
         let title = || format!("{}: {}", timing.target, words::label(pair.verdict, Some(pair.bound_ns)));
         let pair_chart = |what: &str| format!("{versus}: {what}");
         let delta = timing.design.delta_ns;
-        add(Plot::Quantiles, &both, quantiles::quantiles(pair), title(), pair_chart("difference by quantile"), QUANTILES);
+        add(
+            Plot::Quantiles,
+            &both,
+            quantiles::quantiles(pair),
+            title(),
+            pair_chart("difference by quantile"),
+            QUANTILES,
+        );
         add(Plot::Violin, "all", violin::violins(timing), target(), "time of one call by class".to_owned(), VIOLIN);
-        add(Plot::Pairs, "all", forest::pairs(&ranked), target(), "all pairs of classes, the most notable first".to_owned(), PAIRS);
+        add(
+            Plot::Pairs,
+            "all",
+            forest::pairs(&ranked),
+            target(),
+            "all pairs of classes, the most notable first".to_owned(),
+            PAIRS,
+        );
         let worst = Some((pair.a.as_str(), pair.b.as_str()));
-        add(Plot::Density, "all", violin::densities(timing, worst), target(), "time of one call, all classes".to_owned(), DENSITY);
-        add(Plot::Ecdf, &both, spread::ecdf(pair), title(), pair_chart("difference of the distribution functions"), ECDF);
+        add(
+            Plot::Density,
+            "all",
+            violin::densities(timing, worst),
+            target(),
+            "time of one call, all classes".to_owned(),
+            DENSITY,
+        );
+        add(
+            Plot::Ecdf,
+            &both,
+            spread::ecdf(pair, kernel::range(&timing.classes)),
+            title(),
+            pair_chart("difference of the distribution functions"),
+            ECDF,
+        );
         add(Plot::Funnel, &both, spread::funnel(pair, delta), title(), pair_chart("the interval at each look"), FUNNEL);
         add(Plot::Series, &both, spread::series(pair, delta), title(), pair_chart("the difference over time"), SERIES);
         let canvas = spread::autocorrelation(pair);
-        add(Plot::Autocorrelation, &both, canvas, target(), pair_chart("correlation of successive batches"), AUTOCORRELATION);
+        add(
+            Plot::Autocorrelation,
+            &both,
+            canvas,
+            target(),
+            pair_chart("correlation of successive batches"),
+            AUTOCORRELATION,
+        );
     } else {
         add(Plot::Violin, "all", violin::violins(timing), target(), "time of one call by class".to_owned(), VIOLIN);
     }
+    // The classes' charts stand side by side and share one scale.
+    let reach = trend::reach(timing.classes.iter().filter_map(|class| class.estimates.as_ref()));
     let named = |name: &str| ranked.first().is_some_and(|pair| pair.a == name || pair.b == name);
     for (at, class) in timing.classes.iter().enumerate() {
-        // Dozens of straight lines say little and weigh much; the tables have them all.
+        // Dozens of regression charts would make the page large. The tables have the estimates of all classes.
         if timing.classes.len() > REGRESSIONS && !named(&class.name) {
             continue;
         }
-        let canvas = class.estimates.as_ref().and_then(trend::regression);
+        let canvas = class.estimates.as_ref().and_then(|estimates| trend::regression(estimates, reach));
         if let Some(canvas) = canvas {
             let name = format!("{prefix}.{}.{}", names::slug(&class.name), Plot::Regression.name());
             let subtitle = format!("{}: time over the number of calls", class.name);
-            charts.push(Chart { name, title: target(), subtitle, caption: String::new(), plot: Plot::Regression, index: at, canvas });
+            charts.push(Chart {
+                name,
+                title: target(),
+                subtitle,
+                caption: String::new(),
+                plot: Plot::Regression,
+                index: at,
+                canvas,
+            });
         }
     }
     charts
 }
 
-/// Of more classes than this, only those of the most notable pair have a regression chart.
+/// With more classes than this, only the two of the most notable pair have a regression chart.
 const REGRESSIONS: usize = 8;
 
-const QUANTILES: &str = "Difference by quantile, for the most notable pair: dots with the band that holds at all quantiles together. \
-    Shaded green: what does not count as a leak. Left are the fastest calls, right the slowest.";
-const VIOLIN: &str = "Time of one call by class. Bar: the middle half; line: the median. Cut off beyond the slowest twentieth.";
-const PAIRS: &str = "All pairs of classes, the most notable first: difference and interval; shaded: what does not count as a leak.";
-const DENSITY: &str = "All classes over one another, each with its median.";
-const ECDF: &str = "Difference of the distribution functions: above zero, the second class has more calls that are at least this fast.";
-const FUNNEL: &str = "The interval at each look. It narrows as batches come in.";
-const SERIES: &str = "The difference over time. Steps or slopes would show a machine that changed meanwhile.";
-const AUTOCORRELATION: &str = "How much a batch's time tells of those after it. Dashed: what chance gives. The test holds in either case.";
+const QUANTILES: &str = "Difference by quantile, for the most notable pair. Dots: the estimates, with the band that \
+    holds at all quantiles together. Shaded green: differences that do not count as a leak. The fastest calls are on \
+    the left, the slowest on the right.";
+const VIOLIN: &str =
+    "Time of one call by class. Bar: the middle half of the calls; line: the median. The slowest calls are not shown.";
+const PAIRS: &str = "All pairs of classes, the most notable first. Dot and line: the difference with its interval; \
+    shaded green: differences that do not count as a leak.";
+const DENSITY: &str = "Distribution of the times of all classes. Dashed: the medians.";
+const ECDF: &str = "Difference of the distribution functions. Above zero, more calls of the second class than of the \
+    first take at most this time.";
+const FUNNEL: &str = "The estimate and its interval at each look. The interval narrows with the number of batches.";
+const SERIES: &str = "The difference over time. A step or a slope shows that the machine changed during the run.";
+const AUTOCORRELATION: &str = "Correlation between the times of batches, by their distance. Dashed: 95\u{a0}% of the \
+    values for independent batches lie within. The test is valid in either case.";
 
 fn of_speeds(record: &Record) -> Vec<Chart> {
     let mut charts = Vec::new();
@@ -202,12 +255,12 @@ fn of_speeds(record: &Record) -> Vec<Chart> {
     families.dedup();
     for (index, family_name) in families.into_iter().enumerate() {
         let members: Vec<&Speed> = record.speed.iter().filter(|speed| family(speed) == family_name).collect();
-        if let Some(canvas) = forest::throughput(&members) {
+        if let Some(canvas) = forest::throughput(&members, &record.speed) {
             charts.push(Chart {
                 name: format!("speed.{}.all.throughput", names::slug(family_name)),
                 title: family_name.to_owned(),
-                subtitle: "bytes in a second by function and size".to_owned(),
-                caption: format!("{family_name}: bytes in a second by function and size."),
+                subtitle: "bytes per second by function and size".to_owned(),
+                caption: format!("{family_name}: bytes per second by function and size."),
                 plot: Plot::Throughput,
                 index,
                 canvas,
@@ -215,7 +268,7 @@ fn of_speeds(record: &Record) -> Vec<Chart> {
         }
     }
     for (index, speed) in record.speed.iter().enumerate() {
-        if let Some(canvas) = trend::regression(&speed.estimates) {
+        if let Some(canvas) = trend::regression(&speed.estimates, trend::reach([&speed.estimates])) {
             charts.push(Chart {
                 name: format!("speed.{}.{}.regression", names::dotted(&speed.target), names::slug(&speed.size)),
                 title: speed.target.clone(),
@@ -240,7 +293,10 @@ fn of_comparison(comparison: &Comparison, index: usize) -> Option<Chart> {
         name: format!("speed.{}-{}.ratios", names::slug(a), names::slug(b)),
         title: format!("{b} against {a}"),
         subtitle: "change of time, round by round".to_owned(),
-        caption: format!("{b} against {a}, round by round. Red: the median with its interval; shaded green: what counts as the same."),
+        caption: format!(
+            "{b} against {a}, round by round. Red: the median with its interval; shaded green: the margin within which \
+             both are the same."
+        ),
         plot: Plot::Ratios,
         index,
         canvas: trend::ratios(comparison)?,
@@ -252,8 +308,8 @@ fn of_history(record: &Record, earlier: &[Record]) -> Vec<Chart> {
     let mut charts = Vec::new();
     let mut add = |name: String, title: String, kind: &str, rates: Vec<(String, Interval)>| {
         if let Some(canvas) = trend::history(&rates, kind) {
-            let subtitle = "rate over runs, this one last".to_owned();
-            let caption = format!("{title} over {} runs, this one last.", rates.len());
+            let subtitle = "rate over runs, this run last".to_owned();
+            let caption = format!("{title} over {} runs, this run last.", rates.len());
             charts.push(Chart { name, title, subtitle, caption, plot: Plot::History, index: 0, canvas });
         }
     };
@@ -263,7 +319,12 @@ fn of_history(record: &Record, earlier: &[Record]) -> Vec<Chart> {
             Some((run.started.clone(), same.rate))
         };
         let rates = runs.iter().filter_map(find).collect();
-        add(format!("speed.{}.baseline.history", names::slug(&baseline.name)), baseline.name.clone(), &baseline.unit, rates);
+        add(
+            format!("speed.{}.baseline.history", names::slug(&baseline.name)),
+            baseline.name.clone(),
+            &baseline.unit,
+            rates,
+        );
     }
     for speed in &record.speed {
         let find = |run: &&Record| {
@@ -282,8 +343,10 @@ fn of_calibration(calibration: &Calibration) -> Option<Chart> {
         name: "security.calibration.power".to_owned(),
         title: "Power".to_owned(),
         subtitle: "how often an injected delay was found, by its size".to_owned(),
-        caption: "How often an injected delay was found, by its size; bars: exact 95\u{a0}% intervals; dashed: nine times in ten."
-            .to_owned(),
+        caption:
+            "How often an injected delay was found, by its size. Bars: exact 95\u{a0}% intervals; dashed: nine of \
+            ten runs."
+                .to_owned(),
         plot: Plot::Power,
         index: 0,
         canvas: trend::power(&calibration.levels)?,

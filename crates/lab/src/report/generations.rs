@@ -3,15 +3,17 @@
 use super::markup::{escape, paragraph};
 use super::number::{self, NONE};
 use super::table::{Cell, Table, plain};
+use crate::plural::plural;
 use crate::record::{GenerationRow, Generations, Role, TargetOutcome, TargetVerdict};
 
-const INTRODUCTION: &str = "In each round every variant runs once, in random order. Before each run what it writes is removed and the system \
-writes out what it holds back; what is read is in the system's cache. Programs are timed from outside, from the start to the end of the process; \
-kernels, which are functions, by themselves in a process of their own, whose peak memory then includes what they work on. One core: the process is \
-held on one. The rate is the median over the rounds, the ratio that to the first row of the same operation. Once, off the clock, what came back is \
-compared with what went in.";
+const INTRODUCTION: &str = "In each round every variant runs once, in random order. Before each run, the lab removes \
+    the variant's output, and the system writes its cache to the disk; inputs are in the cache. Programs are timed \
+    from the start to the end of the process. Kernels are functions: each runs in its own process and is timed alone, \
+    and its peak memory includes its data. One core: the process is kept on one core. The rate is the median over the \
+    rounds; the ratio is relative to the first row of the same operation. Once, outside of the timing, the final \
+    result is compared with the input.";
 
-/// For Markdown.
+/// Returns the section for the Markdown page.
 pub(super) fn markdown(found: &Generations) -> String {
     let mut out = format!("## Whole workloads\n\n{INTRODUCTION}\n\n");
     for set in &found.sets {
@@ -19,13 +21,13 @@ pub(super) fn markdown(found: &Generations) -> String {
     }
     found.notes.iter().for_each(|note| out.push_str(&format!("- {}\n", plain(note))));
     if !found.targets.is_empty() {
-        out.push_str(&format!("\n### Beside the figures to beat\n\n{}\n\n{}", tally(found), targets(found).markdown()));
+        out.push_str(&format!("\n### Target rates\n\n{}\n\n{}", tally(found), targets(found).markdown()));
     }
     out.push_str(&format!("\n### All rows\n\n{}", rows(found).markdown()));
     out
 }
 
-/// For the HTML page.
+/// Returns the section for the HTML page.
 pub(super) fn section(found: Option<&Generations>) -> String {
     let Some(found) = found else { return String::new() };
     let mut out = format!("<section id=\"generations\">\n<h2>Whole workloads</h2>\n{}<ul>\n", paragraph(INTRODUCTION));
@@ -35,20 +37,23 @@ pub(super) fn section(found: Option<&Generations>) -> String {
     found.notes.iter().for_each(|note| out.push_str(&format!("<li>{}</li>\n", escape(note))));
     out.push_str("</ul>\n");
     if !found.targets.is_empty() {
-        out.push_str(&format!("<h3>Beside the figures to beat</h3>\n{}{}", paragraph(&tally(found)), targets(found).html()));
+        out.push_str(&format!("<h3>Target rates</h3>\n{}{}", paragraph(&tally(found)), targets(found).html()));
     }
     out.push_str(&format!("<h3>All rows</h3>\n{}</section>\n", rows(found).html()));
     out
 }
 
-/// How many came to what.
-fn tally(found: &Generations) -> String {
+/// Counts the outcomes of the target rates.
+pub(super) fn tally(found: &Generations) -> String {
     let of = |outcome| found.targets.iter().filter(|target| target.outcome == outcome).count();
+    let all = found.targets.len();
     format!(
-        "Of {} figures {} are beaten by half as much again (met), {} stop at what this machine does with these bytes at most (at the limit: at \
-         least {} % of a plain write's or cp's rate), {} are missed, {} were not measured. All cores, and of zeros and random bytes what was slower.",
-        found.targets.len(),
+        "{all} target {}: {} met (at least {} times the target), {} at the limit (at least {} % of the rate of a \
+         limit), {} missed, {} not measured. The rates are those on all cores, with zeros or random bytes, \
+         whichever is slower.",
+        plural(all as u64, "rate", "rates"),
         of(TargetOutcome::Met),
+        crate::generations::WANTED,
         of(TargetOutcome::AtLimit),
         (crate::generations::AT_LIMIT * 100.0).round(),
         of(TargetOutcome::Missed),
@@ -57,7 +62,7 @@ fn tally(found: &Generations) -> String {
 }
 
 fn targets(found: &Generations) -> Table {
-    let mut table = Table::new(&["Set", "Workload", "Operation", ">To beat", ">Wanted", ">Measured", "", "Why"]);
+    let mut table = Table::new(&["Set", "Workload", "Operation", ">Target", ">Wanted", ">Measured", "Outcome", "Why"]);
     found.targets.iter().for_each(|target| table.row(target_row(target)));
     table
 }
@@ -171,7 +176,7 @@ mod tests {
             "| all cores | **2000** | MiB/s | 2.00 | 12.0 | 200 ms |",
             "| age | skipped: age \\| is not installed | MiB/s | – |",
             "- skipped: set D: no room",
-            "Of 1 figures 0 are beaten by half as much again (met), 1 stop",
+            "1 target rate: 0 met (at least 1.5 times the target), 1 at the limit (at least 90 % of the rate",
         ] {
             assert!(page.contains(part), "no {part:?} in\n{page}");
         }

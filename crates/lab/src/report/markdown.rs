@@ -2,19 +2,13 @@
 
 use super::chart::{Chart, Plot};
 use super::table::plain;
-use super::{Detail, calibration, generations, guide, page, rank, security, speed, words};
+use super::{Detail, calibration, generations, guide, page, rank, security, speed, summary, traces, words};
 use crate::record::{Record, Timing, Verdict};
 
-/// The page; it shows the charts by the names of their files.
+/// Returns the Markdown page. It refers to the charts by the names of their picture files.
 pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String {
     let mut out = format!("# {}\n\n", plain(&page::title(record)));
-    out.push_str("| | |\n|---|---|\n");
-    for (name, value) in page::facts(record) {
-        out.push_str(&format!("| {} | {} |\n", plain(name), plain(&value)));
-    }
-    if !record.command.is_empty() {
-        out.push_str(&format!("\n```sh\n{}\n```\n", record.command.replace("```", "")));
-    }
+    out.push_str(&summary::markdown(record));
     out.push('\n');
     timing(&mut out, record, charts, detail);
     if !record.speed.is_empty() {
@@ -26,12 +20,16 @@ pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String
     if !record.comparisons.is_empty() {
         out.push_str("## Comparisons\n\n");
         for (index, comparison) in record.comparisons.iter().enumerate() {
-            out.push_str(&format!("{}\n\n{}", plain(&speed::compared(comparison)), speed::contestants(comparison).markdown()));
+            out.push_str(&format!(
+                "{}\n\n{}",
+                plain(&speed::compared(comparison)),
+                speed::contestants(comparison).markdown()
+            ));
             pictures(&mut out, charts, &[Plot::Ratios], |chart| chart.index == index);
         }
     }
     if !record.baselines.is_empty() {
-        out.push_str(&format!("## What the machine can do\n\n{}", speed::baselines(record).markdown()));
+        out.push_str(&format!("## Highest rates of this machine\n\n{}", speed::baselines(record).markdown()));
         pictures(&mut out, charts, &[Plot::History], |_| true);
     }
     if let Some(calibration) = &record.calibration {
@@ -44,26 +42,51 @@ pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String
         pictures(&mut out, charts, &[Plot::Power], |_| true);
     }
     if !record.selftest.is_empty() {
-        out.push_str(&format!("## Selftest\n\n{}\n\n{}", calibration::verdict(record), calibration::checks(record).markdown()));
+        out.push_str(&format!(
+            "## Selftest\n\n{}\n\n{}",
+            calibration::verdict(record),
+            calibration::checks(record).markdown()
+        ));
     }
     if let Some(found) = &record.generations {
         out.push_str(&generations::markdown(found));
         if record.timing.is_empty() && record.speed.is_empty() {
-            // The guide is about verdicts and intervals, of which there are none here.
-            return out.trim_end().to_owned() + "\n";
+            // This page has no verdicts and no intervals, so it needs no guide to them.
+            out.push_str(&run(record));
+            return out;
         }
     }
     out.push_str(&guide::markdown());
+    out.push('\n');
+    out.push_str(&run(record));
+    out
+}
+
+/// Returns the section about the run and the machine. It is the last one, since few readers need it.
+fn run(record: &Record) -> String {
+    let mut out = String::from("## Run and machine\n\n");
+    if !record.command.is_empty() {
+        let command = record.command.replace("```", "");
+        out.push_str(&format!("This command repeats the run:\n\n```sh\n{command}\n```\n\n"));
+    }
+    out.push_str("| | |\n|---|---|\n");
+    for (name, value) in page::facts(record) {
+        out.push_str(&format!("| {} | {} |\n", plain(name), plain(&value)));
+    }
     out
 }
 
 fn timing(out: &mut String, record: &Record, charts: &[Chart], detail: Detail) {
-    if record.timing.is_empty() {
+    out.push_str(&traces::markdown(record));
+    let timed: Vec<&Timing> = record.timing.iter().filter(|timing| !traces::only(timing)).collect();
+    if timed.is_empty() {
         return;
     }
-    out.push_str(&format!("## Does time depend on the input?\n\n{}\n\n", plain(&words::tally(&record.timing))));
+    out.push_str(&format!("## Does time depend on the input?\n\n{}\n\n", plain(&words::tally(timed))));
     out.push_str(&security::summary(record).markdown());
-    for (index, timing) in record.timing.iter().enumerate() {
+    out.push_str(&format!("{}\n\n", plain(security::COLUMNS)));
+    for index in security::order(record) {
+        let timing = &record.timing[index];
         match detail {
             Detail::Full | Detail::Main => target(out, record, index, charts),
             Detail::Brief => reasons(out, &security::name(record, timing), timing),
@@ -71,14 +94,18 @@ fn timing(out: &mut String, record: &Record, charts: &[Chart], detail: Detail) {
     }
 }
 
-/// Why pairs are not on the side of no leak.
+/// Adds the reasons of all pairs that did not end as `NO_LEAK_ABOVE`.
 fn reasons(out: &mut String, name: &str, timing: &Timing) {
     let others: Vec<_> = timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove).collect();
     for pair in &others {
         let line = format!("{name}, {} against {}: {}. {}", pair.b, pair.a, pair.verdict, pair.reason);
         out.push_str(&format!("- {}\n", plain(line.trim_end())));
     }
-    if !others.is_empty() {
+    let trace = timing.trace.as_ref().filter(|_| traces::differs(timing));
+    if let Some(trace) = trace {
+        out.push_str(&format!("- {}: {}\n", plain(name), plain(&words::trace(trace))));
+    }
+    if trace.is_some() || !others.is_empty() {
         out.push('\n');
     }
 }
@@ -95,6 +122,9 @@ fn target(out: &mut String, record: &Record, index: usize, charts: &[Chart]) {
         out.push_str(&format!("{}\n\n", plain(&words::trace(trace))));
     }
     out.push_str(&security::pairs(timing).markdown());
+    if !timing.pairs.is_empty() {
+        out.push_str(&format!("{}\n\n", plain(security::P)));
+    }
     out.push_str(&security::quantiles(timing).markdown());
     for class in &timing.classes {
         let Some(estimates) = &class.estimates else { continue };

@@ -1,6 +1,6 @@
-//! Text inside HTML and SVG.
+//! Text and simple elements for HTML and SVG.
 
-/// `text` so that it stands for itself, in elements and in attributes.
+/// Escapes `text` for elements and attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -10,7 +10,7 @@ pub(super) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Control characters have no place in a page; they would show as nothing or break it.
+            // HTML does not allow control characters. They would be invisible or break the page.
             character if character.is_control() && character != '\n' => out.push('\u{fffd}'),
             character => out.push(character),
         }
@@ -18,12 +18,16 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// A paragraph.
+/// Returns a paragraph, or nothing for an empty text.
 pub(super) fn paragraph(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("<p>{}</p>\n", escape(text)) }
 }
 
-/// Something that opens on demand; on paper it is open.
+/// Returns a part of the page that the reader can open. It is open in print.
 pub(super) fn details(summary: &str, inside: &str) -> String {
-    if inside.is_empty() { String::new() } else { format!("<details><summary>{}</summary>\n{inside}</details>\n", escape(summary)) }
+    if inside.is_empty() {
+        String::new()
+    } else {
+        format!("<details><summary>{}</summary>\n{inside}</details>\n", escape(summary))
+    }
 }

@@ -1,14 +1,14 @@
-//! Numbers as people read them: a unit that fits, as many digits as say something.
+//! Formats numbers for readers, with a suitable unit and with the significant digits only.
 
 use crate::record::Interval;
 
 const MINUS: &str = "\u{2212}";
 /// Keeps a number and its unit on one line.
 const SPACE: char = '\u{a0}';
-/// What stands where there is no number.
+/// The text for a missing number.
 pub(super) const NONE: &str = "–";
 
-/// A unit with what one of it is worth in the base unit.
+/// A unit and its value in the base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Unit {
     pub(super) name: &'static str,
@@ -46,22 +46,23 @@ fn pick(units: &[Unit], value: f64, least: f64) -> Unit {
     units.iter().rev().find(|unit| value.abs() >= unit.worth * least).copied().unwrap_or(units[0])
 }
 
-/// The unit for times of about this size. Nanoseconds reach down to 0.1: differences are read beside them.
+/// Returns the unit for times of about this size. Nanoseconds are used down to 0.1 ns, so that small differences have
+/// the same unit as the times beside them.
 pub(super) fn time_unit(ns: f64) -> Unit {
     if !ns.is_finite() || (0.0995..1.0).contains(&ns.abs()) || ns == 0.0 { TIMES[1] } else { pick(&TIMES, ns, 0.9995) }
 }
 
-/// The unit for this many bytes in a second.
+/// Returns the unit for a rate in bytes per second.
 pub(super) fn rate_unit(bytes: f64) -> Unit {
     pick(&RATES, bytes, 0.9995)
 }
 
-/// The unit of a baseline's rate.
+/// Returns the unit for the rate of a baseline.
 pub(super) fn unit_of(kind: &str, rate: f64) -> Unit {
     if kind.starts_with("byte") { rate_unit(rate) } else { pick(&OPERATIONS, rate, 0.9995) }
 }
 
-/// With this many places after the point, and a true minus sign.
+/// Formats a number with this many decimal places and a true minus sign.
 pub(super) fn fixed(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() { NONE.to_owned() } else { format!("{}∞", if value < 0.0 { MINUS } else { "" }) };
@@ -89,7 +90,7 @@ fn grouped(digits: &str) -> String {
     out
 }
 
-/// How many places after the point show `digits` significant digits of `value`.
+/// Returns the number of decimal places that show `digits` significant digits of `value`.
 pub(super) fn places(value: f64, digits: i32) -> usize {
     if !value.is_finite() || value == 0.0 {
         return 0;
@@ -98,24 +99,24 @@ pub(super) fn places(value: f64, digits: i32) -> usize {
     (digits - digits_before).clamp(0, 9) as usize
 }
 
-/// With three significant digits and no trailing zeros.
+/// Formats a number with three significant digits and without trailing zeros.
 pub(super) fn short(value: f64) -> String {
     let text = fixed(value, places(value, 3));
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Nanoseconds in the unit that fits: `41.2 ns`.
+/// Formats nanoseconds with a suitable unit: `41.2 ns`.
 pub(super) fn time(ns: f64) -> String {
     let unit = time_unit(ns);
     format!("{}{SPACE}{}", short(ns / unit.worth), unit.name)
 }
 
-/// Seconds in the unit that fits.
+/// Formats seconds with a suitable unit.
 pub(super) fn seconds(seconds: f64) -> String {
     if seconds >= 600.0 { format!("{}{SPACE}min", short(seconds / 60.0)) } else { time(seconds * 1e9) }
 }
 
-/// Two times in one unit: `41.2 to 41.5 ns`, or one where they read the same.
+/// Formats a range of times in one unit: `41.2 to 41.5 ns`. If both times look equal, only one is shown.
 pub(super) fn times(from: f64, to: f64) -> String {
     let unit = time_unit(from.abs().max(to.abs()));
     let gap = (to - from) / unit.worth;
@@ -124,30 +125,30 @@ pub(super) fn times(from: f64, to: f64) -> String {
     if low == high { format!("{low}{SPACE}{}", unit.name) } else { format!("{low} to {high}{SPACE}{}", unit.name) }
 }
 
-/// Bytes in a second.
+/// Formats a rate in bytes per second.
 pub(super) fn rate(bytes: f64) -> String {
     let unit = rate_unit(bytes);
     format!("{}{SPACE}{}", short(bytes / unit.worth), unit.name)
 }
 
-/// Bytes.
+/// Formats a number of bytes.
 pub(super) fn size(bytes: f64) -> String {
     let unit = pick(&SIZES, bytes, 1.0);
     format!("{}{SPACE}{}", short(bytes / unit.worth), unit.name)
 }
 
-/// A rate of frequency.
+/// Formats a frequency.
 pub(super) fn hertz(hertz: f64) -> String {
     let (worth, name) = if hertz >= 1e9 { (1e9, "GHz") } else { (1e6, "MHz") };
     format!("{}{SPACE}{name}", fixed(hertz / worth, places(hertz / worth, 4)))
 }
 
-/// A whole number in groups of three.
+/// Formats a whole number with its digits in groups of three.
 pub(super) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// `0.3` as `30 %`.
+/// Formats a share as a percentage: `0.3` as `30 %`.
 pub(super) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let digits = if value.abs() >= 99.0 { 4 } else { 2 };
@@ -156,32 +157,32 @@ pub(super) fn percent(share: f64) -> String {
     format!("{text}{SPACE}%")
 }
 
-/// A change of a ratio from one: `+0.31 %`.
+/// Formats a ratio as a change in percent: `1.0031` as `+0.31 %`.
 pub(super) fn change(ratio: f64) -> String {
     let value = (ratio - 1.0) * 100.0;
     let text = fixed(value, places(value, 2).clamp(1, 2));
     format!("{}{text}{SPACE}%", if text.starts_with(MINUS) { "" } else { "+" })
 }
 
-/// A probability of the data under no difference.
+/// Formats a p-value.
 pub(super) fn probability(p: f64) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { fixed(p, places(p, 2).min(4)) }
 }
 
-/// Places after the point that fit an interval: two digits of its width, three of the estimate, four at most.
+/// Returns the number of decimal places for an interval: two digits of the width, three of the estimate, at most four.
 pub(super) fn interval_places(interval: &Interval, worth: f64) -> usize {
     let width = (interval.upper - interval.lower).abs() / worth;
     places(width, 2).max(places(interval.estimate / worth, 3)).min(4)
 }
 
-/// `41.2 [41.0, 41.5] ns`.
+/// Formats an estimate with its interval: `41.2 [41.0, 41.5] ns`.
 pub(super) fn interval(value: &Interval) -> String {
     let largest = value.reach();
     let unit = time_unit(if largest.is_finite() { largest } else { value.estimate });
     interval_in(value, unit)
 }
 
-/// Likewise in a unit that others share.
+/// Formats an estimate with its interval in a given unit.
 pub(super) fn interval_in(value: &Interval, unit: Unit) -> String {
     let digits = places((value.upper - value.lower).abs() / unit.worth, 2).min(4);
     let show = |ns: f64| fixed(ns / unit.worth, digits);
@@ -193,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_unit_fits() {
+    fn numbers_have_a_suitable_unit_and_three_digits() {
         for (ns, text) in [
             (0.0123, "12.3 ps"),
             (0.3, "0.3 ns"),
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_no_number_shows_as_one() {
+    fn infinite_and_missing_numbers_are_shown_as_such() {
         assert_eq!(fixed(f64::NAN, 2), NONE);
         assert_eq!(fixed(f64::INFINITY, 2), "∞");
         assert_eq!(fixed(-0.0001, 2), "0.00");
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_counts() {
+    fn percentages_counts_changes_and_p_values_are_formatted() {
         assert_eq!(percent(0.01).replace(SPACE, " "), "1 %");
         assert_eq!(percent(0.0006).replace(SPACE, " "), "0.06 %");
         assert_eq!(percent(0.999).replace(SPACE, " "), "99.9 %");

@@ -2,32 +2,35 @@
 
 use super::markup::escape;
 use super::number::{self, NONE};
-use super::table::badge;
-use super::{calibration, chart, generations, guide, security, speed};
-use crate::record::{Record, Timing, Verdict};
+use super::{calibration, chart, generations, guide, security, speed, summary, traces};
+use crate::record::Record;
 
 const STYLE: &str = include_str!("page.css");
 
-/// The whole page.
+/// Returns the whole page.
 pub(super) fn write(record: &Record, earlier: &[Record]) -> String {
     let charts: Vec<_> = chart::beside_timing(record, earlier);
     let title = title(record);
     let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{}{STYLE}</style>\n\
+         </head>\n<body>\n<main>\n",
         escape(&title),
         chart::style(":root")
     );
     out.push_str(&head(record, &title));
-    if !record.timing.is_empty() {
+    let timed = security::order(record);
+    if !timed.is_empty() {
         out.push_str("<section id=\"timing\">\n<h2>Does time depend on the input?</h2>\n");
-        out.push_str(&tally(&record.timing));
         out.push_str(&security::summary(record).html());
-        for index in 0..record.timing.len() {
+        out.push_str(&format!("<p class=\"small\">{}</p>\n", escape(security::COLUMNS)));
+        for index in timed {
             out.push_str(&security::section(record, index));
         }
         out.push_str("</section>\n");
     }
+    out.push_str(&traces::section(record));
     out.push_str(&speed::section(record, &charts));
     out.push_str(&speed::comparisons(record, &charts));
     out.push_str(&speed::machine(record, &charts));
@@ -35,11 +38,12 @@ pub(super) fn write(record: &Record, earlier: &[Record]) -> String {
     out.push_str(&calibration::section(record, &charts));
     out.push_str(&calibration::selftest(record));
     out.push_str(&guide::html());
+    out.push_str(&machine(record));
     out.push_str("</main>\n</body>\n</html>\n");
     out
 }
 
-/// The page's name: what was measured, and when.
+/// Returns the title of the page: the name of the program, and the day of the run.
 pub(super) fn title(record: &Record) -> String {
     let day = record.started.get(..10).unwrap_or(&record.started);
     let what = if record.tool.name.is_empty() { "Lab" } else { &record.tool.name };
@@ -48,33 +52,43 @@ pub(super) fn title(record: &Record) -> String {
 
 fn head(record: &Record, title: &str) -> String {
     let mut out = format!("<header>\n<h1>{}</h1>\n", escape(title));
+    out.push_str(&summary::html(record));
     out.push_str("<nav>");
     let parts = [
-        ("timing", "Timing", !record.timing.is_empty()),
+        ("timing", "Timing", record.timing.iter().any(|timing| !traces::only(timing))),
+        ("traces", "Traces", record.timing.iter().any(traces::only)),
         ("speed", "Speed", !record.speed.is_empty()),
         ("comparisons", "Comparisons", !record.comparisons.is_empty()),
-        ("baselines", "Machine", !record.baselines.is_empty()),
+        ("baselines", "Machine limits", !record.baselines.is_empty()),
         ("generations", "Whole workloads", record.generations.is_some()),
         ("calibration", "Error rates", record.calibration.is_some()),
         ("selftest", "Selftest", !record.selftest.is_empty()),
         ("guide", "How to read this", true),
+        ("run", "Run and machine", true),
     ];
     for (place, name, _) in parts.iter().filter(|part| part.2) {
         out.push_str(&format!("<a href=\"#{place}\">{name}</a>"));
     }
-    out.push_str("</nav>\n<dl class=\"facts\">\n");
-    for (name, value) in facts(record) {
-        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(&value)));
-    }
-    out.push_str("</dl>\n");
-    if !record.command.is_empty() {
-        out.push_str(&format!("<pre><code>{}</code></pre>\n", escape(&record.command)));
-    }
-    out.push_str("</header>\n");
+    out.push_str("</nav>\n</header>\n");
     out
 }
 
-/// What measured, where and when.
+/// Returns the section about the run and the machine. It is the last one, since few readers need it.
+fn machine(record: &Record) -> String {
+    let mut out = String::from("<section id=\"run\">\n<h2>Run and machine</h2>\n");
+    if !record.command.is_empty() {
+        out.push_str("<p>This command repeats the run:</p>\n");
+        out.push_str(&format!("<pre tabindex=\"0\"><code>{}</code></pre>\n", escape(&record.command)));
+    }
+    out.push_str("<dl class=\"facts\">\n");
+    for (name, value) in facts(record) {
+        out.push_str(&format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(&value)));
+    }
+    out.push_str("</dl>\n</section>\n");
+    out
+}
+
+/// Returns the facts about the run, the program and the machine.
 pub(super) fn facts(record: &Record) -> Vec<(&'static str, String)> {
     let (tool, machine, clock) = (&record.tool, &record.machine, &record.machine.clock);
     let known = |text: &str| if text.is_empty() { NONE.to_owned() } else { text.to_owned() };
@@ -88,30 +102,15 @@ pub(super) fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Instruction set", known(&machine.architecture)),
         ("System", known(&machine.system)),
         ("Processors", machine.processors.to_string()),
-        ("Hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none shows itself".to_owned())),
+        ("Hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none detected".to_owned())),
     ];
     if record.interrupted {
-        out.push(("Ended early", "interrupted: not everything was measured".to_owned()));
+        out.push(("Ended early", "interrupted: some targets were not measured".to_owned()));
     }
     if let Some(load) = machine.load {
         out.push(("Load at the start", number::short(load)));
     }
     let reading = format!("step {}, reading it takes {}", number::time(clock.step_ns), number::time(clock.overhead_ns));
     out.push(("Clock", format!("{}, {}, {reading}", known(&clock.name), number::hertz(clock.hertz))));
-    out
-}
-
-/// How many targets came to each verdict, the most severe first.
-fn tally(timings: &[Timing]) -> String {
-    let order =
-        [Verdict::Leak, Verdict::Invalid, Verdict::Inconclusive, Verdict::Unmeasurable, Verdict::BelowThreshold, Verdict::NoLeakAbove];
-    let mut out = String::from("<p class=\"tally\">");
-    for verdict in order {
-        let number = timings.iter().filter(|timing| timing.verdict == verdict).count();
-        if number > 0 {
-            out.push_str(&format!("<span><b>{number}</b> {}</span> ", badge(verdict, verdict.name())));
-        }
-    }
-    out.push_str("</p>\n");
     out
 }

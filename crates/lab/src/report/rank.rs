@@ -1,15 +1,15 @@
-//! Which pair of classes a reader should see first.
+//! Ranks the pairs of classes: the most notable pair is shown first.
 
 use crate::record::{Effect, Pair, Timing, Verdict};
 
-/// The pairs, the most notable first: by severity, then by how far a difference lies beyond its own uncertainty.
+/// Returns the pairs, the most notable first: by severity, then by the difference relative to its uncertainty.
 pub(super) fn pairs(timing: &Timing) -> Vec<&Pair> {
     let mut pairs: Vec<&Pair> = timing.pairs.iter().collect();
     pairs.sort_by(|a, b| b.verdict.cmp(&a.verdict).then_with(|| weight(b).total_cmp(&weight(a))));
     pairs
 }
 
-/// The pair for a target's main picture.
+/// Returns the most notable pair, which the main picture of the target shows.
 pub(super) fn worst(timing: &Timing) -> Option<&Pair> {
     pairs(timing).first().copied()
 }
@@ -23,12 +23,13 @@ fn weight(pair: &Pair) -> f64 {
     usual(pair).map(of).fold(0.0, f64::max)
 }
 
-/// The statistics up to the 95 % quantile.
+/// Returns the statistics up to the 95 % quantile.
 fn usual(pair: &Pair) -> impl Iterator<Item = &Effect> {
     pair.effects.iter().filter(|effect| effect.quantile.is_none_or(|at| at <= 0.95))
 }
 
-/// The statistic that stands out most: beyond its threshold where one is, else by size.
+/// Returns the most notable statistic of a pair: the largest difference beyond its threshold, if there is one, and
+/// otherwise the largest difference.
 pub(super) fn largest(pair: &Pair) -> Option<&Effect> {
     let beyond = |effect: &Effect| {
         let difference = &effect.difference;
@@ -43,22 +44,22 @@ pub(super) fn largest(pair: &Pair) -> Option<&Effect> {
     usual(pair).filter(known).max_by(order).or_else(|| pair.effects.iter().filter(known).max_by(order))
 }
 
-/// No difference above this between any two classes, up to the 95 % quantile.
+/// Returns the bound for the differences between any two classes, for quantiles up to 95 %.
 pub(super) fn bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.bound_ns)
 }
 
-/// Likewise up to the 99.9 % quantile.
+/// Returns the bound for the differences between any two classes, for quantiles up to 99.9 %.
 pub(super) fn tail_bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.tail_bound_ns)
 }
 
-/// A shift of this size would have been found nine times in ten in any pair.
+/// Returns the shift that nine of ten runs find in any pair.
 pub(super) fn detectable(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.mde_ns)
 }
 
-/// Pairs that cannot be judged say nothing of any bound.
+/// Returns the largest value of all pairs that could be judged. The other pairs have no valid bounds.
 fn most(timing: &Timing, value: fn(&Pair) -> f64) -> Option<f64> {
     let judged = timing.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::Invalid | Verdict::Unmeasurable));
     judged.map(value).filter(|value| !value.is_nan()).reduce(f64::max)

@@ -1,32 +1,41 @@
-//! The part of the page about timing: the summary of all targets, and a section for each.
+//! The part of the page about timing: the summary of all targets, and a section for each target.
 
 use super::chart::{self, Chart, Plot, quantile};
 use super::markup::{details, escape, paragraph};
 use super::number::{self, NONE, count, probability, time};
 use super::table::{Cell, Table, badge};
-use super::{rank, words};
-use crate::record::{Class, Control, Estimates, Interval, Pair, Record, Timing};
+use super::{rank, traces, words};
+use crate::record::{Class, Control, Estimates, Interval, Pair, Record, Timing, Verdict};
 
-/// Where a target's section is.
+/// Returns the id of a target's section.
 fn place(index: usize) -> String {
     format!("target-{}", index + 1)
 }
 
-/// One row for each target, the most severe verdict first.
+/// Returns the summary table, with one row for each target, the most severe verdict first.
 pub(super) fn summary(record: &Record) -> Table {
-    let mut table =
-        Table::new(&["Target", "Verdict", ">No difference above", ">in the tail", ">Would be found", "Most notable pair", ">Pairs"]);
-    let mut order: Vec<usize> = (0..record.timing.len()).collect();
-    order.sort_by_key(|&index| std::cmp::Reverse(record.timing[index].verdict));
-    for index in order {
+    let mut table = Table::new(&[
+        "Target",
+        "Verdict",
+        "Finding",
+        ">Slowest calls differ at most",
+        ">Shift that is found",
+        "Most notable pair",
+        ">Pairs",
+    ]);
+    for index in order(record) {
         let timing = &record.timing[index];
         let shown = |value: Option<f64>| value.filter(|ns| ns.is_finite()).map_or_else(|| NONE.to_owned(), time);
+        let finding = words::finding(timing.verdict, rank::bound(timing), rank::worst(timing));
         table.row(vec![
             Cell::Link(name(record, timing), place(index)),
             Cell::Badge(timing.verdict, timing.verdict.name().to_owned()),
-            Cell::Strong(shown(rank::bound(timing))),
-            shown(rank::tail_bound(timing)).into(),
-            shown(rank::detectable(timing)).into(),
+            Cell::Strong(match traces::differs(timing) {
+                true => format!("{finding}; the traces differ"),
+                false => finding,
+            }),
+            shown(rank::tail_bound(timing).filter(|_| bounded(timing.verdict))).into(),
+            shown(rank::detectable(timing).filter(|_| bounded(timing.verdict))).into(),
             rank::worst(timing).map_or_else(|| NONE.to_owned(), |pair| format!("{} against {}", pair.b, pair.a)).into(),
             timing.pairs.len().to_string().into(),
         ]);
@@ -34,13 +43,38 @@ pub(super) fn summary(record: &Record) -> Table {
     table
 }
 
-/// The target's name, with its length where that tells it from another.
+/// Returns the indexes of the targets that were timed: leaks first, then traces that differ, then by verdict.
+pub(super) fn order(record: &Record) -> Vec<usize> {
+    let timings = &record.timing;
+    let mut order: Vec<usize> = (0..timings.len()).filter(|&index| !traces::only(&timings[index])).collect();
+    order.sort_by_key(|&index| {
+        let verdict = timings[index].verdict;
+        std::cmp::Reverse((verdict == Verdict::Leak, traces::differs(&timings[index]), verdict))
+    });
+    order
+}
+
+/// Returns whether bounds are shown with a verdict. With a difference or a failed control, a bound could be taken for
+/// an all-clear.
+fn bounded(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
+}
+
+/// Explains the columns of the summary.
+pub(super) const COLUMNS: &str = "“No difference above” and “may differ by up to” cover all calls up to the 95\u{a0}% \
+    quantile; “slowest calls”, those up to the 99.9\u{a0}% quantile. “Shift that is found”: nine of ten runs find a \
+    shift of this size. “–”: not known, or a difference was found.";
+
+/// Explains the column p of the table of pairs.
+pub(super) const P: &str = "p: if the classes did not differ, data like these would come up in this share of runs.";
+
+/// Returns the target's name, with the length of its input if another target has the same name.
 pub(super) fn name(record: &Record, timing: &Timing) -> String {
     let twice = record.timing.iter().filter(|other| other.target == timing.target).count() > 1;
     if twice { format!("{}, {} bytes", timing.target, timing.length) } else { timing.target.clone() }
 }
 
-/// A target's section.
+/// Returns the section of one target.
 pub(super) fn section(record: &Record, index: usize) -> String {
     let timing = &record.timing[index];
     let charts = chart::of_timing(timing, index, false);
@@ -52,10 +86,13 @@ pub(super) fn section(record: &Record, index: usize) -> String {
     out.push_str("</p>\n");
     out.push_str(&figures(&charts, &[Plot::Quantiles, Plot::Violin], "main"));
     if let Some(trace) = &timing.trace {
-        let class = if trace.skipped.is_none() && !trace.equal { "note bad" } else { "note" };
+        let class = if traces::differs(timing) { "note bad" } else { "note" };
         out.push_str(&format!("<p class=\"{class}\"><b>Trace.</b> {}</p>\n", escape(&words::trace(trace))));
     }
     out.push_str(&pairs(timing).html());
+    if !timing.pairs.is_empty() {
+        out.push_str(&format!("<p class=\"small\">{}</p>\n", escape(P)));
+    }
     let more = [Plot::Pairs, Plot::Density, Plot::Ecdf, Plot::Funnel, Plot::Series, Plot::Autocorrelation];
     out.push_str(&details("More pictures", &figures(&charts, &more, "")));
     out.push_str(&details("Each class by itself", &classes(timing, &charts)));
@@ -64,43 +101,54 @@ pub(super) fn section(record: &Record, index: usize) -> String {
     out
 }
 
-/// The charts of the named kinds, in that order.
+/// Returns the charts of the given kinds, in the order of the kinds.
 pub(super) fn figures(charts: &[Chart], plots: &[Plot], class: &str) -> String {
-    let chosen: Vec<&Chart> = plots.iter().flat_map(|plot| charts.iter().filter(move |chart| chart.plot == *plot)).collect();
+    let chosen: Vec<&Chart> =
+        plots.iter().flat_map(|plot| charts.iter().filter(move |chart| chart.plot == *plot)).collect();
     if chosen.is_empty() {
         return String::new();
     }
     let mut out = format!("<div class=\"figures {class}\">\n");
     for chart in chosen {
-        out.push_str(&format!("<figure>{}<figcaption>{}</figcaption></figure>\n", chart.inline(), escape(&chart.caption)));
+        out.push_str(&format!(
+            "<figure>{}<figcaption>{}</figcaption></figure>\n",
+            chart.inline(),
+            escape(&chart.caption)
+        ));
     }
     out.push_str("</div>\n");
     out
 }
 
-/// One row for each pair, the most notable first.
+/// Returns the table of pairs, the most notable first.
 pub(super) fn pairs(timing: &Timing) -> Table {
     let mut table = Table::new(&[
         "Pair",
         "Verdict",
-        ">Mean to p90, difference",
-        ">No difference above",
-        ">in the tail",
-        ">Would be found",
-        ">p (Holm)",
+        ">Difference of the means",
+        ">Differs at most",
+        ">Slowest calls",
+        ">Shift that is found",
+        ">p",
         ">Calls",
     ]);
     let unit = number::time_unit(timing.design.delta_ns);
     for pair in rank::pairs(timing) {
-        let first = pair.effects.first().map_or_else(|| NONE.to_owned(), |effect| number::interval_in(&effect.difference, unit));
+        let first = pair
+            .effects
+            .first()
+            .map_or_else(|| NONE.to_owned(), |effect| number::interval_in(&effect.difference, unit));
+        // Beside LEAK, readers could take a bound for an all-clear. The difference itself has an interval.
+        let judged = !matches!(pair.verdict, Verdict::Leak | Verdict::Invalid | Verdict::Unmeasurable);
+        let shown = |ns: f64, said: bool| if said { time(ns) } else { NONE.to_owned() };
         let calls = pair.batches as u64 * timing.design.pairs_per_batch as u64 * 2 * u64::from(timing.repeats.max(1));
         table.row(vec![
             format!("{} against {}", pair.b, pair.a).into(),
             Cell::Badge(pair.verdict, pair.verdict.name().to_owned()),
             first.into(),
-            time(pair.bound_ns).into(),
-            time(pair.tail_bound_ns).into(),
-            time(pair.mde_ns).into(),
+            shown(pair.bound_ns, judged).into(),
+            shown(pair.tail_bound_ns, judged).into(),
+            shown(pair.mde_ns, bounded(pair.verdict)).into(),
             probability(pair.p_holm).into(),
             count(calls).into(),
         ]);
@@ -108,14 +156,18 @@ pub(super) fn pairs(timing: &Timing) -> Table {
     table
 }
 
-/// All classes in one table, then a card for each.
+/// Returns a table of all classes, followed by a card for each class.
 fn classes(timing: &Timing, charts: &[Chart]) -> String {
     let mut out = quantiles(timing).html();
     out.push_str(&paragraph(&words::classes(timing)));
     let mut cards = String::new();
     for (index, class) in timing.classes.iter().enumerate() {
         if let Some(estimates) = &class.estimates {
-            cards.push_str(&card(class, estimates, charts.iter().find(|chart| chart.plot == Plot::Regression && chart.index == index)));
+            cards.push_str(&card(
+                class,
+                estimates,
+                charts.iter().find(|chart| chart.plot == Plot::Regression && chart.index == index),
+            ));
         }
     }
     if !cards.is_empty() {
@@ -124,9 +176,19 @@ fn classes(timing: &Timing, charts: &[Chart]) -> String {
     out
 }
 
-/// Each class's quantiles.
+/// Returns the table of quantiles, with one row for each class.
 pub(super) fn quantiles(timing: &Timing) -> Table {
-    let mut table = Table::new(&["Class", ">5 %", ">25 %", ">median", ">75 %", ">95 %", ">99.9 %", ">Median per byte", ">Measurements"]);
+    let mut table = Table::new(&[
+        "Class",
+        ">5 %",
+        ">25 %",
+        ">median",
+        ">75 %",
+        ">95 %",
+        ">99.9 %",
+        ">Median per byte",
+        ">Measurements",
+    ]);
     for class in &timing.classes {
         let mut row: Vec<Cell> = vec![class.name.as_str().into()];
         for at in [0.05, 0.25, 0.5, 0.75, 0.95, 0.999] {
@@ -151,10 +213,15 @@ fn card(class: &Class, estimates: &Estimates, chart: Option<&Chart>) -> String {
     out
 }
 
-/// What readers know: slope, mean, median, deviation, each between its bounds.
+/// Returns the table of slope, mean, median and deviation, each with its bounds.
 pub(super) fn estimates(estimates: &Estimates) -> Table {
     let mut table = Table::new(&["", ">Lower bound", ">Estimate", ">Upper bound"]);
-    let rows = [("Slope", &estimates.slope), ("Mean", &estimates.mean), ("Median", &estimates.median), ("MAD", &estimates.mad)];
+    let rows = [
+        ("Slope", &estimates.slope),
+        ("Mean", &estimates.mean),
+        ("Median", &estimates.median),
+        ("Median absolute deviation", &estimates.mad),
+    ];
     for (name, value) in rows {
         let [lower, estimate, upper] = bounds(value);
         table.row(vec![name.into(), lower.into(), Cell::Strong(estimate), upper.into()]);
@@ -162,14 +229,15 @@ pub(super) fn estimates(estimates: &Estimates) -> Table {
     table
 }
 
-/// Lower bound, estimate, upper bound with one unit and as many digits as the width gives reason for.
+/// Formats lower bound, estimate and upper bound in one unit, with digits that fit the width of the interval.
 fn bounds(value: &Interval) -> [String; 3] {
     let unit = number::time_unit(value.estimate);
     let places = number::interval_places(value, unit.worth);
-    [value.lower, value.estimate, value.upper].map(|ns| format!("{}\u{a0}{}", number::fixed(ns / unit.worth, places), unit.name))
+    [value.lower, value.estimate, value.upper]
+        .map(|ns| format!("{}\u{a0}{}", number::fixed(ns / unit.worth, places), unit.name))
 }
 
-/// The statistics and controls behind the main picture, and the design.
+/// Returns the statistics and controls of the most notable pair, and the design of the measurement.
 fn inner(timing: &Timing) -> String {
     let mut out = String::new();
     if let Some(pair) = rank::worst(timing) {
@@ -179,7 +247,7 @@ fn inner(timing: &Timing) -> String {
         out.push_str(&paragraph(&words::controls(pair)));
         out.push_str(&controls(pair).html());
         if let Some(file) = &pair.raw {
-            out.push_str(&paragraph(&format!("Every single time is in {file}.")));
+            out.push_str(&paragraph(&format!("The file {file} contains all single times.")));
         }
     }
     out.push_str("<h4>Design</h4>\n");
@@ -197,13 +265,19 @@ fn effects(pair: &Pair) -> Table {
         let places = number::places((value.upper - value.lower).abs() / unit.worth, 2).min(4);
         let show = |ns: f64| format!("{}\u{a0}{}", number::fixed(ns / unit.worth, places), unit.name);
         let limit = if tolerance.is_nan() { NONE.to_owned() } else { time(tolerance) };
-        table.row(vec![name.into(), show(value.lower).into(), Cell::Strong(show(value.estimate)), show(value.upper).into(), limit.into()]);
+        table.row(vec![
+            name.into(),
+            show(value.lower).into(),
+            Cell::Strong(show(value.estimate)),
+            show(value.upper).into(),
+            limit.into(),
+        ]);
     }
     table
 }
 
 fn controls(pair: &Pair) -> Table {
-    let mut table = Table::new(&["Control", "Must be", ">p", ">Difference", ">Meant", ""]);
+    let mut table = Table::new(&["Control", "Must be", ">p", ">Difference", ">Meant", "Outcome"]);
     let mut add = |name: &str, must: &str, control: &Control| {
         table.row(vec![
             name.into(),
@@ -216,6 +290,6 @@ fn controls(pair: &Pair) -> Table {
     };
     add("One class against itself", "not found", &pair.controls.same);
     add("The target with a delay added", "found", &pair.controls.delay);
-    add("A leaky function of like cost", "found", &pair.controls.leak);
+    add("A leaking function of similar cost", "found", &pair.controls.leak);
     table
 }

@@ -1,20 +1,29 @@
-//! The part of the page about speed: single functions, comparisons, and what the machine can do.
+//! The part of the page about speed: single functions, comparisons, and the highest rates of the machine.
 
 use super::markup::{details, escape, paragraph};
 use super::number::{self, NONE, change, fixed, percent, probability, rate, seconds, size, time};
 use super::security::{estimates, figures};
 use super::table::{Cell, Table};
+use crate::plural::plural;
 use crate::record::{Baseline, Change, Comparison, Contestant, Outcome, Record, Speed};
 use crate::report::chart::{Chart, Plot};
 
-/// All speeds.
+/// Returns the table of speeds, with one row for each function and size.
 pub(super) fn table(record: &Record) -> Table {
-    let mut table =
-        Table::new(&["Target", "Size", ">Time for one call", ">95 % interval", ">Bytes in a second", ">Against", "Since the baseline"]);
+    let mut table = Table::new(&[
+        "Target",
+        "Size",
+        ">Time for one call",
+        ">95 % interval",
+        ">Bytes per second",
+        ">Against",
+        "Since the baseline",
+    ]);
     for speed in &record.speed {
         let slope = &speed.estimates.slope;
         let yardstick = speed.yardstick.as_ref();
-        let ratio = yardstick.map_or_else(|| NONE.to_owned(), |of| format!("{} × {}", number::short(of.ratio.estimate), of.name));
+        let ratio = yardstick
+            .map_or_else(|| NONE.to_owned(), |of| format!("{} × {}", number::short(of.ratio.estimate), of.name));
         table.row(vec![
             Cell::Code(speed.target.clone()),
             speed.size.as_str().into(),
@@ -43,7 +52,7 @@ fn name(outcome: Outcome) -> &'static str {
     }
 }
 
-/// What one speed says.
+/// Describes one speed in sentences.
 pub(super) fn words(speed: &Speed) -> String {
     let slope = &speed.estimates.slope;
     let mut out = format!(
@@ -68,12 +77,17 @@ pub(super) fn words(speed: &Speed) -> String {
             Outcome::Faster => format!("less time, beyond the margin of {}", percent(since.margin)),
             Outcome::Slower => format!("more time, beyond the margin of {}", percent(since.margin)),
         };
-        out.push_str(&format!(" Since {day}: {} [{}, {}], {what}.", change(ratio.estimate), change(ratio.lower), change(ratio.upper)));
+        out.push_str(&format!(
+            " Since {day}: {} [{}, {}], {what}.",
+            change(ratio.estimate),
+            change(ratio.lower),
+            change(ratio.upper)
+        ));
     }
     out
 }
 
-/// The section on single functions.
+/// Returns the section about single functions for the HTML page.
 pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     if record.speed.is_empty() {
         return String::new();
@@ -83,7 +97,8 @@ pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     out.push_str(&table(record).html());
     let mut cards = String::new();
     for (index, speed) in record.speed.iter().enumerate() {
-        let regression = |chart: &&Chart| chart.plot == Plot::Regression && chart.index == index && chart.name.starts_with("speed.");
+        let regression =
+            |chart: &&Chart| chart.plot == Plot::Regression && chart.index == index && chart.name.starts_with("speed.");
         cards.push_str(&format!("<article><h4>{}, {}</h4>\n", escape(&speed.target), escape(&speed.size)));
         cards.push_str(&estimates(&speed.estimates).html());
         cards.push_str(&paragraph(&words(speed)));
@@ -97,21 +112,23 @@ pub(super) fn section(record: &Record, charts: &[Chart]) -> String {
     out
 }
 
-/// What a comparison says.
+/// Describes the result of a comparison.
 pub(super) fn compared(comparison: &Comparison) -> String {
     let (a, b, ratio) = (&comparison.a.name, &comparison.b.name, &comparison.ratio);
     let span = format!("{} [{}, {}]", change(ratio.estimate), change(ratio.lower), change(ratio.upper));
     let margin = percent(comparison.margin);
+    let rounds = format!("{} {}", comparison.rounds, plural(comparison.rounds as u64, "round", "rounds"));
     match comparison.outcome {
-        Outcome::Same => format!("{b} takes as long as {a}, within the margin of {margin}: {span} over {} rounds.", comparison.rounds),
-        Outcome::Faster => format!("{b} takes less time than {a}: {span} over {} rounds (margin {margin}).", comparison.rounds),
-        Outcome::Slower => format!("{b} takes more time than {a}: {span} over {} rounds (margin {margin}).", comparison.rounds),
+        Outcome::Same => format!("{b} takes as long as {a}, within the margin of {margin}: {span} over {rounds}."),
+        Outcome::Faster => format!("{b} takes less time than {a}: {span} over {rounds} (margin {margin})."),
+        Outcome::Slower => format!("{b} takes more time than {a}: {span} over {rounds} (margin {margin})."),
     }
 }
 
-/// Both sides of a comparison, and the yardstick.
+/// Returns the table of a comparison, with a row for each side and for the yardstick.
 pub(super) fn contestants(comparison: &Comparison) -> Table {
-    let mut table = Table::new(&["", ">Median", ">Quartiles", ">Least", ">User", ">System", ">Peak memory", ">Bytes in a second"]);
+    let mut table =
+        Table::new(&["", ">Median", ">Quartiles", ">Least", ">User", ">System", ">Peak memory", ">Bytes per second"]);
     for one in [Some(&comparison.a), Some(&comparison.b), comparison.yardstick.as_ref()].into_iter().flatten() {
         table.row(contestant(one));
     }
@@ -132,7 +149,7 @@ fn contestant(one: &Contestant) -> Vec<Cell> {
     ]
 }
 
-/// The section on comparisons.
+/// Returns the section about comparisons for the HTML page.
 pub(super) fn comparisons(record: &Record, charts: &[Chart]) -> String {
     if record.comparisons.is_empty() {
         return String::new();
@@ -152,7 +169,8 @@ pub(super) fn comparisons(record: &Record, charts: &[Chart]) -> String {
         ));
         out.push_str(&format!("<p class=\"lead\">{}</p>\n", escape(&compared(comparison))));
         out.push_str(&contestants(comparison).html());
-        let chart: Vec<Chart> = charts.iter().filter(|chart| chart.plot == Plot::Ratios && chart.index == index).cloned().collect();
+        let chart: Vec<Chart> =
+            charts.iter().filter(|chart| chart.plot == Plot::Ratios && chart.index == index).cloned().collect();
         out.push_str(&figures(&chart, &[Plot::Ratios], ""));
         out.push_str("</div>\n");
     }
@@ -160,29 +178,37 @@ pub(super) fn comparisons(record: &Record, charts: &[Chart]) -> String {
     out
 }
 
-/// What the machine can do.
+/// Returns the table of the highest rates that the machine reached.
 pub(super) fn baselines(record: &Record) -> Table {
     let mut table = Table::new(&["Baseline", ">Lower bound", ">Estimate", ">Upper bound"]);
     for Baseline { name, rate, unit } in &record.baselines {
         let scale = number::unit_of(unit, rate.estimate);
         let places = number::places(rate.estimate / scale.worth, 3);
         let show = |value: f64| format!("{}\u{a0}{}", fixed(value / scale.worth, places), scale.name);
-        table.row(vec![name.as_str().into(), show(rate.lower).into(), Cell::Strong(show(rate.estimate)), show(rate.upper).into()]);
+        table.row(vec![
+            name.as_str().into(),
+            show(rate.lower).into(),
+            Cell::Strong(show(rate.estimate)),
+            show(rate.upper).into(),
+        ]);
     }
     table
 }
 
-/// The section on the machine's own limits, and how they went.
+/// Returns the section about the machine's highest rates, with charts of the rates over several runs.
 pub(super) fn machine(record: &Record, charts: &[Chart]) -> String {
     let history = |of_baselines: bool| {
         let chosen = charts.iter().filter(|chart| chart.name.ends_with(".baseline.history") == of_baselines).cloned();
         figures(&chosen.collect::<Vec<_>>(), &[Plot::History], "")
     };
-    let (table, over_runs, speeds) = (baselines(record).html(), history(true), details("Speeds over runs", &history(false)));
+    let (table, over_runs, speeds) =
+        (baselines(record).html(), history(true), details("Speeds over runs", &history(false)));
     if table.is_empty() && speeds.is_empty() {
         return String::new();
     }
-    format!("<section id=\"baselines\">\n<h2>What the machine can do</h2>\n{table}{over_runs}{speeds}</section>\n")
+    format!(
+        "<section id=\"baselines\">\n<h2>Highest rates of this machine</h2>\n{table}{over_runs}{speeds}</section>\n"
+    )
 }
 
 #[cfg(test)]
@@ -195,7 +221,24 @@ mod tests {
     }
 
     #[test]
-    fn a_speed_says_its_time_its_rate_and_its_change() {
+    fn a_comparison_of_one_round_has_no_plural() {
+        for outcome in [Outcome::Same, Outcome::Faster, Outcome::Slower] {
+            let text = compared(&Comparison {
+                a: Contestant::default(),
+                b: Contestant::default(),
+                ratio: Interval::default(),
+                margin: 0.005,
+                rounds: 1,
+                outcome,
+                yardstick: None,
+                ratios: vec![],
+            });
+            assert!(text.contains("over 1 round.") || text.contains("over 1 round ("), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_speed_is_described_by_its_time_its_rate_and_its_change() {
         let slope = Interval { lower: 990.0, estimate: 1000.0, upper: 1010.0 };
         let speed = Speed {
             target: "base64.encoding".into(),
@@ -210,12 +253,16 @@ mod tests {
                 margin: 0.005,
                 outcome: Outcome::Faster,
             }),
-            yardstick: Some(Yardstick { name: "memcpy".into(), ratio: Interval { lower: 2.0, estimate: 2.1, upper: 2.2 } }),
+            yardstick: Some(Yardstick {
+                name: "memcpy".into(),
+                ratio: Interval { lower: 2.0, estimate: 2.1, upper: 2.2 },
+            }),
         };
         assert_eq!(
             spaced(&words(&speed)),
-            "base64.encoding of 16 KiB takes 1 µs (95 % interval 0.99 to 1.01 µs): 16.4 GB/s. That is 2.1 times as long as memcpy of the \
-             same size in the same run. Since 2026-01-02: −9.0 % [−10.0 %, −8.0 %], less time, beyond the margin of 0.5 %."
+            "base64.encoding of 16 KiB takes 1 µs (95 % interval 0.99 to 1.01 µs): 16.4 GB/s. That is 2.1 times as \
+             long as memcpy of the same size in the same run. Since 2026-01-02: −9.0 % [−10.0 %, −8.0 %], less time, \
+             beyond the margin of 0.5 %."
         );
     }
 }

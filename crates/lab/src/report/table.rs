@@ -1,19 +1,19 @@
-//! Tables, written once for HTML and for Markdown.
+//! Tables that can be written as HTML and as Markdown.
 
 use super::markup::escape;
 use crate::record::Verdict;
 
-/// What stands in one field.
+/// The content of one cell.
 #[derive(Clone, Debug)]
 pub(super) enum Cell {
     Text(String),
     Strong(String),
     Code(String),
-    /// A verdict with its words.
+    /// A verdict with a text.
     Badge(Verdict, String),
-    /// Passed, failed, skipped.
+    /// The outcome of a check: passed, failed, or skipped (`None`).
     Mark(Option<bool>),
-    /// A text and the section it leads to.
+    /// A text and the id of the section that it links to.
     Link(String, String),
 }
 
@@ -29,7 +29,10 @@ impl From<&str> for Cell {
     }
 }
 
-/// A table. Columns whose title begins with `>` hold numbers and stand to the right.
+/// The most columns of a table that folds on a narrow screen.
+const FOLDED: usize = 8;
+
+/// A table. A title that begins with `>` aligns its column to the right, for numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     head: Vec<String>,
@@ -58,17 +61,24 @@ impl Table {
         if self.is_empty() {
             return String::new();
         }
-        let mut out = String::from("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
+        // On a phone, each row of a table that folds becomes a block of named values. Other tables scroll, and a note
+        // above them says so.
+        let class = if self.head.len() <= FOLDED { "folds" } else { "scrolls" };
+        let mut out = format!("<div class=\"scroll {class}\" tabindex=\"0\"><table><thead><tr>");
         for (title, right) in self.head.iter().zip(&self.right) {
             out.push_str(&format!("<th scope=\"col\"{}>{}</th>", side(*right), escape(title)));
         }
         out.push_str("</tr></thead><tbody>\n");
         for row in &self.rows {
             out.push_str("<tr>");
-            for (index, (cell, right)) in row.iter().zip(&self.right).enumerate() {
-                let tag = if index == 0 { "th scope=\"row\"" } else { "td" };
-                let close = if index == 0 { "th" } else { "td" };
-                out.push_str(&format!("<{tag}{}>{}</{close}>", side(*right), cell.html()));
+            for (index, ((cell, right), title)) in row.iter().zip(&self.right).zip(&self.head).enumerate() {
+                let side = side(*right);
+                if index == 0 {
+                    out.push_str(&format!("<th scope=\"row\"{side}>{}</th>", cell.html()));
+                } else {
+                    let title = if title.is_empty() { String::new() } else { format!(" data-t=\"{}\"", escape(title)) };
+                    out.push_str(&format!("<td{side}{title}>{}</td>", cell.html()));
+                }
             }
             out.push_str("</tr>\n");
         }
@@ -126,7 +136,7 @@ impl Cell {
     }
 }
 
-/// Text that Markdown takes as text.
+/// Escapes the characters that have a meaning in Markdown.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -144,7 +154,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// A verdict, told apart by its words and its shape, not by colour alone.
+/// Returns a verdict as HTML. The verdicts differ in text, sign and border, not only in color.
 pub(super) fn badge(verdict: Verdict, text: &str) -> String {
     let (class, sign) = match verdict {
         Verdict::NoLeakAbove => ("good", "✓"),

@@ -1,11 +1,13 @@
-//! What the numbers say, in sentences. Verdicts keep to what was shown: a bound, a difference, or nothing.
+//! Describes results in sentences. A sentence about a verdict claims no more than the run showed: a bound, a
+//! difference, or nothing.
 
 use super::chart::quantile;
 use super::number::{count, interval, percent, probability, time, times};
 use super::rank;
+use crate::plural::plural;
 use crate::record::{Class, Pair, Timing, Trace, Verdict};
 
-/// A verdict with its bound: `NO_LEAK_ABOVE(0.3 ns)`.
+/// Returns a verdict with its bound: `NO_LEAK_ABOVE(0.3 ns)`.
 pub(super) fn label(verdict: Verdict, bound: Option<f64>) -> String {
     match (verdict, bound) {
         (Verdict::NoLeakAbove, Some(bound)) => format!("{}({})", verdict.name(), time(bound)),
@@ -13,19 +15,36 @@ pub(super) fn label(verdict: Verdict, bound: Option<f64>) -> String {
     }
 }
 
-/// What a verdict stands for.
+/// Describes the meaning of a verdict.
 pub(super) fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::NoLeakAbove => "No difference was found, and one above the stated bound would have shown.",
-        Verdict::BelowThreshold => "A real difference, smaller than what was asked for.",
-        Verdict::Leak => "A difference beyond the threshold was found, and found again on fresh data.",
-        Verdict::Inconclusive => "Neither a leak nor its absence could be shown.",
-        Verdict::Invalid => "A control failed, or the machine drifted: nothing may be said.",
-        Verdict::Unmeasurable => "A call is too fast for the clock to see.",
+        Verdict::NoLeakAbove => {
+            "No difference was found, and a difference above the stated bound would have been found."
+        }
+        Verdict::BelowThreshold => "There is a real difference, which is smaller than the threshold.",
+        Verdict::Leak => "A difference beyond the threshold was found, and was found again in fresh data.",
+        Verdict::Inconclusive => "The run shows neither a leak nor its absence.",
+        Verdict::Invalid => "A control failed, or the machine drifted, so the run shows nothing.",
+        Verdict::Unmeasurable => "A call is too fast for the clock.",
     }
 }
 
-/// What one pair of classes comes to.
+/// Describes the finding in a few words for a table. Only the words for `NO_LEAK_ABOVE` may read as an all-clear.
+pub(super) fn finding(verdict: Verdict, bound: Option<f64>, worst: Option<&Pair>) -> String {
+    let bound = bound.filter(|ns| ns.is_finite());
+    let differs = || worst.map_or_else(|| "differs".to_owned(), |pair| format!("differs by {}", largest(pair)));
+    match (verdict, bound) {
+        (Verdict::NoLeakAbove, Some(bound)) => format!("no difference above {}", time(bound)),
+        (Verdict::Inconclusive, Some(bound)) => format!("may differ by up to {}", time(bound)),
+        (Verdict::NoLeakAbove | Verdict::Inconclusive, None) => "the bound is not known".to_owned(),
+        (Verdict::Leak, _) => differs(),
+        (Verdict::BelowThreshold, _) => format!("{}, below the threshold", differs()),
+        (Verdict::Invalid, _) => "shows nothing: a control failed".to_owned(),
+        (Verdict::Unmeasurable, _) => "too fast for the clock".to_owned(),
+    }
+}
+
+/// Describes the verdict about one pair of classes.
 pub(super) fn pair(pair: &Pair, delta_ns: f64) -> String {
     let (a, b) = (format!("“{}”", pair.a), format!("“{}”", pair.b));
     match pair.verdict {
@@ -42,21 +61,23 @@ pub(super) fn pair(pair: &Pair, delta_ns: f64) -> String {
             time(delta_ns)
         ),
         Verdict::Leak => format!(
-            "{b} differs from {a} by {}. It was found (p {}), found again on fresh data{}, and lies beyond the threshold of {}.",
+            "{b} differs from {a} by {}. It was found (p {}), found again on fresh data{}, and lies beyond the \
+            threshold of {}.",
             largest(pair),
             equals(pair.p_holm),
             pair.confirmed.map_or_else(String::new, |p| format!(" (p {})", equals(p))),
             time(delta_ns)
         ),
         Verdict::Inconclusive => format!(
-            "Between {a} and {b} neither a leak nor its absence could be shown: differences up to {} remain possible; {}. {}",
+            "Between {a} and {b} neither a leak nor its absence could be shown: differences up to {} remain possible; \
+            {}. {}",
             time(pair.bound_ns),
             detectable(pair.mde_ns),
             more(pair.more_pairs)
         ),
-        Verdict::Invalid => format!("About {a} and {b} nothing may be said: {}", stopped(&pair.reason)),
+        Verdict::Invalid => format!("The run shows nothing about {a} and {b}: {}", stopped(&pair.reason)),
         Verdict::Unmeasurable => {
-            format!("Between {a} and {b} nothing can be measured, for a call is too fast for the clock: {}", stopped(&pair.reason))
+            format!("{a} and {b} cannot be compared, since a call is too fast for the clock: {}", stopped(&pair.reason))
         }
     }
 }
@@ -70,14 +91,14 @@ fn detectable(mde_ns: f64) -> String {
     if mde_ns.is_finite() && mde_ns > 0.0 {
         format!("a shift of {} would have been found nine times in ten", time(mde_ns))
     } else {
-        "which shift would have been found is not known".to_owned()
+        "the size of a shift that would have been found is not known".to_owned()
     }
 }
 
 fn more(pairs: Option<u64>) -> String {
     pairs.filter(|&pairs| pairs > 0).map_or_else(
-        || "How many more pairs of calls would settle it is not known.".to_owned(),
-        |pairs| format!("About {} more pairs of calls would settle it.", count(pairs)),
+        || "The number of pairs of calls that would settle it is not known.".to_owned(),
+        |pairs| format!("About {} more {} of calls would settle it.", count(pairs), plural(pairs, "pair", "pairs")),
     )
 }
 
@@ -85,36 +106,51 @@ fn largest(pair: &Pair) -> String {
     rank::largest(pair).map_or_else(
         || "unknown size".to_owned(),
         |effect| {
-            let what = effect.quantile.map_or_else(|| format!("the {}", effect.name), |at| format!("the {} quantile", percent(at)));
+            let what = effect
+                .quantile
+                .map_or_else(|| format!("the {}", effect.name), |at| format!("the {} quantile", percent(at)));
             format!("{} in {what}", interval(&effect.difference))
         },
     )
 }
 
-/// A reason as the end of a sentence.
+/// Returns a reason with a full stop, for the end of a sentence.
 fn stopped(reason: &str) -> String {
     let reason = reason.trim().trim_end_matches('.');
     if reason.is_empty() { "no reason was recorded.".to_owned() } else { format!("{reason}.") }
 }
 
-/// How many pairs of classes come to each verdict, the most severe first, and what the traces show.
-pub(super) fn tally(timings: &[Timing]) -> String {
+/// Counts the verdicts of all pairs of classes, the most severe first, and the traces that are equal.
+pub(super) fn tally<'t>(timings: impl IntoIterator<Item = &'t Timing>) -> String {
+    let timings: Vec<&Timing> = timings.into_iter().collect();
     let pairs: Vec<Verdict> = timings.iter().flat_map(|timing| timing.pairs.iter().map(|pair| pair.verdict)).collect();
     let mut kinds = pairs.clone();
     kinds.sort_unstable_by(|x, y| y.cmp(x));
     kinds.dedup();
     let each = |kind: &Verdict| format!("{} {}", pairs.iter().filter(|verdict| *verdict == kind).count(), kind.name());
     let each: Vec<String> = kinds.iter().map(each).collect();
-    let mut out = format!("{} targets, {} pairs of classes: {}.", timings.len(), pairs.len(), each.join(", "));
-    let traces: Vec<_> = timings.iter().filter_map(|timing| timing.trace.as_ref()).filter(|trace| trace.skipped.is_none()).collect();
+    let mut out = format!(
+        "{} {}, {} {} of classes: {}.",
+        timings.len(),
+        plural(timings.len() as u64, "target", "targets"),
+        pairs.len(),
+        plural(pairs.len() as u64, "pair", "pairs"),
+        each.join(", ")
+    );
+    let traces: Vec<_> =
+        timings.iter().filter_map(|timing| timing.trace.as_ref()).filter(|trace| trace.skipped.is_none()).collect();
     if !traces.is_empty() {
         let equal = traces.iter().filter(|trace| trace.equal).count();
-        out.push_str(&format!(" The single-stepped traces of {equal} targets are equal, those of {} differ.", traces.len() - equal));
+        out.push_str(&format!(
+            " The single-stepped traces of {equal} {} are equal, those of {} differ.",
+            plural(equal as u64, "target", "targets"),
+            traces.len() - equal
+        ));
     }
     out
 }
 
-/// What a target comes to, over all its pairs.
+/// Describes the verdict about a target, over all its pairs of classes.
 pub(super) fn target(timing: &Timing) -> String {
     let pairs = timing.pairs.len();
     let hits = timing.pairs.iter().filter(|pair| pair.verdict == timing.verdict).count();
@@ -123,22 +159,30 @@ pub(super) fn target(timing: &Timing) -> String {
         (_, 0) => "No pair of classes was compared.".to_owned(),
         (_, 1) => first,
         (Verdict::NoLeakAbove, _) => classes(timing),
-        _ if hits == pairs => format!("All {pairs} pairs of classes come to this. {first}"),
-        _ => format!("{hits} of {pairs} pairs of classes {} to this. {first}", if hits == 1 { "comes" } else { "come" }),
+        _ if hits == pairs => format!("All {pairs} pairs of classes have this verdict. {first}"),
+        _ => {
+            format!("{hits} of {pairs} pairs of classes {} this verdict. {first}", plural(hits as u64, "has", "have"))
+        }
     }
 }
 
-/// How long the calls take and how far the classes lie apart.
+/// Describes how long the calls take, and how much the classes differ at most.
 pub(super) fn classes(timing: &Timing) -> String {
     let medians: Vec<f64> = timing.classes.iter().filter_map(|class| quantile(class, 0.5)).collect();
-    let (low, high) = (medians.iter().copied().fold(f64::INFINITY, f64::min), medians.iter().copied().fold(0.0, f64::max));
+    let (low, high) =
+        (medians.iter().copied().fold(f64::INFINITY, f64::min), medians.iter().copied().fold(0.0, f64::max));
     let mut out = if medians.is_empty() {
         String::new()
     } else {
         let whose = if medians.len() > 2 { "all classes" } else { "both classes" };
         format!("The calls of {whose} take {} (medians). ", times(low, high))
     };
-    let judged = timing.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::Invalid | Verdict::Unmeasurable)).count();
+    if matches!(timing.verdict, Verdict::Leak | Verdict::BelowThreshold) {
+        // The classes differ. A sentence about a bound could be taken for an all-clear.
+        return out.trim_end().to_owned();
+    }
+    let judged =
+        timing.pairs.iter().filter(|pair| !matches!(pair.verdict, Verdict::Invalid | Verdict::Unmeasurable)).count();
     let what = match judged {
         0 => return out.trim_end().to_owned(),
         1 => "The classes do not differ".to_owned(),
@@ -149,22 +193,29 @@ pub(super) fn classes(timing: &Timing) -> String {
     if let Some(bound) = rank::bound(timing) {
         out.push_str(&format!("{what} by more than {} (quantiles up to 95\u{a0}%)", time(bound)));
         match rank::detectable(timing).filter(|ns| ns.is_finite() && *ns > 0.0) {
-            Some(ns) => out.push_str(&format!(", while a shift of {} would have been found nine times in ten.", time(ns))),
+            Some(ns) => {
+                out.push_str(&format!(", while a shift of {} would have been found nine times in ten.", time(ns)))
+            }
             None => out.push('.'),
         }
     }
     out
 }
 
-/// One class by itself.
+/// Describes the times of one class.
 pub(super) fn class(class: &Class) -> String {
     let mut out = String::new();
     if let Some(estimates) = &class.estimates {
         let slope = &estimates.slope;
-        out.push_str(&format!("One call takes {} (95\u{a0}% interval {}). ", time(slope.estimate), times(slope.lower, slope.upper)));
         out.push_str(&format!(
-            "The line through {} measurements explains {} of their variation",
+            "One call takes {} (95\u{a0}% interval {}). ",
+            time(slope.estimate),
+            times(slope.lower, slope.upper)
+        ));
+        out.push_str(&format!(
+            "The line through {} {} explains {} of their variation",
             estimates.points.len(),
+            plural(estimates.points.len() as u64, "measurement", "measurements"),
             percent(estimates.r_squared)
         ));
         out.push_str(&match estimates.outliers {
@@ -178,26 +229,28 @@ pub(super) fn class(class: &Class) -> String {
     out
 }
 
-/// What the single-stepped trace showed.
+/// Describes the result of the single-stepped traces.
 pub(super) fn trace(trace: &Trace) -> String {
     if let Some(reason) = &trace.skipped {
         return format!("There is no trace: {}", stopped(reason));
     }
+    let inputs = format!("{} {}", trace.secrets, plural(trace.secrets as u64, "input", "inputs"));
     let mut out = if trace.equal {
         format!(
-            "The single-stepped traces of {} inputs are equal: {} instructions, the same addresses of code and data in the same order.",
-            trace.secrets,
-            count(trace.instructions)
+            "The single-stepped traces of {inputs} are equal: {} {}, the same addresses of code and data in the same \
+            order.",
+            count(trace.instructions),
+            plural(trace.instructions, "instruction", "instructions")
         )
     } else {
-        let place = trace.divergence.as_deref().unwrap_or("a place that could not be named");
-        format!("The single-stepped traces of {} inputs part, first at {place}.", trace.secrets)
+        let divergence = trace.divergence.as_deref().unwrap_or("the first difference is not known");
+        format!("The single-stepped traces of {inputs} are not all equal: {divergence}.")
     };
     if !trace.instruction_sets.is_empty() {
-        out.push_str(&format!(" It ran {}.", listed(&trace.instruction_sets)));
+        out.push_str(&format!(" The code executed {} instructions.", listed(&trace.instruction_sets)));
     }
     if trace.variable_latency.is_empty() {
-        out.push_str(" No instruction ran whose time depends on its operands.");
+        out.push_str(" No executed instruction has a time that depends on its operands.");
     }
     for found in &trace.variable_latency {
         let operands = if found.secret {
@@ -205,12 +258,18 @@ pub(super) fn trace(trace: &Trace) -> String {
         } else {
             "its operands are the same for all inputs"
         };
-        out.push_str(&format!(" {} ran {} times at {}; {operands}.", found.instruction, count(found.count), found.place));
+        out.push_str(&format!(
+            " {} ran {} {} at {}; {operands}.",
+            found.instruction,
+            count(found.count),
+            plural(found.count, "time", "times"),
+            found.place
+        ));
     }
     out
 }
 
-/// `a, b and c`.
+/// Joins names as in `a, b and c`.
 fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -219,33 +278,47 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// How the controls of a pair came out.
+/// Describes the outcome of the controls of a pair.
 pub(super) fn controls(pair: &Pair) -> String {
     let controls = &pair.controls;
     let all = [&controls.same, &controls.delay, &controls.leak];
     let passed = all.iter().filter(|control| control.passed).count();
     let delay = time(controls.delay.meant_ns);
     if passed == all.len() {
-        format!("The controls hold: one class against itself was not found, a delay of {delay} and a leak of like cost were.")
+        format!(
+            "The controls passed: no difference was found between one class and itself, and a delay of {delay} and a \
+            leak of similar cost were found."
+        )
     } else {
-        let names = ["one class against itself was found", "an added delay was missed", "a known leak was missed"];
+        let names = [
+            "a difference between one class and itself was found",
+            "an added delay was missed",
+            "a known leak was missed",
+        ];
         let failed: Vec<String> =
             names.iter().zip(all).filter(|(_, control)| !control.passed).map(|(name, _)| (*name).to_owned()).collect();
-        format!("The controls do not hold: {}.", listed(&failed))
+        format!("The controls failed: {}.", listed(&failed))
     }
 }
 
-/// How it was decided.
+/// Describes the design of the measurement.
 pub(super) fn design(timing: &Timing) -> String {
     let design = &timing.design;
     let looks: Vec<String> = design.looks.iter().map(|look| count(*look as u64)).collect();
-    let repeats =
-        if timing.repeats > 1 { format!(" Each measurement calls {} times on the same input.", timing.repeats) } else { String::new() };
+    let repeats = if timing.repeats > 1 {
+        format!(" Each measurement calls {} times on the same input.", timing.repeats)
+    } else {
+        String::new()
+    };
     format!(
-        "Input of {} bytes. Batches of {} pairs, looked at after {} batches; α = {} over all looks and pairs; Δ = {}; seed {}.{repeats}",
+        "Input of {} {}. Batches of {} {}, looked at after {} {}; α = {} over all looks and pairs; Δ = {}; seed \
+        {}.{repeats}",
         count(timing.length as u64),
+        plural(timing.length as u64, "byte", "bytes"),
         design.pairs_per_batch,
+        plural(design.pairs_per_batch as u64, "pair", "pairs"),
         listed(&looks),
+        plural(design.looks.last().map_or(0, |&look| look as u64), "batch", "batches"),
         percent(design.alpha),
         time(design.delta_ns),
         design.seed

@@ -9,26 +9,28 @@ use crate::target::Target;
 /// Bytes on each side of the comparisons.
 const SIDE: usize = 32;
 
-/// Both classes are the same bytes.
+/// Creates a target whose two classes contain the same bytes.
 pub(super) fn identical() -> Target {
     Target::new("identical", 2 * SIDE, |input| to_the_end(&input[..SIDE], &input[SIDE..]))
         .fixed("a", &[7; 2 * SIDE])
         .fixed("b", &[7; 2 * SIDE])
 }
 
-/// A comparison that looks at every byte.
+/// Creates a target that compares all bytes.
 pub(super) fn whole() -> Target {
-    Target::new("whole", 2 * SIDE, |input| to_the_end(&input[..SIDE], &input[SIDE..])).class("equal", equal).class("random", Random::fill)
+    Target::new("whole", 2 * SIDE, |input| to_the_end(&input[..SIDE], &input[SIDE..]))
+        .class("equal", equal)
+        .class("random", Random::fill)
 }
 
-/// A comparison that ends at the first difference.
+/// Creates a target whose comparison ends at the first difference.
 pub(super) fn early_exit() -> Target {
     Target::new("early exit", 2 * SIDE, |input| to_the_first(&input[..SIDE], &input[SIDE..]))
         .class("equal", equal)
         .class("random", Random::fill)
 }
 
-/// A loop that makes one turn more on one call in two hundred.
+/// Creates a target whose loop makes one more iteration in one call in two hundred.
 pub(super) fn rare_turn() -> Target {
     Target::new("rare turn", 2 * SIDE + 1, |input| {
         let turns = SIDE - 1 + usize::from(input[2 * SIDE]);
@@ -38,7 +40,7 @@ pub(super) fn rare_turn() -> Target {
     .class("rarely", |random, input| flagged(random, input, true))
 }
 
-/// A delay of so many turns on one call in two hundred.
+/// Creates a target that is delayed in one call in two hundred, by `turns` iterations of the delay loop.
 pub(super) fn rare_delay(turns: u32) -> Target {
     Target::new("rare delay", 2 * SIDE + 1, move |input| {
         let equal = to_the_end(&input[..SIDE], &input[SIDE..2 * SIDE]);

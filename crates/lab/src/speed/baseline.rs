@@ -1,9 +1,11 @@
-//! Speeds of earlier runs, in a directory of one JSON file for each target and size.
+//! Stores the speeds of earlier runs in a directory, one JSON file for each target and size, and compares new runs with
+//! them.
 //!
-//! Choose this to notice a change of some per cent between two days. A small change needs a race: between two runs the machine itself
-//! changes, and by how much cannot be known from two runs. Every stored run adds to a history, from which the spread between runs is
-//! learned; until then a floor of [`MARGIN`] stands for it. That floor is for a quiet machine: where other programs compete for the
-//! processor, the median itself moves by half or more, and changes are reported that the code did not make.
+//! Use a baseline to notice a change of some percent between two days. A smaller change needs a race, because the
+//! machine itself changes between runs, and two runs do not show by how much. The spread between runs is estimated from
+//! the history, to which every stored run adds its median. A history that is too short is replaced by the margin,
+//! usually [`MARGIN`], which suits a quiet machine. Where other programs compete for the processor, the median can move
+//! by half or more, and a reported change may not come from the code.
 //!
 //! ```
 //! use deadpan_lab::record::{Estimates, Interval, Outcome};
@@ -36,46 +38,48 @@ use crate::record::{Change, Estimates, Interval};
 use crate::speed::bootstrap::{self, DRAWS};
 use crate::speed::race::outcome;
 
-/// Changes inside this are noise, whatever the runs say of themselves: 2 %, by which runs of one program minutes apart differ easily.
+/// The default margin: a smaller change counts as noise, however narrow the intervals of the two runs are. Runs of one
+/// program minutes apart easily differ by 2 %.
 pub const MARGIN: f64 = 0.02;
 
-/// Runs that a history keeps.
+/// Maximum number of runs in a history.
 const HISTORY: usize = 50;
 
-/// What is stored of a target at one size.
+/// The stored data of a target at one size.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stored {
-    /// The target.
+    /// The name of the target.
     pub target: String,
-    /// What its input was.
+    /// The size of the input, as text.
     pub size: String,
-    /// When the last run was stored.
+    /// The time at which the last run was stored.
     pub since: String,
-    /// The last run.
+    /// The figures of the last run.
     pub estimates: Estimates,
-    /// The medians of all runs, oldest first, with their dates.
+    /// The medians of all runs with their times, oldest first.
     pub history: Vec<(String, f64)>,
 }
 
-/// Stores a run as the baseline, and its median at the end of the history. The directory is made if it is missing.
+/// Stores a run as the baseline and appends its median to the history. Creates the directory if it does not exist.
 ///
 /// # Errors
-/// If the directory or the file cannot be written, or if what stands there cannot be read.
+/// Returns an error if the directory or the file cannot be written, or if an existing file cannot be read.
 pub fn store(directory: &Path, target: &str, size: &str, estimates: &Estimates) -> io::Result<()> {
     let mut history = load(directory, target, size)?.map(|stored| stored.history).unwrap_or_default();
     let since = machine::now();
     history.push((since.clone(), estimates.median.estimate));
     history.drain(..history.len().saturating_sub(HISTORY));
-    let stored = Stored { target: target.to_owned(), size: size.to_owned(), since, estimates: estimates.clone(), history };
+    let stored =
+        Stored { target: target.to_owned(), size: size.to_owned(), since, estimates: estimates.clone(), history };
     let path = path(directory, target, size);
     fs::create_dir_all(directory).map_err(|error| named(directory, &error))?;
     disk::write(&path, &serde_json::to_vec(&stored).map_err(io::Error::other)?).map_err(|error| named(&path, &error))
 }
 
-/// The stored baseline, if there is one.
+/// Loads the stored baseline. Returns `None` if there is none.
 ///
 /// # Errors
-/// If the file is there but cannot be read or is no baseline.
+/// Returns an error if the file exists but cannot be read or is not a baseline.
 pub fn load(directory: &Path, target: &str, size: &str) -> io::Result<Option<Stored>> {
     let path = path(directory, target, size);
     match fs::read(&path) {
@@ -85,10 +89,10 @@ pub fn load(directory: &Path, target: &str, size: &str) -> io::Result<Option<Sto
     }
 }
 
-/// A run against a stored one: the ratio of the medians, with the interval that both runs' own noise gives it.
+/// Compares a run with a stored one: the ratio of the medians, with an interval from the noise within both runs.
 ///
-/// The margin is `margin`, twice the reach of that interval around its middle, or three standard deviations of the history around its
-/// median (from five runs on), whichever is largest.
+/// The margin of the result is the largest of these: `margin`; twice the half-width of that interval; and, from five
+/// runs on, three standard deviations of the history.
 #[must_use]
 pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     let mut random = Random::new(1);
@@ -98,18 +102,22 @@ pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     let reach = normal_quantile(0.975) * variance.sqrt();
     let margin = margin.max(2.0 * reach).max(between(&stored.history));
     let ratio = Interval { lower: (middle - reach).exp(), estimate: middle.exp(), upper: (middle + reach).exp() };
-    let p = if variance > 0.0 { 2.0 * normal_cdf(-(middle / variance.sqrt()).abs()) } else { f64::from(u8::from(middle == 0.0)) };
+    let p = if variance > 0.0 {
+        2.0 * normal_cdf(-(middle / variance.sqrt()).abs())
+    } else {
+        f64::from(u8::from(middle == 0.0))
+    };
     Change { since: stored.since.clone(), ratio, p, margin, outcome: outcome(ratio, margin) }
 }
 
-/// Logarithms of the median, drawn again in blocks.
+/// Resamples the series in blocks and returns the logarithms of the medians, relative to the estimate.
 fn medians(estimates: &Estimates, random: &mut Random) -> Vec<f64> {
     let series: Vec<f64> = estimates.points.iter().map(|[calls, time]| time / calls).collect();
     if series.is_empty() {
         return Vec::new();
     }
     let block = bootstrap::block_length(&series);
-    let centre = estimates.median.estimate.ln();
+    let center = estimates.median.estimate.ln();
     let factor = bootstrap::widening(series.len(), block);
     let (mut indices, mut values) = (Vec::new(), Vec::new());
     (0..DRAWS)
@@ -117,28 +125,32 @@ fn medians(estimates: &Estimates, random: &mut Random) -> Vec<f64> {
             bootstrap::draw(&mut indices, series.len(), block, random);
             values.clear();
             values.extend(indices.iter().map(|&index| series[index]));
-            factor * (median(&mut values).ln() - centre)
+            factor * (median(&mut values).ln() - center)
         })
         .collect()
 }
 
-/// The standard deviation around zero; zero for no values.
+/// Returns the standard deviation around zero, or zero if there are no values.
 fn spread(values: &mut [f64]) -> f64 {
     (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
-/// Three standard deviations of the runs of a history, as a ratio; zero if there are too few.
+/// Returns three standard deviations of the runs in a history, as a logarithm of a ratio. Returns zero if there are too
+/// few runs.
 fn between(history: &[(String, f64)]) -> f64 {
-    let mut logarithms: Vec<f64> = history.iter().map(|(_, median)| median.ln()).filter(|value| value.is_finite()).collect();
-    // 1.4826: what makes the deviation of a normal distribution its standard deviation.
+    let mut logarithms: Vec<f64> =
+        history.iter().map(|(_, median)| median.ln()).filter(|value| value.is_finite()).collect();
+    // The factor 1.4826 turns the median absolute deviation of a normal distribution into its standard deviation.
     if logarithms.len() < 5 { 0.0 } else { 3.0 * 1.4826 * mad(&mut logarithms) }
 }
 
-/// The file of a target and size. Characters that a file name should not have become dashes; a checksum of the real names keeps those apart
-/// that then look the same.
+/// Returns the file of a target and a size. Other characters than letters, digits, `.` and `_` become dashes. A
+/// checksum of the full names keeps apart names that would then be equal.
 fn path(directory: &Path, target: &str, size: &str) -> PathBuf {
-    let plain = |text: &str| text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_', "-");
-    // FNV-1a, which stays the same from version to version.
+    let plain = |text: &str| {
+        text.replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.' && letter != '_', "-")
+    };
+    // FNV-1a does not change between versions of Rust.
     let sum = [target, "\0", size]
         .concat()
         .bytes()
@@ -158,7 +170,9 @@ mod tests {
 
     fn run(ns: f64, noise: f64, seed: u64) -> Estimates {
         let mut random = Random::new(seed);
-        let points = (1..=100).map(|calls| [f64::from(calls), f64::from(calls) * ns * (1.0 + noise * random.normal())]).collect();
+        let points = (1..=100)
+            .map(|calls| [f64::from(calls), f64::from(calls) * ns * (1.0 + noise * random.normal())])
+            .collect();
         of(points, &mut random)
     }
 
@@ -167,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_from_none() {
+    fn a_change_is_distinguished_from_noise() {
         let old = stored(run(100.0, 0.01, 1));
         let same = change(&old, &run(100.0, 0.01, 2), MARGIN);
         assert!(same.outcome == Outcome::Same && same.ratio.covers(1.0) && same.p > 0.01, "{same:?}");
@@ -191,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_odd_characters_have_files_of_their_own() {
+    fn names_that_differ_in_special_characters_have_different_files() {
         let directory = Path::new("d");
         assert_ne!(path(directory, "a/b", "1"), path(directory, "a:b", "1"));
         assert_ne!(path(directory, "a", "b1"), path(directory, "ab", "1"));

@@ -1,22 +1,25 @@
-//! Intervals for figures of a time series whose values are not independent of their neighbours.
+//! Bootstrap intervals for a time series whose neighboring values are correlated.
 //!
-//! Timings of one run come in spells: a busy neighbour slows down many in a row. Drawing single values again, as if each were a witness of
-//! its own, gives intervals far too narrow, and changes are reported where nothing changed. Here whole *blocks* of neighbours are drawn
-//! (the circular block bootstrap of Politis and Romano, 1992: the series is closed to a ring, so that each value is as likely as
-//! any other).
+//! The times of one run are correlated: another program on the machine slows down many calls in a row. A bootstrap that
+//! draws single values treats them as independent. Its intervals are far too narrow, and it reports changes where
+//! nothing changed. This module draws whole *blocks* of neighboring values instead, by the circular block bootstrap of
+//! Politis and Romano (1992). That method closes the series to a ring, so that each value is drawn with the same
+//! probability.
 
 use crate::distribution::{normal_quantile, quantile, student_quantile};
 use crate::random::Random;
 use crate::record::Interval;
 
-/// How often the series is drawn again.
+/// Number of times that the series is resampled.
 pub(crate) const DRAWS: usize = 2000;
 
-/// The length of blocks for a series, in order of time.
+/// Returns the length of blocks for a series in order of time.
 ///
-/// The length at which the variance of a mean is estimated with the least error, for a series whose correlation falls off geometrically
-/// (Politis and White, 2004): the cube root of `6 n ρ² / (1 - ρ²)²`. That length trades bias for variance, while coverage suffers from
-/// bias alone; so it is doubled. At least `n^(1/3)`, as a small ρ may be a large one by bad luck, at most a sixth of the series.
+/// The starting point is the length at which the variance of a mean is estimated with the least error, for a series
+/// with a geometrically decreasing correlation (Politis and White, 2004): the cube root of `6 n ρ² / (1 - ρ²)²`. That
+/// length balances bias against variance, but the coverage of intervals suffers from bias alone, so the length is
+/// doubled. The result is at most a sixth of the series. It is at least `n^(1/3)`, because the estimate of a large ρ
+/// may be small by chance.
 pub(crate) fn block_length(series: &[f64]) -> usize {
     let n = series.len() as f64;
     let rho = correlation(series).clamp(0.0, 0.95);
@@ -24,9 +27,10 @@ pub(crate) fn block_length(series: &[f64]) -> usize {
     (2.0 * best).max(n.cbrt()).min(n / 6.0).ceil().max(1.0) as usize
 }
 
-/// The correlation of neighbours, without the downward bias that it has in short series (Marriott and Pope).
+/// Returns the correlation of neighboring values, corrected for its downward bias in short series (Marriott and Pope).
 ///
-/// Of ranks, not of values: one interrupted measurement, ten times as long as the rest, would hide the correlation of all others.
+/// The correlation is that of ranks. With the values themselves, one interrupted measurement that took ten times as
+/// long as the rest would hide the correlation of all others.
 pub(crate) fn correlation(series: &[f64]) -> f64 {
     let n = series.len();
     if n < 4 {
@@ -43,7 +47,7 @@ pub(crate) fn correlation(series: &[f64]) -> f64 {
     rho + (1.0 + 3.0 * rho) / n as f64
 }
 
-/// Draws a series of `length` indices again, in blocks of neighbours.
+/// Draws `length` indices in blocks of consecutive indices.
 pub(crate) fn draw(indices: &mut Vec<usize>, length: usize, block: usize, random: &mut Random) {
     indices.clear();
     while indices.len() < length {
@@ -53,7 +57,8 @@ pub(crate) fn draw(indices: &mut Vec<usize>, length: usize, block: usize, random
     }
 }
 
-/// The figures of a series with their 95 % intervals. `figures` computes them from the values at the given indices.
+/// Computes figures of a series with their 95 % intervals. `figures` computes them from the values at the given
+/// indices.
 pub(crate) fn intervals<const N: usize>(
     length: usize,
     block: usize,
@@ -79,8 +84,9 @@ pub(crate) fn intervals<const N: usize>(
     })
 }
 
-/// By how much intervals from so few blocks are too narrow: what is drawn has the spread of `n / b` blocks around *their* mean, and
-/// Student's quantile instead of the normal one pays for not knowing that spread.
+/// Returns the factor by which intervals from few blocks must be widened. Resampled blocks vary around
+/// *their own* mean, which makes their spread too small. The spread is also only an estimate, so Student's quantile
+/// replaces the normal one.
 pub(crate) fn widening(length: usize, block: usize) -> f64 {
     let blocks = length as f64 / block as f64;
     let degrees = (blocks - 1.0).max(1.0);
@@ -92,7 +98,7 @@ mod tests {
     use super::*;
     use crate::distribution::median;
 
-    /// A series in which each value remembers `phi` of the one before; mean and median are zero.
+    /// Creates a series in which each value is `phi` times the one before, plus noise. Mean and median are zero.
     fn series(phi: f64, length: usize, random: &mut Random) -> Vec<f64> {
         let mut last = random.normal() / (1.0 - phi * phi).sqrt();
         let mut next = || {
@@ -102,7 +108,7 @@ mod tests {
         (0..length).map(|_| next()).collect()
     }
 
-    /// How often the intervals of mean and median cover zero.
+    /// Returns how often the intervals of mean and median cover zero.
     fn coverage(phi: f64, length: usize, runs: usize) -> [f64; 2] {
         let mut random = Random::new(11);
         let mut covered = [0_usize; 2];
@@ -131,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_grow_with_the_memory_of_the_series() {
+    fn blocks_grow_with_the_correlation_of_the_series() {
         let mut random = Random::new(5);
         let mut length = |phi| block_length(&series(phi, 1000, &mut random));
         let lengths = [length(0.0), length(0.5), length(0.9)];
@@ -139,17 +145,20 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_consists_of_blocks_and_closes_the_ring() {
+    fn a_draw_consists_of_blocks_and_wraps_around() {
         let (mut indices, mut random) = (Vec::new(), Random::new(1));
         for _ in 0..50 {
             draw(&mut indices, 10, 4, &mut random);
             assert_eq!(indices.len(), 10);
-            assert!(indices.chunks(4).all(|block| block.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 10)), "{indices:?}");
+            assert!(
+                indices.chunks(4).all(|block| block.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 10)),
+                "{indices:?}"
+            );
         }
     }
 
     #[test]
-    fn correlation_is_seen_past_an_outlier() {
+    fn an_outlier_does_not_hide_the_correlation() {
         let mut series = series(0.8, 400, &mut Random::new(3));
         series[200] = 1e6;
         assert!((correlation(&series) - 0.8).abs() < 0.12, "{}", correlation(&series));

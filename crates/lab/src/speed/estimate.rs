@@ -1,4 +1,4 @@
-//! The time of one call, from many windows of growing length.
+//! Estimates the time of one call from many windows with growing numbers of calls.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::speed::{bootstrap, window};
 use crate::target::Target;
 use crate::watch::Watch;
 
-/// How long to measure one target.
+/// Settings for the measurement of one target.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Run for so long before the first measurement.
+    /// Time of the warm-up before the first measurement.
     pub warm_up: Duration,
-    /// Aim for so much time in all measurements together.
+    /// Intended time of all measurements together.
     pub measurement: Duration,
-    /// How many measurements; at least ten.
+    /// Number of measurements. Fewer than ten count as ten.
     pub samples: usize,
-    /// The seed of order and inputs.
+    /// The seed of the inputs and of the order of measurements.
     pub seed: u64,
 }
 
@@ -30,30 +30,37 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Less than a second.
+    /// Settings for a measurement of less than a second.
     #[must_use]
     pub fn quick() -> Self {
         Self { warm_up: Duration::from_millis(100), measurement: Duration::from_millis(500), samples: 50, seed: 1 }
     }
 
-    /// A few hundredths of a second: to see that everything runs.
+    /// Settings for a measurement of a few hundredths of a second, which only shows that the target runs.
     #[must_use]
     pub fn brief() -> Self {
         Self { warm_up: Duration::from_millis(5), measurement: Duration::from_millis(20), samples: 20, seed: 1 }
     }
 }
 
-/// The time of one call on inputs of one class.
+/// Estimates the time of one call on inputs of one class.
 ///
-/// After a warm-up come measurements of 1, 2, 3 … times as many calls, in random order, so that no drift of the machine looks like a slope;
-/// each on a fresh input, at a place of its own. Intervals come from drawing the measurements again in blocks of neighbours. All figures
-/// contain all measurements. If `watch` stops the run, the estimates are those of what there is; without any measurement all are zero.
+/// The measurements after the warm-up make 1, 2, 3 … times as many calls, in random order, so that a drift of the
+/// machine does not look like a slope. Each has a fresh input at a random position in memory. The intervals come from a
+/// bootstrap that draws the measurements in blocks of neighbors. All figures include all measurements. If `watch` stops
+/// the run, the estimates describe the measurements so far; without any measurement, all figures are zero.
 ///
-/// They say how precisely *this run* knows its time. Another run, on another day, differs by more.
+/// The intervals show how precisely *this run* knows its time. Another run, on another day, differs by more.
 ///
 /// # Panics
-/// If there is no such class.
-pub fn estimate(target: &mut Target, class: usize, clock: &dyn Clock, options: &Options, watch: &mut dyn Watch) -> Estimates {
+/// Panics if there is no class with this index.
+pub fn estimate(
+    target: &mut Target,
+    class: usize,
+    clock: &dyn Clock,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Estimates {
     let nanoseconds = 1e9 / clock.hertz();
     let mut random = Random::new(options.seed);
     let mut buffer = window::Buffer::new();
@@ -80,17 +87,18 @@ pub fn estimate(target: &mut Target, class: usize, clock: &dyn Clock, options: &
     Estimates { warm_up_seconds: warm / 1e9, ..of(points, &mut random) }
 }
 
-/// Runs windows of doubling length until the time is over. Returns the nanoseconds of one call, in the last window, and of them all.
+/// Runs windows of doubling length until the time is over. Returns the nanoseconds of one call in the last window, and
+/// those of the whole warm-up.
 fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f64, f64) {
     let (mut calls, mut total) = (1, 0.0);
-    // A clock that stands still ends it too.
+    // The limit also ends a warm-up whose clock stands still.
     for _ in 0..100_000 {
         let took = measure(calls);
         total += took;
         if total >= time.as_nanos() as f64 {
             return (took / calls as f64, total);
         }
-        // Windows of a tenth of the time see what a warm machine takes.
+        // Windows stop growing at a tenth of the time, so that the last ones run on a warm machine.
         if took < time.as_nanos() as f64 / 10.0 {
             calls = (2 * calls).min(most);
         }
@@ -98,7 +106,8 @@ fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f
     (total / calls as f64, total)
 }
 
-/// The calls of each measurement: 1, 2, 3 … times a step, which is such that all fit into the time.
+/// Returns the number of calls of each measurement: 1, 2, 3 … times a step. The step is chosen such that all
+/// measurements fit into the time.
 fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
     let samples = options.samples.max(10) as u64;
     let calls = options.measurement.as_nanos() as f64 / per_call.max(0.01);
@@ -106,7 +115,7 @@ fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
     (1..=samples).map(|turn| (turn as f64 * step).round().clamp(1.0, 1e12) as u64).collect()
 }
 
-/// The estimates from measurements in order of time.
+/// Computes the estimates from measurements in order of time.
 pub(crate) fn of(points: Vec<[f64; 2]>, random: &mut Random) -> Estimates {
     if points.is_empty() {
         return Estimates::default();
@@ -126,13 +135,13 @@ pub(crate) fn of(points: Vec<[f64; 2]>, random: &mut Random) -> Estimates {
     };
     let block = bootstrap::block_length(&per_call);
     let intervals = bootstrap::intervals(points.len(), block, random, figures);
-    // No time is negative.
+    // A time is never negative.
     let [slope, mean, median, mad] = intervals.map(|interval| Interval { lower: interval.lower.max(0.0), ..interval });
     let r_squared = r_squared(&points, slope.estimate);
     Estimates { slope, mean, median, mad, r_squared, outliers: outliers(&per_call), warm_up_seconds: 0.0, points }
 }
 
-/// The share of the variation of times that the line through the origin explains.
+/// Returns the share of the variation of times that the line through the origin explains.
 fn r_squared(points: &[[f64; 2]], slope: f64) -> f64 {
     let mean = points.iter().map(|point| point[1]).sum::<f64>() / points.len() as f64;
     let total: f64 = points.iter().map(|point| (point[1] - mean).powi(2)).sum();
@@ -140,7 +149,7 @@ fn r_squared(points: &[[f64; 2]], slope: f64) -> f64 {
     if total > 0.0 { (1.0 - rest / total).clamp(0.0, 1.0) } else { f64::from(u8::from(rest == 0.0)) }
 }
 
-/// How many values lie more than three quartile ranges beyond the quartiles.
+/// Counts the values that lie more than three interquartile ranges beyond the quartiles.
 fn outliers(values: &[f64]) -> usize {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -162,7 +171,10 @@ mod tests {
         let mut target = Target::new("t", 8, move |_| hand.advance(120.0)).fixed("one", &[0; 8]);
         let found = estimate(&mut target, 0, &clock, &Options::quick(), &mut Silent);
         for interval in [found.slope, found.mean, found.median] {
-            assert!((interval.estimate - 120.0).abs() < 1e-9 && (interval.upper - interval.lower).abs() < 1e-9, "{interval:?}");
+            assert!(
+                (interval.estimate - 120.0).abs() < 1e-9 && (interval.upper - interval.lower).abs() < 1e-9,
+                "{interval:?}"
+            );
         }
         assert!(found.r_squared > 1.0 - 1e-12 && found.outliers == 0 && found.points.len() == 50);
         assert!(found.mad.reach() < 1e-9 && found.warm_up_seconds >= 0.1);
@@ -195,7 +207,8 @@ mod tests {
     #[test]
     fn outliers_are_counted_and_kept() {
         let mut random = Random::new(9);
-        let mut points: Vec<[f64; 2]> = (1..=60).map(|calls| [f64::from(calls), f64::from(calls) * (100.0 + random.normal())]).collect();
+        let mut points: Vec<[f64; 2]> =
+            (1..=60).map(|calls| [f64::from(calls), f64::from(calls) * (100.0 + random.normal())]).collect();
         points[30][1] *= 50.0;
         let found = of(points, &mut random);
         assert_eq!(found.outliers, 1);
@@ -208,7 +221,8 @@ mod tests {
         let hand = clock.clone();
         let fills = std::rc::Rc::new(std::cell::Cell::new(0));
         let counted = fills.clone();
-        let mut target = Target::new("t", 1, move |_| hand.advance(1e6)).class("counted", move |_, _| counted.set(counted.get() + 1));
+        let mut target = Target::new("t", 1, move |_| hand.advance(1e6))
+            .class("counted", move |_, _| counted.set(counted.get() + 1));
         estimate(&mut target, 0, &clock, &Options::brief(), &mut Silent);
         assert!(fills.get() > 20);
     }

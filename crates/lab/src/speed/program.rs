@@ -1,7 +1,8 @@
-//! Whole programs against each other, as a user would run them.
+//! Compares the speed of whole programs, run as a user would run them.
 //!
-//! Each round runs them in a random order and then in the reverse of it. Before each run the system writes out what it holds back for the
-//! disks: otherwise one program pays for what the one before it wrote, and times of writers fall into two heaps.
+//! Each round runs the programs in a random order and then in the reverse order. Before each run the system writes its
+//! cached data to the disks. Otherwise a program would pay for the writes of the program before it, and the times of
+//! programs that write would fall into two groups.
 //!
 //! ```
 //! use deadpan_lab::Silent;
@@ -27,7 +28,7 @@ use crate::speed::sign;
 use crate::watch::Watch;
 use run::{Runner, Seen};
 
-/// A program and how it is run.
+/// A program and how to run it.
 #[derive(Clone, Debug)]
 pub struct Program {
     name: String,
@@ -46,72 +47,83 @@ enum Command {
 }
 
 impl Program {
-    /// A program with its arguments, without a shell.
+    /// Creates a program that is run with these arguments, without a shell. The first argument is the command.
     pub fn new<S: Into<String>>(name: impl Into<String>, arguments: impl IntoIterator<Item = S>) -> Self {
         Self::with(name, Command::Arguments(arguments.into_iter().map(Into::into).collect()))
     }
 
-    /// A line for `sh -c`. The shell's own start, about a millisecond, is timed with it.
+    /// Creates a program that is a line for `sh -c`. The shell's own start, about a millisecond, is part of the time.
     pub fn shell(name: impl Into<String>, line: impl Into<String>) -> Self {
         Self::with(name, Command::Shell(line.into()))
     }
 
     fn with(name: impl Into<String>, command: Command) -> Self {
-        Self { name: name.into(), command, prepare: None, bytes: None, output: false, environment: Vec::new(), processor: None }
+        Self {
+            name: name.into(),
+            command,
+            prepare: None,
+            bytes: None,
+            output: false,
+            environment: Vec::new(),
+            processor: None,
+        }
     }
 
-    /// A line for `sh -c` that runs before each run, off the clock: to remove what the run before left behind.
+    /// Sets a line for `sh -c` that runs before each run and is not timed. Use it to remove the output of the
+    /// previous run.
     #[must_use]
     pub fn prepare(mut self, line: impl Into<String>) -> Self {
         self.prepare = Some(Command::Shell(line.into()));
         self
     }
 
-    /// How much data one run works on.
+    /// Sets how many bytes of data one run processes, from which the throughput is computed.
     #[must_use]
     pub fn bytes(mut self, bytes: u64) -> Self {
         self.bytes = Some(bytes);
         self
     }
 
-    /// Shows what it writes to its standard output; otherwise that goes nowhere.
+    /// Shows the program's standard output, which is discarded otherwise.
     #[must_use]
     pub fn with_output(mut self) -> Self {
         self.output = true;
         self
     }
 
-    /// Gives it this variable of the environment, beside those of this process.
+    /// Sets a variable in the program's environment, in addition to the variables of this process.
     #[must_use]
     pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// Holds it, and whatever it starts, on this processor. Only Linux can.
+    /// Runs the program and its child processes on this processor only. Requires Linux.
     #[must_use]
     pub fn on(mut self, processor: usize) -> Self {
         self.processor = Some(processor);
         self
     }
 
-    /// Its name.
+    /// The program's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// How to compare programs.
+/// Settings for a comparison of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Rounds, in each of which each program runs twice; at least 8, as fewer have no 99 % interval.
+    /// Number of rounds, in each of which each program runs twice. Fewer than 8 count as 8, because fewer give no 99 %
+    /// interval.
     pub rounds: usize,
-    /// Runs of each program before the first round; at least one, which shows the peak memory.
+    /// Number of runs of each program before the first round. The first of them measures the peak memory, so zero
+    /// counts as one.
     pub warm_up: usize,
-    /// Ratios that differ from one by less than this count as the same.
+    /// The programs count as equally fast if their ratio differs from one by less than this.
     pub margin: f64,
-    /// Have the system write out what it holds back, before each run.
+    /// Whether the system writes its cached data to the disks before each run.
     pub sync: bool,
     /// The seed of the order.
     pub seed: u64,
@@ -123,7 +135,7 @@ impl Default for Options {
     }
 }
 
-/// Why programs could not be compared.
+/// An error that ends a comparison of programs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -131,26 +143,26 @@ pub enum Error {
     Start {
         /// The command.
         command: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A program failed.
     Failed {
         /// The command.
         command: String,
-        /// How it ended.
+        /// The exit status or signal.
         status: ExitStatus,
         /// The last lines of its standard error.
         stderr: String,
     },
-    /// The files or processes that a comparison needs cannot be had.
+    /// The files or processes that a comparison needs cannot be created.
     System {
-        /// What was being done.
+        /// What the comparison was doing.
         doing: &'static str,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The run was told to stop before the first round was over.
+    /// The run was stopped before the first round was complete.
     Stopped,
 }
 
@@ -158,14 +170,16 @@ impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Start { command, source } => {
-                write!(out, "cannot start `{command}`: {source}\nhint: is the program installed, and on the search path?")
+                write!(out, "cannot start `{command}`: {source}")
             }
             Self::Failed { command, status, stderr } if stderr.is_empty() => {
                 write!(out, "`{command}` failed ({status}) and wrote nothing to its standard error")
             }
-            Self::Failed { command, status, stderr } => write!(out, "`{command}` failed ({status}); it wrote last:\n{stderr}"),
+            Self::Failed { command, status, stderr } => {
+                write!(out, "`{command}` failed ({status}); its standard error ends with:\n{stderr}")
+            }
             Self::System { doing, source } => write!(out, "{doing}: {source}"),
-            Self::Stopped => out.write_str("stopped before the first round was over"),
+            Self::Stopped => out.write_str("stopped before the first round was complete"),
         }
     }
 }
@@ -179,14 +193,16 @@ impl std::error::Error for Error {
     }
 }
 
-/// Runs two programs against each other, and a yardstick in the same series.
+/// Compares two programs, and measures a yardstick program in the same rounds if there is one.
 ///
-/// The margin is that of the options, or twice the standard error of the first program against itself (the two runs of a round), whichever
-/// is larger. The peak memory is that of the largest process, from the first warm-up run; it is missing where this very process holds more,
-/// as Linux then does not tell. If `watch` stops the run, the comparison is that of the rounds that are over.
+/// The margin of the result is that of the options, or twice the standard error of the first program against itself
+/// (its two runs in a round), whichever is larger. The peak memory is that of a program's largest process, from the
+/// first warm-up run. It is missing if this process itself holds more memory, because Linux then does not report the
+/// peak of a child process. If `watch` stops the run, the comparison contains the complete rounds.
 ///
 /// # Errors
-/// [`Error`]: a program cannot be started or fails, or the run was stopped before the first round was over.
+/// Returns [`Error`] if a program cannot be started or fails, or if the run is stopped before the first round is
+/// complete.
 pub fn compare(
     a: &Program,
     b: &Program,
@@ -234,9 +250,10 @@ pub fn compare(
     let found = sign::interval(&logarithms, 0.01);
     let ratio = Interval { lower: found.lower.exp(), estimate: found.estimate.exp(), upper: found.upper.exp() };
     let margin = options.margin.max(2.0 * same(&seen[0]));
-    // Fewer rounds have no interval at this level: nothing is settled.
+    // Fewer than 8 rounds have no interval at this level and do not settle the outcome.
     let settled = if logarithms.len() < 8 { Interval { estimate: 1.0, lower: 0.0, upper: f64::MAX } } else { ratio };
-    let mut contestants = programs.iter().zip(&seen).zip(peaks).map(|((program, seen), peak)| contestant(program, seen, peak));
+    let mut contestants =
+        programs.iter().zip(&seen).zip(peaks).map(|((program, seen), peak)| contestant(program, seen, peak));
     Ok(Comparison {
         a: contestants.next().unwrap_or_default(),
         b: contestants.next().unwrap_or_default(),
@@ -249,10 +266,12 @@ pub fn compare(
     })
 }
 
-/// The standard error of a program against itself, as the median over all rounds of the ratio of the means of two runs each.
+/// Returns the standard error of the ratio of a program to itself: the median over all rounds, where each side is the
+/// mean of two runs.
 fn same(rounds: &[[Seen; 2]]) -> f64 {
     let mut logarithms: Vec<f64> = rounds.iter().map(|[first, second]| (first.wall / second.wall).ln()).collect();
-    // 1.4826 makes it a standard deviation, 1.2533 is what the median loses to the mean, and means of two vary less by the root of two.
+    // The factor 1.4826 turns the deviation into a standard deviation, and 1.2533 is the standard error of a median
+    // relative to that of a mean. The means of two runs vary less by the square root of two.
     1.4826 * mad(&mut logarithms) * 1.2533 / (2.0 * rounds.len() as f64).sqrt()
 }
 

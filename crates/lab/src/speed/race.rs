@@ -1,9 +1,10 @@
-//! Two functions against each other, paired and interleaved.
+//! Compares the speed of two functions, paired and interleaved.
 //!
-//! A round is a palindrome of three lanes in random order, `A B C C B A` or `B C A A C B` …, where lane C runs the first function again.
-//! All lanes have the same middle in time, so that a steady drift falls out of their ratios; and as chance alone decides who stands where,
-//! lanes that do the same differ by a fair coin, whatever the machine does. The ratio of C to A shows what this machine makes of no
-//! difference at all: twice that is the least that counts as one.
+//! A round runs three lanes in a random order and then in the reverse order, such as `A B C C B A` or `B C A A C B`.
+//! Lanes A and C run the first function, and lane B the second. In time, all lanes have the same center, so a steady
+//! drift cancels in their ratios. Chance alone decides the order, so two lanes that run the same function are equally
+//! likely to be the faster one, with any noise. The ratio of C to A shows how much the time of equal code varies on
+//! this machine. Only a difference of more than twice this variation counts.
 
 use std::time::Duration;
 
@@ -15,18 +16,19 @@ use crate::speed::{sign, window};
 use crate::target::Target;
 use crate::watch::Watch;
 
-/// How to race.
+/// Settings for a race.
 #[derive(Clone, Copy, Debug)]
 pub struct RaceOptions {
-    /// One leg takes about so long: far above what reading the clock costs, far below a time slice of the scheduler.
+    /// Approximate time of a leg, which is one timed series of calls. It must be far above the cost of reading the
+    /// clock and far below a time slice of the scheduler.
     pub leg: Duration,
-    /// Stop after so long, even if nothing is settled.
+    /// The race stops after this time, even without a result.
     pub limit: Duration,
-    /// Ratios that differ from one by less than this count as the same.
+    /// The functions count as equally fast if their ratio differs from one by less than this.
     pub margin: f64,
-    /// The chance that the interval misses, over all looks.
+    /// The probability that the interval does not contain the true ratio, over all looks.
     pub alpha: f64,
-    /// The seed of order and inputs.
+    /// The seed of the inputs and of the order.
     pub seed: u64,
 }
 
@@ -36,37 +38,39 @@ impl Default for RaceOptions {
     }
 }
 
-/// The fewest rounds before the first look.
+/// Minimum number of rounds before the first look.
 const FIRST_LOOK: usize = 128;
 
-/// The fewest rounds, however long they take and whoever wants to stop: enough for an interval.
+/// Minimum number of rounds, which is enough for an interval. These rounds run even if the time is over or `watch`
+/// stops the race.
 const FEWEST: usize = 12;
 
-/// Rounds to warm up.
+/// Number of warm-up rounds.
 const WARM: usize = 8;
 
-/// The most rounds.
+/// Maximum number of rounds.
 const MOST: usize = 1 << 16;
 
-/// The first function, the second, the first again.
+/// The function that each lane runs: lanes A and C the first, lane B the second.
 const FUNCTION: [usize; 3] = [0, 1, 0];
 
-/// What a race needs of its contestants.
+/// The operations of a race on its two functions.
 trait Duel {
-    /// Off the clock, before each round.
+    /// Prepares a round. Not timed.
     fn prepare(&mut self, random: &mut Random);
 
-    /// The ticks of so many calls of the first or the second.
+    /// Makes `calls` calls of the first or the second function and returns the ticks.
     fn leg(&mut self, function: usize, calls: u64) -> u64;
 }
 
-/// Races two functions, which are told how many iterations to make.
+/// Races two functions. Each gets the number of iterations to make as its argument.
 ///
-/// What both need should be prepared by the caller and be the same memory for both; `a` is called twice as often as `b`. Two pieces of code
-/// stand at different places, which alone makes *identical* code differ, by as much as a third in the worst case: where a small difference
-/// matters, call one function with two arguments, or let several builds vote.
+/// The caller should prepare the data that both functions need, and use the same memory for both. `a` is called twice
+/// as often as `b`. The two functions lie at different addresses, which can make even *identical* code differ, in the
+/// worst case by a third. Where a small difference matters, call one function with two arguments, or compare the
+/// results of several builds.
 ///
-/// The contestants of the result have no names; give them some.
+/// The contestants of the result have no names; the caller sets them.
 ///
 /// ```
 /// use std::hint::black_box;
@@ -83,7 +87,13 @@ trait Duel {
 /// let comparison = speed::race(&mut less, &mut more, &*clock::best(), &options, &mut Silent);
 /// assert_eq!(comparison.outcome, Outcome::Slower);
 /// ```
-pub fn race(a: &mut dyn FnMut(u64), b: &mut dyn FnMut(u64), clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Comparison {
+pub fn race(
+    a: &mut dyn FnMut(u64),
+    b: &mut dyn FnMut(u64),
+    clock: &dyn Clock,
+    options: &RaceOptions,
+    watch: &mut dyn Watch,
+) -> Comparison {
     run(&mut Functions { functions: [a, b], clock }, u64::MAX, clock, options, watch)
 }
 
@@ -102,13 +112,14 @@ impl Duel for Functions<'_> {
     }
 }
 
-/// Races two targets, each on inputs of the class with the given index, per call.
+/// Races two targets, each on inputs of the class with the given index. The result is in time per call.
 ///
-/// Each round has fresh inputs, drawn from the same random numbers for both, in one buffer that both use in turn and that moves from round
-/// to round. What [`race`] says of the places of code holds here too.
+/// Each round has fresh inputs. Both targets draw them from the same random numbers and use the same buffer in turn.
+/// The buffer moves between rounds. The two functions lie at different addresses, which can make even identical code
+/// differ, in the worst case by a third.
 ///
 /// # Panics
-/// If there are no such classes.
+/// Panics if a target has no class with the given index.
 pub fn race_targets(
     a: (&mut Target, usize),
     b: (&mut Target, usize),
@@ -146,7 +157,7 @@ impl Duel for Targets<'_> {
     }
 }
 
-/// What was measured so far: per round the ticks of one call, as the mean of both legs, of each lane.
+/// The measurements so far: for each round and lane the ticks of one call, as the mean of both legs.
 struct Rounds {
     lanes: [Vec<f64>; 3],
     /// The shortest leg of each function, per call.
@@ -174,7 +185,7 @@ fn run(duel: &mut dyn Duel, most: u64, clock: &dyn Clock, options: &RaceOptions,
     let calls = calibrate(duel, most, options.leg.as_secs_f64() * clock.hertz(), &mut random);
 
     let mut rounds = Rounds::new();
-    // The first rounds only show how long one takes; they warm up as well.
+    // The first rounds warm up the machine and show how long a round takes.
     let started = clock.stop();
     while rounds.len() < WARM && (rounds.len() < 1 || since(clock, started) < limit / 20.0) {
         round(duel, calls, &mut rounds, &mut random);
@@ -192,7 +203,8 @@ fn run(duel: &mut dyn Duel, most: u64, clock: &dyn Clock, options: &RaceOptions,
         watch.progress("race", rounds.len() as u64, looks[looks.len() - 1] as u64);
         settled = settle(&rounds, alpha, options.margin);
         let (ratio, margin) = settled;
-        // Sure that they differ; or that they do not, with a band that is no excuse for it.
+        // The race ends if the functions surely differ, or if they surely do not and the margin was not widened by
+        // noise.
         let decided = outcome(ratio, margin) != Outcome::Same || (margin <= options.margin && inside(ratio, margin));
         if decided || rounds.len() < look {
             break;
@@ -205,7 +217,7 @@ fn since(clock: &dyn Clock, begin: u64) -> f64 {
     clock.stop().wrapping_sub(begin) as f64
 }
 
-/// The ratio with its interval, and the margin.
+/// Returns the ratio with its interval, and the margin.
 fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> (Interval, f64) {
     let same = sign::interval(&rounds.ratios(2, 0), alpha);
     let ratio = sign::interval(&rounds.ratios(1, 0), alpha);
@@ -213,7 +225,8 @@ fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> (Interval, f64) {
     (ratio, margin.max(2.0 * same.reach()))
 }
 
-/// Whether the interval lies wholly beyond the margin, and where. A margin is a ratio: half as fast is as far as twice as fast.
+/// Returns whether the interval lies wholly beyond the margin, and on which side. A margin is a ratio: a function that
+/// is half as fast lies as far away as one that is twice as fast.
 pub(crate) fn outcome(ratio: Interval, margin: f64) -> Outcome {
     if ratio.lower > 1.0 + margin {
         Outcome::Slower
@@ -228,7 +241,8 @@ fn inside(ratio: Interval, margin: f64) -> bool {
     ratio.upper < 1.0 + margin && ratio.lower > 1.0 / (1.0 + margin)
 }
 
-/// The numbers of rounds at which to look: doubling, up to as many as fit into the time.
+/// Returns the numbers of rounds at which the data are tested. Each is twice the one before; the last is the number
+/// that fits into the time.
 fn looks(most: usize) -> Vec<usize> {
     let mut looks = vec![most.clamp(FEWEST, MOST)];
     while looks[0] >= 2 * FIRST_LOOK {
@@ -237,14 +251,15 @@ fn looks(most: usize) -> Vec<usize> {
     looks
 }
 
-/// How many calls each function makes in a leg. Functions that take nearly the same get the same number, so that what a leg costs besides
-/// its calls falls out; where one takes four times as long as the other, or more, each gets legs of full length.
+/// Returns how many calls each function makes in a leg. Functions with similar times make the same number of calls, so
+/// that the cost of the leg itself cancels in the ratio. Where one takes at least four times as long as the other, each
+/// makes as many calls as fit into a leg.
 fn calibrate(duel: &mut dyn Duel, most: u64, leg: f64, random: &mut Random) -> [u64; 2] {
     let mut single = |function| {
         let mut calls = 1_u64;
         loop {
             duel.prepare(random);
-            // The second time, everything has been seen once.
+            // In the second leg the caches are warm.
             let ticks = duel.leg(function, calls).min(duel.leg(function, calls)).max(1) as f64;
             if ticks >= leg / 4.0 || calls >= most.min(1 << 40) {
                 return ticks / calls as f64;
@@ -254,7 +269,11 @@ fn calibrate(duel: &mut dyn Duel, most: u64, leg: f64, random: &mut Random) -> [
     };
     let times = [single(0), single(1)];
     let calls = |time: f64| ((leg / time).round() as u64).clamp(1, most);
-    if times[0] < 4.0 * times[1] && times[1] < 4.0 * times[0] { [calls((times[0] * times[1]).sqrt()); 2] } else { times.map(calls) }
+    if times[0] < 4.0 * times[1] && times[1] < 4.0 * times[0] {
+        [calls((times[0] * times[1]).sqrt()); 2]
+    } else {
+        times.map(calls)
+    }
 }
 
 fn round(duel: &mut dyn Duel, calls: [u64; 2], rounds: &mut Rounds, random: &mut Random) {
@@ -292,7 +311,7 @@ fn report(rounds: Rounds, (ratio, margin): (Interval, f64), clock: &dyn Clock) -
     }
 }
 
-/// Lower quartile, median, upper quartile.
+/// Returns the lower quartile, the median and the upper quartile.
 pub(crate) fn quartiles(values: &[f64]) -> Interval {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

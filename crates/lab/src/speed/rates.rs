@@ -1,40 +1,46 @@
-//! What this machine can do at most: copies, files, arithmetic. Other figures are read against these.
+//! Measures the highest rates of this machine for copies, files and arithmetic. Other speeds are compared with them.
 
 use std::fs::{self, File, OpenOptions};
 use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::cleanup::Cleanup;
 use crate::clock::Clock;
 use crate::record::Baseline;
 use crate::speed::sign;
 
-/// Measurements of each rate in memory.
+/// Number of measurements of each rate in memory.
 const SAMPLES: usize = 31;
 
-/// Measurements of each rate of files: the fewest whose range is a 95 % interval for the median.
+/// Number of measurements of each rate of files. Six is the smallest number whose range is a 95 % interval for the
+/// median.
 const FILES: usize = 6;
 
-/// Bytes in a file, if there is room.
+/// Size of the file in bytes, if there is room for it.
 const FILE: u64 = 256 << 20;
 
-/// What is read or written at once.
+/// Number of bytes that are read or written at once.
 const BLOCK: usize = 1 << 20;
 
-/// Measures what the machine can do. Takes a few seconds, and up to 256 MiB in `directory` for as long.
+/// Measures the highest rates of this machine. This takes a few seconds, and up to 256 MiB in `directory` during that
+/// time.
 ///
-/// - `memcpy 64 KiB`, `memcpy 64 MiB`: copies within the second level's cache, and through main memory.
-/// - `file write`: into new pages of the system's cache; `file write and sync`: until the disk has them; `file read`: from the cache.
-/// - `integer, dependent`: exclusive ors, multiplications and rotations that each wait for the one before; `integer, independent`: eight
-///   such chains side by side; `floating, independent`: multiplications and additions of 64-bit numbers in sixteen chains. The compiler may
-///   put independent chains into vectors.
+/// - `memcpy 64 KiB`, `memcpy 64 MiB`: copies within the second-level cache, and through main memory.
+/// - `file write`: writes into new pages of the system's cache. `file write and sync`: writes until the disk has the
+///   data. `file read`: reads from the cache.
+/// - `integer, dependent`: exclusive ors, multiplications and rotations, each of which needs the result of the one
+///   before.
+/// - `integer, independent`: eight chains of these operations at the same time.
+/// - `floating, independent`: multiplications and additions of 64-bit numbers in sixteen independent chains, which the
+///   compiler may vectorize.
 ///
 /// # Errors
-/// If no file can be written in `directory`.
+/// Returns an error if no file can be written in `directory`.
 pub fn baselines(clock: &dyn Clock, directory: &Path) -> io::Result<Vec<Baseline>> {
     let mut found = vec![copy(clock, "memcpy 64 KiB", 64 << 10, 64), copy(clock, "memcpy 64 MiB", 64 << 20, 1)];
     found.extend(files(clock, directory)?);
-    // The rotation keeps the compiler from folding several steps into one, which it does with multiplications and additions alone.
+    // Without the rotation, the compiler would combine several multiplications and additions into one step.
     let step = |value: u64, turn: u64| (value ^ turn).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
     found.push(arithmetic(clock, "integer, dependent", 3.0, |turns| {
         black_box((0..turns).fold(black_box(1), step));
@@ -77,6 +83,7 @@ fn arithmetic(clock: &dyn Clock, name: &str, per_turn: f64, mut work: impl FnMut
 
 fn files(clock: &dyn Clock, directory: &Path) -> io::Result<[Baseline; 3]> {
     let path = directory.join(format!("deadpan-lab-rate-{}", std::process::id()));
+    let _removed = Cleanup::removing(&path);
     let mut size = FILE;
     let mut rates: [Vec<f64>; 3] = Default::default();
     while rates[0].len() < FILES {
@@ -89,10 +96,14 @@ fn files(clock: &dyn Clock, directory: &Path) -> io::Result<[Baseline; 3]> {
         }
     }
     let [write, synced, read] = rates;
-    Ok([baseline("file write", "bytes", write), baseline("file write and sync", "bytes", synced), baseline("file read", "bytes", read)])
+    Ok([
+        baseline("file write", "bytes", write),
+        baseline("file write and sync", "bytes", synced),
+        baseline("file read", "bytes", read),
+    ])
 }
 
-/// The seconds of writing a new file, of writing it until the disk has it, and of reading it again.
+/// Returns three times in seconds: to write a new file, to write and sync it, and to read it.
 fn file(clock: &dyn Clock, path: &Path, size: u64) -> io::Result<[f64; 3]> {
     let mut block = vec![0x5a; BLOCK];
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
@@ -109,14 +120,14 @@ fn file(clock: &dyn Clock, path: &Path, size: u64) -> io::Result<[f64; 3]> {
     Ok([write, write + sync, read])
 }
 
-/// The seconds that it takes; never zero.
+/// Returns the seconds that `work` takes; never zero.
 fn time(clock: &dyn Clock, work: impl FnOnce()) -> f64 {
     let begin = clock.start();
     work();
     clock.stop().wrapping_sub(begin).max(1) as f64 / clock.hertz()
 }
 
-/// The median of rates with its 95 % interval.
+/// Returns the median of the rates with its 95 % interval.
 fn baseline(name: &str, unit: &str, rates: Vec<f64>) -> Baseline {
     Baseline { name: name.to_owned(), rate: sign::interval(&rates, 0.05), unit: unit.to_owned() }
 }

@@ -1,4 +1,5 @@
-//! Whether races can be trusted on this machine: what is the same must be called the same, and a change of one per cent must be found.
+//! Tests whether races can be trusted on this machine. A race between equal functions must report no difference, and a
+//! difference of one percent must be found.
 
 use std::hint::black_box;
 
@@ -11,7 +12,7 @@ use crate::watch::Watch;
 /// Steps of the function that races against itself.
 const STEPS: u64 = 10_000;
 
-/// So many steps, each of which needs the result of the one before.
+/// Makes `steps` steps, each of which needs the result of the one before.
 #[inline(never)]
 fn chain(steps: u64) -> u64 {
     let mut value = black_box(1_u64);
@@ -29,21 +30,23 @@ fn calls(steps: u64) -> impl FnMut(u64) {
     }
 }
 
-/// Races a function against itself so many times: at most one race in a hundred may say that they differ.
+/// Races a function against itself `runs` times. At most one race in a hundred may report a difference.
 pub fn selftest_same(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let different = races("same", runs, STEPS, clock, options, watch, |outcome| outcome != Outcome::Same);
-    check("a function is called different from itself", "at most 1 %", different, |rate| rate <= 0.01)
+    check("a function is reported as different from itself", "at most 1 %", different, |rate| rate <= 0.01)
 }
 
-/// Races a function against itself with one per cent more work so many times: 95 races in a hundred must find it.
+/// Races a function against the same function with one percent more work, `runs` times. At least 95 races in a hundred
+/// must find the difference.
 ///
-/// It is the same code for both, called with another number of steps: how two copies of it happen to be placed plays no part.
+/// Both functions are the same code with a different number of steps, so that the addresses of two copies cannot cause
+/// a difference.
 pub fn selftest_change(runs: u64, clock: &dyn Clock, options: &RaceOptions, watch: &mut dyn Watch) -> Check {
     let found = races("change", runs, STEPS + STEPS / 100, clock, options, watch, |outcome| outcome == Outcome::Slower);
-    check("one per cent more work is called slower", "at least 95 %", found, |rate| rate >= 0.95)
+    check("one percent more work is reported as slower", "at least 95 %", found, |rate| rate >= 0.95)
 }
 
-/// How many races there were, and in how many of them `counts` held.
+/// Returns the number of races, and the number of those whose outcome satisfies `counts`.
 fn races(
     what: &str,
     runs: u64,

@@ -1,17 +1,20 @@
-//! An interval for a median that asks nothing of the distribution, and little of independence.
+//! Computes an interval for a median, without assumptions about the distribution and with weak assumptions about
+//! independence.
 //!
-//! Between the k-th smallest and the k-th largest of n values lies the median, unless fewer than k values fell on one side of it: the sign
-//! test. Heavy tails and outliers change nothing about it. Signs of neighbours that agree more often than chance would have it, however,
-//! make the number of values on one side vary more; how much more is measured over blocks of neighbours.
+//! The interval is that of the sign test: the median lies between the k-th smallest and the k-th largest of n values,
+//! unless fewer than k values lie on one side of it. Heavy tails and outliers do not matter. Correlated neighbors,
+//! however, make the number of values on one side vary more. The module measures this increase over blocks of
+//! neighboring values.
 
 use crate::distribution::{exact_rank, quantile, student_quantile};
 use crate::record::Interval;
 
-/// Blocks over which the spread of signs is measured; fewer values than four times that are taken as independent.
+/// Number of blocks over which the variation of signs is measured. Series with fewer than four values in a block are
+/// taken as independent.
 const BLOCKS: usize = 32;
 
-/// The median of `series`, which is in order of time, with an interval that misses it with a chance of at most `alpha`. Where there are too
-/// few values for that, the bounds are the least and the greatest value.
+/// Returns the median of `series`, which is in order of time, with an interval that misses the true median with a
+/// probability of at most `alpha`. With too few values for that, the bounds are the smallest and the largest value.
 pub(crate) fn interval(series: &[f64], alpha: f64) -> Interval {
     let mut sorted = series.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -27,13 +30,15 @@ pub(crate) fn interval(series: &[f64], alpha: f64) -> Interval {
     Interval { lower: sorted[rank.max(1) - 1], estimate, upper: sorted[last] }
 }
 
-/// How much more the count of values above the median varies than if all were independent; at least one.
+/// Returns how much more the number of values above the median varies than for independent values; at least one.
 fn inflation(series: &[f64], median: f64) -> f64 {
     let block = series.len() / BLOCKS;
     if block < 4 {
         return 1.0;
     }
-    let sum = |values: &[f64]| values.iter().map(|&value| f64::from(i8::from(value > median) - i8::from(value < median))).sum::<f64>();
+    let sum = |values: &[f64]| {
+        values.iter().map(|&value| f64::from(i8::from(value > median) - i8::from(value < median))).sum::<f64>()
+    };
     let squares: f64 = series.chunks_exact(block).take(BLOCKS).map(|values| sum(values).powi(2)).sum();
     (squares / (BLOCKS * block) as f64).max(1.0)
 }
@@ -44,8 +49,8 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn ranks_are_those_of_the_tables() {
-        // Two-sided 1 %: Hollander and Wolfe, table A.2, among others.
+    fn ranks_agree_with_published_tables() {
+        // Two-sided 1 %, from Hollander and Wolfe, table A.2, among others.
         for (n, rank) in [(7, 0), (8, 1), (10, 1), (15, 3), (20, 4), (30, 8), (50, 16)] {
             assert_eq!(exact_rank(n, 0.01), rank, "{n}");
         }
@@ -60,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_covers_the_median_of_heavy_tails_and_of_series_with_memory() {
+    fn the_interval_covers_the_median_of_heavy_tails_and_of_correlated_series() {
         let mut random = Random::new(4);
         for phi in [0.0, 0.5, 0.8] {
             let (mut missed, mut last) = (0, 0.0);
@@ -73,7 +78,8 @@ mod tests {
                     .collect();
                 missed += u32::from(!interval(&series, 0.05).covers(0.0));
             }
-            // 5 % of 2000, three standard deviations up; strong memory outlives the blocks of 16 a little.
+            // The limit is 5 % of 2000 plus three standard deviations. It is higher where the correlation extends
+            // beyond the blocks of 16 values.
             let most = if phi > 0.6 { 180 } else { 130 };
             assert!(missed < most, "phi {phi}: {missed}");
         }

@@ -1,21 +1,23 @@
-//! One timed window: so many calls of a target on one input.
+//! A window is one timed series of calls of a target on one input.
 
 use crate::clock::Clock;
 use crate::random::Random;
 use crate::target::{Slots, Target};
 
-/// Copies of an input, for targets that change it, take no more than this: they stay in the second level's cache.
+/// Maximum number of bytes for the copies of an input that a target changes. This many stay in the second-level cache.
 const COPIES: usize = 256 << 10;
 
-/// The most calls that one window may hold.
+/// Returns the maximum number of calls in one window.
 pub(crate) fn most(target: &mut Target) -> u64 {
     let length = target.length();
     if target.run().changes() { (COPIES / length).max(1) as u64 } else { u64::MAX }
 }
 
-/// A buffer at changing places: where code meets its data in the caches, and how it is aligned, is part of what chance decides.
+/// A buffer that moves between measurements. The position of the data in the caches and their alignment thereby become
+/// random, instead of the same for all measurements.
 ///
-/// It is one for all contestants: two buffers at different addresses make the same code differ by several per cent.
+/// All functions of a race share one buffer, because two buffers at different addresses make the same code differ by
+/// several percent.
 pub(crate) struct Buffer {
     memory: Vec<u8>,
     past: usize,
@@ -28,7 +30,7 @@ impl Buffer {
         Self { memory: Vec::new(), past: 0 }
     }
 
-    /// Moves it to another cache line of the page.
+    /// Moves the buffer's data to another cache line of the page.
     pub(crate) fn relocate(&mut self, random: &mut Random) {
         self.past = random.below((Self::PAGE / 64) as u64) as usize * 64;
     }
@@ -42,7 +44,8 @@ impl Buffer {
     }
 }
 
-/// The ticks of so many calls, no more than [`most`], on `input`, which is put into `buffer` before the clock starts.
+/// Measures `calls` calls, at most [`most`], and returns the ticks. `input` is copied into `buffer` before the clock
+/// starts.
 pub(crate) fn ticks(target: &mut Target, clock: &dyn Clock, input: &[u8], buffer: &mut Buffer, calls: u64) -> u64 {
     let length = target.length();
     let run = target.run();
@@ -54,7 +57,10 @@ pub(crate) fn ticks(target: &mut Target, clock: &dyn Clock, input: &[u8], buffer
     let mut ticks = [0];
     let repeats = calls as usize;
     let buffer = buffer.bytes(length * repeats);
-    run.sample(clock, &mut Slots { inputs: input, length, repeats, dither: &[0], delays: &[], buffer, ticks: &mut ticks });
+    run.sample(
+        clock,
+        &mut Slots { inputs: input, length, repeats, dither: &[0], delays: &[], buffer, ticks: &mut ticks },
+    );
     ticks[0]
 }
 
@@ -64,7 +70,7 @@ mod tests {
     use crate::clock::System;
 
     #[test]
-    fn each_call_of_a_target_that_changes_its_input_meets_a_fresh_one() {
+    fn each_call_of_a_target_that_changes_its_input_gets_a_fresh_copy() {
         let mut target = Target::in_place("flip", 3, |input| {
             assert_eq!(input, [1, 2, 3]);
             input.fill(0);

@@ -1,39 +1,42 @@
-//! Functions that leak, each in one way, and functions that do not: what the layers must find, and what they must leave in peace.
+//! Control functions, each of which leaks in one way or not at all. They show whether traces and taint checks find what
+//! they must find, and nothing else.
 
 use std::hint::black_box;
 
 use crate::imp::control as vector;
 use crate::random::Random;
 
-/// What came of a control in one layer.
+/// The result of a control in one layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlResult {
-    /// The function.
+    /// The control's name.
     pub name: &'static str,
-    /// Which layer looked: `trace`, `division`, `taint`.
+    /// The layer: `trace`, `division` or `taint`.
     pub layer: &'static str,
-    /// Whether this layer claims to find it. If not, it must not be found: the function does not leak, or not in this layer's sense.
+    /// Whether this layer must find the control. If not, the layer must not find it: the function does not leak, or not
+    /// in a way that this layer detects.
     pub must_be_caught: bool,
-    /// Whether it was found; none if it could not run here.
+    /// Whether the layer found the control. `None` if the control could not run on this machine.
     pub caught: Option<bool>,
-    /// What was found, or why it could not run.
+    /// The finding, or the reason why the control could not run.
     pub detail: String,
 }
 
 impl ControlResult {
-    /// Whether it came out as it must; none if it could not run here.
+    /// Returns whether the layer found the control if it must, and did not find it if it must not. Returns `None` if
+    /// the control could not run on this machine.
     #[must_use]
     pub fn passed(&self) -> Option<bool> {
         self.caught.map(|caught| caught == self.must_be_caught)
     }
 }
 
-/// Which layers see it.
+/// The layers that must find a control.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
     Nowhere,
     Division,
-    /// Valgrind does not run its instructions.
+    /// Only traces: Valgrind does not support the control's instructions.
     #[cfg_attr(not(feature = "trace"), allow(dead_code))]
     Trace,
     TraceAndTaint,
@@ -45,12 +48,12 @@ pub(crate) struct Control {
     needs: &'static str,
     length: usize,
     fill: fn(usize, &mut Random, &mut [u8]),
-    /// Whether it could run.
+    /// Runs the control. Returns false if the processor lacks the instructions.
     pub(crate) run: fn(&mut [u8]) -> bool,
 }
 
 impl Control {
-    /// One of several inputs that show the leak.
+    /// Returns one of several inputs that show the leak.
     pub(crate) fn input(&self, index: usize, random: &mut Random) -> Vec<u8> {
         let mut input = vec![0; self.length];
         (self.fill)(index, random, &mut input);
@@ -58,14 +61,35 @@ impl Control {
     }
 
     pub(crate) fn missing(&self) -> String {
-        format!("this processor shows no {}", self.needs)
+        format!("this processor does not have {}", self.needs)
     }
 }
 
 pub(crate) const CONTROLS: [Control; 8] = [
-    Control { name: "early exit", seen: Seen::TraceAndTaint, needs: "", length: 256, fill: halves, run: |input| sink(early_exit(input)) },
-    Control { name: "secret index", seen: Seen::TraceAndTaint, needs: "", length: 8, fill: any, run: |input| sink(lookup(input[0])) },
-    Control { name: "gather", seen: Seen::TraceAndTaint, needs: "AVX2", length: 8, fill: any, run: |input| ran(gather(input)) },
+    Control {
+        name: "early exit",
+        seen: Seen::TraceAndTaint,
+        needs: "",
+        length: 256,
+        fill: halves,
+        run: |input| sink(early_exit(input)),
+    },
+    Control {
+        name: "secret index",
+        seen: Seen::TraceAndTaint,
+        needs: "",
+        length: 8,
+        fill: any,
+        run: |input| sink(lookup(input[0])),
+    },
+    Control {
+        name: "gather",
+        seen: Seen::TraceAndTaint,
+        needs: "AVX2",
+        length: 8,
+        fill: any,
+        run: |input| ran(gather(input)),
+    },
     Control {
         name: "early exit, AVX-512",
         seen: Seen::Trace,
@@ -74,13 +98,41 @@ pub(crate) const CONTROLS: [Control; 8] = [
         fill: halves,
         run: |input| ran(early_exit_512(input)),
     },
-    Control { name: "secret division", seen: Seen::Division, needs: "", length: 8, fill: any, run: |input| sink(divide(input)) },
-    Control { name: "branch-free compare", seen: Seen::Nowhere, needs: "", length: 256, fill: halves, run: |input| sink(equal(input)) },
-    Control { name: "copy on the heap", seen: Seen::Nowhere, needs: "", length: 64, fill: any, run: |input| sink(copy(input)) },
-    Control { name: "AES, 512 bits", seen: Seen::Nowhere, needs: "VAES", length: 64, fill: any, run: |input| ran(aes_512(input)) },
+    Control {
+        name: "secret division",
+        seen: Seen::Division,
+        needs: "",
+        length: 8,
+        fill: any,
+        run: |input| sink(divide(input)),
+    },
+    Control {
+        name: "branch-free compare",
+        seen: Seen::Nowhere,
+        needs: "",
+        length: 256,
+        fill: halves,
+        run: |input| sink(equal(input)),
+    },
+    Control {
+        name: "copy on the heap",
+        seen: Seen::Nowhere,
+        needs: "",
+        length: 64,
+        fill: any,
+        run: |input| sink(copy(input)),
+    },
+    Control {
+        name: "AES, 512 bits",
+        seen: Seen::Nowhere,
+        needs: "VAES",
+        length: 64,
+        fill: any,
+        run: |input| ran(aes_512(input)),
+    },
 ];
 
-/// Compares the two halves, and stops at the first difference.
+/// Compares the two halves of the input and stops at the first difference.
 #[inline(never)]
 #[must_use]
 pub fn early_exit(input: &[u8]) -> bool {
@@ -93,14 +145,15 @@ pub fn early_exit(input: &[u8]) -> bool {
     true
 }
 
-/// The same in steps of 64 bytes, with AVX-512. None without it.
+/// Compares the two halves of the input in steps of 64 bytes with AVX-512, and stops at the first difference. Returns
+/// `None` if the processor lacks AVX-512.
 #[must_use]
 pub fn early_exit_512(input: &[u8]) -> Option<bool> {
     let (left, right) = input.split_at(input.len() / 2);
     vector::early_exit512(left, right)
 }
 
-/// Reads a table of 256 bytes at a secret place. The table fits into the first cache as a whole.
+/// Reads an entry of a 256-byte table at a secret index. The whole table fits into the first-level cache.
 #[inline(never)]
 #[must_use]
 pub fn lookup(secret: u8) -> u8 {
@@ -116,14 +169,14 @@ pub fn lookup(secret: u8) -> u8 {
     black_box(&TABLE)[usize::from(secret)]
 }
 
-/// Reads a table at eight secret places with one instruction. None without AVX2.
+/// Reads a table at eight secret indexes with one instruction. Returns `None` if the processor lacks AVX2.
 #[must_use]
 pub fn gather(secret: &[u8]) -> Option<u32> {
     static TABLE: [u32; 256] = [0x0101_0101; 256];
     vector::gather(black_box(&TABLE), secret)
 }
 
-/// Divides by a secret. All of them are large, so that no shortcut for small numbers has a say.
+/// Divides by a secret. All divisors are large, so that no shortcut for small numbers applies.
 #[inline(never)]
 #[must_use]
 pub fn divide(secret: &[u8]) -> u64 {
@@ -132,7 +185,7 @@ pub fn divide(secret: &[u8]) -> u64 {
     black_box(u64::MAX - 58) / divisor
 }
 
-/// Compares the two halves without a branch.
+/// Compares the two halves of the input without a branch.
 #[inline(never)]
 #[must_use]
 pub fn equal(input: &[u8]) -> u8 {
@@ -140,12 +193,12 @@ pub fn equal(input: &[u8]) -> u8 {
     left.iter().zip(right).fold(0, |all, (left, right)| black_box(all | (left ^ right)))
 }
 
-/// Four AES rounds over 64 bytes at once, in place. None without AVX-512 and VAES.
+/// Encrypts 64 bytes with four AES rounds, in place. Returns `None` if the processor lacks AVX-512 or VAES.
 pub fn aes_512(input: &mut [u8]) -> Option<()> {
     vector::aes512(input)
 }
 
-/// Doubles each byte in memory of its own.
+/// Copies the input to the heap and doubles each byte.
 #[inline(never)]
 #[must_use]
 pub fn copy(input: &[u8]) -> Vec<u8> {
@@ -167,7 +220,7 @@ fn any(_: usize, random: &mut Random, input: &mut [u8]) {
     random.fill(input);
 }
 
-/// Two halves that differ in one byte, each time elsewhere.
+/// Fills the input with two halves that differ in one byte. The position of that byte depends on `index`.
 fn halves(index: usize, random: &mut Random, input: &mut [u8]) {
     let (left, right) = input.split_at_mut(input.len() / 2);
     random.fill(left);

@@ -1,51 +1,53 @@
-//! The measuring loops. They are compiled once for each target, around its function, and are the same for all classes: what differs between
-//! two measurements is the bytes in the buffer, nothing else.
+//! The measuring loops. A loop is compiled once for each target, around its function, and all classes use the same
+//! code. Two measurements therefore differ only in the bytes of the buffer.
 //!
-//! Where several calls make a measurement, each finishes before the next begins. Calls that overlap meet each other's results on the stack
-//! and in the predictors, and then a branch-free comparison takes another time for "equal" than for "different".
+//! Where a measurement makes several calls, each call finishes before the next begins. Overlapping calls would affect
+//! each other through the stack and the predictors, and even a branch-free comparison would then take different times
+//! for equal and for different inputs.
 
 use std::sync::atomic::{Ordering, fence};
 
 use crate::clock::Clock;
 use crate::imp::counter::settle;
 
-/// A row of measurements to take.
+/// The measurements to take in one series.
 pub(crate) struct Slots<'s> {
     /// The inputs, one after the other.
     pub(crate) inputs: &'s [u8],
-    /// Bytes in each.
+    /// Length of an input in bytes.
     pub(crate) length: usize,
-    /// Calls in one measurement.
+    /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Turns of delay before each measurement, to meet the clock's steps at any phase.
+    /// Delay before each measurement, in iterations of the delay loop. Random delays make measurements start at any
+    /// phase of the clock's steps.
     pub(crate) dither: &'s [u32],
-    /// Turns of delay inside each measurement; empty for none.
+    /// Delay inside each measurement, in iterations of the delay loop. Empty if there are no delays.
     pub(crate) delays: &'s [u32],
-    /// Where each input is copied to; room for `repeats` of them.
+    /// The buffer to which each input is copied, with room for `repeats` copies.
     pub(crate) buffer: &'s mut [u8],
-    /// The ticks each took.
+    /// The measured ticks.
     pub(crate) ticks: &'s mut [u64],
 }
 
 /// A function that can be measured.
 pub(crate) trait Run {
-    /// Takes a row of measurements.
+    /// Takes a series of measurements.
     fn sample(&mut self, clock: &dyn Clock, slots: &mut Slots<'_>);
 
-    /// The ticks of so many calls on one input.
+    /// Makes `calls` calls on one input and returns the ticks.
     fn many(&mut self, clock: &dyn Clock, input: &mut [u8], calls: u64) -> u64;
 
-    /// One call.
+    /// Makes one call.
     fn once(&mut self, input: &mut [u8]);
 
-    /// Whether each of several calls needs a copy of its own.
+    /// Whether the function changes its input, so that each call needs its own copy.
     fn changes(&self) -> bool;
 }
 
-/// Reads its input.
+/// A function that reads its input.
 pub(crate) struct Reading<F>(pub(crate) F);
 
-/// Changes its input.
+/// A function that changes its input.
 pub(crate) struct Changing<F>(pub(crate) F);
 
 impl<F: FnMut(&[u8])> Run for Reading<F> {
@@ -112,7 +114,7 @@ fn time(clock: &dyn Clock, calls: impl FnOnce()) -> u64 {
     clock.stop().wrapping_sub(begin)
 }
 
-/// Chooses the loop that is compiled around the processor's counter, where that is the clock.
+/// Calls the loop that is compiled around the processor's counter if that is the clock, and the general loop otherwise.
 pub(crate) fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
     match (clock.as_counter(), slots.delays.is_empty()) {
         (Some(counter), true) => measure::<_, false>(&counter, slots, copies, calls),
@@ -151,14 +153,20 @@ impl Clock for Dynamic<'_> {
 }
 
 #[inline(never)]
-fn measure<C: Clock, const DELAYED: bool>(clock: &C, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
+fn measure<C: Clock, const DELAYED: bool>(
+    clock: &C,
+    slots: &mut Slots<'_>,
+    copies: usize,
+    calls: &mut impl FnMut(&mut [u8]),
+) {
     let buffer = &mut slots.buffer[..slots.length * copies];
     for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
         for copy in buffer.chunks_exact_mut(slots.length) {
             copy.copy_from_slice(input);
         }
         clock.delay(slots.dither[index]);
-        // The copy has left the store buffer before the clock starts; otherwise loads would wait for stores, or not, by their widths.
+        // The copy must leave the store buffer before the clock starts. Otherwise the time of loads would depend on
+        // whether their widths match those of pending stores.
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls(buffer);

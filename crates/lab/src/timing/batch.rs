@@ -1,19 +1,20 @@
-//! A batch: pairs of measurements, one of each class, in an order that a coin decides for each pair.
+//! A batch is a group of pairs of measurements. A pair has one measurement of each class, and a random bit decides
+//! which comes first.
 
 use super::Scale;
 use crate::clock::Clock;
 use crate::random::Random;
 use crate::target::{Run, Slots};
 
-/// Inputs are generated for so many bytes of measurements at once: they stay in the second-level cache.
+/// Bytes of input that are generated at once. This many fit in the second-level cache.
 const POOL: usize = 256 * 1024;
 
-/// Takes batches of one function; its buffers are made once.
+/// Takes batches of one function. The buffers are allocated once and used again for each batch.
 pub(crate) struct Batcher {
     length: usize,
     inputs: Vec<u8>,
     buffer: Vec<u8>,
-    /// Bytes that the buffer needs.
+    /// Size of `buffer` in bytes.
     room: usize,
     dither: Vec<u32>,
     delays: Vec<u32>,
@@ -21,20 +22,21 @@ pub(crate) struct Batcher {
     second_first: Vec<bool>,
 }
 
-/// What a batch is of.
+/// Describes the batch to take.
 pub(crate) struct Order<'o> {
-    /// How many pairs.
+    /// Number of pairs.
     pub(crate) pairs: usize,
-    /// Calls in one measurement.
+    /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Turns of delay for the two sides; none at all for an ordinary batch.
+    /// Iterations of the delay loop for the first and the second side. An ordinary batch has no delays.
     pub(crate) delays: Option<[u32; 2]>,
-    /// What the clock is like.
+    /// The properties of the clock.
     pub(crate) scale: &'o Scale,
 }
 
 impl Batcher {
-    /// For inputs of this length.
+    /// Creates a batcher for inputs of `length` bytes. `changes` tells whether the function changes its input, in which
+    /// case each of the `repeats` calls needs its own copy.
     pub(crate) fn new(length: usize, repeats: usize, changes: bool) -> Self {
         let copies = if changes { repeats } else { 1 };
         Self {
@@ -49,7 +51,8 @@ impl Batcher {
         }
     }
 
-    /// Takes a batch and appends the times of each side; `fill` writes an input of one side.
+    /// Takes a batch and appends the times of each side to `out`. `fill` writes an input: of the second side if its
+    /// first argument is true.
     pub(crate) fn take(
         &mut self,
         run: &mut dyn Run,
@@ -88,12 +91,18 @@ impl Batcher {
         }
     }
 
-    /// Gives its memory back until the next batch.
+    /// Frees the inputs and the buffer. The next batch allocates them again.
     pub(crate) fn release(&mut self) {
         (self.inputs, self.buffer) = (Vec::new(), Vec::new());
     }
 
-    fn prepare(&mut self, pairs: usize, order: &Order<'_>, random: &mut Random, fill: &mut dyn FnMut(bool, &mut Random, &mut [u8])) {
+    fn prepare(
+        &mut self,
+        pairs: usize,
+        order: &Order<'_>,
+        random: &mut Random,
+        fill: &mut dyn FnMut(bool, &mut Random, &mut [u8]),
+    ) {
         self.inputs.resize(2 * pairs * self.length, 0);
         self.ticks.resize(2 * pairs, 0);
         self.dither.clear();

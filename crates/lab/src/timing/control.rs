@@ -1,29 +1,29 @@
-//! What runs between the measurements to show that they can be trusted: the target against itself, the target with a delay, and a function
-//! of like cost that is known to leak.
+//! The controls that run between the measurements and show whether the run can be trusted: the target against itself,
+//! the target with an added delay, and a function of similar cost that is known to leak.
 
 use super::Scale;
 use crate::clock::Clock;
 use crate::random::Random;
 use crate::target::{Run, Slots, dispatch};
 
-/// How many times Δ the known leak is, about.
+/// Approximate size of the known leak, as a multiple of Δ.
 const LEAK: f64 = 8.0;
 
-/// A comparison that ends at the first byte that differs: the classic leak.
+/// A comparison that ends at the first differing byte, which is the classic leak.
 #[derive(Clone, Copy)]
 pub(crate) struct Leaky {
-    /// Bytes on each side.
+    /// Number of bytes on each side.
     pub(crate) bytes: usize,
-    /// So many bytes are not looked at where the sides differ.
+    /// Number of bytes after the first difference, which the comparison does not read.
     spared: usize,
-    /// Calls in a measurement.
+    /// Number of calls in a measurement.
     pub(crate) repeats: usize,
 }
 
 impl Leaky {
-    /// One that takes about as long as the target's calls, and leaks a few times Δ.
+    /// Creates a comparison that takes about as long as the target's calls and leaks a few times Δ.
     pub(crate) fn like(scale: &Scale) -> Self {
-        // About two cycles, turns of the delay loop, for each byte.
+        // A byte takes about two cycles, and an iteration of the delay loop about one.
         let turns = |ns: f64| ns * scale.turns_per_ns;
         let bytes = (turns(scale.call * scale.tick_ns) / 2.0).clamp(16.0, 4096.0) as usize;
         let all = turns(scale.call * scale.tick_ns) * scale.repeats as f64 / 2.0;
@@ -32,7 +32,7 @@ impl Leaky {
         Self { bytes, spared: ((leak / repeats as f64).ceil() as usize).clamp(1, bytes - 1), repeats }
     }
 
-    /// The first side's inputs are equal, the second's differ near the end.
+    /// Writes an input. The two halves are equal on the first side and differ near the end on the second.
     pub(crate) fn fill(&self, second: bool, random: &mut Random, input: &mut [u8]) {
         let (left, right) = input.split_at_mut(self.bytes);
         random.fill(left);
@@ -44,7 +44,7 @@ impl Leaky {
 impl Run for Leaky {
     fn sample(&mut self, clock: &dyn Clock, slots: &mut Slots<'_>) {
         let (bytes, repeats) = (self.bytes, slots.repeats);
-        // A clock that is not the processor's may stand still while bytes are compared; it is moved by hand.
+        // The comparison of bytes does not advance a mock clock, so the loop advances the clock itself.
         let aside = clock.as_counter().is_none();
         let mut calls = |buffer: &mut [u8]| {
             for _ in 0..repeats {

@@ -1,27 +1,29 @@
-//! The test: is the largest of the self-normalised statistics larger than sign flips of whole batches make it?
+//! The test compares the largest self-normalized statistic of the data with those that random sign flips of whole
+//! batches give.
 //!
-//! Under the null a batch's score is as likely as its negative, because a coin decided which input of each pair came first and the classes
-//! differ in nothing else. Flipping signs at random therefore gives draws from the null distribution itself (a randomisation test), and the
-//! p-value below is valid for any noise.
+//! Under the null hypothesis a batch's score is as likely as its negative, because a random bit decided which input of
+//! each pair came first and the classes differ in nothing else. Random sign flips therefore give draws from the null
+//! distribution itself (a randomization test), and the p-value is valid for any noise.
 
 use super::cuts::{Score, WIDTH};
 use crate::random::Random;
 
-/// After so many flips as extreme as the data the p-value is known well enough (Besag and Clifford 1991): null data end after a few flips.
+/// Flips as extreme as the data after which the p-value is known well enough (Besag and Clifford 1991). Data without a
+/// difference reach this count after a few flips.
 const ENOUGH: u32 = 20;
 
-/// The p-value of the scores, with at most so many flips as level `alpha` calls for.
+/// Returns the p-value of the scores over all statistics. `alpha` sets the maximum number of flips.
 pub(crate) fn p_value(scores: &[Score], alpha: f64, random: &mut Random) -> f64 {
     let scale = scale(scores);
     tail(scores, alpha, random, |sums| largest(sums, &scale))
 }
 
-/// The p-value of one statistic in one direction, which were chosen from other data.
+/// Returns the p-value of one statistic in one direction. Both must have been chosen from other data.
 pub(crate) fn p_value_at(scores: &[Score], (place, sign): (usize, f32), alpha: f64, random: &mut Random) -> f64 {
     tail(scores, alpha, random, |sums| sums[place] * sign)
 }
 
-/// The statistic that stands out most, and its sign.
+/// Returns the index of the largest statistic and its sign.
 pub(crate) fn strongest(scores: &[Score]) -> (usize, f32) {
     let (scale, sums) = (scale(scores), sums(scores, || !0));
     let size = |&place: &usize| (sums[place] * scale[place]).abs();
@@ -29,10 +31,11 @@ pub(crate) fn strongest(scores: &[Score]) -> (usize, f32) {
     (place, sums[place].signum())
 }
 
-/// The share of random flips that make `statistic` at least as large as the data do.
+/// Returns the share of random flips for which `statistic` is at least as large as for the data.
 fn tail(scores: &[Score], alpha: f64, random: &mut Random, statistic: impl Fn(&Score) -> f32) -> f64 {
     let flips = (4.0 / alpha).ceil() as u32;
-    // Equal sums may differ in the last bit by the order of their terms.
+    // Sums that are equal in theory may differ in the last bit, because floating-point addition depends on the order of
+    // terms.
     let plain = statistic(&sums(scores, || !0));
     let observed = plain - plain.abs() * 1e-5;
     let mut extreme = 0;
@@ -56,7 +59,8 @@ fn tail(scores: &[Score], alpha: f64, random: &mut Random, statistic: impl Fn(&S
     f64::from(extreme + 1) / f64::from(flips + 1)
 }
 
-/// One over the root of the sum of squares, which no flip changes; zero where a statistic never moved.
+/// Returns the factor that normalizes each statistic: one over the root of its sum of squares, which no flip changes. A
+/// statistic that is always zero gets zero.
 fn scale(scores: &[Score]) -> Score {
     let mut squares = [0.0_f64; WIDTH];
     for score in scores {
@@ -67,7 +71,8 @@ fn scale(scores: &[Score]) -> Score {
     squares.map(|square| if square > 0.0 { (1.0 / square.sqrt()) as f32 } else { 0.0 })
 }
 
-/// The sums over all batches; `sign` gives an odd number for plus.
+/// Returns the sums over all batches. The sign of a batch is plus if `sign` returns an odd number, and minus
+/// otherwise.
 #[inline]
 fn sums(scores: &[Score], mut sign: impl FnMut() -> u64) -> Score {
     let mut sums = [0.0; WIDTH];
@@ -89,7 +94,7 @@ mod tests {
     use super::*;
 
     fn noise(random: &mut Random, batches: usize, shift: f64, shape: impl Fn(&mut Random) -> f64) -> Vec<Score> {
-        // A common factor makes the statistics correlated, as cut points are.
+        // A common term correlates the statistics, as it does for real cut points.
         (0..batches)
             .map(|_| {
                 let common = shape(random);
@@ -100,12 +105,16 @@ mod tests {
 
     fn rejected(runs: usize, batches: usize, alpha: f64, shift: f64, shape: impl Fn(&mut Random) -> f64) -> usize {
         let mut random = Random::new(5);
-        (0..runs).filter(|_| p_value(&noise(&mut random, batches, shift, &shape), alpha, &mut Random::new(random.bits())) <= alpha).count()
+        (0..runs)
+            .filter(|_| {
+                p_value(&noise(&mut random, batches, shift, &shape), alpha, &mut Random::new(random.bits())) <= alpha
+            })
+            .count()
     }
 
     #[test]
     fn the_level_holds_for_normal_heavy_tailed_and_tied_scores() {
-        // 5 % of 1000, and four standard deviations above it.
+        // The limit is 5 % of 1000 plus four standard deviations.
         let bar = 50 + 28;
         assert!(rejected(1000, 16, 0.05, 0.0, Random::normal) <= bar);
         let cauchy = |random: &mut Random| random.normal() / random.normal();
@@ -115,17 +124,18 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_of_one_deviation_is_found_in_sixteen_batches() {
+    fn a_clear_shift_is_found_in_sixteen_batches() {
         assert!(rejected(100, 16, 0.01, 2.0, Random::normal) >= 95);
     }
 
     #[test]
-    fn drift_in_size_does_not_matter() {
+    fn noise_that_grows_over_time_keeps_the_level() {
         let mut random = Random::new(11);
         let found = (0..500)
             .filter(|_| {
-                let scores: Vec<Score> =
-                    (0..64).map(|batch| std::array::from_fn(|_| (random.normal() * f64::from(1 + batch * batch)) as f32)).collect();
+                let scores: Vec<Score> = (0..64)
+                    .map(|batch| std::array::from_fn(|_| (random.normal() * f64::from(1 + batch * batch)) as f32))
+                    .collect();
                 p_value(&scores, 0.05, &mut Random::new(random.bits())) <= 0.05
             })
             .count();
@@ -133,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_that_never_move_have_a_p_value_of_one() {
+    fn scores_of_zero_have_a_p_value_of_one() {
         assert!(p_value(&[[0.0; WIDTH]; 16], 0.01, &mut Random::new(1)) >= 1.0);
     }
 }

@@ -1,26 +1,26 @@
-//! From numbers to a verdict.
+//! Derives a verdict from the intervals, the p-values and the controls.
 
 use super::effect::{BODY, decides};
 use super::pair::Outcome;
 use crate::record::{Controls, Effect, Verdict};
 
-/// What a verdict rests on.
+/// The data that a verdict rests on.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) effects: Vec<Effect>,
-    /// Pairs of measurements behind them.
+    /// Number of pairs of measurements.
     pub(crate) pairs: usize,
     pub(crate) controls: Controls,
-    /// A step of the clock, per call.
+    /// The clock's step, per call.
     pub(crate) step_ns: f64,
 }
 
-/// Whether every statistic's interval lies inside its tolerance, up to the slowest hundredth of the calls.
+/// Returns whether the interval of every statistic up to the 99 % quantile lies inside its tolerance.
 pub(crate) fn inside(effects: &[Effect]) -> bool {
     !effects.is_empty() && effects.iter().filter(|effect| decides(effect)).all(tight)
 }
 
-/// Whether that holds for the slowest hundredth too, and is known up to the 99.9 % quantile.
+/// Returns whether all intervals lie inside their tolerances and the data reach the 99.9 % quantile.
 pub(crate) fn wholly_inside(effects: &[Effect]) -> bool {
     inside(effects) && effects.iter().any(|effect| effect.quantile == Some(0.999)) && effects.iter().all(tight)
 }
@@ -29,13 +29,16 @@ fn tight(effect: &Effect) -> bool {
     effect.difference.reach() <= effect.tolerance_ns
 }
 
-/// Whether some statistic's interval lies wholly beyond its tolerance.
+/// Returns whether the interval of some statistic lies wholly beyond its tolerance.
 pub(crate) fn beyond(effects: &[Effect]) -> bool {
-    effects.iter().any(|effect| effect.difference.lower > effect.tolerance_ns || effect.difference.upper < -effect.tolerance_ns)
+    effects
+        .iter()
+        .any(|effect| effect.difference.lower > effect.tolerance_ns || effect.difference.upper < -effect.tolerance_ns)
 }
 
-/// No difference above these, for the body of the distribution and for its tail. The slowest calls may all show one value of a coarse clock:
-/// less than a step is never said of them.
+/// Returns the largest difference that the intervals allow, for the body of the distribution and for its tail. The
+/// bound of the tail is never less than the clock's step, because with a coarse clock all the slowest calls may share
+/// one value.
 pub(crate) fn bounds(facts: &Facts) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
     [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
@@ -44,42 +47,55 @@ pub(crate) fn bounds(facts: &Facts) -> [f64; 2] {
     })
 }
 
-/// The verdict, with its reason, after intervals and controls have had their say.
+/// Returns the verdict and its reason, after the checks of the intervals and the controls.
 pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64) -> (Verdict, String) {
     let controls = &facts.controls;
     let [bound, tail] = bounds(facts);
     match found {
         Verdict::Unmeasurable | Verdict::Invalid => (found, reason),
-        _ if !controls.same.passed => {
-            (Verdict::Invalid, format!("the class against itself was found to differ (p = {:.2e}): repeat the run", controls.same.p))
-        }
+        _ if !controls.same.passed => (
+            Verdict::Invalid,
+            format!("a class was found to differ from itself (p = {:.2e}): repeat the run", controls.same.p),
+        ),
         Verdict::Leak => (found, describe(facts)),
         Verdict::BelowThreshold => (found, format!("{}, which is inside ±{delta} ns", describe(facts))),
         Verdict::NoLeakAbove | Verdict::Inconclusive if facts.effects.is_empty() && reason.is_empty() => {
             (Verdict::Inconclusive, "too little was measured".to_owned())
         }
         Verdict::Inconclusive if reason.is_empty() => {
-            (found, format!("{}; it is open on which side of ±{delta} ns that lies", describe(facts)))
+            (found, format!("{}; the data do not show whether this is inside ±{delta} ns", describe(facts)))
         }
         Verdict::Inconclusive => (found, reason),
-        Verdict::NoLeakAbove if !inside(&facts.effects) => {
-            (Verdict::Inconclusive, format!("no difference was found, but one of up to {} is not excluded", widest(&facts.effects)))
-        }
-        // Only who can see twice Δ may say that nothing is beyond Δ.
-        Verdict::NoLeakAbove if !controls.delay.passed => {
-            (Verdict::Invalid, format!("an added delay of {:.3} ns was not found (p = {:.3})", controls.delay.meant_ns, controls.delay.p))
-        }
+        Verdict::NoLeakAbove if !inside(&facts.effects) => (
+            Verdict::Inconclusive,
+            format!("no difference was found, but one of up to {} is not excluded", widest(&facts.effects)),
+        ),
+        // A run that cannot detect 2 Δ cannot rule out differences above Δ.
+        Verdict::NoLeakAbove if !controls.delay.passed => (
+            Verdict::Invalid,
+            format!("an added delay of {:.3} ns was not found (p = {:.3})", controls.delay.meant_ns, controls.delay.p),
+        ),
         Verdict::NoLeakAbove if !controls.leak.passed => {
             (Verdict::Invalid, format!("the known leak was not found (p = {:.3})", controls.leak.p))
         }
         Verdict::NoLeakAbove => {
-            let last = facts.effects.iter().rev().find(|effect| effect.quantile.is_some()).map_or("p95", |effect| effect.name.as_str());
-            (found, format!("no difference above {bound:.3} ns up to p95, above {tail:.3} ns up to {last}"))
+            let last = facts
+                .effects
+                .iter()
+                .rev()
+                .find(|effect| effect.quantile.is_some())
+                .map_or("95 % quantile", |effect| effect.name.as_str());
+            (
+                found,
+                format!(
+                    "no difference above {bound:.3} ns up to the 95 % quantile, above {tail:.3} ns up to the {last}"
+                ),
+            )
         }
     }
 }
 
-/// The statistic that stands out most, in words.
+/// Describes the statistic whose difference is largest relative to its interval.
 fn describe(facts: &Facts) -> String {
     let sure = |effect: &Effect| {
         let half = (effect.difference.upper - effect.difference.lower) / 2.0;
@@ -87,19 +103,24 @@ fn describe(facts: &Facts) -> String {
     };
     facts.effects.iter().max_by(|x, y| sure(x).total_cmp(&sure(y))).map_or_else(String::new, |effect| {
         let Effect { name, difference, .. } = effect;
-        format!("a real difference: {name} by {:.3} ns ({:.3} to {:.3})", difference.estimate, difference.lower, difference.upper)
+        format!(
+            "a real difference: the {name} by {:.3} ns ({:.3} to {:.3})",
+            difference.estimate, difference.lower, difference.upper
+        )
     })
 }
 
+/// Describes the interval that exceeds its tolerance most.
 fn widest(effects: &[Effect]) -> String {
     let over = |effect: &Effect| effect.difference.reach() / effect.tolerance_ns.max(f64::MIN_POSITIVE);
     let waited_for = effects.iter().filter(|effect| decides(effect));
     waited_for.max_by(|x, y| over(x).total_cmp(&over(y))).map_or_else(String::new, |effect| {
-        format!("{:.3} ns in {} (wanted: {:.3})", effect.difference.reach(), effect.name, effect.tolerance_ns)
+        format!("{:.3} ns in the {} (wanted: {:.3})", effect.difference.reach(), effect.name, effect.tolerance_ns)
     })
 }
 
-/// How many more pairs would bring every interval inside its tolerance, if the estimates stay where they are; none if that cannot happen.
+/// Returns how many more pairs would bring every interval inside its tolerance or wholly beyond it, if the estimates do
+/// not change. Returns `None` if an estimate equals its tolerance.
 pub(crate) fn more_pairs(facts: &Facts) -> Option<u64> {
     let pairs = facts.pairs as f64;
     let mut most = 0.0_f64;
@@ -114,7 +135,7 @@ pub(crate) fn more_pairs(facts: &Facts) -> Option<u64> {
     Some((most - pairs).max(0.0).ceil() as u64)
 }
 
-/// Holm's correction over all pairs of a target.
+/// Applies Holm's correction to the p-values of all pairs of a target.
 pub(crate) fn holm(outcomes: &mut [Outcome]) {
     let p: Vec<f64> = outcomes.iter().map(|outcome| outcome.p).collect();
     for (outcome, corrected) in outcomes.iter_mut().zip(corrected(&p)) {
@@ -122,7 +143,7 @@ pub(crate) fn holm(outcomes: &mut [Outcome]) {
     }
 }
 
-/// The k-th smallest of m p-values times m − k + 1, never below the one before.
+/// Multiplies the k-th smallest of m p-values by m − k + 1; the results never decrease.
 fn corrected(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&x, &y| p[x].total_cmp(&p[y]));
@@ -142,19 +163,25 @@ mod tests {
     const DELTA: f64 = 1.0;
 
     fn effect(name: &str, quantile: Option<f64>, lower: f64, upper: f64, tolerance_ns: f64) -> Effect {
-        Effect { name: name.to_owned(), quantile, difference: Interval { lower, estimate: (lower + upper) / 2.0, upper }, tolerance_ns }
+        Effect {
+            name: name.to_owned(),
+            quantile,
+            difference: Interval { lower, estimate: (lower + upper) / 2.0, upper },
+            tolerance_ns,
+        }
     }
 
-    /// A mean, the median, the 99 % and the 99.9 % quantile, all well inside; controls that came out as they must.
+    /// A mean, the median, the 99 % and the 99.9 % quantile, all well inside their tolerances, and controls that
+    /// passed.
     fn quiet() -> Facts {
         let passed = Control { passed: true, ..Control::default() };
         Facts {
             effects: vec![
-                effect("mean to p90", None, -0.1, 0.2, DELTA),
-                effect("mean to p99", None, -0.1, 0.1, DELTA),
+                effect("mean up to the 90 % quantile", None, -0.1, 0.2, DELTA),
+                effect("mean up to the 99 % quantile", None, -0.1, 0.1, DELTA),
                 effect("p50", Some(0.5), -0.3, 0.1, DELTA),
-                effect("p99", Some(0.99), -2.0, 4.0, 5.0),
-                effect("p99.9", Some(0.999), -20.0, 30.0, 50.0),
+                effect("99 % quantile", Some(0.99), -2.0, 4.0, 5.0),
+                effect("99.9 % quantile", Some(0.999), -20.0, 30.0, 50.0),
             ],
             pairs: 1000,
             controls: Controls { same: passed.clone(), delay: passed.clone(), leak: passed },
@@ -167,21 +194,24 @@ mod tests {
     }
 
     #[test]
-    fn intervals_inside_and_good_controls_are_no_leak_with_its_bounds() {
+    fn intervals_inside_and_passed_controls_give_no_leak_with_bounds() {
         let (verdict, reason) = verdict(Verdict::NoLeakAbove, String::new(), &quiet(), DELTA);
         assert_eq!(verdict, Verdict::NoLeakAbove);
-        assert_eq!(reason, "no difference above 0.300 ns up to p95, above 30.000 ns up to p99.9");
+        assert_eq!(
+            reason,
+            "no difference above 0.300 ns up to the 95 % quantile, above 30.000 ns up to the 99.9 % quantile"
+        );
     }
 
     #[test]
-    fn of_the_tail_nothing_below_a_step_of_the_clock_is_claimed() {
+    fn the_bound_of_the_tail_is_at_least_a_step_of_the_clock() {
         let mut facts = quiet();
         facts.step_ns = 40.0;
         assert_eq!(bounds(&facts), [0.3, 40.0]);
     }
 
     #[test]
-    fn a_statistic_that_reaches_beyond_its_tolerance_leaves_it_open() {
+    fn an_interval_that_exceeds_its_tolerance_is_inconclusive() {
         for (index, lower, upper) in [(0, -0.1, 1.1), (0, -1.1, 0.1), (2, -1.01, 0.0), (3, 0.0, 5.1)] {
             let mut facts = quiet();
             (facts.effects[index].difference.lower, facts.effects[index].difference.upper) = (lower, upper);
@@ -192,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_hundredth_holds_up_an_early_end_and_not_the_verdict() {
+    fn quantiles_above_99_percent_delay_an_early_end_but_not_the_verdict() {
         let mut facts = quiet();
         assert!(wholly_inside(&facts.effects));
         facts.effects[4].difference.upper = 51.0;
@@ -204,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn no_leak_asks_all_three_controls_and_a_leak_only_the_first() {
+    fn no_leak_needs_all_three_controls_and_a_leak_only_the_first() {
         let failed = Control::default();
         let mut blind = quiet();
         blind.controls.delay = failed.clone();
@@ -224,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_open_stays_open_whatever_the_intervals_say() {
+    fn an_inconclusive_finding_stays_so_with_any_intervals() {
         let not_repeated = verdict(Verdict::Inconclusive, "it did not repeat".to_owned(), &quiet(), DELTA);
         assert_eq!(not_repeated, (Verdict::Inconclusive, "it did not repeat".to_owned()));
         let nothing = Facts { effects: Vec::new(), ..quiet() };
@@ -239,20 +269,23 @@ mod tests {
     }
 
     #[test]
-    fn more_pairs_narrow_intervals_by_the_root_of_their_number() {
+    fn more_pairs_grow_with_the_square_of_the_interval() {
         let mut facts = quiet();
         assert_eq!(more_pairs(&facts), Some(0));
-        // Three times as wide as allowed: nine times the data.
-        facts.effects[0] = effect("mean to p90", None, -3.0, 3.0, DELTA);
+        // An interval three times as wide as allowed needs nine times the data.
+        facts.effects[0] = effect("mean up to the 90 % quantile", None, -3.0, 3.0, DELTA);
         assert_eq!(more_pairs(&facts), Some(8000));
-        facts.effects[0] = effect("mean to p90", None, 0.5, 1.5, DELTA);
+        facts.effects[0] = effect("mean up to the 90 % quantile", None, 0.5, 1.5, DELTA);
         assert_eq!(more_pairs(&facts), None, "an estimate on the border stays there");
     }
 
     #[test]
-    fn holm_multiplies_the_smallest_most_and_keeps_the_order() {
+    fn holm_multiplies_the_smallest_p_value_most_and_keeps_the_order() {
         let close = |found: Vec<f64>, wanted: &[f64]| {
-            assert!(found.len() == wanted.len() && found.iter().zip(wanted).all(|(x, y)| (x - y).abs() < 1e-12), "{found:?}");
+            assert!(
+                found.len() == wanted.len() && found.iter().zip(wanted).all(|(x, y)| (x - y).abs() < 1e-12),
+                "{found:?}"
+            );
         };
         close(corrected(&[0.01, 0.04, 0.03, 0.005]), &[0.03, 0.06, 0.06, 0.02]);
         close(corrected(&[0.6, 0.5]), &[1.0, 1.0]);

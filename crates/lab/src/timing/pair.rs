@@ -1,4 +1,5 @@
-//! One pair of classes: measures in rounds, looks at the data at fixed sizes, repeats on fresh data what it finds.
+//! Measures one pair of classes in rounds. The data are tested at fixed sizes, and a difference must be found again on
+//! fresh data.
 
 mod cell;
 mod collect;
@@ -19,21 +20,24 @@ use collect::Kind;
 use course::{Course, tests};
 pub(crate) use outcome::Outcome;
 
-/// Why a finding is none.
+/// The reason of a run whose finding did not repeat.
 pub(crate) const NOT_REPEATED: &str = "a difference was found and did not repeat on fresh data";
 
-/// The level at which a control must be found, or, for the target against itself, fires.
+/// The level at which a planted difference must be found.
 const MUST_BE_FOUND: f64 = 0.01;
+/// The level at which the target against itself is found to differ.
 const MUST_NOT_FIRE: f64 = 0.001;
-/// So often are the fresh data looked at, each time with twice as many batches: first with a quarter of those in which the finding was made,
-/// which is enough for one question where the first test had to ask two dozen.
+/// Number of looks at the fresh data, each with twice as many batches as the one before. The first has a quarter of the
+/// batches of the finding. A quarter suffices, because the test on fresh data has one statistic, and the first test had
+/// two dozen.
 const AGAIN: u32 = 4;
-/// Fewer could not answer it: all signs alike are as likely as one in 2^12.
+/// Minimum number of batches at the first of these looks: with 12, all of them differ in the same
+/// direction with a probability of 2⁻¹² by chance.
 const FEWEST: usize = 12;
-/// So often may a finding fail to repeat before it is given up.
+/// Number of findings that may fail to repeat before the search for a difference ends.
 const TRIES: u32 = 2;
 
-/// What a pair is measured with.
+/// The target, settings and clock that a pair is measured with.
 pub(crate) struct Bench<'b> {
     pub(crate) target: &'b mut Target,
     pub(crate) settings: &'b Settings,
@@ -41,11 +45,11 @@ pub(crate) struct Bench<'b> {
     pub(crate) clock: &'b dyn Clock,
 }
 
-/// A pair of classes while it is measured.
+/// The state of the measurement of one pair of classes.
 pub(crate) struct Lane {
     classes: [usize; 2],
     random: Random,
-    /// For the flips of the test alone: how many it needs must not change the inputs.
+    /// A generator for the sign flips alone. The number of flips varies and must not change the inputs.
     flips: Random,
     batcher: Batcher,
     leaky: Leaky,
@@ -60,12 +64,13 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Finds the cut points. Not yet a part of the data.
+    /// Creates the state and finds the cut points. The times of this warm-up are not part of the data.
     pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64) -> Self {
         let scale = bench.scale;
         let leaky = Leaky::like(scale);
         let (length, changes) = (bench.target.length(), bench.target.run().changes());
-        // Twice Δ: who says that nothing is beyond Δ must be able to see it. A clock's step where Δ is nothing.
+        // The control's delay is 2 Δ, because a run that rules out differences above Δ must be able to detect them.
+        // Where Δ is zero, the delay is a step of the clock.
         let twice = 2.0 * bench.scale.delta_ns * scale.repeats as f64;
         let delay_ns = if twice > 0.0 { twice } else { scale.step as f64 * scale.tick_ns };
         let turns = (delay_ns * scale.turns_per_ns).round().clamp(1.0, 1e9) as u32;
@@ -90,7 +95,7 @@ impl Lane {
 
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
         let step = bench.scale.step as u32;
-        // Enough for a 99.9 % quantile where calls are fast.
+        // Where calls are fast, eight rounds are enough for a 99.9 % quantile.
         let rounds = if bench.scale.pairs < bench.settings.pairs { 2 } else { 8 };
         for _ in 0..rounds {
             self.take(bench, Kind::Main, bench.scale.pairs);
@@ -104,8 +109,9 @@ impl Lane {
         self.same = self.main.fresh();
     }
 
-    /// Measures until the question is settled or the looks are used up. A run in which a class against itself was found to differ is thrown
-    /// away and repeated: by chance that happens once in a thousand runs, twice in a row once in a million.
+    /// Measures until the question is settled or all looks are done. A run in which the target against itself was found
+    /// to differ is discarded and repeated. By chance that happens once in a thousand runs, and twice in a row once in
+    /// a million.
     pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
         let outcome = self.measure(bench, share, watch);
         if outcome.facts.controls.same.passed || watch.stopped() || outcome.facts.effects.is_empty() {
@@ -117,7 +123,13 @@ impl Lane {
 
     fn measure(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
         if !bench.scale.measurable {
-            return self.conclude(bench, share, Verdict::Unmeasurable, "the calls are below what the clock can see".to_owned(), 1.0);
+            return self.conclude(
+                bench,
+                share,
+                Verdict::Unmeasurable,
+                "the calls are too fast for the clock".to_owned(),
+                1.0,
+            );
         }
         let settings = bench.settings;
         let tests = tests(settings);
@@ -126,12 +138,16 @@ impl Lane {
         loop {
             let size = settings.first << course.turn;
             if !self.fill_up(bench, size, watch) {
-                return self.conclude(bench, level, Verdict::Inconclusive, "interrupted".to_owned(), course.p).with_funnel(course.funnel);
+                return self
+                    .conclude(bench, level, Verdict::Inconclusive, "interrupted".to_owned(), course.p)
+                    .with_funnel(course.funnel);
             }
             if self.main.blind() {
                 if !course.begin_again() {
-                    let why = "the machine's speed changed while it was measured: repeat it when there is less load";
-                    return self.conclude(bench, level, Verdict::Invalid, why.to_owned(), course.p).with_funnel(course.funnel);
+                    let why = "the machine's speed changed during the run: repeat the run under less load";
+                    return self
+                        .conclude(bench, level, Verdict::Invalid, why.to_owned(), course.p)
+                        .with_funnel(course.funnel);
                 }
                 self.restart(bench);
                 continue;
@@ -153,32 +169,45 @@ impl Lane {
                     None => course.failed += 1,
                 }
             }
-            let settled = here > level && settings.stop_early && bench.scale.delta_ns > 0.0 && judge::wholly_inside(&effects);
+            let settled =
+                here > level && settings.stop_early && bench.scale.delta_ns > 0.0 && judge::wholly_inside(&effects);
             if !settled && !over {
                 continue;
             }
-            let (verdict, reason) =
-                if course.failed > 0 && !settled { (Verdict::Inconclusive, NOT_REPEATED) } else { (Verdict::NoLeakAbove, "") };
+            let (verdict, reason) = if course.failed > 0 && !settled {
+                (Verdict::Inconclusive, NOT_REPEATED)
+            } else {
+                (Verdict::NoLeakAbove, "")
+            };
             let outcome = self.conclude(bench, level, verdict, reason.to_owned(), course.p);
-            // A control that did not come out yet may do so with more data, and intervals become narrower. The next look doubles them.
-            if outcome.verdict == Verdict::NoLeakAbove || over && !course.goes_on(self.measuring, self.seconds_for(size)) {
+            // With more data a control may still pass, and intervals become narrower. The next look doubles the data.
+            if outcome.verdict == Verdict::NoLeakAbove
+                || over && !course.goes_on(self.measuring, self.seconds_for(size))
+            {
                 return outcome.with_funnel(course.funnel);
             }
         }
     }
 
-    /// What so many batches take, judged by those that there were.
+    /// Estimates the time that `batches` more batches take, in seconds, from the batches so far.
     fn seconds_for(&self, batches: usize) -> f64 {
         self.measuring / self.rounds.max(1) as f64 * batches as f64
     }
 
-    /// A finding must be found again on fresh data, from which its size is then taken. Where that has not settled on which side of Δ it
-    /// lies, more is measured.
-    pub(crate) fn repeat(&mut self, bench: &mut Bench<'_>, share: f64, p: f64, watch: &mut dyn Watch) -> Option<Outcome> {
+    /// Tests a finding on fresh data and returns the outcome, whose intervals come from the fresh data alone. The
+    /// measurement continues until the intervals show on which side of Δ the difference lies, or all looks are done.
+    /// Returns `None` if the finding did not repeat.
+    pub(crate) fn repeat(
+        &mut self,
+        bench: &mut Bench<'_>,
+        share: f64,
+        p: f64,
+        watch: &mut dyn Watch,
+    ) -> Option<Outcome> {
         let first = self.main.batches();
         let last = first.max(*bench.settings.looks().last().unwrap_or(&first));
         let level = share / f64::from(tests(bench.settings));
-        // The statistic that stood out, in the direction in which it did: one question, so little fresh data answers it.
+        // The statistic and the direction are those of the finding. A test of one statistic needs little fresh data.
         let place = flips::strongest(&self.main.scores);
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
@@ -235,8 +264,11 @@ impl Lane {
         let mut control = |cell: &Cell, level: f64, found: bool, repeats: usize, meant_ns: f64| {
             let p = flips::p_value(&cell.scores, level, random);
             let scale = Scale { repeats, ..scale.clone() };
-            let difference =
-                cell.groups(&scale).effects(0.05, 0.0, &scale).first().map_or_else(Interval::default, |effect| effect.difference);
+            let difference = cell
+                .groups(&scale)
+                .effects(0.05, 0.0, &scale)
+                .first()
+                .map_or_else(Interval::default, |effect| effect.difference);
             Control { p, difference, passed: (p <= level) == found, meant_ns }
         };
         let meant = f64::from(self.delay_turns[1] - 1) / scale.turns_per_ns / scale.repeats as f64;
@@ -247,7 +279,7 @@ impl Lane {
         }
     }
 
-    /// What is known now. A verdict of no leak still has to pass the intervals and the controls.
+    /// Computes the outcome from the present data. A verdict of no leak must still pass the intervals and the controls.
     fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> Outcome {
         let controls = self.controls(bench);
         let groups = self.groups(bench);
@@ -280,7 +312,7 @@ impl Lane {
         }
     }
 
-    /// All times of the two classes that the last data hold.
+    /// Takes the times of both classes out of the present data.
     pub(crate) fn take_ticks(&mut self) -> [Vec<u32>; 2] {
         self.batcher.release();
         std::mem::take(&mut self.main.ticks)

@@ -1,24 +1,24 @@
-//! How much to measure and what to call a leak.
+//! Settings of a timing run: how much to measure, and which difference is a leak.
 
-/// How much to measure and what to call a leak.
+/// Settings of a timing run: how much to measure, and which difference is a leak.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The chance of a false alarm for a target, over all its pairs and looks.
+    /// The probability of a false alarm for a target, over all its pairs of classes and all looks.
     pub alpha: f64,
-    /// A difference up to this, in nanoseconds per call, is not a leak. With zero every real difference is one. None stands for a nanosecond,
-    /// or a tenth of a call that takes less than ten.
+    /// The threshold Δ, in nanoseconds per call: a smaller difference is not a leak. With zero, every real difference
+    /// is a leak. `None` stands for 1 ns, or for a tenth of the call's time where a call takes less than 10 ns.
     pub delta_ns: Option<f64>,
-    /// How often the data are looked at; each look has twice the batches of the one before.
+    /// How often the data are tested. Each look has twice the batches of the previous look.
     pub looks: u32,
-    /// Batches at the first look.
+    /// Number of batches at the first look.
     pub first: usize,
-    /// Pairs in a batch, where a call is fast enough.
+    /// Maximum number of pairs in a batch. Slow functions get fewer.
     pub pairs: usize,
-    /// Whether a run ends as soon as the intervals lie inside ±Δ. Without it a run takes all looks, unless it finds a leak.
+    /// Whether a run ends as soon as all intervals lie inside ±Δ. If not, a run without a leak takes all looks.
     pub stop_early: bool,
-    /// Whether the record of a pair keeps every single time.
+    /// Whether the record of a pair keeps the time of each measurement.
     pub keep_times: bool,
-    /// Of inputs and order.
+    /// The seed of the inputs and of the order of measurements.
     pub seed: u64,
 }
 
@@ -38,19 +38,19 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// A quarter of the effort: intervals are twice as wide at the end.
+    /// Settings that need a quarter of the measurements; the final intervals are twice as wide.
     #[must_use]
     pub fn quick() -> Self {
         Self { looks: 5, ..Self::default() }
     }
 
-    /// What counts as a leak for a call that takes so long.
+    /// Returns the threshold Δ for a function whose call takes `call_ns` nanoseconds.
     #[must_use]
     pub fn delta_for(&self, call_ns: f64) -> f64 {
         self.delta_ns.unwrap_or_else(|| (call_ns / 10.0).min(1.0))
     }
 
-    /// The sizes, in batches, at which the data are looked at.
+    /// Returns the number of batches at each look.
     #[must_use]
     pub fn looks(&self) -> Vec<usize> {
         (0..self.looks).map(|look| self.first << look).collect()

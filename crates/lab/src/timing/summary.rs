@@ -1,15 +1,16 @@
-//! All times of a class, over all pairs that it took part in, for tables and pictures.
+//! All times of a class, over all pairs that contain it, for tables and charts.
 
 use std::collections::BTreeMap;
 
 use super::Scale;
 use crate::record::{Class, Histogram, Quantile};
 
-const QUANTILES: [f64; 17] = [0.001, 0.01, 0.02, 0.05, 0.10, 0.25, 0.40, 0.50, 0.60, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999];
-/// Steps of a histogram, at most.
+const QUANTILES: [f64; 17] =
+    [0.001, 0.01, 0.02, 0.05, 0.10, 0.25, 0.40, 0.50, 0.60, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999];
+/// Maximum number of steps in a histogram.
 const STEPS: usize = 64;
 
-/// How often each time was seen.
+/// Counts how often each time was measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     counts: BTreeMap<u32, u64>,
@@ -25,12 +26,15 @@ impl Tally {
 
     pub(crate) fn into_class(self, name: String, scale: &Scale) -> Class {
         let samples = self.counts.values().sum();
-        let quantiles =
-            QUANTILES.iter().filter_map(|&at| Some(Quantile { at, ns: scale.absolute(self.quantile(at, scale.step)?) })).collect();
+        let quantiles = QUANTILES
+            .iter()
+            .filter_map(|&at| Some(Quantile { at, ns: scale.absolute(self.quantile(at, scale.step)?) }))
+            .collect();
         Class { name, samples, quantiles, histogram: self.histogram(scale), estimates: None }
     }
 
-    /// As for a pair's intervals, each value stands for the clock's step around it.
+    /// Returns a quantile in ticks. Each value stands for the whole step of the clock around it, so that a coarse clock
+    /// does not make the quantile jump.
     fn quantile(&self, at: f64, step: u64) -> Option<f64> {
         let rank = at * self.counts.values().sum::<u64>() as f64;
         let mut below = 0.0;
@@ -47,7 +51,8 @@ impl Tally {
         let (Some(low), Some(high)) = (self.quantile(0.001, scale.step), self.quantile(0.99, scale.step)) else {
             return Histogram::default();
         };
-        // Whole steps of the clock, or some would hold two of its values and their neighbours one.
+        // A step of the histogram is a multiple of the clock's step. Otherwise some steps would hold two of the clock's
+        // values and their neighbors one.
         let step = scale.step as f64;
         let width = (((high - low) / STEPS as f64 / step).ceil() * step).max(step);
         let start = ((low / step).round() - 0.5) * step;

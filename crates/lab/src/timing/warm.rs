@@ -1,32 +1,37 @@
-//! Before the measuring: how long a call takes, how often it is repeated for the clock to see it, how many pairs make a batch.
+//! The warm-up before the measurements. It finds how long a call takes, how many calls a measurement needs for the
+//! clock, and how many pairs make a batch.
 
 use super::{Scale, Settings, facts};
 use crate::clock::Clock;
 use crate::random::Random;
 use crate::target::{Slots, Target};
 
-/// A measurement lasts at least this long, in ticks: below, the clock's own steps are most of what is seen.
+/// Minimum length of a measurement in ticks. In a shorter one, the clock's steps would be most of the result.
 const SHORTEST: u64 = 50;
-/// And at least so many of the clock's steps.
+/// Minimum length of a measurement in steps of the clock.
 const STEPS: u64 = 8;
-/// No function is called more often than this in one measurement.
+/// Maximum number of calls in one measurement.
 const MOST: usize = 4096;
-/// No more bytes than this are copied for one measurement of a function that changes its input.
+/// Maximum number of bytes that are copied for one measurement of a function that changes its input.
 const COPIES: usize = 32 * 1024;
-/// A batch does not take much longer than this.
+/// Approximate maximum time of a batch in nanoseconds.
 const BATCH_NS: f64 = 10e6;
 
-/// Finds them.
+/// Measures the clock and the target, and chooses the number of calls and pairs.
 pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock, random: &mut Random) -> Scale {
     let (tick_ns, step) = facts(clock);
     let most = if target.run().changes() { (COPIES / target.length()).clamp(1, MOST) } else { MOST };
-    // A first call does what is done once; a few more fill the caches.
+    // The first call does the one-time work, and the others fill the caches.
     let _ = typical(target, clock, random, 1, 8);
     let first = typical(target, clock, random, 1, 16);
     let rough = ((50e6 / tick_ns) / first.max(1.0)).clamp(2.0, 64.0) as usize;
     let short = typical(target, clock, random, 1, rough * 4);
     let long = if rough < 8 { short } else { typical(target, clock, random, most.min(rough), rough) };
-    let call = if rough < 8 || most == 1 { short } else { ((long - short) / (most.min(rough) - 1) as f64).clamp(short / 1e4, short) };
+    let call = if rough < 8 || most == 1 {
+        short
+    } else {
+        ((long - short) / (most.min(rough) - 1) as f64).clamp(short / 1e4, short)
+    };
     let overhead = if short < 1e4 { overhead(clock) } else { 0.0 };
     let window = SHORTEST.max(STEPS * step) as f64;
     let repeats = ((window / call).ceil() as usize).clamp(1, most);
@@ -44,7 +49,7 @@ pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock,
     }
 }
 
-/// The mean of the lower three quarters of so many measurements over all classes.
+/// Takes `count` measurements over all classes and returns the mean of their lower three quarters, in ticks.
 fn typical(target: &mut Target, clock: &dyn Clock, random: &mut Random, repeats: usize, count: usize) -> f64 {
     let length = target.length();
     let classes = target.classes().len().max(1);
@@ -71,12 +76,12 @@ fn typical(target: &mut Target, clock: &dyn Clock, random: &mut Random, repeats:
     ticks[..kept].iter().sum::<u64>() as f64 / kept as f64
 }
 
-/// What a measurement of nothing takes, in ticks.
+/// Returns the time of an empty measurement in ticks.
 fn overhead(clock: &dyn Clock) -> f64 {
     crate::clock::facts(clock).overhead_ns * clock.hertz() / 1e9
 }
 
-/// How many turns of the delay loop a nanosecond has.
+/// Measures how many iterations of the delay loop take a nanosecond.
 pub(super) fn turns_per_ns(clock: &dyn Clock, tick_ns: f64) -> f64 {
     const TURNS: u32 = 4000;
     let mut best = u64::MAX;

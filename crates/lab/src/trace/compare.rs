@@ -1,4 +1,4 @@
-//! Records one call after the other and finds where two of them part.
+//! Records one call after another and finds the instruction at which two traces differ.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,16 @@ use super::{LIMIT, skipped};
 use crate::imp::step::Stepper;
 use crate::record::{Trace, VariableLatency};
 
-/// Where two traces part.
+/// The most calls with one input that are recorded until two in a row give the same trace.
+const SETTLING: usize = 8;
+
+/// The point at which two traces differ.
 pub(super) enum Parting {
-    /// The next instructions differ; none where the call returns.
+    /// The next instructions differ. `None` stands for the call's return.
     Path { index: u64, last: Option<u64>, next: [Option<u64>; 2] },
-    /// One instruction touches different places.
+    /// An instruction accesses different addresses.
     Memory { index: u64, instruction: u64, addresses: [u64; 2] },
-    /// Behind the part that was kept in detail.
+    /// The traces differ after this instruction, beyond the part that was kept in detail.
     After(u64),
 }
 
@@ -24,21 +27,22 @@ struct Session<'r> {
     reference: Recording,
     buffer: Vec<u8>,
     run: &'r mut dyn FnMut(&mut [u8]),
-    /// By entry, for those whose time depends on operands.
+    /// State for each entry whose instruction's time depends on its operands.
     operands: Vec<Operands>,
 }
 
-/// How the operands of an instruction compare between calls.
+/// Whether the operands of an instruction differ between calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     Same,
-    /// They differ between secrets.
+    /// The operands differ between secrets.
     Secret,
-    /// They differ for the same secret already.
+    /// The operands differ between calls with the same secret.
     Restless,
 }
 
-/// What came of it: traces that part with the number of the input, or why nothing can be said.
+/// The result of a comparison: equal traces, the index of the input whose trace differs, or the reason why the traces
+/// cannot be compared.
 enum Outcome {
     Equal,
     Differs(usize, Parting),
@@ -47,7 +51,7 @@ enum Outcome {
 
 pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn FnMut(&mut [u8])) -> Trace {
     let Some(stepper) = Stepper::new() else {
-        return skipped("the system refuses a signal handler");
+        return skipped("the system refuses to install a signal handler");
     };
     let (recorder, reference) = Recorder::new(LIMIT);
     let operands = vec![Operands::Same; ENTRIES];
@@ -57,10 +61,12 @@ pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: 
     match outcome {
         Outcome::Equal => {
             trace.equal = true;
-            trace.skipped = session.reference.cut.then(|| format!("only the first {LIMIT} instructions of the call were compared"));
+            trace.skipped =
+                session.reference.cut.then(|| format!("only the first {LIMIT} instructions of the call were compared"));
         }
         Outcome::Differs(other, parting) => {
-            trace.divergence = Some(format!("{} and {} part: {}", name(0), name(other), place::parting(&parting)));
+            let (place, advice) = (place::parting(&parting), place::advice(&parting));
+            trace.divergence = Some(format!("the traces of {} and {} differ {place}{advice}", name(0), name(other)));
         }
         Outcome::Unclear(reason) => trace.skipped = Some(reason),
     }
@@ -70,7 +76,8 @@ pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: 
 }
 
 impl Session<'_> {
-    /// Nothing in here may keep memory that it allocates: the traced function would get other addresses from the allocator.
+    /// Compares the traces of all inputs with that of the first. This function must not keep memory that it allocates,
+    /// because the traced function would then get other addresses from the allocator.
     fn search(&mut self, secrets: &[Vec<u8>]) -> Outcome {
         let first = &secrets[0];
         for secret in [first, first].into_iter().chain(secrets) {
@@ -80,12 +87,11 @@ impl Session<'_> {
         self.record(first, 0);
         self.keep();
         if self.reference.instructions == 0 {
-            return Outcome::Unclear("this machine does not step".to_owned());
+            return Outcome::Unclear("this machine does not support single-stepping".to_owned());
         }
-        self.record(first, 0);
-        if !self.recorder.now.same(&self.reference) {
+        if !self.settle(first) {
             let parting = self.part(first, first);
-            return Outcome::Unclear(format!("the same input gives different traces: {}", place::parting(&parting)));
+            return Outcome::Unclear(format!("the same input gives traces that differ {}", place::parting(&parting)));
         }
         self.note_operands(Operands::Restless);
         for (index, secret) in secrets.iter().enumerate().skip(1) {
@@ -100,12 +106,29 @@ impl Session<'_> {
                     Some(false) => {}
                     None => {
                         let parting = place::parting(&self.part(first, first));
-                        return Outcome::Unclear(format!("the same input gives different traces from time to time: {parting}"));
+                        return Outcome::Unclear(format!(
+                            "the same input sometimes gives traces that differ {parting}"
+                        ));
                     }
                 }
             }
         }
         Outcome::Equal
+    }
+
+    /// Records an input until two calls in a row give the same trace, which becomes the reference. Returns false if the
+    /// last two calls still differ. An allocator that merges free memory late needs a few calls until it returns the
+    /// same addresses each time.
+    fn settle(&mut self, input: &[u8]) -> bool {
+        for _ in 1..SETTLING {
+            self.record(input, 0);
+            if self.recorder.now.same(&self.reference) {
+                return true;
+            }
+            self.keep();
+        }
+        self.record(input, 0);
+        self.recorder.now.same(&self.reference)
     }
 
     fn record(&mut self, input: &[u8], from: u64) {
@@ -118,7 +141,8 @@ impl Session<'_> {
         std::mem::swap(&mut self.recorder.now, &mut self.reference);
     }
 
-    /// Whether the traces differ again and again. None if that changes: then it is not the input that makes the difference.
+    /// Returns whether the traces of the two inputs differ each time. Returns `None` if they differ only sometimes,
+    /// because the input is then not the cause.
     fn confirm(&mut self, first: &[u8], other: &[u8]) -> Option<bool> {
         for _ in 0..3 {
             let before = (self.recorder.now.hash, self.recorder.now.instructions);
@@ -132,7 +156,8 @@ impl Session<'_> {
         None
     }
 
-    /// Where the two recordings at hand part; if that is behind the detailed part, both are made again, with the detail where it matters.
+    /// Returns the point at which the last two recordings differ. If that point lies beyond the part in detail, both
+    /// calls are recorded again with the detail around that point.
     fn part(&mut self, first: &[u8], other: &[u8]) -> Parting {
         if let Some(parting) = self.walk() {
             return parting;
@@ -171,14 +196,14 @@ impl Session<'_> {
     fn note_operands(&mut self, differ: Operands) {
         for (index, operands) in self.operands.iter_mut().enumerate().take(self.recorder.entries.len()) {
             let (a, b) = (self.reference.count(index), self.recorder.now.count(index));
-            // On another path it may have run on other values; that the path differs is the finding then.
+            // On another path the instruction may have run on other values. The different path is then the finding.
             if *operands == Operands::Same && a.times == b.times && a.operands != b.operands {
                 *operands = differ;
             }
         }
     }
 
-    /// Masked loads and stores, and the instructions whose time depends on their operands.
+    /// Returns the masked loads and stores, and the instructions whose time depends on their operands.
     fn variable_latency(&self) -> (Vec<VariableLatency>, Vec<VariableLatency>) {
         let (mut masked, mut slow) = (Vec::<VariableLatency>::new(), Vec::<VariableLatency>::new());
         for (index, entry) in self.recorder.entries.iter().enumerate() {
@@ -186,9 +211,16 @@ impl Session<'_> {
             if count == 0 || entry.decoded.latency.is_none() {
                 continue;
             }
-            let (instruction, place, secret) =
-                (place::mnemonic(entry.address), place::source(entry.address), self.operands[index] == Operands::Secret);
-            let all = if super::decode::mask(&super::decode::instruction(entry.address)).is_some() { &mut masked } else { &mut slow };
+            let (instruction, place, secret) = (
+                place::mnemonic(entry.address),
+                place::source(entry.address),
+                self.operands[index] == Operands::Secret,
+            );
+            let all = if super::decode::mask(&super::decode::instruction(entry.address)).is_some() {
+                &mut masked
+            } else {
+                &mut slow
+            };
             match all.iter_mut().find(|known| known.instruction == instruction && known.place == place) {
                 Some(known) => {
                     known.count += count;
@@ -201,8 +233,13 @@ impl Session<'_> {
     }
 
     fn instruction_sets(&self) -> Vec<String> {
-        let ran = |(index, _): &(usize, _)| self.reference.count(*index).times + self.recorder.now.count(*index).times > 0;
+        let ran =
+            |(index, _): &(usize, _)| self.reference.count(*index).times + self.recorder.now.count(*index).times > 0;
         let entries = self.recorder.entries.iter().enumerate().filter(ran);
-        entries.flat_map(|(_, entry)| place::instruction_sets(entry.address)).collect::<BTreeSet<_>>().into_iter().collect()
+        entries
+            .flat_map(|(_, entry)| place::instruction_sets(entry.address))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect()
     }
 }

@@ -1,11 +1,11 @@
-//! The controls of this layer.
+//! The controls of traces: functions that must be caught, and functions that must not.
 
 use super::{compare, leaks};
 use crate::random::Random;
 use crate::taint::control::{CONTROLS, Control, ControlResult, Seen};
 
-/// Traces functions that leak and functions that do not. Rows of the layer `trace` say whether the traces differ, the one of the layer
-/// `division` whether a division by a secret was noticed.
+/// Traces functions that leak and functions that do not. Rows of the layer `trace` tell whether the traces differ. The
+/// row of the layer `division` tells whether a division by a secret was found.
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     CONTROLS.iter().flat_map(rows).collect()
@@ -20,7 +20,7 @@ fn rows(control: &Control) -> Vec<ControlResult> {
     let leak = leaks(&trace);
     let row = |layer, must_be_caught: bool, caught: bool| {
         let detail = skipped.clone().or_else(|| leak.clone().filter(|_| caught)).unwrap_or_default();
-        // Where steps were taken and the comparison stayed unclear, the layer failed.
+        // The layer failed if it recorded steps but could not compare the traces.
         let unclear = ran && skipped.is_some() && trace.instructions > 0;
         let caught = if unclear { Some(!must_be_caught) } else { skipped.is_none().then_some(caught) };
         ControlResult { name: control.name, layer, must_be_caught, caught, detail }

@@ -1,22 +1,24 @@
-//! What an instruction does with memory, and what its time depends on. Decoded once, in the signal handler, when it is met
-//! for the first time: neither the decoder nor anything here allocates.
+//! Decodes which memory an instruction accesses, and which operands affect its time. Each instruction is decoded once,
+//! in the signal handler, when it first runs. Neither the decoder nor this module allocates.
 
-use iced_x86::{Decoder, DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind};
+use iced_x86::{
+    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind,
+};
 use iced_x86::{Register, UsedMemory};
 
 use crate::imp::step::{Registers, code};
 
-/// A decoded instruction, ready for the handler.
+/// A decoded instruction, in the form that the handler needs.
 pub(super) struct Decoded {
-    /// Places in memory.
+    /// The memory that the instruction accesses.
     pub(super) touches: [Option<Touch>; 4],
-    /// What its time depends on, for one whose time depends on something.
+    /// The operands that affect the instruction's time. `None` if the time is constant.
     pub(super) latency: Option<[Option<Source>; 3]>,
-    /// With `rep`: nothing is touched once the count in `rcx` is zero.
+    /// Whether the instruction has a `rep` prefix. It then accesses nothing if the count in `rcx` is zero.
     repeated: bool,
 }
 
-/// A place in memory that an instruction touches, and which elements of it.
+/// A memory access of an instruction.
 pub(super) enum Touch {
     Memory {
         memory: UsedMemory,
@@ -25,20 +27,21 @@ pub(super) enum Touch {
     },
     /// A prefetch reads no memory, but moves a cache line.
     Hint(Instruction),
-    /// A value that has a say in which bytes are touched.
+    /// An operand that affects which bytes are accessed.
     Value(Source),
 }
 
-/// Which elements of a gather or scatter.
+/// The elements that a gather or scatter accesses.
 #[derive(Clone, Copy)]
 pub(super) enum Chosen {
     All,
     Mask(u8),
-    /// The uppermost bits of a vector register's elements, each so many bytes wide.
+    /// The elements whose uppermost bit is set in a vector register. The fields are the number of the register and the
+    /// bytes of an element.
     Signs(u8, u8),
 }
 
-/// Something an instruction reads.
+/// An operand that an instruction reads.
 #[derive(Clone, Copy)]
 pub(super) enum Source {
     General { number: u8, shift: u8, bytes: u8 },
@@ -49,12 +52,12 @@ pub(super) enum Source {
 }
 
 impl Decoded {
-    /// How many words [`Self::addresses`] gives.
+    /// Returns the number of words that [`Self::addresses`] passes to its closure.
     pub(super) fn words(&self) -> usize {
         self.touches.iter().flatten().map(Touch::words).sum()
     }
 
-    /// The addresses that the instruction is about to touch.
+    /// Passes each address that the instruction is about to access to `each`.
     pub(super) fn addresses(&self, registers: &Registers<'_>, mut each: impl FnMut(u64)) {
         let done = self.repeated && registers.general(1) == 0;
         for touch in self.touches.iter().flatten() {
@@ -101,7 +104,7 @@ impl Chosen {
 }
 
 impl Source {
-    /// How many words it has.
+    /// Returns the operand's number of 64-bit words.
     pub(super) fn words(self) -> usize {
         match self {
             Self::General { .. } | Self::Mask(_) => 1,
@@ -111,7 +114,7 @@ impl Source {
         }
     }
 
-    /// One of them.
+    /// Returns one word of the operand.
     pub(super) fn word(self, registers: &Registers<'_>, index: usize) -> u64 {
         match self {
             Self::General { number, shift, bytes } => low(registers.general(number.into()) >> shift, bytes),
@@ -126,7 +129,9 @@ impl Source {
     fn register(register: Register, bytes: usize) -> Option<Self> {
         let (number, bytes) = (register.number() as u8, bytes as u8);
         match register {
-            Register::AH | Register::CH | Register::DH | Register::BH => Some(Self::General { number: number & 3, shift: 8, bytes: 1 }),
+            Register::AH | Register::CH | Register::DH | Register::BH => {
+                Some(Self::General { number: number & 3, shift: 8, bytes: 1 })
+            }
             _ if register.is_gpr() => Some(Self::General { number, shift: 0, bytes }),
             _ if register.is_vector_register() => Some(Self::Vector { number, bytes }),
             _ if register.is_st() => Some(Self::X87(number)),
@@ -139,7 +144,7 @@ fn low(value: u64, bytes: u8) -> u64 {
     if bytes < 8 { value & ((1 << (bytes * 8)) - 1) } else { value }
 }
 
-/// The instruction at `address`, which has run or is about to.
+/// Decodes the instruction at `address`, which has run or is about to run.
 pub(super) fn instruction(address: u64) -> Instruction {
     let (bytes, length) = code(address, false);
     let first = Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode();
@@ -150,7 +155,7 @@ pub(super) fn instruction(address: u64) -> Instruction {
     Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode()
 }
 
-/// Decodes for the handler. With a factory that exists already, this allocates nothing.
+/// Decodes an instruction for the handler. This allocates nothing, because the factory exists already.
 pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> Decoded {
     let instruction = instruction(address);
     let info = factory.info_options(&instruction, InstructionInfoOptions::NO_REGISTER_USAGE);
@@ -162,7 +167,8 @@ pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> Deco
     if let Some(free) = touches.iter_mut().find(|slot| slot.is_none()) {
         *free = beside(&instruction, used);
     }
-    let repeated = instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let repeated =
+        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
     Decoded { touches, latency: latency(&instruction, used, repeated), repeated }
 }
 
@@ -172,7 +178,9 @@ fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
         return Touch::Memory { memory: *memory, elements: 1, chosen: Chosen::All };
     }
     let element = memory.memory_size().size().max(1);
-    let data = (0..instruction.op_count()).map(|op| instruction.op_register(op)).find(|register| register.is_vector_register());
+    let data = (0..instruction.op_count())
+        .map(|op| instruction.op_register(op))
+        .find(|register| register.is_vector_register());
     let room = index.size() / usize::from(if instruction.is_vsib64() { 8_u8 } else { 4 });
     let elements = data.map_or(room, |data| room.min(data.size() / element)) as u8;
     let chosen = match instruction.op_mask() {
@@ -182,7 +190,8 @@ fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
     Touch::Memory { memory: *memory, elements, chosen }
 }
 
-/// What else has a say in which address is touched: the bit that `bt` looks for, the line of a prefetch.
+/// Returns the part of an access that `used` does not contain: the bit offset of `bt` and its variants, or the line of
+/// a prefetch.
 fn beside(instruction: &Instruction, used: &[UsedMemory]) -> Option<Touch> {
     use Mnemonic::{Bt, Btc, Btr, Bts};
     let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
@@ -192,13 +201,16 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> Option<Touch> {
     }
     let register = |op| instruction.op_register(op);
     let value = match mnemonic {
-        Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => Source::register(register(1), register(1).size()),
+        Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => {
+            Source::register(register(1), register(1).size())
+        }
         _ => None,
     };
     value.map(Touch::Value)
 }
 
-/// The mask of a masked load or store. It chooses bytes at one address; a gather's mask chooses addresses and counts there.
+/// Returns the mask of a masked load or store, which selects bytes at one address. The mask of a gather selects
+/// addresses, and is part of the accesses instead.
 pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
     use Mnemonic::{Maskmovdqu, Maskmovq, Vmaskmovdqu, Vmaskmovpd, Vmaskmovps, Vpmaskmovd, Vpmaskmovq};
     let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
@@ -214,20 +226,34 @@ pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
 }
 
 fn is_hint(mnemonic: Mnemonic) -> bool {
-    use Mnemonic::{Clflush, Clflushopt, Clwb, Prefetch, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw, Prefetchwt1};
+    use Mnemonic::{
+        Clflush, Clflushopt, Clwb, Prefetch, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw, Prefetchwt1,
+    };
     matches!(
         mnemonic,
-        Clflush | Clflushopt | Clwb | Prefetch | Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetchw | Prefetchwt1
+        Clflush
+            | Clflushopt
+            | Clwb
+            | Prefetch
+            | Prefetchnta
+            | Prefetcht0
+            | Prefetcht1
+            | Prefetcht2
+            | Prefetchw
+            | Prefetchwt1
     )
 }
 
-/// The instructions whose time depends on their operands, on a processor of these years at least, and what it depends on.
+/// Returns the operands that affect the instruction's time on current processors, or `None` if the time is constant.
 ///
-/// Under a mask, lanes that are masked out count as well; places in memory do not, since they might not be mapped.
+/// Lanes that a mask excludes are included here. Memory operands under a mask are not, because they might not be
+/// mapped.
 fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Option<[Option<Source>; 3]> {
     use Mnemonic::{Div, Idiv, Pdep, Pext};
-    let memory =
-        used.iter().find(|memory| memory.access() == OpAccess::Read && !instruction.has_op_mask()).map(|memory| Source::Memory(*memory));
+    let memory = used
+        .iter()
+        .find(|memory| memory.access() == OpAccess::Read && !instruction.has_op_mask())
+        .map(|memory| Source::Memory(*memory));
     let operand = |op: u32, bytes: usize| match instruction.op_kind(op) {
         OpKind::Register => Source::register(instruction.op_register(op), bytes),
         _ => memory,
@@ -251,7 +277,11 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Op
             let other = (0..instruction.op_count())
                 .map(|op| instruction.op_register(op))
                 .find(|register| register.is_st() && *register != Register::ST0);
-            Some([Some(Source::X87(0)), other.and_then(|register| Source::register(register, 10)).or(memory), binary_x87(mnemonic)])
+            Some([
+                Some(Source::X87(0)),
+                other.and_then(|register| Source::register(register, 10)).or(memory),
+                binary_x87(mnemonic),
+            ])
         }
         mnemonic => {
             let (divides, scalar) = vector(mnemonic)?;
@@ -263,7 +293,8 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Op
 
 fn x87(mnemonic: Mnemonic) -> bool {
     use Mnemonic::{
-        F2xm1, Fcos, Fdiv, Fdivp, Fdivr, Fdivrp, Fidiv, Fidivr, Fpatan, Fprem, Fprem1, Fptan, Fsin, Fsincos, Fsqrt, Fyl2x, Fyl2xp1,
+        F2xm1, Fcos, Fdiv, Fdivp, Fdivr, Fdivrp, Fidiv, Fidivr, Fpatan, Fprem, Fprem1, Fptan, Fsin, Fsincos, Fsqrt,
+        Fyl2x, Fyl2xp1,
     };
     matches!(
         mnemonic,
@@ -286,15 +317,18 @@ fn x87(mnemonic: Mnemonic) -> bool {
     )
 }
 
-/// The second operand of those that name none.
+/// Returns the second operand of an instruction that does not name it.
 fn binary_x87(mnemonic: Mnemonic) -> Option<Source> {
     use Mnemonic::{Fpatan, Fprem, Fprem1, Fyl2x, Fyl2xp1};
     matches!(mnemonic, Fpatan | Fprem | Fprem1 | Fyl2x | Fyl2xp1).then_some(Source::X87(1))
 }
 
-/// Divisions and square roots in vector registers: whether it divides, and for a scalar one its bytes.
+/// For divisions and square roots in vector registers, returns whether the instruction divides, and the operand's bytes
+/// if it is scalar.
 fn vector(mnemonic: Mnemonic) -> Option<(bool, Option<usize>)> {
-    use Mnemonic::{Divpd, Divps, Divsd, Divss, Sqrtpd, Sqrtps, Sqrtsd, Sqrtss, Vdivpd, Vdivph, Vdivps, Vdivsd, Vdivsh, Vdivss};
+    use Mnemonic::{
+        Divpd, Divps, Divsd, Divss, Sqrtpd, Sqrtps, Sqrtsd, Sqrtss, Vdivpd, Vdivph, Vdivps, Vdivsd, Vdivsh, Vdivss,
+    };
     use Mnemonic::{Vsqrtpd, Vsqrtph, Vsqrtps, Vsqrtsd, Vsqrtsh, Vsqrtss};
     Some(match mnemonic {
         Divpd | Divps | Vdivpd | Vdivph | Vdivps => (true, None),

@@ -1,4 +1,4 @@
-//! Addresses in words: instructions, functions, source lines.
+//! Describes addresses: instructions, functions and source lines.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -8,67 +8,110 @@ use iced_x86::{Formatter, GasFormatter};
 use super::compare::Parting;
 use super::decode::instruction;
 
-/// What every x86-64 processor has, and hints.
-const BASELINE: [&str; 12] = ["X64", "CMOV", "CPUID", "CX8", "FXSR", "MULTIBYTENOP", "SYSCALL", "TSC", "PAUSE", "CET_IBT", "MSR", "D3NOW"];
+/// Features that every x86-64 processor has, and hints.
+const BASELINE: [&str; 12] =
+    ["X64", "CMOV", "CPUID", "CX8", "FXSR", "MULTIBYTENOP", "SYSCALL", "TSC", "PAUSE", "CET_IBT", "MSR", "D3NOW"];
 
-/// Where two traces part.
+/// Describes the point at which two traces differ, to follow the words "the traces differ".
 pub(super) fn parting(parting: &Parting) -> String {
     match parting {
         Parting::Path { index, last, next } => {
-            let go = |next: Option<u64>| next.map_or("returns".to_owned(), |next| format!("goes on in {}", source(next)));
+            let go =
+                |next: Option<u64>| next.map_or("returns".to_owned(), |next| format!("continues in {}", source(next)));
             let last = last.map_or("the call".to_owned(), |last| format!("`{}` in {}", text(last), source(last)));
-            format!("instruction {index}, after {last}: the first {}, the second {}", go(next[0]), go(next[1]))
+            format!("at instruction {index}, after {last}: the first {}, the second {}", go(next[0]), go(next[1]))
         }
         Parting::Memory { index, instruction, addresses: [a, b] } => {
             let (text, source) = (text(*instruction), source(*instruction));
-            format!("instruction {index}, `{text}` in {source}: touches {a:#x} and {b:#x}, {} bytes apart", a.abs_diff(*b))
+            let distance = match a.abs_diff(*b) {
+                1 => "1 byte".to_owned(),
+                bytes => format!("{bytes} bytes"),
+            };
+            format!("at instruction {index}, `{text}` in {source}, which accesses {a:#x} and {b:#x}, {distance} apart")
         }
-        Parting::After(index) => format!("after instruction {index}"),
+        Parting::After(index) => format!("after instruction {index}, beyond what was recorded in detail"),
     }
 }
 
-/// The function and the source line, as `function (folder/file.rs:12)`.
+/// Returns advice on how to get source lines, if the compiler left them out for one of the instructions.
+pub(super) fn advice(parting: &Parting) -> &'static str {
+    let known = match *parting {
+        Parting::Path { last, next: [a, b], .. } => [last, a, b].into_iter().flatten().all(has_line),
+        Parting::Memory { instruction, .. } => has_line(instruction),
+        Parting::After(_) => true,
+    };
+    if known { "" } else { "; for source lines, build with debug = \"line-tables-only\" in the Cargo profile" }
+}
+
+fn has_line(address: u64) -> bool {
+    let mut found = false;
+    resolve(address, |symbol| found |= symbol.lineno().is_some());
+    found
+}
+
+fn resolve(address: u64, each: impl FnMut(&backtrace::Symbol)) {
+    // The library subtracts one, because most addresses that it resolves are return addresses.
+    backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(address as usize + 1), each);
+}
+
+/// Returns the function and the source line, as `function (folder/file.rs:12)`.
 pub(super) fn source(address: u64) -> String {
     let mut places = Vec::new();
-    // The library takes off one, as most addresses are those that calls return to.
-    backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(address as usize + 1), |symbol| {
+    resolve(address, |symbol| {
         let name = symbol.name().map(|name| format!("{name:#}"));
         let line = symbol.filename().map(|file| (short(file), symbol.lineno().unwrap_or(0)));
         let library = symbol.filename().is_some_and(|file| file.components().any(|part| part.as_os_str() == "rustc"));
         places.push((name, line, library));
     });
-    // Of inlined functions the innermost that is not the standard library's.
+    // Of the inlined functions, the innermost outside of the standard library is shown.
     let found = places.iter().position(|(_, _, library)| !library).unwrap_or(0);
     match places.into_iter().nth(found) {
         Some((name, Some((file, line)), _)) => format!("{} ({file}:{line})", name.as_deref().unwrap_or("?")),
         Some((Some(name), None, _)) => name,
-        _ => "a function without a name".to_owned(),
+        _ => "an unnamed function".to_owned(),
     }
 }
 
-/// The last three parts of a path: no names of homes or build machines.
+/// Returns the last three parts of a path, without the folders of a user or a build machine.
 fn short(file: &Path) -> String {
     let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
     parts[parts.len().saturating_sub(3)..].join("/")
 }
 
-/// The instruction in AT&T syntax.
+/// Returns the instruction in AT&T syntax.
 fn text(address: u64) -> String {
     let mut text = String::new();
     GasFormatter::new().format(&instruction(address), &mut text);
     text
 }
 
-/// Its first word, with `rep`.
+/// Returns the instruction's mnemonic, with `rep` if it has that prefix.
 pub(super) fn mnemonic(address: u64) -> String {
     let instruction = instruction(address);
     let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
-    let repeated = instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let repeated =
+        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
     if repeated { format!("rep {name}") } else { name }
 }
 
-/// The instruction sets it belongs to, beyond what every processor has.
+/// Returns the instruction sets that the instruction needs, beyond those of every x86-64 processor.
 pub(super) fn instruction_sets(address: u64) -> impl Iterator<Item = String> {
     let names = instruction(address).cpuid_features().iter().map(|feature| format!("{feature:?}"));
     names.filter(|name| !name.starts_with("INTEL") && !BASELINE.contains(&name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_without_line_numbers_comes_with_advice_on_how_to_get_them() {
+        // The address of data has no source line on any machine.
+        let data = Box::new(0_u64);
+        let foreign = (&raw const *data).addr() as u64;
+        let own = code_without_line_numbers_comes_with_advice_on_how_to_get_them as *const () as u64;
+        let parting = |instruction| Parting::Memory { index: 0, instruction, addresses: [0, 1] };
+        assert!(advice(&parting(foreign)).contains("line-tables-only"), "{}", source(foreign));
+        assert_eq!(advice(&parting(own)), "", "{}", source(own));
+    }
 }

@@ -1,16 +1,17 @@
-//! What a recording keeps: a running hash over everything, the first part in detail, and how often each instruction ran.
+//! The recording of a call: a running hash over all instructions and addresses, a part in detail, and how often each
+//! instruction ran.
 
 use iced_x86::InstructionInfoFactory;
 
 use super::decode::{Decoded, decode};
 use crate::imp::step::{Registers, Step};
 
-/// Different instructions, at most.
+/// Maximum number of different instructions.
 pub(super) const ENTRIES: usize = 1 << 16;
 const SLOTS: usize = 2 * ENTRIES;
-/// Words kept in detail.
+/// Maximum number of words that are kept in detail.
 const LOG: usize = 1 << 16;
-/// Instructions between two intermediate hashes, so many at most.
+/// Number of instructions between two intermediate hashes.
 pub(super) const INTERVAL: u64 = 1 << 13;
 
 /// An instruction that ran.
@@ -20,11 +21,11 @@ pub(super) struct Entry {
     words: usize,
 }
 
-/// How often an instruction ran, and on which operands.
+/// How often an instruction ran, and a hash of its operands.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) times: u64,
-    /// Over the operands of each time, for an instruction whose time depends on them.
+    /// A hash over the operands of all executions, for an instruction whose time depends on them.
     pub(super) operands: u64,
 }
 
@@ -33,27 +34,28 @@ pub(super) struct Count {
 pub(super) struct Recording {
     pub(super) hash: u64,
     pub(super) instructions: u64,
-    /// Instruction addresses, each with the addresses in memory behind it.
+    /// The addresses of instructions, each followed by the addresses of its memory accesses.
     pub(super) log: Vec<u64>,
-    /// The instruction with which the log begins.
+    /// The index of the first instruction in the log.
     pub(super) from: u64,
     full: bool,
-    /// The hash after every [`INTERVAL`].
+    /// The hash after each [`INTERVAL`] instructions.
     pub(super) hashes: Vec<u64>,
     pub(super) counts: Vec<Count>,
-    /// The call was longer than the limit.
+    /// Whether the call had more instructions than the limit.
     pub(super) cut: bool,
 }
 
-/// Records, and decodes what it meets for the first time. All memory is there from the beginning, for two reasons: a signal handler must
-/// not allocate, and what is allocated between two calls could move what the traced function allocates.
+/// Records a call and decodes each instruction that runs for the first time. All memory is allocated at the start, for
+/// two reasons: a signal handler must not allocate, and allocations between two calls could move what the traced
+/// function allocates.
 pub(super) struct Recorder {
     pub(super) entries: Vec<Entry>,
     slots: Vec<u32>,
     factory: InstructionInfoFactory,
     pub(super) now: Recording,
     limit: u64,
-    /// There was an instruction without room.
+    /// Whether there were more different instructions than entries.
     pub(super) crowded: bool,
 }
 
@@ -75,12 +77,12 @@ impl Recording {
         self.counts.resize(entries, Count::default());
     }
 
-    /// Whether both calls did the same.
+    /// Returns whether both calls had the same trace.
     pub(super) fn same(&self, other: &Self) -> bool {
         (self.hash, self.instructions) == (other.hash, other.instructions)
     }
 
-    /// How often an instruction ran.
+    /// Returns how often an instruction ran.
     pub(super) fn count(&self, entry: usize) -> Count {
         self.counts.get(entry).copied().unwrap_or_default()
     }
@@ -93,7 +95,8 @@ impl Recording {
     }
 }
 
-/// For a given hash, different words give different hashes, and the other way round: what has parted stays apart but for chance.
+/// Adds a word to a hash. For a given hash, different words give different hashes. For a given word, different hashes
+/// give different hashes. Traces that differ therefore have equal hashes only by chance.
 fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)
 }
@@ -101,7 +104,7 @@ fn mix(hash: u64, word: u64) -> u64 {
 impl Recorder {
     pub(super) fn new(limit: u64) -> (Self, Recording) {
         let mut factory = InstructionInfoFactory::new();
-        // The decoder builds its tables with the first instruction.
+        // The decoder allocates its tables when it decodes the first instruction.
         decode(&mut factory, mix as *const () as u64);
         let entries = Vec::with_capacity(ENTRIES);
         let now = Recording::with_room(limit);
@@ -114,18 +117,18 @@ impl Recorder {
         self.now.begin(self.entries.len(), from);
     }
 
-    /// The entry of an instruction.
+    /// Returns the entry of an instruction.
     pub(super) fn entry(&self, address: u64) -> Option<&Entry> {
         let slot = self.slot(address);
         self.entries.get((self.slots[slot] as usize).checked_sub(1)?)
     }
 
-    /// How many words stand behind an instruction in the log.
+    /// Returns the number of words that follow an instruction in the log.
     pub(super) fn words(&self, address: u64) -> usize {
         self.entry(address).map_or(0, |entry| entry.words)
     }
 
-    /// Where the entry is, or would be. There are always free slots.
+    /// Returns the slot of the entry, or the free slot for a new one. There are always free slots.
     fn slot(&self, address: u64) -> usize {
         let mut slot = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % SLOTS;
         while let Some(entry) = (self.slots[slot] as usize).checked_sub(1) {
@@ -137,7 +140,8 @@ impl Recorder {
         slot
     }
 
-    /// The entry's index, made if need be.
+    /// Returns the index of the instruction's entry, which is created if necessary. Returns `None` if all entries are
+    /// in use.
     fn find(&mut self, address: u64) -> Option<usize> {
         let slot = self.slot(address);
         if self.slots[slot] == 0 {

@@ -1,10 +1,10 @@
-//! A headless Chromium, where there is one.
+//! Runs a headless Chromium, if one is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The browser's program.
+/// Returns the path of the browser.
 pub fn find() -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -14,7 +14,14 @@ pub fn find() -> Option<PathBuf> {
 fn run(browser: &Path, page: &Path, arguments: &[&str]) -> Vec<u8> {
     let profile = page.with_extension("profile");
     let output = Command::new(browser)
-        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-dev-shm-usage"])
+        .args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--no-first-run",
+            "--disable-dev-shm-usage",
+        ])
         .arg(format!("--user-data-dir={}", profile.display()))
         .args(arguments)
         .arg(page)
@@ -24,21 +31,35 @@ fn run(browser: &Path, page: &Path, arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// What a browser says of a page's widths, in its own pixels.
+/// The measurements of a page in a browser, in CSS pixels.
 pub struct Widths {
+    /// The width of the window.
     pub inner: u32,
+    /// The width of the page.
     pub scroll: u32,
-    /// Of all text in charts that shows.
+    /// The smallest font size of the visible text in charts.
     pub smallest_letters: f64,
+    /// The number of tables that a reader scrolls sideways, with a visible line that says so.
+    pub scrolling: usize,
+    /// The number of tables that are wider than their box, without a shadow, or on a phone without that line.
+    pub cut: usize,
 }
 
-/// Desktop windows are not narrower than about 500 pixels, so the page stands in a frame of the wanted width.
+/// Measures the page in a window of this width. A desktop window cannot be narrower than about 500 pixels, so the page
+/// is in a frame of this width.
 pub fn widths(browser: &Path, page: &Path, width: u32) -> Widths {
     let probe = "<script>addEventListener('load',()=>{document.querySelectorAll('details').forEach(d=>d.open=true);\
         let least=99;document.querySelectorAll('.chart text').forEach(t=>{const s=t.ownerSVGElement,\
         k=s.getBoundingClientRect().width/s.viewBox.baseVal.width;if(k>0)\
         least=Math.min(least,k*parseFloat(getComputedStyle(t).fontSize))});\
-        parent.postMessage([innerWidth,document.documentElement.scrollWidth,least].join(' '),'*')})</script></body>";
+        let told=0,cut=0;\
+        document.querySelectorAll('table').forEach(t=>{const b=t.parentElement,s=getComputedStyle(b),\
+        c=getComputedStyle(b,'::before');if(b.scrollWidth<=b.clientWidth)return;\
+        const shade=s.overflowX==='auto'&&s.backgroundImage.includes('gradient'),\
+        line=c.display==='block'&&c.content.includes('scroll');\
+        if(shade&&line)told++;else if(!shade||innerWidth<560)cut++});\
+        const wide=document.documentElement.scrollWidth;\
+        parent.postMessage([innerWidth,wide,least,told,cut].join(' '),'*')})</script></body>";
     let inner = page.with_extension(format!("{width}.probe.html"));
     fs::write(&inner, fs::read_to_string(page).unwrap().replace("</body>", probe)).unwrap();
     let name = inner.file_name().unwrap().to_str().unwrap();
@@ -48,24 +69,36 @@ pub fn widths(browser: &Path, page: &Path, width: u32) -> Widths {
          <iframe src=\"{name}\" style=\"border:0;width:{width}px;height:900px\"></iframe>"
     );
     fs::write(&outer, frame).unwrap();
-    let dom = String::from_utf8(run(browser, &outer, &["--window-size=1400,1000", "--virtual-time-budget=20000", "--dump-dom"])).unwrap();
+    let dom = String::from_utf8(run(
+        browser,
+        &outer,
+        &["--window-size=1400,1000", "--virtual-time-budget=20000", "--dump-dom"],
+    ))
+    .unwrap();
     let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
-    let numbers: Vec<f64> = title.split(' ').map(|word| word.parse().unwrap_or_else(|_| panic!("the page answered {title:?}"))).collect();
-    Widths { inner: numbers[0] as u32, scroll: numbers[1] as u32, smallest_letters: numbers[2] }
+    let numbers: Vec<f64> =
+        title.split(' ').map(|word| word.parse().unwrap_or_else(|_| panic!("the page answered {title:?}"))).collect();
+    Widths {
+        inner: numbers[0] as u32,
+        scroll: numbers[1] as u32,
+        smallest_letters: numbers[2],
+        scrolling: numbers[3] as usize,
+        cut: numbers[4] as usize,
+    }
 }
 
-/// Takes a picture of the page's top; how many colours it has.
+/// Takes a screenshot of the page's top, and returns the number of its colors.
 pub fn screenshot(browser: &Path, page: &Path, width: u32, to: &Path) -> usize {
     let (size, file) = (format!("--window-size={width},1600"), format!("--screenshot={}", to.display()));
     run(browser, page, &[&size, &file, "--virtual-time-budget=5000"]);
-    let mut colours = colours(&fs::read(to).unwrap());
-    colours.sort_unstable();
-    colours.dedup();
-    colours.len()
+    let mut colors = colors(&fs::read(to).unwrap());
+    colors.sort_unstable();
+    colors.dedup();
+    colors.len()
 }
 
-/// The colours of a PNG's pixels.
-pub fn colours(bytes: &[u8]) -> Vec<[u8; 3]> {
+/// Returns the color of each pixel of a PNG file.
+pub fn colors(bytes: &[u8]) -> Vec<[u8; 3]> {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND);
     let mut reader = decoder.read_info().unwrap();

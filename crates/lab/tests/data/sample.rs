@@ -1,8 +1,8 @@
-//! A record with everything that can happen, made up but of realistic size.
+//! Invented records of realistic size, with every verdict and every kind of result.
 
 use deadpan_lab::record::*;
 
-/// Numbers that look random and are the same each time.
+/// A random number generator that gives the same numbers in each run.
 pub struct Dice(u64);
 
 impl Dice {
@@ -15,10 +15,10 @@ impl Dice {
         (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
     }
 
-    fn call(&mut self, centre: f64) -> f64 {
+    fn call(&mut self, center: f64) -> f64 {
         let slow = if self.unit() < 0.03 { 6.0 * -self.unit().ln() } else { 0.0 };
         let other = if self.unit() < 0.25 { 0.9 } else { 0.0 };
-        centre + other + 0.25 * self.normal() + slow
+        center + other + 0.25 * self.normal() + slow
     }
 }
 
@@ -29,8 +29,10 @@ fn around(estimate: f64, half: f64) -> Interval {
 }
 
 fn estimates(dice: &mut Dice, ns: f64, step: f64) -> Estimates {
-    let points =
-        (1..=100).map(|calls| f64::from(calls) * step).map(|calls| [calls, calls * ns * (1.0 + 0.012 * dice.normal().abs())]).collect();
+    let points = (1..=100)
+        .map(|calls| f64::from(calls) * step)
+        .map(|calls| [calls, calls * ns * (1.0 + 0.012 * dice.normal().abs())])
+        .collect();
     Estimates {
         slope: around(ns * 1.008, ns * 0.002),
         mean: around(ns * 1.011, ns * 0.004),
@@ -43,12 +45,12 @@ fn estimates(dice: &mut Dice, ns: f64, step: f64) -> Estimates {
     }
 }
 
-fn class(dice: &mut Dice, name: &str, centre: f64) -> Class {
-    let mut calls: Vec<f64> = (0..4000).map(|_| dice.call(centre)).collect();
+fn class(dice: &mut Dice, name: &str, center: f64) -> Class {
+    let mut calls: Vec<f64> = (0..4000).map(|_| dice.call(center)).collect();
     calls.sort_by(f64::total_cmp);
     let at = |share: f64| calls[((calls.len() - 1) as f64 * share) as usize];
-    let quantiles =
-        [0.001, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.999].map(|share| Quantile { at: share, ns: at(share) });
+    let quantiles = [0.001, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.999]
+        .map(|share| Quantile { at: share, ns: at(share) });
     let (start_ns, end) = (at(0.001), at(0.99));
     let step_ns = (end - start_ns) / 80.0;
     let mut counts = vec![0; 80];
@@ -57,13 +59,23 @@ fn class(dice: &mut Dice, name: &str, centre: f64) -> Class {
             *count += 1;
         }
     }
-    let estimates = Some(estimates(dice, centre, 1000.0));
-    Class { name: name.into(), samples: 4000, quantiles: quantiles.to_vec(), histogram: Histogram { start_ns, step_ns, counts }, estimates }
+    let estimates = Some(estimates(dice, center, 1000.0));
+    Class {
+        name: name.into(),
+        samples: 4000,
+        quantiles: quantiles.to_vec(),
+        histogram: Histogram { start_ns, step_ns, counts },
+        estimates,
+    }
 }
 
 fn controls(passed: bool) -> Controls {
     let control = |p, meant_ns, passed| Control { p, difference: around(meant_ns, 0.09), passed, meant_ns };
-    Controls { same: control(0.42, 0.0, passed), delay: control(0.000_01, 1.0, true), leak: control(0.000_01, 0.0, true) }
+    Controls {
+        same: control(0.42, 0.0, passed),
+        delay: control(0.000_01, 1.0, true),
+        leak: control(0.000_01, 0.0, true),
+    }
 }
 
 fn pair(dice: &mut Dice, names: [&str; 2], verdict: Verdict, shift: f64, wide: f64) -> Pair {
@@ -71,11 +83,16 @@ fn pair(dice: &mut Dice, names: [&str; 2], verdict: Verdict, shift: f64, wide: f
         let half = wide * (0.05 + 0.01 / (1.0 - at) + 0.002 / at);
         around(shift * (0.6 + 0.4 * at) + half * 0.3 * dice.normal(), half)
     };
-    let mut effects: Vec<Effect> = [("mean to p90", 0.6), ("mean to p99", 0.9)]
-        .map(|(name, at)| Effect { name: name.into(), quantile: None, difference: difference(dice, at), tolerance_ns: 0.5 })
+    let mut effects: Vec<Effect> = [("mean up to the 90 % quantile", 0.6), ("mean up to the 99 % quantile", 0.9)]
+        .map(|(name, at)| Effect {
+            name: name.into(),
+            quantile: None,
+            difference: difference(dice, at),
+            tolerance_ns: 0.5,
+        })
         .to_vec();
     effects.extend(CUTS.map(|at| Effect {
-        name: format!("p{}", at * 100.0),
+        name: format!("{} % quantile", at * 100.0),
         quantile: Some(at),
         difference: difference(dice, at),
         tolerance_ns: 0.5 * (0.05 / (1.0 - at)).max(1.0),
@@ -89,7 +106,11 @@ fn pair(dice: &mut Dice, names: [&str; 2], verdict: Verdict, shift: f64, wide: f
         a: names[0].into(),
         b: names[1].into(),
         verdict,
-        reason: if verdict == Verdict::Invalid { "one class against itself was found (p = 0.0004)".into() } else { String::new() },
+        reason: if verdict == Verdict::Invalid {
+            "one class against itself was found (p = 0.0004)".into()
+        } else {
+            String::new()
+        },
         p: if verdict == Verdict::Leak { 0.000_01 } else { 0.31 },
         p_holm: if verdict == Verdict::Leak { 0.000_04 } else { 1.0 },
         confirmed: (verdict == Verdict::Leak).then_some(0.000_2),
@@ -241,12 +262,20 @@ fn calibration() -> Calibration {
         runs: 1000,
         rejected,
         leaks: 0,
-        rate: Interval { lower: rejected as f64 / 5000.0, estimate: rejected as f64 / 1000.0, upper: rejected as f64 / 333.0 },
+        rate: Interval {
+            lower: rejected as f64 / 5000.0,
+            estimate: rejected as f64 / 1000.0,
+            upper: rejected as f64 / 333.0,
+        },
         power: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6]
             .map(|delay| {
                 let rate: f64 = 1.0 / (1.0 + (0.2 * scale / delay).powi(4));
                 let found = (rate * 200.0) as u64;
-                let rate = Interval { lower: (rate - 0.06).max(0.0), estimate: found as f64 / 200.0, upper: (rate + 0.06).min(1.0) };
+                let rate = Interval {
+                    lower: (rate - 0.06).max(0.0),
+                    estimate: found as f64 / 200.0,
+                    upper: (rate + 0.06).min(1.0),
+                };
                 Power { delay_ns: delay, runs: 200, found, rate }
             })
             .to_vec(),
@@ -265,7 +294,11 @@ fn selftest() -> Vec<Check> {
         what: what.into(),
         runs,
         found,
-        rate: Interval { lower: 0.001, estimate: if runs == 0 { 0.0 } else { found as f64 / runs as f64 }, upper: 0.018 },
+        rate: Interval {
+            lower: 0.001,
+            estimate: if runs == 0 { 0.0 } else { found as f64 / runs as f64 },
+            upper: 0.018,
+        },
         wanted: wanted.into(),
         detail: if runs == 0 { "no hardware clock here".into() } else { String::new() },
         passed,
@@ -277,7 +310,7 @@ fn selftest() -> Vec<Check> {
     ]
 }
 
-/// A record without anything measured.
+/// Returns a record without measurements.
 pub fn bare() -> Record {
     Record {
         schema_version: SCHEMA_VERSION,
@@ -303,7 +336,7 @@ pub fn bare() -> Record {
     }
 }
 
-/// A record in which everything occurs.
+/// Returns a record with every verdict and every kind of result.
 pub fn full() -> Record {
     let dice = &mut Dice(7);
     let mut record = bare();
@@ -316,15 +349,20 @@ pub fn full() -> Record {
         timing(dice, "ct.select", &["zeros", "random"], Verdict::Unmeasurable, 0.0, 0.3),
     ];
     record.timing[0].trace.as_mut().unwrap().instruction_sets.clear();
-    record.timing[5].trace = Some(Trace { skipped: Some("the machine does not let a process step itself".into()), ..Trace::default() });
+    record.timing[5].trace =
+        Some(Trace { skipped: Some("the machine does not let a process step itself".into()), ..Trace::default() });
     for (target, rate) in [("base64.encoding", 16.3e9), ("base64.decoding", 11.2e9), ("pad.unpad", 22.0e9)] {
         for (index, size) in [("64 B", 64), ("16 KiB", 16384), ("1 MiB", 1 << 20)].into_iter().enumerate() {
-            let outcome = [None, Some(Outcome::Same), Some(if rate > 2e10 { Outcome::Slower } else { Outcome::Faster })][index];
+            let outcome =
+                [None, Some(Outcome::Same), Some(if rate > 2e10 { Outcome::Slower } else { Outcome::Faster })][index];
             record.speed.push(speed(dice, target, size, rate * [0.2, 1.0, 0.8][index], outcome));
         }
     }
-    record.comparisons =
-        vec![comparison(dice, Outcome::Faster, 0.31), comparison(dice, Outcome::Same, 1.001), comparison(dice, Outcome::Slower, 1.04)];
+    record.comparisons = vec![
+        comparison(dice, Outcome::Faster, 0.31),
+        comparison(dice, Outcome::Same, 1.001),
+        comparison(dice, Outcome::Slower, 1.04),
+    ];
     record.baselines = [("memcpy", "bytes", 24.1e9), ("file read", "bytes", 3.2e9), ("integer", "operations", 8.1e9)]
         .map(|(name, unit, rate)| Baseline { name: name.into(), rate: around(rate, rate * 0.01), unit: unit.into() })
         .to_vec();
@@ -333,16 +371,17 @@ pub fn full() -> Record {
     record
 }
 
-/// As many targets as the project has.
+/// Returns a record with about as many targets as this project has.
 pub fn large() -> Record {
     let dice = &mut Dice(11);
     let mut record = bare();
-    record.timing =
-        (0..90).map(|index| timing(dice, &format!("base64.part{index}.encoding"), &LETTERS, Verdict::NoLeakAbove, 0.02, 1.0)).collect();
+    record.timing = (0..90)
+        .map(|index| timing(dice, &format!("base64.part{index}.encoding"), &LETTERS, Verdict::NoLeakAbove, 0.02, 1.0))
+        .collect();
     record
 }
 
-/// Earlier runs of the same things.
+/// Returns the records of eight earlier runs with the same targets.
 pub fn earlier() -> Vec<Record> {
     let dice = &mut Dice(5);
     (1..=8)

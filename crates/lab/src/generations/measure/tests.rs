@@ -1,7 +1,8 @@
+use std::path::PathBuf;
+
 use super::*;
 use crate::generations::{Operation, SETS};
 use crate::watch::Silent;
-use std::path::PathBuf;
 
 fn plan(sets: &[Set]) -> Plan {
     Plan {
@@ -48,55 +49,81 @@ fn every_set_contents_operation_and_variant_has_its_row() {
             assert_eq!(row.skipped.as_deref(), Some("no-such-program is not installed"));
             assert!(row.rate.is_none() && row.ratio.is_none());
         } else {
-            assert!(row.skipped.is_none() && row.rate.unwrap() > 0.0 && row.fastest.unwrap() >= row.rate.unwrap(), "{row:?}");
+            assert!(
+                row.skipped.is_none() && row.rate.unwrap() > 0.0 && row.fastest.unwrap() >= row.rate.unwrap(),
+                "{row:?}"
+            );
             assert!(row.rounds == 2 && row.seconds.len() == 2 && row.processor_seconds.is_some());
         }
     }
     assert!(found.rows.iter().filter(|row| row.variant == ONE_CORE).all(|row| row.ratio == Some(1.0)));
-    assert_eq!(found.targets.len(), 2, "one for each set, of the slower contents");
+    assert_eq!(found.targets.len(), 2, "one verdict for each set, about the slower contents");
     assert_eq!(found.sets.iter().map(|set| set.name.as_str()).collect::<String>(), "AB");
 }
 
 #[test]
-fn what_fails_or_comes_back_changed_has_a_reason_and_no_figure() {
+fn a_failure_or_a_changed_output_has_a_reason_and_no_figure() {
     let ways = [
         copy(),
         Way::peer("false", [Action::Run("false"), Action::Run("false")]),
         Way::peer("sh", [Action::Run("cp {in} {made}"), Action::Shell("echo changed > '{out}'")]),
-        Way::peer("test", [Action::Run("cp {in} {made}"), Action::Run("cp {made} {out}")]).setup("echo no luck >&2; exit 3"),
+        Way::peer("test", [Action::Run("cp {in} {made}"), Action::Run("cp {made} {out}")])
+            .setup("echo no luck >&2; exit 3"),
     ];
     let found = run(&plan(&[SETS[0].scaled(1e-5)]), &offer(ways.to_vec(), Subject::File));
     let reason = |variant: &str, operation: &str| {
-        found.rows.iter().find(|row| row.variant == variant && row.operation == operation).unwrap().skipped.clone().unwrap_or_default()
+        found
+            .rows
+            .iter()
+            .find(|row| row.variant == variant && row.operation == operation)
+            .unwrap()
+            .skipped
+            .clone()
+            .unwrap_or_default()
     };
-    assert!(reason("false", "there").starts_with("it failed (exit status: 1)"), "{}", reason("false", "there"));
+    assert!(reason("false", "there").starts_with("failed (exit status: 1)"), "{}", reason("false", "there"));
     assert_eq!(reason("sh", "there"), "");
-    assert_eq!(reason("sh", "back"), "what came back is not what went in");
-    assert_eq!(reason("test", "back"), "it cannot be set up: no luck");
+    assert_eq!(reason("sh", "back"), "the final output differs from the input");
+    assert_eq!(reason("test", "back"), "cannot be set up: no luck");
     assert!(reason("all cores", "back").is_empty());
 }
 
 #[test]
-fn a_command_that_this_build_lacks_is_skipped_with_its_name() {
-    let ways = vec![Way::own([Action::Run("{self} pack -o {made} {in}"), Action::Run("{self} unpack -o {out} {made}")])];
+fn a_command_that_this_build_does_not_have_is_skipped_and_named() {
+    let ways =
+        vec![Way::own([Action::Run("{self} pack -o {made} {in}"), Action::Run("{self} unpack -o {out} {made}")])];
     let found = run(&plan(&[SETS[4].scaled(1e-5)]), &offer(ways, Subject::Folder));
-    assert!(found.rows.iter().all(|row| row.skipped.as_deref() == Some("this build has no command `pack`")), "{:?}", found.rows);
+    assert!(
+        found.rows.iter().all(|row| row.skipped.as_deref() == Some("this build has no command `pack`")),
+        "{:?}",
+        found.rows
+    );
     assert!(found.targets.iter().all(|target| target.outcome == crate::record::TargetOutcome::Skipped));
 }
 
 #[test]
-fn amounts_are_run_once_and_their_length_is_checked() {
+fn workloads_without_input_run_once_and_the_length_of_their_output_is_checked() {
     let ways = |count| vec![Way::own([Action::Shell(count), Action::Run("true")])];
-    let good = run(&plan(&[SETS[0].scaled(1e-5)]), &offer(ways("head -c {bytes} /dev/zero > '{made}'"), Subject::Amount));
+    let good =
+        run(&plan(&[SETS[0].scaled(1e-5)]), &offer(ways("head -c {bytes} /dev/zero > '{made}'"), Subject::Amount));
     assert_eq!(good.rows.len(), 4);
     assert!(good.rows.iter().all(|row| row.contents.is_empty() && row.skipped.is_none()), "{:?}", good.rows);
     let short = run(&plan(&[SETS[0].scaled(1e-5)]), &offer(ways("head -c 9 /dev/zero > '{made}'"), Subject::Amount));
-    assert!(short.rows[0].skipped.as_deref().is_some_and(|reason| reason.contains("9 bytes instead of 3146")), "{:?}", short.rows[0]);
+    assert!(
+        short.rows[0].skipped.as_deref().is_some_and(|reason| reason.contains("9 bytes instead of 3146")),
+        "{:?}",
+        short.rows[0]
+    );
 }
 
 #[test]
-fn only_the_peers_that_were_asked_for_take_part() {
-    let ways = [copy(), Way::limit("dd", [Action::Run("dd")]), Way::peer("cp, cat", [Action::Run("cp")]), Way::peer("tar x", [])];
+fn only_the_chosen_peers_are_measured() {
+    let ways = [
+        copy(),
+        Way::limit("dd", [Action::Run("dd")]),
+        Way::peer("cp, cat", [Action::Run("cp")]),
+        Way::peer("tar x", []),
+    ];
     let offer = offer(ways.to_vec(), Subject::File);
     let taken = |peers: Option<&[&str]>| {
         let peers = peers.map(|peers| peers.iter().map(|&peer| peer.to_owned()).collect());
@@ -110,9 +137,9 @@ fn only_the_peers_that_were_asked_for_take_part() {
     assert_eq!(plan(&SETS[..1]).steps(&offer), 2 * 2 * 5);
 }
 
-/// A row is a median, a minimum and a multiple of the first, of numbers that are known.
+/// Checks the median rate, the fastest rate, the minimum and the ratio of rows against known numbers.
 #[test]
-fn rows_are_made_of_what_was_seen() {
+fn rows_summarize_the_measurements() {
     let offer = offer(vec![copy(), Way::limit("dd", [Action::Run("dd"), Action::Run("dd")])], Subject::File);
     let set = Set { bytes: 100 << 20, ..SETS[0] };
     let group = Group { workload: &offer.workloads[0], set: Some(set), contents: Some(Contents::Zero), rounds: 3 };
@@ -127,12 +154,20 @@ fn rows_are_made_of_what_was_seen() {
         way: &offer.workloads[0].ways[way],
         name,
         processor: None,
-        seen: vec![first, seen(&[1.0], Some("it failed"))],
+        seen: vec![first, seen(&[1.0], Some("failed"))],
     };
-    let rows = rows(&group, &[variant(ONE_CORE, 0, seen(&[1.0, 4.0, 2.0], None)), variant("dd", 1, seen(&[0.5, 0.25, 1.0], None))]);
+    let rows = rows(
+        &group,
+        &[variant(ONE_CORE, 0, seen(&[1.0, 4.0, 2.0], None)), variant("dd", 1, seen(&[0.5, 0.25, 1.0], None))],
+    );
     assert_eq!(rows.len(), 4);
-    let figures: Vec<_> = rows[..2].iter().map(|row| (row.rate, row.fastest, row.minimum, row.ratio, row.processor_seconds)).collect();
+    let figures: Vec<_> =
+        rows[..2].iter().map(|row| (row.rate, row.fastest, row.minimum, row.ratio, row.processor_seconds)).collect();
     assert_eq!(figures[0], (Some(50.0), Some(100.0), Some(1.0), Some(1.0), Some(2.0)));
     assert_eq!(figures[1], (Some(200.0), Some(400.0), Some(0.25), Some(4.0), Some(2.0)));
-    assert!(rows[2..].iter().all(|row| row.rate.is_none() && row.ratio.is_none() && row.skipped.as_deref() == Some("it failed")));
+    assert!(
+        rows[2..]
+            .iter()
+            .all(|row| row.rate.is_none() && row.ratio.is_none() && row.skipped.as_deref() == Some("failed"))
+    );
 }

@@ -1,31 +1,33 @@
-//! Memory that is mapped by hand, and the bytes of code.
+//! Mapped memory for stacks, and access to the bytes of code.
 
 use std::ffi::c_void;
 
 const PAGE: usize = 4096;
 
-/// Zeroed memory above a page that may not be touched.
+/// Zeroed memory that follows an inaccessible page.
 pub(super) struct Mapping {
     base: *mut u8,
     length: usize,
 }
 
 impl Mapping {
-    /// `length` bytes, a multiple of the page.
+    /// Maps `length` bytes, which must be a multiple of the page size. Returns `None` if the system refuses.
     pub(super) fn new(length: usize) -> Option<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a fresh mapping at an address of the kernel's choice.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), length + PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        // SAFETY: this creates a new mapping at an address that the kernel chooses.
+        let base = unsafe {
+            libc::mmap(std::ptr::null_mut(), length + PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+        };
         if base == libc::MAP_FAILED {
             return None;
         }
         let mapping = Self { base: base.cast(), length };
-        // SAFETY: the first page of the mapping, in which nothing is.
+        // SAFETY: the first page of the mapping is not in use yet.
         (unsafe { libc::mprotect(base, PAGE, libc::PROT_NONE) } == 0).then_some(mapping)
     }
 
     pub(super) fn start(&self) -> *mut u8 {
-        // SAFETY: inside the mapping.
+        // SAFETY: the mapping is longer than a page.
         unsafe { self.base.add(PAGE) }
     }
 
@@ -36,18 +38,26 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: what `new` mapped.
+        // SAFETY: this unmaps what `new` mapped.
         unsafe { libc::munmap(self.base.cast::<c_void>(), self.length + PAGE) };
     }
 }
 
-/// The bytes of the instruction at `address`, which has run or is about to: up to the end of the page, or 15 with `beyond` it. An
-/// instruction that is not complete at the end of its page goes on in the next, which is mapped then.
+/// Returns the bytes of the instruction at `address`, which has run or is about to run, and their number. The bytes end
+/// at the end of the page; if `beyond` is true there are 15. An instruction that is not complete at the end of its page
+/// continues in the next page, which is then mapped.
 pub(crate) fn code(address: u64, beyond: bool) -> ([u8; 15], usize) {
     let room = PAGE - (address as usize & (PAGE - 1));
     let length = if beyond { 15 } else { room.min(15) };
     let mut bytes = [0; 15];
-    // SAFETY: the page of an instruction that runs is readable, and so is the next one if the instruction reaches into it.
-    unsafe { std::ptr::copy_nonoverlapping(std::ptr::with_exposed_provenance::<u8>(address as usize), bytes.as_mut_ptr(), length) };
+    // SAFETY: the page of an instruction that runs is readable, and so is the next page if the instruction extends into
+    // it.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            std::ptr::with_exposed_provenance::<u8>(address as usize),
+            bytes.as_mut_ptr(),
+            length,
+        )
+    };
     (bytes, length)
 }

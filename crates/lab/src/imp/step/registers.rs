@@ -1,4 +1,4 @@
-//! The registers as the kernel saved them when it delivered the signal.
+//! The registers that the kernel saved when it delivered the signal.
 
 use std::arch::x86_64::__cpuid_count;
 use std::ffi::c_void;
@@ -8,30 +8,31 @@ use iced_x86::{Register, UsedMemory};
 
 use super::TRAP;
 
-/// Words of `uc_mcontext`, the same in all C libraries: the kernel lays it out.
+/// Number of words in `uc_mcontext`. The kernel defines its layout, so it is the same in all C libraries.
 const WORDS: usize = 24;
 const RIP: usize = 16;
 const FLAGS: usize = 17;
 const VECTORS: usize = 23;
-/// Where RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15 stand there.
+/// The words of RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to R15.
 const GENERAL: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
-/// In the area that the kernel writes by XSAVE: x87 and SSE registers, the kernel's note, the bits of what is there.
+/// Offsets in the area that the kernel writes by XSAVE: the x87 and SSE registers, the kernel's note, and the header,
+/// whose first word has a bit for each saved component.
 const X87: usize = 32;
 const SSE: usize = 160;
 const NOTE: usize = 464;
 const HEADER: usize = 512;
 const NOTE_MAGIC: u32 = 0x4650_5853;
 
-/// What is the same for all steps: where the parts of the XSAVE area are, and the bases of the two segments.
+/// Data that are the same for all steps: the offsets in the XSAVE area and the bases of the two segments.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Layout {
-    /// By component: upper halves of YMM, masks, upper halves of ZMM, ZMM16 to ZMM31.
+    /// The offset of each component: upper halves of YMM, masks, upper halves of ZMM, ZMM16 to ZMM31.
     offsets: [usize; 4],
     fs: u64,
     gs: u64,
 }
 
-/// The components in the order of [`Layout::offsets`].
+/// The numbers of the components in [`Layout::offsets`].
 const YMM: u32 = 2;
 const MASKS: u32 = 5;
 const ZMM: u32 = 6;
@@ -41,10 +42,14 @@ impl Layout {
     pub(super) fn detect() -> Self {
         const GET_GS: i32 = 0x1004;
         let mut gs = 0_u64;
-        // SAFETY: writes the base of the segment to a local.
+        // SAFETY: the call writes the base of the segment to a local.
         unsafe { libc::syscall(libc::SYS_arch_prctl, GET_GS, &raw mut gs) };
-        // The kernel uses the standard form of the area, whose offsets leaf 0Dh tells.
-        Self { offsets: [YMM, MASKS, ZMM, HIGH].map(|part| __cpuid_count(0xd, part).ebx as usize), fs: thread_pointer(), gs }
+        // The kernel uses the standard form of the area, whose offsets are in CPUID leaf 0Dh.
+        Self {
+            offsets: [YMM, MASKS, ZMM, HIGH].map(|part| __cpuid_count(0xd, part).ebx as usize),
+            fs: thread_pointer(),
+            gs,
+        }
     }
 
     pub(super) fn thread_pointer(&self) -> u64 {
@@ -52,10 +57,10 @@ impl Layout {
     }
 }
 
-/// The base of FS, which the thread's control block repeats at its beginning.
+/// Returns the base of FS, which is also the first word of the thread's control block.
 pub(super) fn thread_pointer() -> u64 {
     let base;
-    // SAFETY: the System V ABI for x86-64 has the thread pointer at `fs:0`.
+    // SAFETY: in the System V ABI for x86-64, `fs:0` contains the thread pointer.
     unsafe { core::arch::asm!("mov {}, fs:[0]", out(reg) base, options(nostack, readonly, preserves_flags)) };
     base
 }
@@ -70,18 +75,19 @@ pub(crate) struct Registers<'c> {
 
 impl Registers<'_> {
     /// # Safety
-    /// `context` is what the kernel passed to a handler that is still running.
+    /// `context` must be the pointer that the kernel passed to a handler that is still running.
     pub(super) unsafe fn new(context: *mut c_void) -> Self {
-        // SAFETY: the promise of the caller.
+        // SAFETY: the caller guarantees that the pointer is valid.
         let context: *mut u64 = unsafe { (&raw mut (*context.cast::<libc::ucontext_t>()).uc_mcontext).cast() };
-        let mut registers = Self { context, vectors: std::ptr::null(), layout: Layout::default(), lifetime: PhantomData };
+        let mut registers =
+            Self { context, vectors: std::ptr::null(), layout: Layout::default(), lifetime: PhantomData };
         registers.vectors = std::ptr::with_exposed_provenance(registers.word(VECTORS) as usize);
         registers
     }
 
     fn word(&self, index: usize) -> u64 {
         debug_assert!(index < WORDS);
-        // SAFETY: the kernel's structure has 24 words of general state; all indexes are constants below that.
+        // SAFETY: the kernel's structure has 24 words of general state, and all indexes are constants below 24.
         unsafe { *self.context.add(index) }
     }
 
@@ -90,21 +96,21 @@ impl Registers<'_> {
     }
 
     pub(super) fn stop_stepping(&mut self) {
-        // SAFETY: as in `word`; the kernel takes the flags back from here.
+        // SAFETY: the index is a constant below 24. The kernel restores the flags from this word.
         unsafe { *self.context.add(FLAGS) &= !TRAP };
     }
 
-    /// The address of the instruction.
+    /// Returns the address of the instruction.
     pub(crate) fn rip(&self) -> u64 {
         self.word(RIP)
     }
 
-    /// One of the 16 general registers, in the order of their encoding.
+    /// Returns one of the 16 general registers, numbered as in instructions.
     pub(crate) fn general(&self, number: usize) -> u64 {
         self.word(GENERAL[number & 15])
     }
 
-    /// Word `index` of the 512 bits of ZMM register `number`.
+    /// Returns word `index` of the 512 bits of ZMM register `number`.
     pub(crate) fn vector(&self, number: usize, index: usize) -> u64 {
         let [ymm, _, zmm, high] = self.layout.offsets;
         match (number, index) {
@@ -116,34 +122,34 @@ impl Registers<'_> {
         }
     }
 
-    /// Mask register `number`.
+    /// Returns mask register `number`.
     pub(crate) fn mask(&self, number: usize) -> u64 {
         self.part(MASKS, self.layout.offsets[1] + (number & 7) * 8)
     }
 
-    /// Word `index` of x87 register `number`, counted from the top of its stack.
+    /// Returns word `index` of x87 register `number`, counted from the top of the x87 stack.
     pub(crate) fn x87(&self, number: usize, index: usize) -> u64 {
         self.area(X87 + (number & 7) * 16 + (index & 1) * 8)
     }
 
-    /// Element `element` of a place in memory that the instruction uses.
+    /// Returns the address of element `element` of a memory operand.
     pub(crate) fn address(&self, memory: &UsedMemory, element: usize) -> u64 {
         memory.virtual_address(element, |register, element, size| self.value(register, element, size)).unwrap_or(0)
     }
 
-    /// Word `index` of what is there.
+    /// Returns word `index` of the contents of a memory operand.
     pub(crate) fn operand(&self, memory: &UsedMemory, index: usize) -> u64 {
         let size = memory.memory_size().size();
         let mut bytes = [0; 8];
         let length = size.saturating_sub(index * 8).min(8);
         let from = std::ptr::with_exposed_provenance::<u8>(self.address(memory, 0) as usize + index * 8);
-        // SAFETY: the instruction that runs next reads these bytes itself: only places that it reads without a mask are passed here. If they
-        // are not mapped, it would fault at once anyway.
+        // SAFETY: the next instruction reads these bytes itself, because callers pass only operands that it reads
+        // without a mask. If the bytes are not mapped, that instruction would fault as well.
         unsafe { std::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr(), length) };
         u64::from_le_bytes(bytes)
     }
 
-    /// What [`UsedMemory::virtual_address`] asks for.
+    /// Returns the value of a register, as [`UsedMemory::virtual_address`] needs it.
     pub(crate) fn value(&self, register: Register, element: usize, size: usize) -> Option<u64> {
         let number = register.number();
         Some(match register {
@@ -153,13 +159,16 @@ impl Registers<'_> {
             _ if register.is_segment_register() => 0,
             _ if register.is_gpr64() => self.general(number),
             _ if register.is_gpr32() => self.general(number) & 0xffff_ffff,
-            _ if register.is_vector_register() && size == 4 => self.vector(number, element / 2) >> (element % 2 * 32) & 0xffff_ffff,
+            _ if register.is_vector_register() && size == 4 => {
+                self.vector(number, element / 2) >> (element % 2 * 32) & 0xffff_ffff
+            }
             _ if register.is_vector_register() => self.vector(number, element),
             _ => return None,
         })
     }
 
-    /// A word of a component that lies behind the first 512 bytes. One that the processor has not marked as in use is zero.
+    /// Returns a word of a component beyond the first 512 bytes. A component that the processor has not marked as in
+    /// use is zero.
     fn part(&self, component: u32, offset: usize) -> u64 {
         let bit = 1 << component;
         let room = self.area(NOTE) as u32 == NOTE_MAGIC && self.area(NOTE + 8) & bit != 0;
@@ -170,8 +179,8 @@ impl Registers<'_> {
         if self.vectors.is_null() {
             return 0;
         }
-        // SAFETY: the kernel wrote the area and keeps it while the handler runs; offsets are below 512, or belong to a component that its
-        // note lists.
+        // SAFETY: the kernel wrote the area and keeps it while the handler runs. The offsets are below 512, or belong
+        // to a component that the kernel's note lists.
         unsafe { self.vectors.add(offset).cast::<u64>().read_unaligned() }
     }
 }

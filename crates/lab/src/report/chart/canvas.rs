@@ -1,11 +1,11 @@
-//! A drawing as a list of shapes, which becomes SVG or a PNG.
+//! A drawing as a list of shapes, which [`svg`](super::svg) and [`png`](super::png) write as a file.
 
 use super::palette::Ink;
 
-/// A position in the drawing's units, downwards from the top left.
+/// A position: x from the left edge and y from the top edge, in the drawing's units.
 pub(in crate::report) type Point = (f64, f64);
 
-/// Which part of a text stands at its position.
+/// The point of a text that its position refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -13,14 +13,14 @@ pub(super) enum Anchor {
     End,
 }
 
-/// How a text is set.
+/// The weight of a text's letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
     Plain,
     Bold,
 }
 
-/// One mark.
+/// One element of a drawing.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     Line { points: Vec<Point>, ink: Ink, width: f64, dashed: bool },
@@ -29,7 +29,7 @@ pub(super) enum Shape {
     Text { at: Point, text: String, anchor: Anchor, ink: Ink, weight: Weight },
 }
 
-/// A drawing.
+/// A drawing: its size and its shapes. Later shapes cover earlier ones.
 #[derive(Clone, Debug)]
 pub(in crate::report) struct Canvas {
     pub(super) width: f64,
@@ -50,11 +50,12 @@ impl Canvas {
         self.shapes.push(Shape::Line { points: points.to_vec(), ink, width, dashed: true });
     }
 
+    /// Fills the polygon with these corners. The opacity is `tenths` / 10.
     pub(super) fn area(&mut self, points: &[Point], ink: Ink, tenths: u8) {
         self.shapes.push(Shape::Area { points: points.to_vec(), ink, tenths });
     }
 
-    /// Between `from` and `to`.
+    /// Fills the rectangle with the opposite corners `from` and `to`. The opacity is `tenths` / 10.
     pub(super) fn rectangle(&mut self, from: Point, to: Point, ink: Ink, tenths: u8) {
         self.area(&[from, (to.0, from.1), to, (from.0, to.1)], ink, tenths);
     }
@@ -68,7 +69,7 @@ impl Canvas {
     }
 }
 
-/// At most `most` of the points, evenly taken, the last one among them.
+/// Returns at most `most` of the points, at even distances in the list, with the first and the last point.
 pub(super) fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
     if points.len() <= most || most < 2 {
         return points.to_vec();
@@ -76,8 +77,9 @@ pub(super) fn thin<T: Copy>(points: &[T], most: usize) -> Vec<T> {
     (0..most).map(|index| points[index * (points.len() - 1) / (most - 1)]).collect()
 }
 
-/// `text` within about `units` of width, cut with an ellipsis.
+/// Returns `text`, cut with an ellipsis if it is wider than about `units`.
 pub(super) fn fit(text: &str, units: f64) -> String {
+    // 7.6 units are the width of an average letter.
     let most = (units / 7.6) as usize;
     if text.chars().count() <= most {
         return text.to_owned();

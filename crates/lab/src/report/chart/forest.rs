@@ -1,4 +1,5 @@
-//! Rows of a name, a dot and its interval: all pairs of a target, speeds beside the yardstick.
+//! Forest plots: each row has a name, a dot for the estimate and a line for the interval. One plot shows all pairs of a
+//! target, another the speeds of several functions.
 
 use super::canvas::{Anchor, Canvas, Weight, fit};
 use super::palette::Ink;
@@ -8,7 +9,7 @@ use crate::record::{Interval, Pair, Speed};
 use crate::report::number;
 
 const ROW: f64 = 33.0;
-/// More would be a list, and the table is one.
+/// The most pairs in a plot. The table lists all pairs.
 const MOST: usize = 24;
 
 struct Row {
@@ -22,7 +23,13 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     for (index, row) in rows.iter().enumerate() {
         let top = frame.top + ROW * index as f64;
         let y = top + 25.0;
-        canvas.text((frame.left, top + 14.0), fit(&row.name, frame.right - frame.left), Anchor::Start, Ink::Text, Weight::Plain);
+        canvas.text(
+            (frame.left, top + 14.0),
+            fit(&row.name, frame.right - frame.left),
+            Anchor::Start,
+            Ink::Text,
+            Weight::Plain,
+        );
         canvas.line(&[(frame.left, y), (frame.right, y)], Ink::Grid, 1.0);
         if let Some(mark) = row.mark {
             let x = frame.x(mark);
@@ -33,9 +40,11 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     }
 }
 
-/// The difference in the winsorised mean, or the first statistic there is, of each pair; the largest first.
+/// Draws the difference of each pair in its first statistic, which is the winsorized mean if the record has it. The
+/// rows are in the order of `pairs`.
 pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
-    let chosen: Vec<_> = pairs.iter().filter_map(|pair| pair.effects.first().map(|effect| (pair, effect))).take(MOST).collect();
+    let chosen: Vec<_> =
+        pairs.iter().filter_map(|pair| pair.effects.first().map(|effect| (pair, effect))).take(MOST).collect();
     if chosen.len() < 2 {
         return None;
     }
@@ -45,8 +54,11 @@ pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let whole = reach.max(delta * 1.4);
     let spread = if delta > 0.0 && whole > 12.0 * delta { Spread::Bent(delta) } else { Spread::Even };
     let mut canvas = Canvas::new(480.0, 16.0 + ROW * chosen.len() as f64 + 52.0);
-    let frame =
-        Frame { left: 6.0, top: 12.0, ..Frame::new(&canvas, Scale::roomy(spread, -whole, whole), Scale::new(Spread::Even, 0.0, 1.0)) };
+    let frame = Frame {
+        left: 6.0,
+        top: 12.0,
+        ..Frame::new(&canvas, Scale::roomy(spread, -whole, whole), Scale::new(Spread::Even, 0.0, 1.0))
+    };
     let unit = number::time_unit(if matches!(spread, Spread::Even) { whole } else { delta });
     canvas.rectangle((frame.x(-delta), frame.top), (frame.x(delta), frame.bottom), Ink::Green, 1);
     for side in [-delta, delta] {
@@ -63,23 +75,36 @@ pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
         })
         .collect();
     draw(&mut canvas, &frame, &rows);
-    frame.horizontal(&mut canvas, &format!("difference in the {} ({})", chosen[0].1.name, unit.name), Labels::Unit(unit.worth));
+    frame.horizontal(
+        &mut canvas,
+        &format!("difference in the {} ({})", chosen[0].1.name, unit.name),
+        Labels::Unit(unit.worth),
+    );
     Some(canvas)
 }
 
-/// Bytes in a second of each function and size, the yardstick's rate at the same size as a bar.
-pub(super) fn throughput(speeds: &[&Speed]) -> Option<Canvas> {
-    let chosen: Vec<_> = speeds.iter().filter(|speed| speed.bytes_per_second.estimate > 0.0).take(40).collect();
-    let mark = |speed: &Speed| speed.yardstick.as_ref().map(|yardstick| speed.bytes_per_second.estimate * yardstick.ratio.estimate);
-    let all = || chosen.iter().flat_map(|speed| [Some(speed.bytes_per_second.estimate), mark(speed)]).flatten();
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+/// Draws the rate of each function and size in bytes per second. A bar marks the yardstick's rate at the same size.
+///
+/// The scale covers the speeds in `all`, so that charts of several families can be compared.
+pub(super) fn throughput(speeds: &[&Speed], all: &[Speed]) -> Option<Canvas> {
+    let known = |speed: &&Speed| speed.bytes_per_second.estimate > 0.0;
+    let chosen: Vec<_> = speeds.iter().copied().filter(known).take(40).collect();
+    let mark = |speed: &Speed| {
+        speed.yardstick.as_ref().map(|yardstick| speed.bytes_per_second.estimate * yardstick.ratio.estimate)
+    };
+    let rates = || all.iter().filter(known).flat_map(|speed| [Some(speed.bytes_per_second.estimate), mark(speed)]);
+    let (low, high) = (rates().flatten().fold(f64::INFINITY, f64::min), rates().flatten().fold(0.0, f64::max));
     if chosen.is_empty() || !high.is_finite() {
         return None;
     }
     let mut canvas = Canvas::new(480.0, 16.0 + ROW * chosen.len() as f64 + 52.0);
     let spread = if high / low > 6.0 { Spread::Log } else { Spread::Even };
     let low = if matches!(spread, Spread::Even) { 0.0 } else { low };
-    let frame = Frame { left: 6.0, top: 12.0, ..Frame::new(&canvas, Scale::roomy(spread, low, high), Scale::new(Spread::Even, 0.0, 1.0)) };
+    let frame = Frame {
+        left: 6.0,
+        top: 12.0,
+        ..Frame::new(&canvas, Scale::roomy(spread, low, high), Scale::new(Spread::Even, 0.0, 1.0))
+    };
     let unit = number::rate_unit(high);
     frame.columns(&mut canvas);
     let rows: Vec<_> = chosen
@@ -92,7 +117,8 @@ pub(super) fn throughput(speeds: &[&Speed]) -> Option<Canvas> {
         })
         .collect();
     draw(&mut canvas, &frame, &rows);
-    let yardstick = chosen.iter().find_map(|speed| speed.yardstick.as_ref()).map(|yardstick| format!("; bar: {}", yardstick.name));
+    let yardstick =
+        chosen.iter().find_map(|speed| speed.yardstick.as_ref()).map(|yardstick| format!("; bar: {}", yardstick.name));
     let title = format!("{}{}", unit.name, yardstick.unwrap_or_default());
     frame.horizontal(&mut canvas, &title, Labels::Unit(unit.worth));
     Some(canvas)

@@ -1,11 +1,12 @@
-//! Densities from histograms.
+//! Estimates probability densities from histograms with a Gaussian kernel.
 
 use crate::record::{Class, Histogram};
 
-/// Where densities are worked out: enough for a smooth outline.
+/// The number of points at which a density is computed, which is enough for a smooth outline.
 const POINTS: usize = 60;
 
-/// The common range in which the classes' times are shown: from the fastest to somewhat past the 95 % quantile.
+/// Returns the range of times that the charts of these classes share: from the fastest call to somewhat above the
+/// 95 % quantile.
 pub(super) fn range(classes: &[Class]) -> Option<(f64, f64)> {
     let shown: Vec<&Class> = classes.iter().filter(|class| total(&class.histogram) > 0.0).collect();
     let low = shown.iter().map(|class| low(class)).fold(f64::INFINITY, f64::min);
@@ -33,7 +34,7 @@ fn total(steps: &Histogram) -> f64 {
     steps.counts.iter().sum::<u64>() as f64
 }
 
-/// The density at evenly spaced times between `from` and `to`: time, density per nanosecond.
+/// Returns the density at evenly spaced times between `from` and `to`, as pairs of a time and a density per nanosecond.
 pub(super) fn density(class: &Class, from: f64, to: f64) -> Vec<(f64, f64)> {
     let steps = &class.histogram;
     let all = total(steps);
@@ -47,13 +48,15 @@ pub(super) fn density(class: &Class, from: f64, to: f64) -> Vec<(f64, f64)> {
         .map(|point| from + (to - from) * point as f64 / (POINTS - 1) as f64)
         .map(|ns| {
             let near = steps.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-            let sum: f64 = near.map(|(index, &count)| count as f64 * (-0.5 * ((ns - middle(index)) / wide).powi(2)).exp()).sum();
+            let sum: f64 =
+                near.map(|(index, &count)| count as f64 * (-0.5 * ((ns - middle(index)) / wide).powi(2)).exp()).sum();
             (ns, sum * scale)
         })
         .collect()
 }
 
-/// Silverman's width for a thousand measurements: with more, the clock's steps would show as a comb.
+/// Returns the kernel's width by Silverman's rule, for at most a thousand measurements. The rule's width for more
+/// measurements is so small that each step of the clock would show as a peak.
 fn width(class: &Class, from: f64, to: f64) -> f64 {
     let spread = match (quantile(class, 0.25), quantile(class, 0.75)) {
         (Some(low), Some(high)) => (high - low) / 1.34,
@@ -64,7 +67,7 @@ fn width(class: &Class, from: f64, to: f64) -> f64 {
     (0.9 * spread * count.powf(-0.2)).max(least)
 }
 
-/// The class's time at a quantile, between the ones that were kept.
+/// Returns the class's time at a quantile, interpolated between the quantiles in the record.
 pub(in crate::report) fn quantile(class: &Class, at: f64) -> Option<f64> {
     let above = class.quantiles.iter().position(|known| known.at >= at - 1e-9)?;
     let upper = class.quantiles[above];
@@ -81,8 +84,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_density_holds_everything() {
-        let histogram = Histogram { start_ns: 40.0, step_ns: 0.1, counts: (0..30).map(|index| 10 + index % 7).collect() };
+    fn the_area_under_a_density_is_one() {
+        let histogram =
+            Histogram { start_ns: 40.0, step_ns: 0.1, counts: (0..30).map(|index| 10 + index % 7).collect() };
         let class = Class { name: "c".into(), samples: 390, quantiles: vec![], histogram, estimates: None };
         let points = density(&class, 38.0, 45.0);
         let sum: f64 = points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * (pair[0].1 + pair[1].1) / 2.0).sum();

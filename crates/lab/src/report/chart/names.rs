@@ -1,10 +1,10 @@
-//! Names of files that every system takes.
+//! File names that are valid on every operating system.
 
 use std::collections::HashSet;
 
 use super::Chart;
 
-/// Small letters, digits and single hyphens.
+/// Returns `text` as a file name of lower-case letters, digits and single hyphens.
 pub(super) fn slug(text: &str) -> String {
     let mut out = String::new();
     for character in text.chars() {
@@ -19,12 +19,12 @@ pub(super) fn slug(text: &str) -> String {
     if out.is_empty() { "unnamed".to_owned() } else { out }
 }
 
-/// Likewise, keeping the dots of a target's name.
+/// Returns a target's name as a file name of lower-case letters, digits, single hyphens, and the name's dots.
 pub(super) fn dotted(target: &str) -> String {
     target.split('.').map(slug).collect::<Vec<_>>().join(".")
 }
 
-/// Adds a number to names that come again.
+/// Makes all names different: the second chart with a name gets `-2`, the third `-3`.
 pub(super) fn make_unique(charts: &mut [Chart]) {
     let mut taken = HashSet::new();
     for chart in charts {
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_suit_every_system() {
+    fn file_names_have_letters_digits_hyphens_and_the_dots_of_targets() {
         assert_eq!(slug("First byte wrong / <last>"), "first-byte-wrong-last");
         assert_eq!(slug("../.."), "unnamed");
         assert_eq!(dotted("base64.encoding"), "base64.encoding");

@@ -1,6 +1,7 @@
-//! The colours, once for both themes and for PNGs: Okabe and Ito's, which colour-blind readers can tell apart, adjusted for contrast.
+//! The colors of charts, for the light and the dark theme and for PNG files. They are the colors of Okabe and Ito,
+//! which color-blind readers can tell apart, adjusted for contrast.
 
-/// What a mark is drawn with. Pages give each a colour by theme.
+/// The name of a color. The theme of the page decides which shade it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Ink {
     Text,
@@ -16,8 +17,8 @@ pub(in crate::report) enum Ink {
     Slate,
 }
 
-/// Ink, its name in style sheets, light, dark.
-const COLOURS: [(Ink, &str, u32, u32); 11] = [
+/// Each ink, its name in style sheets, its color in the light theme, and its color in the dark theme.
+const COLORS: [(Ink, &str, u32, u32); 11] = [
     (Ink::Text, "ink", 0x1b1d22, 0xeceef2),
     (Ink::Muted, "muted", 0x5c6370, 0xa3abb8),
     (Ink::Grid, "grid", 0xe3e6eb, 0x343a44),
@@ -31,33 +32,35 @@ const COLOURS: [(Ink, &str, u32, u32); 11] = [
     (Ink::Slate, "slate", 0x8a93a1, 0x7b8594),
 ];
 
-/// The colours for things that are told apart by colour, best first.
-pub(in crate::report) const SERIES: [Ink; 7] = [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Ochre, Ink::Brown, Ink::Sky];
+/// The colors for curves that only their color tells apart, in the order in which charts use them.
+pub(in crate::report) const SERIES: [Ink; 7] =
+    [Ink::Blue, Ink::Vermillion, Ink::Green, Ink::Purple, Ink::Ochre, Ink::Brown, Ink::Sky];
 
 impl Ink {
     fn row(self) -> &'static (Self, &'static str, u32, u32) {
-        COLOURS.iter().find(|row| row.0 == self).unwrap_or(&COLOURS[0])
+        COLORS.iter().find(|row| row.0 == self).unwrap_or(&COLORS[0])
     }
 
-    /// Its name in style sheets.
+    /// Returns the ink's name in style sheets.
     pub(in crate::report) fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// On white: red, green, blue.
+    /// Returns the red, green and blue parts of the color for a white background.
     pub(super) fn light(self) -> [u8; 3] {
         let [_, red, green, blue] = self.row().2.to_be_bytes();
         [red, green, blue]
     }
 }
 
-/// The variables and the rules by which charts take their colours. `root` is what holds the variables: `:root` or `svg`.
+/// Returns the style sheet with the colors of charts. `root` is the selector of the element that gets the variables:
+/// `:root` in a page, `svg` in a file.
 pub(in crate::report) fn style(root: &str) -> String {
     let list = |pick: fn(&(Ink, &str, u32, u32)) -> u32| -> String {
-        COLOURS.iter().map(|row| format!("--{}:#{:06x};", row.1, pick(row))).collect()
+        COLORS.iter().map(|row| format!("--{}:#{:06x};", row.1, pick(row))).collect()
     };
     let (light, dark) = (list(|row| row.2), list(|row| row.3));
-    let rules: String = COLOURS
+    let rules: String = COLORS
         .iter()
         .map(|row| {
             let name = row.1;
@@ -65,7 +68,8 @@ pub(in crate::report) fn style(root: &str) -> String {
         })
         .collect();
     format!(
-        "{root}{{{light}--paper:#ffffff}}\n@media screen and (prefers-color-scheme:dark){{{root}{{{dark}--paper:#14171c}}}}\n\
+        "{root}{{{light}--paper:#ffffff}}\n@media screen and \
+         (prefers-color-scheme:dark){{{root}{{{dark}--paper:#14171c}}}}\n\
          .chart [class^=s-]{{fill:none;stroke-linecap:round;stroke-linejoin:round}}{rules}\n"
     )
 }

@@ -1,9 +1,12 @@
-//! A drawing as a small PNG: drawn by plotters at twice the size, averaged, and packed with a palette.
+//! Writes a drawing as a small PNG file: plotters draws it at twice the size, each 2 × 2 pixels are averaged, and the
+//! result is encoded with a palette.
 
 use std::collections::HashMap;
 use std::sync::Once;
 
-use plotters::prelude::{BitMapBackend, DrawingBackend, FontStyle, IntoFont, RGBAColor, RGBColor, ShapeStyle, TextStyle};
+use plotters::prelude::{
+    BitMapBackend, DrawingBackend, FontStyle, IntoFont, RGBAColor, RGBColor, ShapeStyle, TextStyle,
+};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{Anchor, Canvas, Point, Shape, Weight};
@@ -11,17 +14,17 @@ use super::palette::Ink;
 use super::svg::{HEAD, SIDE};
 use crate::report::Error;
 
-/// Pixels for one unit of the drawing.
+/// The number of pixels per unit of the drawing.
 const SCALE: f64 = 1.5;
-/// Pixels that are averaged into one, along each side.
+/// The number of drawn pixels that are averaged into one pixel, along each side.
 const FINE: usize = 2;
 const FACE: &str = "deadpan";
 
-/// The picture with its title above the drawing.
+/// Returns the PNG file, with the title and the subtitle above the drawing.
 pub(super) fn encode(canvas: &Canvas, title: &str, subtitle: &str) -> Result<Vec<u8>, Error> {
     static FONT: Once = Once::new();
     FONT.call_once(|| {
-        // The bytes are a font, or no test of this crate passes.
+        // The call fails only for an invalid font. The font is a constant, so the tests would find that.
         let _ = plotters::style::register_font(FACE, FontStyle::Normal, epaint_default_fonts::UBUNTU_LIGHT);
     });
     let width = ((canvas.width + 2.0 * SIDE) * SCALE) as usize;
@@ -84,7 +87,9 @@ impl Pen<'_> {
                     self.back.draw_circle(place, radius, &style, true).map_err(unseen)?;
                 }
             }
-            Shape::Text { at, text, anchor, ink, weight } => self.text(*at, text, *anchor, *ink, 12.5, *weight == Weight::Bold)?,
+            Shape::Text { at, text, anchor, ink, weight } => {
+                self.text(*at, text, *anchor, *ink, 12.5, *weight == Weight::Bold)?
+            }
         }
         Ok(())
     }
@@ -99,7 +104,7 @@ impl Pen<'_> {
         let style: TextStyle<'_> = (FACE, size * SCALE * FINE as f64).into_font().color(&RGBColor(red, green, blue));
         let style = style.pos(Pos::new(across, VPos::Center));
         let (x, y) = self.place((at.0, at.1 - size * 0.36));
-        // The face is a light one: set again a little to the right, it reads as the page does.
+        // The font is a light one. Drawing the text again one pixel to the right makes it as dark as on the page.
         for shift in 0..if bold { 3 } else { 2 } {
             self.back.draw_text(text, &style, (x + shift, y)).map_err(unseen)?;
         }
@@ -111,7 +116,7 @@ fn unseen<E>(_: E) -> Error {
     Error::Picture("a shape cannot be drawn")
 }
 
-/// The strokes of a dashed line.
+/// Returns the dashes of a dashed line, each of this length.
 fn dashes(points: &[Point], length: f64) -> Vec<Vec<Point>> {
     let mut out = Vec::new();
     let mut walked = 0.0;
@@ -122,7 +127,8 @@ fn dashes(points: &[Point], length: f64) -> Vec<Vec<Point>> {
         while at < whole {
             let rest = length - (walked % length);
             let end = (at + rest).min(whole);
-            let point = |along: f64| (from.0 + (to.0 - from.0) * along / whole, from.1 + (to.1 - from.1) * along / whole);
+            let point =
+                |along: f64| (from.0 + (to.0 - from.0) * along / whole, from.1 + (to.1 - from.1) * along / whole);
             if ((walked / length) as u64).is_multiple_of(2) {
                 out.push(vec![point(at), point(end)]);
             }
@@ -153,8 +159,8 @@ fn average(fine: &[u8], width: usize, height: usize) -> Vec<[u8; 3]> {
     out
 }
 
-/// Sixteen colours suffice for a few inks and their edges, and make half a byte of a pixel.
-const COLOURS: usize = 16;
+/// The size of the palette. Sixteen colors suffice for a few inks and their smoothed edges, and need four bits a pixel.
+const COLORS: usize = 16;
 
 fn pack(pixels: &[[u8; 3]], width: usize, height: usize) -> Result<Vec<u8>, Error> {
     let palette = common(pixels);
@@ -174,13 +180,14 @@ fn pack(pixels: &[[u8; 3]], width: usize, height: usize) -> Result<Vec<u8>, Erro
     encoder.set_palette(palette.concat());
     encoder.set_compression(png::Compression::High);
     encoder.set_filter(png::Filter::NoFilter);
-    let mut writer = encoder.write_header().map_err(|_| Error::Picture("its header cannot be written"))?;
-    writer.write_image_data(&data).map_err(|_| Error::Picture("its pixels cannot be packed"))?;
-    writer.finish().map_err(|_| Error::Picture("its end cannot be written"))?;
+    let mut writer = encoder.write_header().map_err(|_| Error::Picture("the header cannot be encoded"))?;
+    writer.write_image_data(&data).map_err(|_| Error::Picture("the pixels cannot be compressed"))?;
+    writer.finish().map_err(|_| Error::Picture("the end of the file cannot be encoded"))?;
     Ok(out)
 }
 
-/// The colours that stand for most pixels, none close to another.
+/// Chooses the palette: each step adds the color with the largest product of its number of pixels and its distance to
+/// the palette so far.
 fn common(pixels: &[[u8; 3]]) -> Vec<[u8; 3]> {
     let mut counts: HashMap<[u8; 3], u32> = HashMap::new();
     for &pixel in pixels {
@@ -189,10 +196,14 @@ fn common(pixels: &[[u8; 3]]) -> Vec<[u8; 3]> {
     let mut left: Vec<_> = counts.into_iter().collect();
     left.sort_unstable_by_key(|&(pixel, count)| (std::cmp::Reverse(count), pixel));
     let mut palette = vec![left[0].0];
-    while palette.len() < COLOURS {
-        let gain =
-            |pixel: [u8; 3], count: u32| u64::from(palette.iter().map(|&other| apart(pixel, other)).min().unwrap_or(0)) * u64::from(count);
-        let best = left.iter().max_by_key(|(pixel, count)| gain(*pixel, *count)).map(|&(pixel, count)| (pixel, gain(pixel, count)));
+    while palette.len() < COLORS {
+        let gain = |pixel: [u8; 3], count: u32| {
+            u64::from(palette.iter().map(|&other| apart(pixel, other)).min().unwrap_or(0)) * u64::from(count)
+        };
+        let best = left
+            .iter()
+            .max_by_key(|(pixel, count)| gain(*pixel, *count))
+            .map(|&(pixel, count)| (pixel, gain(pixel, count)));
         match best {
             Some((pixel, gain)) if gain > 0 => palette.push(pixel),
             _ => break,

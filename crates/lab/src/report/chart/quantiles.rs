@@ -1,4 +1,5 @@
-//! The main picture: how far two classes lie apart at each quantile, with the simultaneous band and the threshold.
+//! The main picture of a target: the difference between two classes at each quantile, with the simultaneous confidence
+//! band and the threshold.
 
 use super::canvas::{Anchor, Canvas, Weight};
 use super::palette::Ink;
@@ -6,10 +7,14 @@ use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::{Effect, Pair, Verdict};
 use crate::report::number;
 
-/// The difference by quantile.
+/// Draws the difference by quantile. Returns `None` if the pair has fewer than two quantiles.
 pub(super) fn quantiles(pair: &Pair) -> Option<Canvas> {
-    let mut effects: Vec<(f64, &Effect)> =
-        pair.effects.iter().filter_map(|effect| effect.quantile.map(|at| (at, effect))).filter(|(at, _)| *at > 0.0 && *at < 1.0).collect();
+    let mut effects: Vec<(f64, &Effect)> = pair
+        .effects
+        .iter()
+        .filter_map(|effect| effect.quantile.map(|at| (at, effect)))
+        .filter(|(at, _)| *at > 0.0 && *at < 1.0)
+        .collect();
     effects.sort_by(|a, b| a.0.total_cmp(&b.0));
     if effects.len() < 2 {
         return None;
@@ -17,18 +22,24 @@ pub(super) fn quantiles(pair: &Pair) -> Option<Canvas> {
     let mut canvas = Canvas::new(480.0, 300.0);
     let spread = vertical(&effects);
     let (low, high) = (effects[0].0, effects[effects.len() - 1].0);
-    let frame =
-        Frame { right: canvas.width - 34.0, ..Frame::new(&canvas, Scale::new(Spread::Logit, low.min(0.05), high.max(0.95)), spread.scale) };
+    let frame = Frame {
+        right: canvas.width - 34.0,
+        ..Frame::new(&canvas, Scale::new(Spread::Logit, low.min(0.05), high.max(0.95)), spread.scale)
+    };
     let unit = number::time_unit(spread.unit_of);
     tolerance(&mut canvas, &frame, &effects);
-    frame.vertical(&mut canvas, &format!("{} − {} ({}{})", pair.b, pair.a, unit.name, spread.note), Labels::Unit(unit.worth));
+    frame.vertical(
+        &mut canvas,
+        &format!("{} − {} ({}{})", pair.b, pair.a, unit.name, spread.note),
+        Labels::Unit(unit.worth),
+    );
     frame.horizontal(&mut canvas, "quantile (%)", Labels::Percent);
     canvas.line(&[(frame.left, frame.y(0.0)), (frame.right, frame.y(0.0))], Ink::Slate, 1.2);
     band(&mut canvas, &frame, &effects, ink(pair.verdict));
     Some(canvas)
 }
 
-/// The colour of a pair's marks: what was found stands out.
+/// Returns the color for a pair with this verdict. A leak has the color with the most contrast.
 pub(super) fn ink(verdict: Verdict) -> Ink {
     match verdict {
         Verdict::Leak => Ink::Vermillion,
@@ -44,17 +55,29 @@ struct Vertical {
     note: &'static str,
 }
 
-/// Even while everything is of one order; otherwise the slowest calls, whose bands are wide, would flatten the rest.
+/// Chooses the vertical scale. The scale is linear if all differences have one order of magnitude. Otherwise the wide
+/// bands of the slowest calls would flatten the other bands, so the scale is logarithmic beyond the threshold.
 fn vertical(effects: &[(f64, &Effect)]) -> Vertical {
     let finite = |value: f64| if value.is_finite() { value } else { 0.0 };
     let reach = effects.iter().map(|(_, effect)| finite(effect.difference.reach())).fold(0.0, f64::max);
-    let inner = effects.iter().filter(|(at, _)| *at <= 0.95).map(|(_, effect)| finite(effect.difference.reach())).fold(0.0, f64::max);
-    let tolerance =
-        effects.iter().map(|(_, effect)| finite(effect.tolerance_ns)).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+    let inner = effects
+        .iter()
+        .filter(|(at, _)| *at <= 0.95)
+        .map(|(_, effect)| finite(effect.difference.reach()))
+        .fold(0.0, f64::max);
+    let tolerance = effects
+        .iter()
+        .map(|(_, effect)| finite(effect.tolerance_ns))
+        .filter(|value| *value > 0.0)
+        .fold(f64::INFINITY, f64::min);
     let knee = if tolerance.is_finite() { tolerance } else { inner.max(1e-6) };
     let whole = reach.max(knee * 1.6);
     if whole > 6.0 * knee.max(inner) || whole > 30.0 * knee {
-        return Vertical { scale: Scale::roomy(Spread::Bent(knee), -whole, whole), unit_of: knee, note: ", by ratio beyond ±Δ" };
+        return Vertical {
+            scale: Scale::roomy(Spread::Bent(knee), -whole, whole),
+            unit_of: knee,
+            note: ", by ratio beyond ±Δ",
+        };
     }
     Vertical { scale: Scale::roomy(Spread::Even, -whole, whole), unit_of: whole, note: "" }
 }
@@ -77,7 +100,9 @@ fn tolerance(canvas: &mut Canvas, frame: &Frame, effects: &[(f64, &Effect)]) {
 }
 
 fn band(canvas: &mut Canvas, frame: &Frame, effects: &[(f64, &Effect)], ink: Ink) {
-    let place = |value: fn(&Effect) -> f64| effects.iter().map(move |(at, effect)| frame.at(*at, value(effect))).collect::<Vec<_>>();
+    let place = |value: fn(&Effect) -> f64| {
+        effects.iter().map(move |(at, effect)| frame.at(*at, value(effect))).collect::<Vec<_>>()
+    };
     let (lower, upper) = (place(|effect| effect.difference.lower), place(|effect| effect.difference.upper));
     let middle = place(|effect| effect.difference.estimate);
     let around: Vec<_> = upper.iter().chain(lower.iter().rev()).copied().collect();

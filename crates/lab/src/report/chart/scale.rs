@@ -1,18 +1,19 @@
-//! From values to places: scales, their ticks, and the frame of a plot.
+//! Maps values to positions: scales, their ticks, and the frame of a plot.
 
 use super::canvas::{Anchor, Canvas, Point, Weight};
 use super::palette::Ink;
 use crate::report::number;
 
-/// How values are spread along an axis.
+/// The mapping from values to positions along an axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Spread {
+    /// Linear.
     Even,
-    /// By ratio.
+    /// Logarithmic.
     Log,
-    /// Quantiles: the further out, the wider.
+    /// Logit, for quantiles: the axis is stretched towards 0 and 1.
     Logit,
-    /// Even up to this value on both sides of zero, by ratio beyond.
+    /// Nearly linear between plus and minus this value, nearly logarithmic beyond.
     Bent(f64),
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// From `low` to `high`, which are moved apart where they are one.
+    /// Creates the scale from `low` to `high`. If the two are equal, the scale extends to both sides of them.
     pub(super) fn new(spread: Spread, low: f64, high: f64) -> Self {
         let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
         if high > low {
@@ -46,7 +47,7 @@ impl Scale {
         Self { spread, low: low - room, high: low + room }
     }
 
-    /// Likewise, with room on both sides.
+    /// Creates the scale from `low` to `high` with a margin at both ends.
     pub(super) fn roomy(spread: Spread, low: f64, high: f64) -> Self {
         let tight = Self::new(spread, low, high);
         match spread {
@@ -71,14 +72,14 @@ impl Scale {
         self.high
     }
 
-    /// In 0..1, cut off at the ends.
+    /// Returns the position of a value in 0..=1. A value outside of the scale gets the position of the nearer end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let (low, high) = (self.spread.bend(self.low), self.spread.bend(self.high));
         let place = (self.spread.bend(value) - low) / (high - low);
         if place.is_nan() { 0.5 } else { place.clamp(0.0, 1.0) }
     }
 
-    /// Round values inside, about `wanted` of them.
+    /// Returns about `wanted` round values within the scale.
     pub(super) fn ticks(&self, wanted: usize) -> Vec<f64> {
         match self.spread {
             Spread::Even => even(self.low, self.high, wanted),
@@ -115,7 +116,9 @@ impl Scale {
         let (first, last) = (from.log10().floor() as i32, self.high.log10().ceil() as i32);
         let mut out = Vec::new();
         for power in (first..=last).filter(|power| power.rem_euclid(stride) == 0) {
-            out.extend(steps.iter().map(|step| step * 10f64.powi(power)).filter(|tick| (from..=self.high).contains(tick)));
+            out.extend(
+                steps.iter().map(|step| step * 10f64.powi(power)).filter(|tick| (from..=self.high).contains(tick)),
+            );
         }
         out
     }
@@ -124,20 +127,22 @@ impl Scale {
 fn even(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let rough = (high - low) / wanted.max(1) as f64;
     let power = 10f64.powf(rough.log10().floor());
-    let step = power * [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough * 0.999).unwrap_or(10.0);
+    let step =
+        power * [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|factor| factor * power >= rough * 0.999).unwrap_or(10.0);
     let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
     (first..=last.min(first + 40)).map(|index| index as f64 * step).collect()
 }
 
-/// What stands at the ticks of an axis.
+/// The form of the numbers at the ticks of an axis.
 #[derive(Clone, Copy)]
 pub(super) enum Labels {
-    /// Numbers in this unit.
+    /// Numbers, divided by this unit.
     Unit(f64),
+    /// Shares, as percentages.
     Percent,
 }
 
-/// The rectangle in which data is drawn.
+/// The rectangle in which data are drawn, and the scales of its two axes.
 pub(super) struct Frame {
     pub(super) left: f64,
     pub(super) top: f64,
@@ -148,7 +153,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Leaves room for ticks left and below and for the titles of both axes.
+    /// Creates a frame that leaves room for the ticks on the left and at the bottom, and for the titles of both axes.
     pub(super) fn new(canvas: &Canvas, x: Scale, y: Scale) -> Self {
         Self { left: 56.0, top: 28.0, right: canvas.width - 16.0, bottom: canvas.height - 44.0, x, y }
     }
@@ -165,7 +170,7 @@ impl Frame {
         self.bottom - self.y.place(value) * (self.bottom - self.top)
     }
 
-    /// Lines and numbers of the vertical axis, its title above.
+    /// Draws the vertical axis: a line and a number for each tick, and the title above.
     pub(super) fn vertical(&self, canvas: &mut Canvas, title: &str, labels: Labels) {
         let ticks = self.y.ticks(4);
         for &tick in &ticks {
@@ -177,9 +182,11 @@ impl Frame {
         canvas.text((0.0, 15.0), title, Anchor::Start, Ink::Muted, Weight::Plain);
     }
 
-    /// Ticks of the horizontal axis, its title below.
+    /// Draws the horizontal axis: its ticks and numbers, and the title below.
     pub(super) fn horizontal(&self, canvas: &mut Canvas, title: &str, labels: Labels) {
-        let ticks = self.x.ticks(5);
+        // Some scales list their ticks from the middle. A label is left out only beside a label to its left.
+        let mut ticks = self.x.ticks(5);
+        ticks.sort_by(f64::total_cmp);
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], Ink::Slate, 1.0);
         let mut end = f64::NEG_INFINITY;
         for &tick in &ticks {
@@ -195,7 +202,7 @@ impl Frame {
         canvas.text((self.right, self.bottom + 39.0), title, Anchor::End, Ink::Muted, Weight::Plain);
     }
 
-    /// Light lines down from the ticks of the horizontal axis, for plots whose rows are names.
+    /// Draws a light vertical line at each tick of the horizontal axis, for plots whose rows have names.
     pub(super) fn columns(&self, canvas: &mut Canvas) {
         for tick in self.x.ticks(5) {
             let x = self.x(tick);
@@ -207,7 +214,11 @@ impl Frame {
 fn label(tick: f64, labels: Labels, all: &[f64]) -> String {
     let shown = |value: f64| {
         let step = all.windows(2).map(|pair| (pair[1] - pair[0]).abs()).fold(f64::INFINITY, f64::min);
-        let digits = if all.len() > 1 { number::places(step, 1).max(number::places(value, 1)) } else { number::places(value, 2) };
+        let digits = if all.len() > 1 {
+            number::places(step, 1).max(number::places(value, 1))
+        } else {
+            number::places(value, 2)
+        };
         let text = number::fixed(value, digits.min(6));
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
     };
@@ -228,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_inside() {
+    fn ticks_are_round_values_within_the_scale() {
         let scale = Scale::new(Spread::Even, 41.07, 41.93);
         let ticks = scale.ticks(5);
         assert!(ticks.len() >= 4 && ticks.iter().all(|tick| (41.07..=41.93).contains(tick)), "{ticks:?}");
@@ -241,7 +252,30 @@ mod tests {
         let scale = Scale::new(Spread::Bent(0.5), -300.0, 300.0);
         assert!((scale.place(0.0) - 0.5).abs() < 1e-12);
         assert!(scale.ticks(5).contains(&0.0));
-        assert_eq!(scale.ticks(5).iter().filter(|tick| **tick > 0.0).count(), scale.ticks(5).iter().filter(|tick| **tick < 0.0).count());
+        assert_eq!(
+            scale.ticks(5).iter().filter(|tick| **tick > 0.0).count(),
+            scale.ticks(5).iter().filter(|tick| **tick < 0.0).count()
+        );
+    }
+
+    #[test]
+    fn both_sides_of_a_bent_axis_have_labels() {
+        let mut canvas = Canvas::new(480.0, 100.0);
+        let bent = Scale::new(Spread::Bent(1.0), -25.0, 25.0);
+        let frame = Frame { left: 6.0, ..Frame::new(&canvas, bent, Scale::new(Spread::Even, 0.0, 1.0)) };
+        frame.horizontal(&mut canvas, "", Labels::Unit(1.0));
+        let texts: Vec<_> = canvas
+            .shapes
+            .iter()
+            .filter_map(|shape| match shape {
+                super::super::canvas::Shape::Text { text, .. } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        let [below, above] = [true, false].map(|below| {
+            texts.iter().filter(|text| text.starts_with(['−', '-']) == below && ![&"0", &""].contains(text)).count()
+        });
+        assert!(below >= 2 && below.abs_diff(above) <= 1, "{texts:?}");
     }
 
     #[test]

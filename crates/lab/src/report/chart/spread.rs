@@ -1,4 +1,4 @@
-//! How a pair's difference came about: over the distribution, over the looks, over time.
+//! Details of a pair's difference: over the distribution, over the looks, and over time.
 
 use super::canvas::{Anchor, Canvas, Weight, thin};
 use super::palette::Ink;
@@ -7,14 +7,18 @@ use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::Pair;
 use crate::report::number;
 
-/// The difference of the distribution functions.
-pub(super) fn ecdf(pair: &Pair) -> Option<Canvas> {
-    let points = thin(&pair.ecdf, 100);
+/// Draws the difference of the distribution functions. `range` has the shortest and the longest time that the target's
+/// other charts show.
+pub(super) fn ecdf(pair: &Pair, range: Option<(f64, f64)>) -> Option<Canvas> {
+    let (low, high) = range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    let shown: Vec<_> = pair.ecdf.iter().copied().filter(|point| (low..=high).contains(&point[0])).collect();
+    let points = thin(&shown, 100);
     let (first, last) = (points.first()?, points.last()?);
+    let (low, high) = range.unwrap_or((first[0], last[0]));
     let reach = points.iter().map(|point| point[1].abs()).fold(0.0, f64::max).max(0.002) * 1.15;
     let mut canvas = Canvas::new(480.0, 250.0);
-    let frame = Frame::new(&canvas, Scale::new(Spread::Even, first[0], last[0]), Scale::new(Spread::Even, -reach, reach));
-    let unit = number::time_unit(last[0]);
+    let frame = Frame::new(&canvas, Scale::new(Spread::Even, low, high), Scale::new(Spread::Even, -reach, reach));
+    let unit = number::time_unit(high);
     frame.vertical(&mut canvas, "share of calls that are faster, difference (%)", Labels::Percent);
     frame.horizontal(&mut canvas, &format!("time for one call ({})", unit.name), Labels::Unit(unit.worth));
     zero(&mut canvas, &frame);
@@ -23,21 +27,40 @@ pub(super) fn ecdf(pair: &Pair) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// What was known at each look.
+/// Returns the largest difference at any look and at any time. The funnel and the series share it as their scale,
+/// because the page shows them side by side.
+fn reach(pair: &Pair, delta: f64) -> f64 {
+    let looks = pair.funnel.iter().filter(|look| look.batches > 0).map(|look| look.difference.reach());
+    let all = looks.chain(means(pair).into_iter().map(f64::abs));
+    all.filter(|value| value.is_finite()).fold(delta * 1.4, f64::max)
+}
+
+/// Returns the means of successive parts of the series, few enough that a chart shows each as a separate point.
+fn means(pair: &Pair) -> Vec<f64> {
+    let chunk = pair.series.len().div_ceil(150).max(1);
+    pair.series.chunks(chunk).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect()
+}
+
+/// Draws the estimate and the interval at each look.
 pub(super) fn funnel(pair: &Pair, delta: f64) -> Option<Canvas> {
-    let looks: Vec<_> = pair.funnel.iter().filter(|look| look.batches > 0 && look.difference.reach().is_finite()).collect();
+    let looks: Vec<_> =
+        pair.funnel.iter().filter(|look| look.batches > 0 && look.difference.reach().is_finite()).collect();
     let (first, last) = (looks.first()?, looks.last()?);
     if looks.len() < 2 {
         return None;
     }
-    let reach = looks.iter().map(|look| look.difference.reach()).fold(delta * 1.4, f64::max);
+    let reach = reach(pair, delta);
     let spread = if delta > 0.0 && reach > 12.0 * delta { Spread::Bent(delta) } else { Spread::Even };
     let mut canvas = Canvas::new(480.0, 250.0);
     let across = Scale::roomy(Spread::Log, first.batches as f64, last.batches as f64);
     let frame = Frame::new(&canvas, across, Scale::roomy(spread, -reach, reach));
     let unit = number::time_unit(if matches!(spread, Spread::Even) { reach } else { delta });
     threshold(&mut canvas, &frame, delta);
-    frame.vertical(&mut canvas, &format!("difference in the mean to p90 ({})", unit.name), Labels::Unit(unit.worth));
+    frame.vertical(
+        &mut canvas,
+        &format!("difference in the mean up to the 90 % quantile ({})", unit.name),
+        Labels::Unit(unit.worth),
+    );
     frame.horizontal(&mut canvas, "batches", Labels::Unit(1.0));
     zero(&mut canvas, &frame);
     let ink = quantiles::ink(pair.verdict);
@@ -52,21 +75,25 @@ pub(super) fn funnel(pair: &Pair, delta: f64) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// The difference in order of time.
+/// Draws the difference over time.
 pub(super) fn series(pair: &Pair, delta: f64) -> Option<Canvas> {
     if pair.series.len() < 2 {
         return None;
     }
-    let chunk = pair.series.len().div_ceil(150);
-    let means: Vec<f64> = pair.series.chunks(chunk).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect();
-    let reach = means.iter().filter(|value| value.is_finite()).fold(delta * 1.4, |most, value| most.max(value.abs()));
+    let means = means(pair);
+    let reach = reach(pair, delta);
     let spread = if delta > 0.0 && reach > 12.0 * delta { Spread::Bent(delta) } else { Spread::Even };
     let mut canvas = Canvas::new(480.0, 250.0);
-    let frame = Frame::new(&canvas, Scale::new(Spread::Even, 0.0, pair.seconds.max(1e-9)), Scale::roomy(spread, -reach, reach));
+    let frame =
+        Frame::new(&canvas, Scale::new(Spread::Even, 0.0, pair.seconds.max(1e-9)), Scale::roomy(spread, -reach, reach));
     let unit = number::time_unit(if matches!(spread, Spread::Even) { reach } else { delta });
     let clock = number::time_unit(pair.seconds * 1e9);
     threshold(&mut canvas, &frame, delta);
-    frame.vertical(&mut canvas, &format!("difference in the mean to p90 ({})", unit.name), Labels::Unit(unit.worth));
+    frame.vertical(
+        &mut canvas,
+        &format!("difference in the mean up to the 90 % quantile ({})", unit.name),
+        Labels::Unit(unit.worth),
+    );
     frame.horizontal(&mut canvas, &format!("time since the start ({})", clock.name), Labels::Unit(clock.worth * 1e-9));
     zero(&mut canvas, &frame);
     let when = |index: usize| (index as f64 + 0.5) / means.len() as f64 * pair.seconds;
@@ -75,7 +102,7 @@ pub(super) fn series(pair: &Pair, delta: f64) -> Option<Canvas> {
     Some(canvas)
 }
 
-/// How much a batch's time tells of the next ones'.
+/// Draws the correlation of the times of batches over their distance.
 pub(super) fn autocorrelation(pair: &Pair) -> Option<Canvas> {
     let lags = &pair.autocorrelation[..pair.autocorrelation.len().min(40)];
     if lags.len() < 2 {
@@ -83,7 +110,8 @@ pub(super) fn autocorrelation(pair: &Pair) -> Option<Canvas> {
     }
     let low = lags.iter().copied().fold(-0.2, f64::min);
     let mut canvas = Canvas::new(480.0, 250.0);
-    let frame = Frame::new(&canvas, Scale::new(Spread::Even, 0.0, lags.len() as f64 + 0.5), Scale::new(Spread::Even, low, 1.0));
+    let frame =
+        Frame::new(&canvas, Scale::new(Spread::Even, 0.0, lags.len() as f64 + 0.5), Scale::new(Spread::Even, low, 1.0));
     frame.vertical(&mut canvas, "correlation", Labels::Unit(1.0));
     frame.horizontal(&mut canvas, "batches apart", Labels::Unit(1.0));
     let noise = 1.96 / (pair.batches.max(1) as f64).sqrt();
@@ -102,7 +130,7 @@ pub(super) fn zero(canvas: &mut Canvas, frame: &Frame) {
     canvas.line(&[(frame.left, frame.y(0.0)), (frame.right, frame.y(0.0))], Ink::Slate, 1.2);
 }
 
-/// What counts as a leak, shaded on both sides of zero.
+/// Shades the differences between −Δ and Δ, which do not count as a leak.
 pub(super) fn threshold(canvas: &mut Canvas, frame: &Frame, delta: f64) {
     if delta <= 0.0 {
         return;

@@ -1,16 +1,21 @@
-//! A drawing as SVG. Colours are classes, so that the page's theme decides them, and text stays text.
+//! Writes a drawing as SVG. Colors are CSS classes, so that the page's theme decides them, and text remains text.
 //!
-//! plotters' own SVG writer would fix each colour and round to whole units; these are also a third of its size.
+//! The SVG back end of plotters would fix each color and round to whole units, and its files are three times as large.
+
+use std::fmt::Write as _;
 
 use super::canvas::{Anchor, Canvas, Point, Shape, Weight};
 use super::palette;
 use crate::report::markup::escape;
-use std::fmt::Write as _;
 
-/// For the inside of a page, which holds the styles.
+/// Returns an SVG element for a page. The page must contain the style sheet of [`palette::style`].
 pub(in crate::report) fn inline(canvas: &Canvas, title: &str) -> String {
-    let mut out =
-        format!("<svg class=\"chart\" role=\"img\" viewBox=\"0 0 {} {}\" aria-label=\"{}\">", canvas.width, canvas.height, escape(title));
+    let mut out = format!(
+        "<svg class=\"chart\" role=\"img\" viewBox=\"0 0 {} {}\" aria-label=\"{}\">",
+        canvas.width,
+        canvas.height,
+        escape(title)
+    );
     for shape in &canvas.shapes {
         draw(&mut out, shape);
     }
@@ -18,13 +23,13 @@ pub(in crate::report) fn inline(canvas: &Canvas, title: &str) -> String {
     out
 }
 
-/// A file by itself, with its title written above the drawing.
+/// Returns a complete SVG file, with the title and the subtitle above the drawing.
 pub(super) fn file(canvas: &Canvas, title: &str, subtitle: &str) -> String {
     let (width, height) = (canvas.width + 2.0 * SIDE, canvas.height + HEAD);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" viewBox=\"-{SIDE} 0 {width} {height}\" width=\"{}\" \
-         height=\"{}\"><title>{}</title><style>{}{STYLE}</style><rect x=\"-{SIDE}\" width=\"100%\" \
-         height=\"100%\" style=\"fill:var(--paper)\"/>\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" role=\"img\" viewBox=\"-{SIDE} 0 {width} \
+         {height}\" width=\"{}\" height=\"{}\"><title>{}</title><style>{}{STYLE}</style><rect x=\"-{SIDE}\" \
+         width=\"100%\" height=\"100%\" style=\"fill:var(--paper)\"/>\
          <text y=\"22\" class=\"f-ink b\" style=\"font-size:15px\">{}</text><text y=\"40\" class=\"f-muted\">{}</text>\
          <g transform=\"translate(0 {HEAD})\">",
         width * 1.5,
@@ -41,11 +46,12 @@ pub(super) fn file(canvas: &Canvas, title: &str, subtitle: &str) -> String {
     out
 }
 
-/// Room beside a drawing that stands alone.
+/// The margin on the left and on the right of a drawing in its own file.
 pub(super) const SIDE: f64 = 14.0;
-/// Room for the title above a drawing that stands alone.
+/// The height of the title and subtitle above a drawing in its own file.
 pub(super) const HEAD: f64 = 50.0;
-const STYLE: &str = "text{font:12px system-ui,sans-serif;stroke:none}.b{font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}";
+const STYLE: &str =
+    "text{font:12px system-ui,sans-serif;stroke:none}.b{font-weight:600}.m{text-anchor:middle}.e{text-anchor:end}";
 
 fn draw(out: &mut String, shape: &Shape) {
     // Writing to a string cannot fail.
@@ -54,7 +60,9 @@ fn draw(out: &mut String, shape: &Shape) {
             let dashes = if *dashed { " stroke-dasharray=\"4 4\"" } else { "" };
             write!(out, "<path class=\"s-{}\" stroke-width=\"{width}\"{dashes} d=\"{}\"/>", ink.name(), path(points))
         }
-        Shape::Area { points, ink, tenths: 10 } => write!(out, "<path class=\"f-{}\" d=\"{}z\"/>", ink.name(), path(points)),
+        Shape::Area { points, ink, tenths: 10 } => {
+            write!(out, "<path class=\"f-{}\" d=\"{}z\"/>", ink.name(), path(points))
+        }
         Shape::Area { points, ink, tenths } => {
             write!(out, "<path class=\"f-{}\" fill-opacity=\".{tenths}\" d=\"{}z\"/>", ink.name(), path(points))
         }
@@ -75,12 +83,20 @@ fn draw(out: &mut String, shape: &Shape) {
                 Weight::Plain => "",
                 Weight::Bold => " b",
             };
-            write!(out, "<text class=\"f-{}{class}{more}\" x=\"{}\" y=\"{}\">{}</text>", ink.name(), tenth(at.0), tenth(at.1), escape(text))
+            write!(
+                out,
+                "<text class=\"f-{}{class}{more}\" x=\"{}\" y=\"{}\">{}</text>",
+                ink.name(),
+                tenth(at.0),
+                tenth(at.1),
+                escape(text)
+            )
         }
     };
 }
 
-/// Steps from point to point, counted in tenths so that rounding never adds up.
+/// Returns the path data with relative coordinates. The points are rounded to tenths before they are subtracted, so
+/// that rounding errors do not accumulate.
 fn path(points: &[Point]) -> String {
     let mut out = String::new();
     let mut last = (0, 0);

@@ -1,4 +1,4 @@
-//! Each class's times as a lying violin with its quartiles, and all of them over one another.
+//! The distribution of each class's times: as a horizontal violin with its quartiles, and as curves in one chart.
 
 use super::canvas::{Anchor, Canvas, Point, Weight, fit};
 use super::kernel;
@@ -7,7 +7,7 @@ use super::scale::{Frame, Labels, Scale, Spread};
 use crate::record::{Class, Timing};
 use crate::report::number;
 
-/// One row for each class.
+/// Draws one violin for each class, in a row of its own.
 pub(super) fn violins(timing: &Timing) -> Option<Canvas> {
     let (low, high) = kernel::range(&timing.classes)?;
     let count = timing.classes.len() as f64;
@@ -19,7 +19,11 @@ pub(super) fn violins(timing: &Timing) -> Option<Canvas> {
     let mut canvas = Canvas::new(480.0, 12.0 + row * count + 48.0);
     let longest = timing.classes.iter().map(|class| class.name.chars().count()).max().unwrap_or(0);
     let left = (longest as f64 * 7.8 + 16.0).clamp(56.0, 150.0);
-    let frame = Frame { left, top: 10.0, ..Frame::new(&canvas, Scale::new(Spread::Even, low, high), Scale::new(Spread::Even, 0.0, 1.0)) };
+    let frame = Frame {
+        left,
+        top: 10.0,
+        ..Frame::new(&canvas, Scale::new(Spread::Even, low, high), Scale::new(Spread::Even, 0.0, 1.0))
+    };
     let unit = number::time_unit(high);
     frame.columns(&mut canvas);
     frame.horizontal(&mut canvas, &format!("time for one call ({})", unit.name), Labels::Unit(unit.worth));
@@ -47,17 +51,18 @@ fn violin(canvas: &mut Canvas, frame: &Frame, class: &Class, (middle, half): Poi
             canvas.line(&ring, Ink::Blue, 1.0);
         }
     }
-    let [low, centre, high] = [0.25, 0.5, 0.75].map(|at| kernel::quantile(class, at));
+    let [low, center, high] = [0.25, 0.5, 0.75].map(|at| kernel::quantile(class, at));
     if let (Some(low), Some(high)) = (low, high) {
         canvas.rectangle((frame.x(low), middle - 3.0), (frame.x(high), middle + 3.0), Ink::Blue, 10);
     }
-    if let Some(centre) = centre {
-        let x = frame.x(centre);
+    if let Some(center) = center {
+        let x = frame.x(center);
         canvas.line(&[(x, middle - 7.0), (x, middle + 7.0)], Ink::Text, 2.0);
     }
 }
 
-/// All classes over one another with their medians. Beyond seven, only the two of the worst pair keep a colour.
+/// Draws the densities and medians of all classes in one chart. If there are more than seven classes, only the two of
+/// the worst pair have a color.
 pub(super) fn densities(timing: &Timing, worst: Option<(&str, &str)>) -> Option<Canvas> {
     let (low, high) = kernel::range(&timing.classes)?;
     let few = timing.classes.len() <= SERIES.len();

@@ -21,7 +21,11 @@ fn sample(verdict: Verdict) -> Pair {
         p_holm: 0.00002,
         confirmed: Some(0.000_2),
         batches: 1024,
-        effects: vec![effect("mean to p90", None, 4.0), effect("p50", Some(0.5), 6.25), effect("p99.9", Some(0.999), 80.0)],
+        effects: vec![
+            effect("mean up to the 90 % quantile", None, 4.0),
+            effect("p50", Some(0.5), 6.25),
+            effect("99.9 % quantile", Some(0.999), 80.0),
+        ],
         raw_mean: Interval::default(),
         bound_ns: 0.3,
         tail_bound_ns: 12.0,
@@ -60,12 +64,21 @@ fn timing(verdicts: &[Verdict]) -> Timing {
 
 #[test]
 fn a_tally_counts_pairs_and_traces_the_worst_first() {
-    let trace = |equal, skipped: Option<&str>| Some(Trace { equal, skipped: skipped.map(str::to_owned), ..Trace::default() });
-    let mut timings =
-        [timing(&[Verdict::NoLeakAbove; 2]), timing(&[Verdict::Leak, Verdict::NoLeakAbove]), timing(&[Verdict::Inconclusive])];
+    let trace =
+        |equal, skipped: Option<&str>| Some(Trace { equal, skipped: skipped.map(str::to_owned), ..Trace::default() });
+    let mut timings = [
+        timing(&[Verdict::NoLeakAbove; 2]),
+        timing(&[Verdict::Leak, Verdict::NoLeakAbove]),
+        timing(&[Verdict::Inconclusive]),
+    ];
     assert_eq!(tally(&timings), "3 targets, 5 pairs of classes: 1 LEAK, 1 INCONCLUSIVE, 3 NO_LEAK_ABOVE.");
-    (timings[0].trace, timings[1].trace, timings[2].trace) = (trace(true, None), trace(false, None), trace(false, Some("not here")));
-    assert!(tally(&timings).ends_with(" The single-stepped traces of 1 targets are equal, those of 1 differ."), "{}", tally(&timings));
+    (timings[0].trace, timings[1].trace, timings[2].trace) =
+        (trace(true, None), trace(false, None), trace(false, Some("not here")));
+    assert!(
+        tally(&timings).ends_with(" The single-stepped traces of 1 target are equal, those of 1 differ."),
+        "{}",
+        tally(&timings)
+    );
 }
 
 #[test]
@@ -73,37 +86,45 @@ fn each_verdict_has_its_sentence() {
     let says = |verdict| spaced(&pair(&sample(verdict), 0.5));
     assert_eq!(
         says(Verdict::NoLeakAbove),
-        "Between “zeros” and “random” there is no difference above 0.3 ns up to the 95 % quantile, none above 12 ns up to the 99.9 % \
-         quantile; a shift of 0.21 ns would have been found nine times in ten."
+        "Between “zeros” and “random” there is no difference above 0.3 ns up to the 95 % quantile, none above 12 ns \
+         up to the 99.9 % quantile; a shift of 0.21 ns would have been found nine times in ten."
     );
     assert_eq!(
         says(Verdict::BelowThreshold),
-        "Between “zeros” and “random” there is a real difference of 6.25 [6.05, 6.45] ns in the 50 % quantile, smaller than the 0.5 ns \
-         that count as a leak."
+        "Between “zeros” and “random” there is a real difference of 6.25 [6.05, 6.45] ns in the 50 % quantile, \
+         smaller than the 0.5 ns that count as a leak."
     );
     assert_eq!(
         says(Verdict::Leak),
-        "“random” differs from “zeros” by 6.25 [6.05, 6.45] ns in the 50 % quantile. It was found (p < 0.0001), found again on fresh data \
-         (p = 0.0002), and lies beyond the threshold of 0.5 ns."
+        "“random” differs from “zeros” by 6.25 [6.05, 6.45] ns in the 50 % quantile. It was found (p < 0.0001), found \
+         again on fresh data (p = 0.0002), and lies beyond the threshold of 0.5 ns."
     );
     assert_eq!(
         says(Verdict::Inconclusive),
-        "Between “zeros” and “random” neither a leak nor its absence could be shown: differences up to 0.3 ns remain possible; a shift of \
-         0.21 ns would have been found nine times in ten. About 1 200 000 more pairs of calls would settle it."
+        "Between “zeros” and “random” neither a leak nor its absence could be shown: differences up to 0.3 ns remain \
+         possible; a shift of 0.21 ns would have been found nine times in ten. About 1 200 000 more pairs of calls \
+         would settle it."
     );
-    assert_eq!(says(Verdict::Invalid), "About “zeros” and “random” nothing may be said: the control for one class against itself fired.");
+    assert_eq!(
+        says(Verdict::Invalid),
+        "The run shows nothing about “zeros” and “random”: the control for one class against itself fired."
+    );
     assert!(says(Verdict::Unmeasurable).contains("too fast for the clock"));
 }
 
 #[test]
-fn an_open_question_says_when_more_would_not_be_known_to_help() {
+fn an_inconclusive_pair_says_that_the_number_of_missing_calls_is_unknown() {
     let open = Pair { more_pairs: None, mde_ns: f64::INFINITY, ..sample(Verdict::Inconclusive) };
     let text = pair(&open, 0.5);
-    assert!(text.contains("would settle it is not known") && text.contains("which shift would have been found is not known"), "{text}");
+    assert!(
+        text.contains("would settle it is not known")
+            && text.contains("the size of a shift that would have been found is not known"),
+        "{text}"
+    );
 }
 
 #[test]
-fn labels_carry_the_bound_only_where_one_was_shown() {
+fn only_the_label_of_no_leak_above_has_a_bound() {
     assert_eq!(spaced(&label(Verdict::NoLeakAbove, Some(0.3))), "NO_LEAK_ABOVE(0.3 ns)");
     assert_eq!(label(Verdict::Leak, Some(0.3)), "LEAK");
 }
@@ -113,47 +134,81 @@ fn targets_sum_up_their_pairs() {
     use Verdict::{Invalid, Leak, NoLeakAbove};
     assert_eq!(
         spaced(&target(&timing(&[NoLeakAbove; 3]))),
-        "The calls of all classes take 41.2 to 41.5 ns (medians). No pair differs by more than 0.3 ns (quantiles up to 95 %), while a \
-         shift of 0.21 ns would have been found nine times in ten."
+        "The calls of all classes take 41.2 to 41.5 ns (medians). No pair differs by more than 0.3 ns (quantiles up \
+         to 95 %), while a shift of 0.21 ns would have been found nine times in ten."
     );
-    assert!(target(&timing(&[NoLeakAbove, Leak, NoLeakAbove])).starts_with("1 of 3 pairs of classes comes to this."));
-    assert!(target(&timing(&[Leak, Leak])).starts_with("All 2 pairs of classes come to this."));
-    assert!(classes(&timing(&[NoLeakAbove, NoLeakAbove, NoLeakAbove, Invalid])).contains("None of the 3 pairs that could be judged"));
+    let text = target(&timing(&[NoLeakAbove, Leak, NoLeakAbove]));
+    assert!(text.starts_with("1 of 3 pairs of classes has this verdict."), "{text}");
+    assert!(target(&timing(&[Leak, Leak])).starts_with("All 2 pairs of classes have this verdict."));
+    assert!(
+        classes(&timing(&[NoLeakAbove, NoLeakAbove, NoLeakAbove, Invalid]))
+            .contains("None of the 3 pairs that could be judged")
+    );
 }
 
 #[test]
-fn traces_name_what_ran() {
-    let equal =
-        Trace { secrets: 8, instructions: 1234, equal: true, instruction_sets: vec!["VAES".into(), "AVX512".into()], ..Trace::default() };
+fn a_trace_is_described_by_its_instruction_sets_and_slow_instructions() {
+    let equal = Trace {
+        secrets: 8,
+        instructions: 1234,
+        equal: true,
+        instruction_sets: vec!["VAES".into(), "AVX512".into()],
+        ..Trace::default()
+    };
     assert_eq!(
         spaced(&trace(&equal)),
-        "The single-stepped traces of 8 inputs are equal: 1234 instructions, the same addresses of code and data in the same order. It ran \
-         VAES and AVX512. No instruction ran whose time depends on its operands."
+        "The single-stepped traces of 8 inputs are equal: 1234 instructions, the same addresses of code and data in \
+         the same order. The code executed VAES and AVX512 instructions. No executed instruction has a time that \
+         depends on its operands."
     );
     let slow = VariableLatency { instruction: "div".into(), place: "tag.rs:7".into(), count: 3, secret: true };
-    let parted = Trace { secrets: 8, divergence: Some("tag.rs:12".into()), variable_latency: vec![slow], ..Trace::default() };
+    let parted =
+        Trace { secrets: 8, divergence: Some("tag.rs:12".into()), variable_latency: vec![slow], ..Trace::default() };
     let text = trace(&parted);
-    assert!(text.contains("part, first at tag.rs:12.") && text.contains("div ran 3 times at tag.rs:7; its operands differ"), "{text}");
-    assert_eq!(trace(&Trace { skipped: Some("not x86-64.".into()), ..Trace::default() }), "There is no trace: not x86-64.");
+    assert!(
+        text.contains("are not all equal: tag.rs:12.")
+            && text.contains("div ran 3 times at tag.rs:7; its operands differ"),
+        "{text}"
+    );
+    assert_eq!(
+        trace(&Trace { skipped: Some("not x86-64.".into()), ..Trace::default() }),
+        "There is no trace: not x86-64."
+    );
 }
 
 #[test]
-fn controls_say_what_failed() {
+fn counts_agree_with_their_nouns() {
+    let one = Trace { secrets: 1, instructions: 1, equal: true, ..Trace::default() };
+    assert!(trace(&one).contains("of 1 input are equal: 1 instruction,"), "{}", trace(&one));
+    let mut small = timing(&[Verdict::NoLeakAbove]);
+    small.length = 1;
+    small.design = Design { pairs_per_batch: 1, looks: vec![1], ..Design::default() };
+    let text = design(&small);
+    assert!(text.starts_with("Input of 1 byte. Batches of 1 pair, looked at after 1 batch;"), "{text}");
+}
+
+#[test]
+fn failed_controls_are_named() {
     let good = Control { passed: true, meant_ns: 2.0, ..Control::default() };
     let mut one = sample(Verdict::NoLeakAbove);
     one.controls = Controls { same: good.clone(), delay: good.clone(), leak: good.clone() };
-    assert!(controls(&one).starts_with("The controls hold"));
+    assert!(controls(&one).starts_with("The controls passed"));
     one.controls.same.passed = false;
     one.controls.leak.passed = false;
-    assert_eq!(controls(&one), "The controls do not hold: one class against itself was found and a known leak was missed.");
+    assert_eq!(
+        controls(&one),
+        "The controls failed: a difference between one class and itself was found and a known leak was missed."
+    );
 }
 
 #[test]
-fn no_sentence_promises_more_than_was_shown() {
-    for verdict in
-        [Verdict::NoLeakAbove, Verdict::BelowThreshold, Verdict::Leak, Verdict::Inconclusive, Verdict::Invalid, Verdict::Unmeasurable]
-    {
-        let text = format!("{}{}{}", pair(&sample(verdict), 0.5), meaning(verdict), label(verdict, None)).to_lowercase();
-        assert!(!text.contains("constant-time") && !text.contains("constant time") && !text.contains("secure"), "{text}");
+fn no_sentence_claims_constant_time_or_security() {
+    for verdict in Verdict::ALL {
+        let text =
+            format!("{}{}{}", pair(&sample(verdict), 0.5), meaning(verdict), label(verdict, None)).to_lowercase();
+        assert!(
+            !text.contains("constant-time") && !text.contains("constant time") && !text.contains("secure"),
+            "{text}"
+        );
     }
 }

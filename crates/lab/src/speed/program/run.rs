@@ -1,4 +1,4 @@
-//! One run of a program.
+//! Runs a program once and measures the run.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,13 +9,13 @@ use std::time::Instant;
 use super::{Command, Error, Program};
 use crate::imp::child::{self, Usage};
 
-/// What a failing program wrote last: so many bytes, so many lines.
+/// The part of a failing program's standard error that is kept: maximum number of bytes, and of lines.
 const TAIL: (u64, usize) = (4096, 8);
 
-/// Peaks this little above the floor are not told from it.
+/// A peak of memory must exceed the floor by this many bytes to be distinguished from the floor.
 const SLACK: u64 = 256 << 10;
 
-/// What was seen of one run.
+/// The measurements of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// Seconds from before the start to after the end.
@@ -23,36 +23,38 @@ pub(crate) struct Seen {
     pub(crate) usage: Usage,
 }
 
-/// Runs programs; holds the file that catches what they say of their failures.
+/// Runs programs. Holds the file that receives their standard error.
 pub(crate) struct Runner {
-    // A file and no pipe: a program that writes much must not wait for a reader.
+    // Standard error goes to a file, because a program that fills a pipe would wait for a reader.
     stderr: File,
     sync: bool,
 }
 
 impl Runner {
     pub(crate) fn new(sync: bool) -> Result<Self, Error> {
-        let stderr = nameless().map_err(|source| Error::System { doing: "making a file for standard error", source })?;
+        let stderr =
+            nameless().map_err(|source| Error::System { doing: "making a file for standard error", source })?;
         Ok(Self { stderr, sync })
     }
 
-    /// Prepares and runs once.
+    /// Runs the preparation, then the program.
     pub(super) fn run(&mut self, program: &Program) -> Result<Seen, Error> {
         self.prepared(program, false)
     }
 
-    /// Runs once, for the largest resident memory in bytes.
+    /// Runs the program once and returns its largest resident memory in bytes.
     pub(super) fn peak(&mut self, program: &Program) -> Result<Option<u64>, Error> {
         let floor = || child::floor().map_err(|source| Error::System { doing: "starting a process", source });
         let before = floor()?;
         let peak = self.prepared(program, true)?.usage.peak;
-        // Other threads may have taken memory, or given it back, meanwhile.
+        // Other threads may have allocated or freed memory in the meantime.
         let floor = before.max(floor()?);
         Ok((peak > floor.saturating_add(SLACK)).then_some(peak))
     }
 
-    /// Runs once, timed, started so that its own peak shows; with the largest resident memory in bytes, where that is above what this process
-    /// itself holds. Starting costs some tenths of a millisecond more than in [`Runner::run`]: for programs that take much longer.
+    /// Runs the program once and returns the measurements with the largest resident memory in bytes, which is `None`
+    /// unless it exceeds the memory of this process. The start by `fork` takes some tenths of a millisecond longer than
+    /// in [`Runner::run`], so this suits programs that run much longer.
     pub(crate) fn whole(&mut self, program: &Program) -> Result<(Seen, Option<u64>), Error> {
         let floor = child::floor().map_err(|source| Error::System { doing: "starting a process", source })?;
         let seen = self.prepared(program, true)?;
@@ -70,9 +72,14 @@ impl Runner {
     }
 
     fn start(&mut self, command: &Command, program: &Program, fork: bool) -> Result<Seen, Error> {
-        let stderr = self.empty().map_err(|source| Error::System { doing: "emptying the file for standard error", source })?;
+        let stderr =
+            self.empty().map_err(|source| Error::System { doing: "emptying the file for standard error", source })?;
         let mut process = command.process();
-        process.stdin(Stdio::null()).stderr(stderr).stdout(if program.output { Stdio::inherit() } else { Stdio::null() });
+        process.stdin(Stdio::null()).stderr(stderr).stdout(if program.output {
+            Stdio::inherit()
+        } else {
+            Stdio::null()
+        });
         process.envs(program.environment.iter().map(|(name, value)| (name, value)));
         if let Some(processor) = program.processor {
             child::held(&mut process, processor);
@@ -96,8 +103,11 @@ impl Runner {
     fn failed(&mut self, command: &Command, status: ExitStatus) -> Error {
         let mut bytes = Vec::new();
         let end = self.stderr.seek(SeekFrom::End(0)).unwrap_or(0);
-        // Whatever cannot be read is not shown: the failure itself is what matters.
-        let _ = self.stderr.seek(SeekFrom::Start(end.saturating_sub(TAIL.0))).and_then(|_| self.stderr.read_to_end(&mut bytes));
+        // A part that cannot be read is left out, because the failure itself matters more.
+        let _ = self
+            .stderr
+            .seek(SeekFrom::Start(end.saturating_sub(TAIL.0)))
+            .and_then(|_| self.stderr.read_to_end(&mut bytes));
         let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text.trim_end().lines().collect();
         let stderr = lines[lines.len().saturating_sub(TAIL.1)..].join("\n");
@@ -129,13 +139,13 @@ impl Command {
     }
 }
 
-/// A file that is gone when it is closed.
+/// Creates a file that disappears when it is closed.
 fn nameless() -> io::Result<File> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("deadpan-lab-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let path = std::env::temp_dir().join(name);
     let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-    // A system that does not remove open files leaves an empty one behind.
+    // A system that does not remove open files keeps an empty file.
     let _ = fs::remove_file(&path);
     Ok(file)
 }

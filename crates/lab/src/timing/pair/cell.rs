@@ -1,12 +1,12 @@
-//! The data of one comparison: times in order of measuring, and the scores of the batches.
+//! The data of one comparison: times in the order of measuring, and the scores of the batches.
 
 use crate::timing::Scale;
 use crate::timing::cuts::{Cuts, Score};
 use crate::timing::effect::Groups;
 
-/// Points of a distribution function that are kept for the picture.
+/// Maximum number of points of the distribution function that are kept for the chart.
 const POINTS: usize = 64;
-/// Lags of the autocorrelation that are kept.
+/// Maximum number of lags of the autocorrelation that are kept.
 const LAGS: usize = 16;
 
 /// The data of one comparison.
@@ -19,25 +19,25 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Turns what was measured so far into cut points and forgets it.
+    /// Chooses the cut points from the times so far and discards these times.
     pub(crate) fn settle(&mut self, step: u32) {
         let mut times = std::mem::take(&mut self.ticks).concat();
         self.cuts = Some(Cuts::new(&mut times, step));
         self.scores.clear();
     }
 
-    /// An empty one with the same cut points.
+    /// Creates an empty cell with the same cut points.
     pub(crate) fn fresh(&self) -> Self {
         Self { cuts: self.cuts.clone(), ..Self::default() }
     }
 
-    /// Where new times go.
+    /// Returns the vectors to which new times are appended.
     pub(crate) fn sides(&mut self) -> [&mut Vec<u32>; 2] {
         let [a, b] = &mut self.ticks;
         [a, b]
     }
 
-    /// Scores the last so many pairs as a batch; before there are cut points they are only kept.
+    /// Scores the last `pairs` pairs as a batch. Without cut points the times are kept and not scored.
     pub(crate) fn score(&mut self, pairs: usize) {
         self.batch = pairs;
         if let Some(cuts) = &self.cuts {
@@ -59,14 +59,14 @@ impl Cell {
         Groups::new(&self.ticks[0], &self.ticks[1], self.batch.max(1), caps, scale.step)
     }
 
-    /// Whether the last quarter of the times lies beyond all cut points.
+    /// Returns whether the median of the last quarter of the times lies beyond all cut points.
     pub(crate) fn blind(&self) -> bool {
         let recent = |times: &[u32]| times[times.len() - times.len() / 4..].to_vec();
         let mut times: Vec<u32> = self.ticks.iter().flat_map(|side| recent(side)).collect();
         self.cuts.as_ref().is_some_and(|cuts| cuts.blind(&mut times))
     }
 
-    /// Of the batches' mean times, which are capped at the 99 % quantile.
+    /// Returns the autocorrelation of the batches' mean times, capped at the 99 % quantile.
     pub(crate) fn autocorrelation(&self) -> Vec<f64> {
         let cap = self.cuts.as_ref().map_or(u32::MAX, |cuts| cuts.caps[1]);
         let mean = |times: &[u32]| times.iter().map(|&time| f64::from(time.min(cap))).sum::<f64>() / times.len() as f64;
@@ -75,8 +75,9 @@ impl Cell {
             .zip(self.ticks[1].chunks(self.batch.max(1)))
             .map(|(a, b)| (mean(a) + mean(b)) / 2.0)
             .collect();
-        let centre = means.iter().sum::<f64>() / means.len().max(1) as f64;
-        let product = |lag: usize| means.iter().zip(&means[lag..]).map(|(x, y)| (x - centre) * (y - centre)).sum::<f64>();
+        let center = means.iter().sum::<f64>() / means.len().max(1) as f64;
+        let product =
+            |lag: usize| means.iter().zip(&means[lag..]).map(|(x, y)| (x - center) * (y - center)).sum::<f64>();
         let variance = product(0);
         if variance <= 0.0 {
             return Vec::new();
@@ -84,7 +85,7 @@ impl Cell {
         (1..=LAGS.min(means.len() / 4)).map(|lag| product(lag) / variance).collect()
     }
 
-    /// The difference of the distribution functions, second side minus first, up to the 99.9 % quantile.
+    /// Returns the difference of the distribution functions, second side minus first, up to the 99.9 % quantile.
     pub(crate) fn ecdf(&self, scale: &Scale) -> Vec<[f64; 2]> {
         let [a, b] = [0, 1].map(|side: usize| {
             let mut times = self.ticks[side].clone();
@@ -97,7 +98,12 @@ impl Cell {
         let mut values: Vec<u32> = a[..a.len() * 999 / 1000].to_vec();
         values.dedup();
         let stride = values.len().div_ceil(POINTS);
-        let share = |times: &[u32], value: u32| times.partition_point(|&time| time <= value) as f64 / times.len() as f64;
-        values.iter().step_by(stride.max(1)).map(|&value| [scale.absolute(f64::from(value)), share(&b, value) - share(&a, value)]).collect()
+        let share =
+            |times: &[u32], value: u32| times.partition_point(|&time| time <= value) as f64 / times.len() as f64;
+        values
+            .iter()
+            .step_by(stride.max(1))
+            .map(|&value| [scale.absolute(f64::from(value)), share(&b, value) - share(&a, value)])
+            .collect()
     }
 }

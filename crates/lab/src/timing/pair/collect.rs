@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
 
-/// What a batch is taken of.
+/// Whether a batch belongs to the comparison or to one of its controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Main,
@@ -23,8 +23,10 @@ impl Lane {
                 return false;
             }
             let pairs = bench.scale.pairs;
-            // Controls take part of a batch each: together less than a third of what the target itself gets.
-            let mut kinds = [(Kind::Main, pairs), (Kind::Same, pairs / 8), (Kind::Delay, pairs / 8), (Kind::Leak, pairs / 16)];
+            // Each control gets a part of a batch. Together, the controls get less than a third of the pairs of the
+            // comparison itself.
+            let mut kinds =
+                [(Kind::Main, pairs), (Kind::Same, pairs / 8), (Kind::Delay, pairs / 8), (Kind::Leak, pairs / 16)];
             self.random.shuffle(&mut kinds);
             for (kind, pairs) in kinds {
                 self.take(bench, kind, pairs.max(2));
@@ -37,7 +39,7 @@ impl Lane {
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
         let begin = Instant::now();
         let [first, second] = self.classes;
-        // The control against itself takes both classes in turn.
+        // The control of the target against itself alternates between the two classes.
         let one = if self.rounds.is_multiple_of(2) { first } else { second };
         let sides = if kind == Kind::Main { [first, second] } else { [one, one] };
         let delays = (kind == Kind::Delay).then_some(self.delay_turns);
@@ -56,7 +58,9 @@ impl Lane {
         } else {
             let order = Order { pairs, repeats: bench.scale.repeats, delays, scale: bench.scale };
             let (run, classes) = bench.target.parts();
-            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| classes[sides[usize::from(second)]].fill(random, input);
+            let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| {
+                classes[sides[usize::from(second)]].fill(random, input)
+            };
             self.batcher.take(run, bench.clock, &order, random, &mut fill, cell.sides());
         }
         cell.score(pairs);

@@ -1,34 +1,36 @@
-//! How far a run has come, and whether it goes on.
+//! Counts the looks of a run and decides whether the run continues.
 
 use crate::record::Look;
 use crate::timing::Settings;
 
-/// So often may the machine change its speed before the run is given up.
+/// Maximum number of times that a run starts again because the machine changed its speed.
 const RESTARTS: u32 = 3;
-/// A run that is still open after its looks may take so many more, if they take no longer than this, in seconds.
+/// Number of further looks for a run that is inconclusive after the planned ones.
 const FURTHER: u32 = 2;
+/// Maximum time of these further looks, in seconds.
 const FURTHER_TAKES: f64 = 0.5;
 
-/// A level is divided among so many tests: a run that begins again, or is still open at the end, may look again.
+/// Returns the number of tests among which the level is divided. The number is twice the planned looks, because a run
+/// may start again or take further looks.
 pub(super) fn tests(settings: &Settings) -> u32 {
     2 * settings.looks
 }
 
-/// How far a run has come.
+/// The progress of a run.
 pub(super) struct Course {
-    /// Looks since it began, or began again.
+    /// Looks since the run started, or last started again.
     pub(super) turn: u32,
-    /// Looks at which the data were tested.
+    /// Looks at which the data were tested, over all starts.
     pub(super) tested: u32,
     /// Findings that did not repeat.
     pub(super) failed: u32,
-    /// Over all looks.
+    /// The smallest p-value so far, corrected for the number of tests.
     pub(super) p: f64,
     pub(super) funnel: Vec<Look>,
     restarts: u32,
     looks: u32,
     tests: u32,
-    /// The seconds of measuring at which the looks were used up.
+    /// Seconds of measuring when the planned looks were done.
     used_up: Option<f64>,
 }
 
@@ -47,12 +49,13 @@ impl Course {
         }
     }
 
-    /// Whether the looks that were planned are used up.
+    /// Returns whether the planned looks are done.
     pub(super) fn over(&self) -> bool {
         self.turn >= self.looks
     }
 
-    /// Goes back to the first look, if all of them may be taken again.
+    /// Returns to the first look. Returns false if the level does not allow all looks again, or if the machine changed
+    /// its speed too often.
     pub(super) fn begin_again(&mut self) -> bool {
         self.restarts += 1;
         let possible = self.restarts <= RESTARTS && self.tested + self.looks <= self.tests;
@@ -63,11 +66,14 @@ impl Course {
         possible
     }
 
-    /// Whether a run whose looks are used up may take another one, which needs `next` seconds after the `measured` ones. A finding that did
-    /// not repeat stays what it is.
+    /// Returns whether a run may take a further look after the planned ones, where `measured` is the time so far and
+    /// `next` that of the next look, in seconds. After a finding that did not repeat there are no further looks.
     pub(super) fn goes_on(&mut self, measured: f64, next: f64) -> bool {
         let since = measured - *self.used_up.get_or_insert(measured);
-        self.failed == 0 && self.turn < self.looks + FURTHER && self.tested < self.tests && since + next <= FURTHER_TAKES
+        self.failed == 0
+            && self.turn < self.looks + FURTHER
+            && self.tested < self.tests
+            && since + next <= FURTHER_TAKES
     }
 }
 
@@ -91,24 +97,24 @@ mod tests {
     }
 
     #[test]
-    fn no_more_tests_are_made_than_the_level_was_divided_among() {
+    fn the_tests_never_outnumber_the_shares_of_the_level() {
         assert!(!after(5, 8).goes_on(0.0, 0.0));
         assert!(after(2, 4).begin_again());
         assert!(!after(2, 5).begin_again());
     }
 
     #[test]
-    fn a_finding_that_did_not_repeat_is_not_measured_away() {
+    fn a_finding_that_did_not_repeat_allows_no_further_looks() {
         let mut course = after(4, 4);
         course.failed = 1;
         assert!(!course.goes_on(0.0, 0.0));
-        // Another speed of the machine is another run.
+        // After a change of the machine's speed, the run starts from nothing.
         assert!(course.begin_again());
         assert_eq!((course.turn, course.failed, course.tested), (0, 0, 4));
     }
 
     #[test]
-    fn a_machine_that_keeps_changing_its_speed_is_given_up() {
+    fn a_run_ends_after_three_changes_of_the_machines_speed() {
         let mut course = after(0, 0);
         assert_eq!([(); 4].map(|()| course.begin_again()), [true, true, true, false]);
     }

@@ -1,16 +1,16 @@
-//! What is known about a pair when its measuring ends.
+//! The results of a pair when its measurement ends.
 
 use crate::record::{Interval, Look, Pair, Verdict};
 use crate::timing::judge::{self, Facts};
 
-/// What is known about a pair when its measuring ends.
+/// The results of a pair when its measurement ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
-    /// Over all looks.
+    /// The p-value over all looks.
     pub(crate) p: f64,
-    /// After Holm's correction.
+    /// The p-value after Holm's correction.
     pub(crate) p_holm: f64,
     /// The p-value on the fresh data on which a finding repeated.
     pub(crate) confirmed: Option<f64>,
@@ -24,11 +24,11 @@ pub(crate) struct Outcome {
     pub(crate) autocorrelation: Vec<f64>,
     pub(crate) ecdf: Vec<[f64; 2]>,
     pub(crate) seconds: f64,
-    /// Every statistic, the raw mean last, each with a 99 % interval of its own.
+    /// The difference of each statistic, the raw mean last, each with a 99 % interval of its own.
     pub(crate) single: Vec<Option<Interval>>,
-    /// The times in which a finding was made, where its size was taken from later ones.
+    /// The times that showed a difference, if the intervals were computed from a repeated measurement.
     pub(crate) earlier: [Vec<u32>; 2],
-    /// All times behind the intervals, where they are kept.
+    /// All times from which the intervals were computed, if the settings keep them.
     pub(crate) times: [Vec<u32>; 2],
 }
 

@@ -1,0 +1,88 @@
+//! The command line that repeats a run. It depends on how the user starts the lab.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::output::quoted;
+
+/// How a user starts the lab, for the command line that repeats a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// By a program that has the lab's commands after these words: `lab` for `deadpan lab timing`.
+    Program(&'static str),
+    /// By a benchmark with `harness = false`, which measures timing and has no commands.
+    Bench,
+}
+
+impl Caller {
+    /// Returns the command line for a shell. `command` is a lab command with its options, for example `timing --quick`.
+    pub(super) fn repeat(self, command: &str) -> String {
+        match self {
+            Self::Program(words) => [&program(), words, command].join(" "),
+            Self::Bench => {
+                let options = command.strip_prefix("timing").unwrap_or(command).trim_start();
+                let package = env::var("CARGO_PKG_NAME").ok();
+                match env::current_exe().ok().as_deref().and_then(bench_name).zip(package) {
+                    Some((bench, package)) => format!("cargo bench -p {package} --bench {bench} -- {options}"),
+                    // Cargo did not start this benchmark.
+                    None => format!("{} {options}", program()),
+                }
+            }
+        }
+    }
+
+    /// Returns the arguments before a lab command, for a program that starts itself.
+    pub(super) fn words(self) -> Vec<String> {
+        match self {
+            Self::Program(words) => words.split_whitespace().map(str::to_owned).collect(),
+            Self::Bench => Vec::new(),
+        }
+    }
+}
+
+/// Returns the program's name as a shell needs it: the bare name if the search path leads to this program, otherwise
+/// the path by which it was called.
+fn program() -> String {
+    let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
+    let name = called.file_name().map(PathBuf::from).unwrap_or_default();
+    let own = env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let path = env::var_os("PATH").unwrap_or_default();
+    // A shell takes the first program of this name.
+    let first = env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| file.is_file());
+    let found = first.and_then(|file| file.canonicalize().ok()).is_some_and(|file| Some(file) == own);
+    quoted(&if found { name } else { called }.to_string_lossy())
+}
+
+/// Returns the name of a benchmark from the path of its program: `timing` for
+/// `target/release/deps/timing-0123456789abcdef`.
+fn bench_name(path: &Path) -> Option<String> {
+    let (name, hash) = path.file_stem()?.to_str()?.rsplit_once('-')?;
+    (hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_benchmark_has_the_name_of_its_manifest() {
+        let name = |path: &str| bench_name(Path::new(path));
+        assert_eq!(name("target/release/deps/my-timing-0123456789abcdef").as_deref(), Some("my-timing"));
+        assert_eq!(name("target/release/timing"), None);
+        assert_eq!(name("target/release/my-timing"), None);
+    }
+
+    #[test]
+    fn a_program_outside_of_the_search_path_is_repeated_as_it_was_called() {
+        let called = env::args().next().unwrap();
+        assert_eq!(Caller::Program("lab").repeat("speed --quick"), format!("{} lab speed --quick", quoted(&called)));
+    }
+
+    #[test]
+    fn a_benchmark_has_options_and_no_commands() {
+        // Cargo sets CARGO_PKG_NAME for tests too.
+        let command = Caller::Bench.repeat("timing --target x --seed 7");
+        assert!(command.starts_with("cargo bench -p deadpan-lab --bench deadpan_lab -- "), "{command}");
+        assert!(command.ends_with(" -- --target x --seed 7"), "{command}");
+    }
+}
