@@ -1,45 +1,102 @@
-//! Sealed bytes as text: PEM around them, written and read in constant memory.
+//! Armor: sealed bytes as text in PEM, written and read in constant memory. docs/format-seal.md defines the form.
 
-use deadpan_base64::STANDARD;
-use deadpan_base64::stream::io::{DecodeReader, EncodeWriter};
 use std::io::{self, BufRead, BufReader, Read, Write};
 
-const BEGIN: &str = "-----BEGIN DEADPAN SEALED FILE-----";
-const END: &str = "-----END DEADPAN SEALED FILE-----";
+use crate::failure::{Exit, Failure};
+use deadpan_base64::STANDARD;
+use deadpan_base64::stream::io::{DecodeReader, EncodeWriter};
+
+const BEGIN: &[u8] = b"-----BEGIN DEADPAN SEALED FILE-----";
+const END: &[u8] = b"-----END DEADPAN SEALED FILE-----";
 const COLUMNS: usize = 64;
-/// Longer lines are read as well, but a line that never ends is not waited for.
-const LONGEST_LINE: usize = 8192;
+/// The maximum length of the first and of the last line, with white space around the marker.
+const LONGEST_MARKER: usize = 256;
+/// The byte order mark, which some editors put at the beginning of a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The armor is not whole.
-#[derive(Debug)]
-pub struct Damaged(&'static str);
+const ANOTHER_COPY: &str = "get another copy of the file";
 
-impl std::fmt::Display for Damaged {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0)
+/// The error for armor that is not complete.
+fn damaged(why: impl Into<String>, hint: &str) -> io::Error {
+    Failure::new(Exit::Data, why, hint).into_io()
+}
+
+/// How many of a file's first bytes [`find`] has to see.
+pub const BEGINNING: usize = 4096;
+
+/// Where armor begins.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// The offset of the line.
+    offset: usize,
+    /// The number of the line, from 1.
+    line: usize,
+    /// Whether text precedes the line.
+    behind_text: bool,
+}
+
+/// Finds the first line of the armor.
+pub fn find(start: &[u8]) -> Option<Beginning> {
+    let mut behind_text = false;
+    for (number, (offset, line)) in (1..).zip(lines(start)) {
+        if line.starts_with(BEGIN) {
+            return Some(Beginning { offset, line: number, behind_text });
+        }
+        behind_text |= !line.is_empty();
     }
+    None
 }
 
-impl std::error::Error for Damaged {}
-
-fn damaged(why: &'static str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, Damaged(why))
+/// Returns a text without the byte order mark, empty lines and quoting in front, so that its first bytes show its kind.
+/// Other bytes are returned as they are.
+pub fn without_front(start: &[u8]) -> &[u8] {
+    let text = lines(start).find(|(_, line)| !line.is_empty()).map_or(start, |(offset, _)| &start[offset..]);
+    if text.starts_with(b"-----BEGIN ") || text.starts_with(b"age-encryption.org/") { text } else { start }
 }
 
-/// Whether this is how armor begins.
-pub fn begins(bytes: &[u8]) -> bool {
-    bytes.starts_with(BEGIN.as_bytes())
+/// The lines of a text, without quoting and white space around them, and their offsets.
+fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut next = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    std::iter::from_fn(move || {
+        let rest = text.get(next..).filter(|rest| !rest.is_empty())?;
+        let length = rest.iter().position(is_line_end).unwrap_or(rest.len());
+        let quoting = rest[..length].iter().take_while(|byte| is_quoting(byte)).count();
+        let line = (next + quoting, trimmed(&rest[quoting..length]));
+        next += length + if rest[length..].starts_with(b"\r\n") { 2 } else { 1 };
+        Some(line)
+    })
 }
 
-/// Bytes that [`begins`] has to see.
-pub const BEGINNING: usize = BEGIN.len();
+/// Returns a line without the white space at its end.
+fn trimmed(line: &[u8]) -> &[u8] {
+    &line[..line.iter().rposition(|byte| !is_space(byte)).map_or(0, |last| last + 1)]
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// White space within a line.
+fn is_space(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t' | 0x0b | 0x0c)
+}
+
+/// The characters that may precede a line: white space, and `>`, with which mail programs quote a text. `>` is not a
+/// symbol of base64.
+fn is_quoting(byte: &u8) -> bool {
+    is_space(byte) || *byte == b'>'
+}
+
+fn is_symbol(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
+}
 
 /// Writes armor. Without [`Armor::finish`] the end is missing.
 pub struct Armor<W: Write>(EncodeWriter<Lines<W>>);
 
 impl<W: Write> Armor<W> {
     pub fn new(mut output: W) -> io::Result<Self> {
-        writeln!(output, "{BEGIN}")?;
+        output.write_all(&[BEGIN, b"\n"].concat())?;
         Ok(Self(EncodeWriter::new(STANDARD, Lines { output, column: 0, text: Vec::new() })))
     }
 
@@ -48,7 +105,7 @@ impl<W: Write> Armor<W> {
         if lines.column > 0 {
             writeln!(lines.output)?;
         }
-        writeln!(lines.output, "{END}")?;
+        lines.output.write_all(&[END, b"\n"].concat())?;
         lines.output.flush()
     }
 }
@@ -97,9 +154,23 @@ impl<W: Write> Write for Lines<W> {
 pub struct Unarmored<R>(DecodeReader<Body<R>>);
 
 impl<R: Read> Unarmored<R> {
-    pub fn new(input: R) -> Self {
+    /// Reads the armor that begins in `input`, where [`find`] found it.
+    ///
+    /// # Errors
+    /// If text stands before the armor. That text is not sealed, so a reader of the text might believe that it is
+    /// authentic.
+    pub fn new(mut input: R, beginning: &Beginning) -> io::Result<Self> {
+        let Beginning { offset, line, behind_text } = *beginning;
+        if behind_text {
+            return Err(damaged(
+                format!("the armor begins in line {line}, and other text stands before it"),
+                "that text is not sealed; remove it, for example with: sed -n '/BEGIN DEADPAN/,/END DEADPAN/p' FILE",
+            ));
+        }
+        io::copy(&mut input.by_ref().take(offset as u64), &mut io::sink())?;
         let input = BufReader::with_capacity(1 << 16, input);
-        Self(DecodeReader::new(STANDARD, Body { input, line: Vec::new(), given: 0, state: State::Begin }))
+        let body = Body { input, line, after_return: false, state: State::Begin };
+        Ok(Self(DecodeReader::new(STANDARD, body)))
     }
 }
 
@@ -108,113 +179,141 @@ impl<R: Read> Read for Unarmored<R> {
         // The decoder's own verdict names no reason, and needs none: the body is not base64.
         self.0.read(target).map_err(|error| match error.get_ref() {
             Some(inner) if inner.is::<deadpan_base64::Error>() => {
-                damaged("the armor is damaged: it is not base64\nhint: get another copy of the file")
+                damaged("the armor is damaged: it is not base64", ANOTHER_COPY)
             }
             _ => error,
         })
     }
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Begin,
-    Body,
+    LineStart,
+    InLine,
     Ended,
 }
 
-/// The symbols between the first and the last line.
+/// Reads the symbols between the first and the last line. The lines may have any length.
 struct Body<R> {
     input: BufReader<R>,
-    line: Vec<u8>,
-    given: usize,
+    /// The number of the line, from 1.
+    line: usize,
+    /// Whether the last byte was a carriage return. A line feed after it does not begin another line.
+    after_return: bool,
     state: State,
 }
 
 impl<R: Read> Body<R> {
-    /// Reads a line without its end; false at the end of the input.
-    fn next(&mut self) -> io::Result<bool> {
-        self.line.clear();
-        self.given = 0;
-        let read = self.input.by_ref().take(LONGEST_LINE as u64 + 2).read_until(b'\n', &mut self.line)?;
-        let length = self.line.trim_ascii_end().len();
-        self.line.truncate(length);
-        if length > LONGEST_LINE {
-            return Err(damaged("the armor is damaged: a line does not end\nhint: get another copy of the file"));
-        }
-        Ok(read > 0)
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        while self.next()? {
-            if !self.line.is_empty() {
-                return Err(damaged("something stands after the end of the armor\nhint: two files were joined, or the file was changed"));
+    /// Makes sure that the buffer is empty only at the end of the input.
+    fn fill(&mut self) -> io::Result<()> {
+        loop {
+            match self.input.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map(|_| ()),
             }
         }
-        self.state = State::Ended;
-        Ok(())
+    }
+
+    /// Passes over the line end at the front.
+    fn end_line(&mut self, end: u8) {
+        self.line += usize::from(end == b'\r' || !self.after_return);
+        self.after_return = end == b'\r';
+        self.input.consume(1);
+    }
+
+    /// Reads the rest of a line, and leaves its line end in the buffer. Used for the first line and for the last, which
+    /// are short. Of a line that is too long, only the beginning is read.
+    fn marker(&mut self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        loop {
+            self.fill()?;
+            let buffer = self.input.buffer();
+            let length = buffer.iter().position(is_line_end).unwrap_or(buffer.len());
+            let length = length.min(LONGEST_MARKER - line.len());
+            if length == 0 {
+                return Ok(trimmed(&line).to_vec());
+            }
+            line.extend_from_slice(&buffer[..length]);
+            self.input.consume(length);
+        }
+    }
+
+    /// Reads the last line, and makes sure that nothing follows it.
+    fn end(&mut self) -> io::Result<()> {
+        if self.marker()? != END {
+            return Err(self.bad_line("it is neither base64 nor the end of the armor"));
+        }
+        loop {
+            self.fill()?;
+            let buffer = self.input.buffer();
+            let Some(&byte) = buffer.first() else { return Ok(()) };
+            if is_line_end(&byte) {
+                self.end_line(byte);
+            } else if is_quoting(&byte) {
+                self.input.consume(1);
+                self.after_return = false;
+            } else {
+                let message = format!("something stands after the end of the armor, in line {}", self.line);
+                return Err(damaged(message, "two files were joined, or the file was changed"));
+            }
+        }
+    }
+
+    fn bad_line(&self, why: &str) -> io::Error {
+        damaged(format!("the armor is damaged in line {}: {why}", self.line), ANOTHER_COPY)
     }
 }
 
 impl<R: Read> Read for Body<R> {
     fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
-        while self.given == self.line.len() && self.state != State::Ended {
-            if !self.next()? {
-                return Err(damaged("the armor ends too early\nhint: the file was cut short; get a whole copy"));
-            }
-            match self.state {
-                State::Begin if self.line == BEGIN.as_bytes() => (self.state, self.given) = (State::Body, self.line.len()),
-                State::Begin => return Err(damaged("the first line of the armor is damaged\nhint: get another copy of the file")),
-                _ if self.line == END.as_bytes() => {
-                    self.end()?;
-                    self.line.clear();
-                    self.given = 0;
-                }
-                _ => {}
-            }
+        if target.is_empty() {
+            return Ok(0);
         }
-        let count = target.len().min(self.line.len() - self.given);
-        target[..count].copy_from_slice(&self.line[self.given..][..count]);
-        self.given += count;
-        Ok(count)
+        loop {
+            if self.state == State::Begin {
+                if self.marker()? != BEGIN {
+                    return Err(self.bad_line("it holds more than the marker -----BEGIN DEADPAN SEALED FILE-----"));
+                }
+                self.state = State::InLine;
+            }
+            if self.state == State::Ended {
+                return Ok(0);
+            }
+            let state = self.state;
+            self.fill()?;
+            let buffer = self.input.buffer();
+            let Some(&first) = buffer.first() else {
+                return Err(damaged("the armor ends too early", "the file was cut short; get a whole copy"));
+            };
+            if is_line_end(&first) {
+                self.end_line(first);
+                self.state = State::LineStart;
+                continue;
+            }
+            if state == State::LineStart && first == b'-' {
+                self.end()?;
+                self.state = State::Ended;
+                continue;
+            }
+            let passed_over = is_space(&first) || state == State::LineStart && is_quoting(&first);
+            let length = buffer.iter().take(target.len()).take_while(|byte| is_symbol(byte)).count();
+            target[..length].copy_from_slice(&buffer[..length]);
+            self.after_return = false;
+            if length > 0 {
+                self.input.consume(length);
+                self.state = State::InLine;
+                return Ok(length);
+            }
+            if !passed_over {
+                let is_header = self.marker()?.contains(&b':');
+                let why = if is_header { "it is a header, and a sealed file has none" } else { "it is not base64" };
+                return Err(self.bad_line(why));
+            }
+            self.input.consume(1);
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn armored(bytes: &[u8], step: usize) -> Vec<u8> {
-        let mut text = Vec::new();
-        let mut armor = Armor::new(&mut text).unwrap();
-        bytes.chunks(step).for_each(|chunk| armor.write_all(chunk).unwrap());
-        armor.finish().unwrap();
-        text
-    }
-
-    #[test]
-    fn is_what_pem_writes_and_reads_back() {
-        for length in [0, 1, 47, 48, 49, 3071, 3072, 3073, 10_000] {
-            let bytes: Vec<u8> = (0..length).map(|index| (index * 7) as u8).collect();
-            let expected = deadpan_base64::pem::encode("DEADPAN SEALED FILE", &bytes).unwrap();
-            for step in [1, 48, 5000] {
-                let text = armored(&bytes, step);
-                assert_eq!(text, expected.as_bytes(), "{length} {step}");
-                let mut back = Vec::new();
-                Unarmored::new(text.as_slice()).read_to_end(&mut back).unwrap();
-                assert_eq!(back, bytes);
-            }
-        }
-    }
-
-    #[test]
-    fn any_cut_and_any_addition_is_refused() {
-        let text = armored(&[7; 100], 100);
-        for cut in 0..text.len() - 1 {
-            assert!(Unarmored::new(&text[..cut]).read_to_end(&mut Vec::new()).is_err(), "{cut}");
-        }
-        let longer = [&text[..], b"x"].concat();
-        assert!(Unarmored::new(longer.as_slice()).read_to_end(&mut Vec::new()).is_err());
-        let dos = String::from_utf8(text).unwrap().replace('\n', "\r\n") + "\r\n \n";
-        Unarmored::new(dos.as_bytes()).read_to_end(&mut Vec::new()).unwrap();
-    }
-}
+mod tests;

@@ -1,13 +1,31 @@
-//! The command line.
+//! The program's command line.
+
+use std::io::{self, Write};
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::plan::Task;
-use crate::{completions, inspect, keygen, keys, lab, list, man, open, pack, random, seal, unpack};
-use clap::{Parser, Subcommand};
+use crate::shown::bytes;
+use crate::suggest::closest;
+use crate::{
+    completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, seal, streams, synonym, unpack,
+};
 
-/// Keeps a straight face: seals files, and nothing about the secret shows, neither in the bytes nor in the time
+/// Seals (encrypts) files and folders with a straight face: neither the bytes nor the time show anything of the secret
 #[derive(Parser)]
 #[command(name = "deadpan", version, max_term_width = 120, arg_required_else_help = true)]
+#[command(after_help = concat!(
+    "Examples:\n",
+    "  deadpan seal report.pdf            report.pdf.dpn, which only you can open\n",
+    "  deadpan open report.pdf.dpn        report.pdf again\n",
+    "  deadpan seal -r alice report.pdf   for Alice, one of your contacts (deadpan keys add)\n",
+    "  deadpan help seal                  what a command does, with examples\n",
+    "\nEnvironment:\n",
+    "  DEADPAN_HOME        the folder of your keys and contacts, usually ~/.config/deadpan\n",
+    "  DEADPAN_PASSPHRASE  the passphrase, where nobody can type it"
+))]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -23,16 +41,60 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Pack(pack::PackCommand),
     Unpack(unpack::UnpackCommand),
+    Picture(picture::PictureArgs),
     Random(random::RandomArgs),
-    /// Measures: does time depend on a secret, and how fast is it?
+    /// Measures speed, and whether run time depends on a secret
     #[command(subcommand)]
     Lab(lab::Command),
     Completions(completions::Completions),
+    Complete(completions::Complete),
     Man(man::Man),
 }
 
+/// Parses the command line. After `--help` or an error of clap, ends the program.
+pub fn parse() -> Result<Cli, Failure> {
+    Cli::try_parse().map_err(|mut error| match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => unknown(word),
+        _ if error.use_stderr() => {
+            // clap proposes `-- -p` for an unknown option, which makes a file of it.
+            if error.kind() == ErrorKind::UnknownArgument {
+                error.remove(ContextKind::Suggested);
+            }
+            error.exit()
+        }
+        _ => help(&error),
+    })
+}
+
+/// Prints the text of `--help` or `--version` and ends the program; fails if it cannot be written.
+fn help(text: &clap::Error) -> Failure {
+    if let Err(failure) = streams::check_stdout() {
+        return failure;
+    }
+    match text.print().and_then(|()| io::stdout().flush()) {
+        Ok(()) => std::process::exit(text.exit_code()),
+        Err(error) => streams::unwritten(&error),
+    }
+}
+
+/// Reports that the command does not exist, and suggests a similar one.
+fn unknown(word: &str) -> Failure {
+    // After `deadpan help`, only `deadpan --help` lists commands.
+    let parent = std::env::args().nth(1).filter(|first| first != word && first != "help");
+    let cli = Cli::command();
+    let command = parent.as_deref().and_then(|name| cli.find_subcommand(name)).unwrap_or(&cli);
+    let within = parent.as_ref().map_or(String::new(), |parent| format!(" {parent}"));
+    let names = command.get_subcommands().filter(|command| !command.is_hide_set()).map(|it| it.get_name().to_owned());
+    let alike = || closest(word, names).map(|name| format!("deadpan{within} {name}"));
+    let hint = match synonym::of(parent.as_deref(), word).map(String::from).or_else(alike) {
+        Some(meant) => format!("did you mean: {meant}"),
+        None => format!("the commands are listed by: deadpan{within} --help"),
+    };
+    Failure::usage(format!("there is no command {}", bytes(word.as_bytes())), hint)
+}
+
 impl Cli {
-    /// Checks what can be checked without looking at any file.
+    /// Checks the arguments as far as possible without accessing any file.
     pub fn plan(self) -> Result<Task, Failure> {
         Ok(Task::Plan(match self.command {
             Command::Keygen(args) => Box::new(args.plan()?),
@@ -43,10 +105,43 @@ impl Cli {
             Command::Inspect(args) => Box::new(args.plan()?),
             Command::Pack(args) => Box::new(args.plan()?),
             Command::Unpack(args) => Box::new(args.plan()?),
+            Command::Picture(args) => args.plan()?,
             Command::Random(args) => Box::new(args.plan()?),
             Command::Completions(plan) => Box::new(plan),
+            Command::Complete(plan) => Box::new(plan),
             Command::Man(plan) => Box::new(plan),
             Command::Lab(command) => return Ok(Task::Lab(command)),
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    fn options<'a>(command: &'a clap::Command, all: &mut Vec<(&'a str, Option<&'a str>)>) {
+        let named =
+            command.get_arguments().filter_map(|argument| Some((argument.get_long()?, argument.get_help_heading())));
+        all.extend(named);
+        command.get_subcommands().for_each(|command| options(command, all));
+    }
+
+    #[test]
+    fn an_option_stands_under_the_same_heading_in_every_command() {
+        let (cli, mut headings) = (Cli::command(), BTreeMap::new());
+        for command in cli.get_subcommands() {
+            let mut all = Vec::new();
+            options(command, &mut all);
+            let is_lab = command.get_name() == "lab";
+            for (name, heading) in all.into_iter().filter(|(name, _)| !is_lab || ["html", "json"].contains(name)) {
+                assert_eq!(*headings.entry(name).or_insert(heading), heading, "--{name}");
+            }
+        }
+        for name in ["output", "force", "sync", "json", "html", "help", "recipient", "identity"] {
+            assert!(headings.get(name).is_none_or(Option::is_none), "--{name}");
+        }
+        assert_eq!(headings["owner"], Some("Folders"));
     }
 }

@@ -1,16 +1,32 @@
-//! `deadpan completions`: what the Tab key knows.
+//! `deadpan completions`: prints a completion script for a shell.
+//!
+//! For bash, zsh and fish the script asks the hidden command `deadpan complete` for the words that may stand at the
+//! cursor. The shell completes file names itself, since it knows its own quotes and `~`. For the other shells the
+//! script is the fixed list that clap generates.
 
-use crate::command::Cli;
-use crate::failure::{Exit, Failure};
-use crate::plan::Plan;
-use crate::report::print;
+mod expected;
+mod line;
+
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-/// Prints completions for a shell
+use crate::command::Cli;
+use crate::failure::{Exit, Failure};
+use crate::home::Home;
+use crate::man;
+use crate::plan::Plan;
+use crate::streams::print;
+use expected::{Expected, Names};
+
+/// Prints the completion script for a shell
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  deadpan completions bash > ~/.local/share/bash-completion/completions/deadpan\n  deadpan completions fish > ~/.config/fish/completions/deadpan.fish"
+    after_help = concat!(
+        "Examples:\n",
+        "  deadpan completions bash > ~/.local/share/bash-completion/completions/deadpan\n",
+        "  deadpan completions zsh > ~/.zfunc/_deadpan         (with fpath+=~/.zfunc before compinit)\n",
+        "  deadpan completions fish > ~/.config/fish/completions/deadpan.fish"
+    )
 )]
 pub struct Completions {
     /// The shell
@@ -19,9 +35,73 @@ pub struct Completions {
 
 impl Plan for Completions {
     fn run(&self) -> Result<Exit, Failure> {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "deadpan", &mut text);
-        print(&String::from_utf8_lossy(&text))?;
+        let script = match self.shell {
+            Shell::Bash => include_str!("completions/deadpan.bash").into(),
+            Shell::Zsh => include_str!("completions/deadpan.zsh").into(),
+            Shell::Fish => include_str!("completions/deadpan.fish").into(),
+            shell => {
+                let mut text = Vec::new();
+                clap_complete::generate(shell, &mut Cli::command(), "deadpan", &mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            }
+        };
+        print(&script)?;
         Ok(Exit::Done)
+    }
+}
+
+/// Prints the words that may stand at the cursor, for the completion scripts
+///
+/// The first line says which files the shell should offer (`files`, `folders` or `nothing`). After a tab follows the
+/// part of the current word before the value (such as `--output=`). Each further line is a word, a tab, and a
+/// description.
+#[derive(Clone, Debug, clap::Args)]
+#[command(hide = true)]
+pub struct Complete {
+    /// The command line up to the cursor, which is split into words as bash does
+    #[arg(long, value_name = "LINE", allow_hyphen_values = true, conflicts_with = "words")]
+    line: Option<String>,
+    /// The end of the line that bash replaces by a completion
+    #[arg(long, value_name = "TEXT", default_value = "", allow_hyphen_values = true)]
+    replaced: String,
+    /// The words after the program's name; the last one is at the cursor
+    #[arg(last = true)]
+    words: Vec<String>,
+}
+
+impl Plan for Complete {
+    fn run(&self) -> Result<Exit, Failure> {
+        let mut words = self.line.as_deref().map_or_else(|| self.words.clone(), line::words);
+        let current = words.pop().unwrap_or_default();
+        let mut cli = Cli::command();
+        cli.build();
+        let expected = Expected::at(&cli, &words, &current);
+        let mut text = format!("{}\t{}\n", expected.files.name(), expected.prefix);
+        for (word, meaning) in expected.offers(&current, known) {
+            // If the word contains one of bash's separators, bash replaces only the part after it.
+            let whole = format!("{}{word}", expected.prefix);
+            let kept = current.strip_suffix(&self.replaced).filter(|_| self.line.is_some());
+            let word = kept.map_or(word.as_str(), |kept| whole.strip_prefix(kept).unwrap_or(&word));
+            text.push_str(&format!("{word}\t{meaning}\n"));
+        }
+        print(&text)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Returns the existing names of this kind. A folder that cannot be read gives no names and no error.
+fn known(names: Names) -> Vec<(String, &'static str)> {
+    let own = |home: &Home| home.own_names().into_iter().map(|name| (name, "own key"));
+    let contacts = |home: &Home| home.contact_names().into_iter().map(|name| (name, "contact"));
+    match (names, Home::find()) {
+        (Names::None, _) => Vec::new(),
+        (Names::Pages, _) => {
+            let pages = man::pages().into_iter().map(|page| (man::short(&page.name).to_owned(), "manual page"));
+            pages.filter(|(name, _)| !name.is_empty()).collect()
+        }
+        (_, Err(_)) => Vec::new(),
+        (Names::Own, Ok(home)) => own(&home).collect(),
+        (Names::Contacts, Ok(home)) => contacts(&home).collect(),
+        (Names::Keys, Ok(home)) => own(&home).chain(contacts(&home)).collect(),
     }
 }

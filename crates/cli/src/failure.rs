@@ -1,13 +1,17 @@
-//! What went wrong: a message that names the file, a hint, and an exit code.
+//! Failures. Each has a message that names the file, a hint, and an exit code.
 
-use crate::shown::shown;
-use crate::window::NotText;
-use deadpan_seal::{Error, Fault, key::KeyError};
+use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What the exit code says. With several files the worst counts, which is the highest.
+use crate::advice;
+use crate::shown::shown;
+use crate::window::NotText;
+use deadpan_seal::{Error, Fault, key::KeyError};
+
+/// The exit code of the program. With several files, the highest counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     #[default]
@@ -18,31 +22,42 @@ pub enum Exit {
     System = 4,
 }
 
-/// A command's examples, and under them the exit codes, for the end of its `--help`.
+/// Returns the end of a command's `--help`: examples, then the exit codes.
 macro_rules! help {
     ($($example:literal),* $(,)?) => {
         concat!(
             "Examples:\n",
             $("  ", $example, "\n",)*
-            "\nExit codes:\n  0  done\n  1  the data are wrong: changed, cut short, or not sealed at all\n  2  usage: something was asked for that cannot be\n",
-            "  3  no key fits, or the passphrase is wrong\n  4  the system failed: a full disk, missing permissions\n",
-            "With several files the highest counts."
+            "\nExit codes:\n  0  done\n",
+            "  1  wrong data: a file is changed, cut short or not sealed; a key or recipient is invalid\n",
+            "  2  usage: the arguments are wrong, or the command cannot do what they ask for\n",
+            "  3  no key fits, or the passphrase is wrong or missing\n",
+            "  4  the system failed: a full disk, missing permissions\n",
+            "With several files, the highest exit code counts."
         )
     };
 }
 pub(crate) use help;
 
-/// Why a command, or its work on one file, ended without a result.
+/// The failure of a command, or of its work on one file.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub exit: Exit,
     pub message: String,
     pub hint: Option<String>,
-    /// What else there is to know.
+    /// Notes with more facts, such as which entries are complete.
     pub notes: Vec<String>,
-    /// The reader of our output went away; that is no news to anybody.
+    /// Whether nothing is printed, because the output has no reader any more.
     pub quiet: bool,
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl Failure {
     pub fn new(exit: Exit, message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -53,43 +68,67 @@ impl Failure {
         Self::new(Exit::Usage, message, hint)
     }
 
-    /// The library's error about a file (or whatever `name` names).
+    /// Returns the failure for an error of the library about `name`. If the library passes on a [`Failure`] of a reader
+    /// (see [`Failure::into_io`]), returns that failure.
     pub fn of(name: &str, error: Error) -> Self {
         match error {
-            Error::Read(error) if error.get_ref().is_some_and(|inner| inner.is::<crate::armor::Damaged>()) => {
-                Self::split(Exit::Data, name, &error.to_string())
-            }
-            Error::Read(error) => Self::io("read", name, &error),
+            Error::Read(error) => match error.downcast::<Self>() {
+                Ok(failure) => failure.about(name),
+                Err(error) => Self::io("read", name, &error),
+            },
             Error::Write(error) => Self::io("write", name, &error),
-            error => Self::split(Exit::from(error.fault()), name, &error.to_string()),
+            error => Self::advised(Exit::from(error.fault()), name, &error, advice::seal::of(&error)),
         }
     }
 
-    /// The library's error about a key.
-    pub fn key(name: &str, error: &KeyError) -> Self {
-        Self::split(Exit::from(error.fault()), name, &error.to_string())
+    /// Returns the failure for an error of the library: about `output` if it could not be written, otherwise about
+    /// `input`.
+    pub fn blame(error: Error, input: &str, output: &str) -> Self {
+        Self::of(if matches!(error, Error::Write(_)) { output } else { input }, error)
     }
 
-    /// The error of packing, unpacking or listing `name`; of an entry by itself, if that is empty. What a sealed input is read through may have an error of its own inside.
+    /// Returns the failure for an error of the library about the key `name`.
+    pub fn key(name: &str, error: &KeyError) -> Self {
+        Self::advised(Exit::from(error.fault()), name, error, advice::key::of(error).map(Cow::Borrowed))
+    }
+
+    /// Returns the failure for an error of a library about `name`, with advice.
+    fn advised(exit: Exit, name: &str, error: &dyn std::error::Error, hint: Option<Cow<'static, str>>) -> Self {
+        let failure =
+            Self { exit, message: error.to_string(), hint: hint.map(Cow::into_owned), notes: Vec::new(), quiet: false };
+        failure.about(name)
+    }
+
+    /// Puts the name of what failed before the message.
+    pub fn about(self, name: &str) -> Self {
+        let message = if name.is_empty() { self.message } else { format!("{name}: {}", self.message) };
+        Self { message, ..self }
+    }
+
+    /// Converts the failure into an error that a reader can return to a library. [`Failure::of`] converts it back.
+    pub fn into_io(self) -> io::Error {
+        io::Error::other(self)
+    }
+
+    /// Returns the failure of packing, unpacking or listing `name`. An empty `name` means that the message names only
+    /// the entry. An error of the reader that opens a sealed input is unwrapped.
     pub fn pack(name: &str, error: deadpan_pack::Error) -> Self {
         match error {
             deadpan_pack::Error::Read(error) => Self::of(name, error.downcast::<Error>().unwrap_or_else(Error::Read)),
             deadpan_pack::Error::Write(error) => Self::io("write", name, &error),
-            deadpan_pack::Error::Entry { verb, path, error } => {
-                let failure = Self::io(verb, &path, &error);
-                let hint = match verb {
-                    "set the owner of" => Some("leave out --owner, or unpack as somebody who may give files away".into()),
-                    "set the extended attributes of" => Some("leave out --xattrs".into()),
-                    _ => failure.hint,
-                };
-                let message = if name.is_empty() { failure.message } else { format!("{name}: {}", failure.message) };
-                Self { message, hint, ..failure }
+            deadpan_pack::Error::Entry { action, path, ref error } => {
+                let failure = Self::io(&action.to_string(), &path, error);
+                let hint = advice::pack::entry(action).map(str::to_owned).or(failure.hint);
+                Self { hint, ..failure }.about(name)
             }
-            error => Self::split(Exit::from(error.fault()), name, &error.to_string()),
+            error => {
+                Self::advised(Exit::from(error.fault()), name, &error, advice::pack::of(&error).map(Cow::Borrowed))
+            }
         }
     }
 
-    /// The system's error: what could not be done (`read`, `write`, `create` …) to what.
+    /// Returns the failure for an error of the system. `verb` says what could not be done to `name`: `read`, `write`,
+    /// `create`.
     pub fn io(verb: &str, name: &str, error: &io::Error) -> Self {
         let (exit, reason, hint) = reason(error);
         let message = match name {
@@ -99,33 +138,26 @@ impl Failure {
         Self { exit, message, hint: Some(hint.into()), notes: Vec::new(), quiet: error.kind() == ErrorKind::BrokenPipe }
     }
 
-    /// As [`Failure::io`], of a path.
+    /// Returns the failure for an error of the system about a path. `verb` says what could not be done to it.
     pub fn path(verb: &str, path: &Path, error: &io::Error) -> Self {
         Self::io(verb, &shown(path), error)
     }
 
-    /// The text of a library's error, with its hint, about a file.
-    pub fn split(exit: Exit, name: &str, text: &str) -> Self {
-        let (message, hint) = text.split_once("\nhint: ").map_or((text, None), |(message, hint)| (message, Some(hint.to_owned())));
-        let message = if name.is_empty() { message.to_owned() } else { format!("{name}: {message}") };
-        Self { exit, message, hint, notes: Vec::new(), quiet: false }
-    }
-
-    /// Says it on standard error.
+    /// Writes message, hint and notes to standard error.
     pub fn say(&self) {
         if self.quiet {
             return;
         }
-        crate::report::say(&format!("error: {}", self.message));
+        crate::console::say(&format!("error: {}", self.message));
         if let Some(hint) = &self.hint {
-            crate::report::say(&format!("hint: {hint}"));
+            crate::console::say(&format!("hint: {hint}"));
         }
         for note in &self.notes {
-            crate::report::say(&format!("note: {note}"));
+            crate::console::say(&format!("note: {note}"));
         }
     }
 
-    /// Says it, as the last thing that the program does.
+    /// Writes the failure to standard error and returns the exit code of the program.
     pub fn end(&self) -> ExitCode {
         self.say();
         if self.quiet {
@@ -135,28 +167,36 @@ impl Failure {
     }
 }
 
-/// A reason in words of our own: exit code, message, hint.
+/// Returns exit code, reason and hint for an error of the system, in Deadpan's words.
 fn reason(error: &io::Error) -> (Exit, String, &'static str) {
     let (exit, reason, hint) = match error.kind() {
         ErrorKind::NotFound => (Exit::Usage, "there is no such file or folder", "check the spelling"),
-        ErrorKind::PermissionDenied => (Exit::System, "permission denied", "check the permissions of the file and of its folder"),
-        ErrorKind::StorageFull => (Exit::System, "the disk is full", "free some space and try again; nothing unfinished was left there"),
-        ErrorKind::QuotaExceeded => (Exit::System, "your quota of the disk is used up", "free some space and try again"),
+        ErrorKind::PermissionDenied => {
+            (Exit::System, "permission denied", "check the permissions of the file and of its folder")
+        }
+        ErrorKind::StorageFull => (Exit::System, "the disk is full", "free some space and try again"),
+        ErrorKind::QuotaExceeded => {
+            (Exit::System, "your quota of the disk is used up", "free some space and try again")
+        }
         ErrorKind::FileTooLarge => {
             (Exit::System, "the file would grow too large", "the file system or a limit (ulimit -f) does not allow it")
         }
         ErrorKind::ReadOnlyFilesystem => (Exit::System, "the file system is read-only", "write somewhere else with -o"),
         ErrorKind::IsADirectory => (Exit::Usage, "it is a folder", "name a file"),
         ErrorKind::NotADirectory => (Exit::Usage, "a part of the path is not a folder", "check the spelling"),
-        ErrorKind::InvalidFilename => (Exit::Usage, "the name is too long or not allowed there", "choose another name with -o"),
-        ErrorKind::BrokenPipe => (Exit::System, "the reader went away", "nothing reads the output any more"),
-        _ if error.get_ref().is_some_and(|inner| inner.is::<NotText>()) => {
-            (Exit::Usage, "a terminal shows text, and these are bytes", "name a file with -o, or send it to another program")
+        ErrorKind::InvalidFilename => {
+            (Exit::Usage, "the name is too long or not allowed there", "choose another name with -o")
         }
+        ErrorKind::BrokenPipe => (Exit::System, "the reader is gone", "no program reads the output any more"),
+        _ if error.get_ref().is_some_and(|inner| inner.is::<NotText>()) => (
+            Exit::Usage,
+            "a terminal shows text, and the data are not text",
+            "name a file with -o, or send it to another program",
+        ),
         _ => {
             let text = error.to_string();
             let text = text.split(" (os error").next().unwrap_or_default().to_lowercase();
-            return (Exit::System, format!("the system says: {text}"), "look at the disk, the device or the network behind it");
+            return (Exit::System, format!("the system says: {text}"), "check the disk, the device or the network");
         }
     };
     (exit, reason.to_owned(), hint)

@@ -1,16 +1,9 @@
-//! Folders on their way into a pack, and out of it.
+//! Options and results of packing folders.
 
 mod target;
 
-pub use target::{Scattered, Target, UnpackArgs};
+pub use target::{Scattered, Target, UnpackArgs, exists};
 
-use crate::failure::{Exit, Failure};
-use crate::input::Input;
-use crate::output::Output;
-use crate::report::say;
-use deadpan_pack::{Job, Notes, Packer, Packing};
-use deadpan_seal::{Error, Source, Taken};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -18,38 +11,85 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How folders are packed.
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::advice;
+use crate::failure::{Exit, Failure};
+use crate::input::Input;
+use crate::output::{Output, OutputArgs, Place};
+use crate::progress::Progress;
+use crate::report::Done;
+use crate::shown::count;
+use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
+use deadpan_seal::{Error, Taken};
+
+/// The heading of the options for folders in the help of each command. Each option names the heading, since a heading
+/// of the whole structure would also apply to the options that a command defines after the structure.
+const FOLDERS: &str = "Folders";
+
+/// The options for packing folders.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Folders")]
 pub struct PackArgs {
-    /// Record the numbers of owners and groups
-    #[arg(long)]
+    /// Record the numeric IDs of owners and groups
+    #[arg(long, help_heading = FOLDERS)]
     owner: bool,
     /// Record extended attributes
-    #[arg(long)]
+    #[arg(long, help_heading = FOLDERS)]
     xattrs: bool,
-    /// The same bytes for the same contents: no times, no owners, holes in files as zeros
-    #[arg(long, conflicts_with = "owner")]
+    /// Make the same archive from the same contents each time: leave out times and owners, and write holes in files as
+    /// zeros
+    #[arg(long, help_heading = FOLDERS, conflicts_with = "owner")]
     deterministic: bool,
-    /// Go on without what cannot be read (within a file, zeros stand in for it), say so, and end with 4
-    #[arg(long)]
+    /// Leave out entries that cannot be read, report them, and exit with 4. Parts of a file that cannot be read become
+    /// zeros
+    #[arg(long, help_heading = FOLDERS)]
     keep_going: bool,
 }
 
 impl PackArgs {
-    /// Begins to pack the folder that `input` is. What is written to `output` is left out, should it lie in that folder.
-    pub fn packer(&self, input: &Input, output: &Output) -> Result<Packer, Failure> {
+    /// Begins to pack the folder `input`. The output is left out if it lies in that folder; drafts of pictures, which
+    /// are no single output, are left out by their names.
+    pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));
-        let except = output.file().metadata().ok().filter(fs::Metadata::is_file).map(|it| (it.dev(), it.ino()));
-        let options =
-            Packing { owner: self.owner, xattrs: self.xattrs, deterministic: self.deterministic, keep_going: self.keep_going, except };
+        let id = |it: fs::Metadata| (it.dev(), it.ino());
+        let written = output.and_then(|output| output.file().metadata().ok()).filter(fs::Metadata::is_file).map(id);
+        // The draft of the output is left out without a note, since its name is temporary. The final name of the
+        // output, or the file behind a stream, is left out with a note.
+        let (except, output) = match output {
+            Some(Output::Partial { partial, .. }) => {
+                let name = |folder| OutputPlace::Name { folder: id(folder), name: partial.name().as_bytes().to_vec() };
+                (written, partial.folder().metadata().ok().map(name))
+            }
+            Some(Output::Stream { .. }) => (None, written.map(|(device, inode)| OutputPlace::File(device, inode))),
+            None => (None, None),
+        };
+        let options = Packing {
+            owner: self.owner,
+            xattrs: self.xattrs,
+            deterministic: self.deterministic,
+            keep_going: self.keep_going,
+            except,
+            output,
+        };
         let name = name_of(path)?;
-        Packer::new(path, name.as_bytes(), options).map_err(|error| failed(&input.shown(), error))
+        Packer::new(path, name.as_bytes(), options).map_err(|error| match self.keep_going {
+            // If the folder itself cannot be read, `--keep-going` has nothing to pack.
+            true => Failure::pack(&input.shown(), error),
+            false => failed(&input.shown(), error),
+        })
+    }
+
+    /// Begins to show the progress of sealing or packing `input`, which may also be a file.
+    pub fn progress(&self, input: &Input) -> Progress {
+        match input.source.path().filter(|_| input.is_folder()) {
+            Some(path) => Progress::of_folder(&input.shown(), path, !self.deterministic),
+            None => Progress::new(&input.shown(), input.length()),
+        }
     }
 }
 
-/// What a folder is called, also if it is named `.` or `..`.
+/// Returns the name of a folder, also if `path` is `.` or `..`.
 pub fn name_of(path: &Path) -> Result<OsString, Failure> {
     let named = |path: &Path| path.file_name().map(OsString::from);
     let name = match named(path) {
@@ -59,55 +99,68 @@ pub fn name_of(path: &Path) -> Result<OsString, Failure> {
     Ok(name.unwrap_or_else(|| "root".into()))
 }
 
-/// Where something made of a folder goes: beside it, with an ending.
+/// Returns the path beside a folder, with this ending.
 pub fn beside(path: &Path, ending: &str) -> Result<PathBuf, Failure> {
     let mut name = name_of(path)?;
     name.push(ending);
     Ok(match path.file_name() {
         Some(_) => path.with_file_name(name),
-        // From within, it would lie in the folder itself.
+        // A path such as `.` would otherwise lead into the folder itself.
+        None if path == Path::new(".") => Path::new("..").join(name),
         None => path.join("..").join(name),
     })
 }
 
-/// A folder that the engine seals.
+/// Returns a note on a result that the user did not name and may not look for: `.` becomes a file beside the folder, so
+/// outside of the current folder.
+pub fn outside(input: &Input, place: &Place, output: &OutputArgs) -> Option<String> {
+    let is_named = output.place().is_some() || input.source.path().is_none_or(|path| path.file_name().is_some());
+    (!is_named && input.is_folder()).then(|| format!("the result is {}; choose another place with -o", place.shown()))
+}
+
+/// Lets the sealing engine read from a packer.
 pub struct Gathered(pub Packer);
 
-impl Source for Gathered {
-    type Rest = Job;
+impl deadpan_seal::Source for Gathered {
+    type Rest = deadpan_pack::Job;
 
-    fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Job>> {
+    fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<deadpan_pack::Job>> {
         let (length, rest) = self.0.take(buffer).map_err(io::Error::other)?;
         Ok(Taken { length, last: self.0.ended(), rest })
     }
 
-    fn complete(rest: Job, bytes: &mut [u8]) -> io::Result<()> {
+    fn complete(rest: deadpan_pack::Job, bytes: &mut [u8]) -> io::Result<()> {
         rest.complete(bytes).map_err(io::Error::other)
     }
 }
 
-/// Says what there is to say. Whether something is missing.
-pub fn tell(notes: &Notes) -> Exit {
-    for note in notes.list() {
-        say(&format!("note: {note}"));
-    }
+/// Returns the result of packing a folder: the notes, and a failure if something is missing.
+pub fn outcome(folder: &str, notes: &Notes) -> Done {
+    let mut texts: Vec<_> = notes.list().iter().map(ToString::to_string).collect();
     if notes.more() > 0 {
-        say(&format!("note: and {} more of that kind", notes.more()));
+        texts.push(count(notes.more(), "more note is not shown", "more notes are not shown"));
     }
-    if notes.incomplete() { Exit::System } else { Exit::Done }
+    let missing = || {
+        Failure::new(
+            Exit::System,
+            format!("{folder} is not complete in the result, since a part of it could not be read"),
+            "the notes name what is missing; make that readable, and try again",
+        )
+    };
+    let failures: Vec<_> = notes.incomplete().then(missing).into_iter().collect();
+    let exit = failures.first().map_or(Exit::Done, |failure| failure.exit);
+    Done { failures, notes: texts, exit, ..Done::default() }
 }
 
-/// An error in packing a folder.
+/// Returns the failure of packing a folder.
 pub fn failed(folder: &str, error: deadpan_pack::Error) -> Failure {
-    let unreadable = matches!(&error, deadpan_pack::Error::Entry { verb: "read", .. });
+    let advice = advice::pack::packing(&error);
     let failure = Failure::pack(folder, error);
-    match unreadable {
-        true => Failure { hint: Some("check its permissions, or leave out what cannot be read with --keep-going".into()), ..failure },
-        false => failure,
-    }
+    Failure { hint: advice.map(str::to_owned).or(failure.hint), ..failure }
 }
 
-/// The engine's error about a pack: that of the pack, if it came from there; of `input` or `output` otherwise.
+/// Returns the failure for an error of the engine. If it contains an error of the packer, the failure is that of the
+/// packer. Otherwise the failure is about `output` if it could not be written, and about `input` if not.
 pub fn blame(error: Error, input: &str, output: &str) -> Failure {
     use deadpan_pack::Error as Packs;
     let of_pack = match error {
@@ -116,14 +169,14 @@ pub fn blame(error: Error, input: &str, output: &str) -> Failure {
         error => Err(error),
     };
     match of_pack {
-        // One file of a folder goes to a stream.
+        // The unpacker itself writes to `output` only if one file is unpacked to a stream.
         Ok(Packs::Write(error)) => Failure::io("write", output, &error),
         Ok(error) => failed(input, error),
-        Err(error) => crate::seal::blame(error, input, output),
+        Err(error) => Failure::blame(error, input, output),
     }
 }
 
-/// A deep tree needs an open folder for each of its levels.
+/// Raises the limit of open files to its maximum: a deep tree needs an open folder for each level.
 pub fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });

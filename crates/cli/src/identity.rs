@@ -1,81 +1,123 @@
-//! What may open a file: keys tried in an order that asks for as little as possible.
+//! The keys and passphrases that may open a file, tried in an order that asks the user as little as possible.
+
+use std::path::{Path, PathBuf};
 
 use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
 use crate::passphrase::Passphrases;
 use crate::sealed::Sealed;
 use crate::shown::shown;
+use crate::suggest::closest;
 use deadpan_seal::key::{Found, KeyError, ProtectedKey};
-use deadpan_seal::{Error, Identity, Kem, Opened, Stanza};
-use std::path::{Path, PathBuf};
+use deadpan_seal::{Error, Identity, Kem, MaxCost, Opened, PublicKey, Stanza};
 
-/// The keys at hand, and who to ask for passphrases.
+/// The private keys to try, and the source of passphrases.
 pub struct Identities {
     list: Vec<Candidate>,
     passphrases: Passphrases,
-    /// Where keys were looked for when none was named.
+    /// The limit on the cost of hashing a file's own passphrase.
+    max_cost: MaxCost,
+    /// The key folder, if the keys come from there because none was named.
     folder: Option<PathBuf>,
 }
 
 struct Candidate {
     name: String,
+    /// The key's file; `None` for a passphrase, and for one of several keys in a file.
+    path: Option<PathBuf>,
     state: State,
 }
 
 enum State {
     Ready(Identity),
-    /// Protected; its kind if the public part beside it tells.
-    Locked(ProtectedKey, Option<Kem>),
+    /// A protected key. Its public part is known if it is in the file beside it.
+    Locked(ProtectedKey, Option<PublicKey>),
 }
 
 impl Identities {
-    /// The named keys, or else all of one's own.
+    /// Reads the named keys, or all of the user's own keys if none is named.
     pub fn collect(named: &[PathBuf], home: &Home, passphrases: Passphrases) -> Result<Self, Failure> {
-        let mut identities = Self { list: Vec::new(), passphrases, folder: named.is_empty().then(|| home.folder.clone()) };
+        let mut identities = Self { folder: named.is_empty().then(|| home.folder.clone()), ..Self::none(passphrases) };
         for name in named {
-            let path = if name.exists() { name.clone() } else { own_path(name, home)? };
+            let path = if home::may_exist(name) { name.clone() } else { own_path(name, home)? };
             identities.add(&path)?;
         }
         if named.is_empty() {
             for own in home.own()? {
-                // One bad file in the key folder is no reason not to try the others.
+                // If a file in the key folder is damaged, the other keys are still tried.
                 identities.add(&own.path).unwrap_or_else(|failure| failure.say());
             }
         }
         Ok(identities)
     }
 
-    /// None yet.
+    /// Starts without any key.
     pub fn none(passphrases: Passphrases) -> Self {
-        Self { list: Vec::new(), passphrases, folder: None }
+        Self { list: Vec::new(), passphrases, max_cost: MaxCost::default(), folder: None }
+    }
+
+    /// Sets another limit on the cost of hashing a file's own passphrase.
+    pub fn within(self, max_cost: MaxCost) -> Self {
+        Self { max_cost, ..self }
     }
 
     fn add(&mut self, path: &Path) -> Result<(), Failure> {
         let name = shown(path);
-        for found in home::read(path)? {
+        let all = home::read(path)?;
+        let is_one = all.len() == 1;
+        let only_public = all.iter().all(|found| matches!(found, Found::Public(_)));
+        for found in all {
             let state = match found {
-                Found::Private(key) => State::Ready(Identity::Key(key)),
-                Found::Protected(key) => State::Locked(key, home::public_of(path).ok().flatten().map(|public| public.kem())),
+                Found::Private(key) => {
+                    if is_one {
+                        home::check_pair(path, key.public());
+                    }
+                    State::Ready(Identity::Key(key))
+                }
+                // The public part beside the file tells the kind of a key only if the file has one key.
+                Found::Protected(key) => {
+                    let public = if is_one { home::public_of(path).ok().flatten() } else { None };
+                    State::Locked(key, public)
+                }
+                // A public key opens no file, so it is skipped.
+                Found::Public(_) if !only_public => continue,
                 Found::Public(_) => {
-                    let hint = "opening takes the private key; this one is for sealing, with -r";
+                    let hint = "open with the private key; a public key is for sealing, with -r";
                     return Err(Failure::usage(format!("{name} is a public key"), hint));
                 }
             };
-            self.list.push(Candidate { name: name.clone(), state });
+            self.list.push(Candidate { name: name.clone(), path: is_one.then(|| path.to_owned()), state });
         }
         Ok(())
     }
 
-    /// A passphrase that is known to be right, to be tried before anything is asked.
+    /// Adds a passphrase that is known to be right. It is tried before any question to the user.
     pub fn know(&mut self, passphrase: deadpan_seal::Passphrase) {
-        self.list.push(Candidate { name: "the passphrase".into(), state: State::Ready(Identity::Passphrase(passphrase)) });
+        let state = State::Ready(Identity::Passphrase(passphrase));
+        self.list.push(Candidate { name: "the passphrase".into(), path: None, state });
     }
 
-    /// Opens the header with whatever fits: first what needs no question, then protected keys, then the file's own passphrase.
+    /// Returns the public keys, as far as they are known without a passphrase.
+    pub fn public_keys(&self) -> Vec<PublicKey> {
+        let public = |candidate: &Candidate| match &candidate.state {
+            State::Ready(Identity::Key(key)) => Some(key.public().clone()),
+            State::Ready(_) => None,
+            State::Locked(_, public) => public.clone(),
+        };
+        self.list.iter().filter_map(public).collect()
+    }
+
+    /// Returns the source of passphrases.
+    pub fn passphrases(&self) -> &Passphrases {
+        &self.passphrases
+    }
+
+    /// Opens the header with the first identity that fits: first those that need no passphrase, then protected keys,
+    /// then the file's own passphrase.
     pub fn open(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Opened, Failure> {
         let ready: Vec<_> = self.list.iter().filter_map(|candidate| candidate.ready_for(&sealed.stanzas)).collect();
         let none = match sealed.header.clone().open(&ready) {
-            Err(error @ (Error::NoKeyFits(_) | Error::WrongPassphrase)) => error,
+            Err(error @ (Error::NoKeyFits(_) | Error::WrongPassphrase | Error::TooCostly(_))) => error,
             result => return result.map_err(|error| Failure::of(name, error)),
         };
         let mut refused = None;
@@ -90,37 +132,46 @@ impl Identities {
                 Err(failure) => return Err(failure),
             }
         }
-        if sealed.stanzas.iter().any(Stanza::is_passphrase) {
-            match self.open_by_passphrase(name, sealed) {
-                Ok(Some(opened)) => return Ok(opened),
-                Ok(None) => {}
-                Err(failure) => return Err(failure),
+        if let Some(cost) = sealed.stanzas.iter().find_map(Stanza::cost) {
+            // If the cost is above the limit, the user is not asked for a passphrase.
+            if !self.max_cost.allows(cost) {
+                return Err(Failure::of(name, Error::TooCostly(cost)));
+            }
+            match self.open_by_passphrase(name, sealed)? {
+                Some(opened) => return Ok(opened),
+                None => refused = refused.or_else(|| Some(not_given(name))),
             }
         }
         Err(refused.unwrap_or_else(|| self.none_fits(name, none)))
     }
 
     fn open_by_passphrase(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Option<Opened>, Failure> {
-        let opened =
-            self.passphrases.unlock(name, |passphrase| match sealed.header.clone().open(&[Identity::Passphrase(passphrase.clone())]) {
+        let max_cost = self.max_cost;
+        let opened = self.passphrases.unlock(name, |passphrase| {
+            let passphrase = passphrase.clone().with_max_cost(max_cost);
+            match sealed.header.clone().open(&[Identity::Passphrase(passphrase.clone())]) {
                 Err(Error::WrongPassphrase | Error::NoKeyFits(_)) => Ok(None),
-                result => result.map(|opened| Some((opened, passphrase.clone()))).map_err(|error| Failure::of(name, error)),
-            })?;
+                result => result.map(|opened| Some((opened, passphrase))).map_err(|error| Failure::of(name, error)),
+            }
+        })?;
         Ok(opened.map(|(opened, passphrase)| {
-            // The next file may have the same.
+            // The next file may have the same passphrase.
             self.know(passphrase);
             opened
         }))
     }
 
-    /// No key fits: in the library's words, with what was tried.
+    /// Returns the library's error, with a hint that names the keys that were tried.
     fn none_fits(&self, name: &str, error: Error) -> Failure {
         let mut failure = Failure::of(name, error);
         failure.exit = Exit::Key;
         let tried: Vec<_> = self.list.iter().map(|candidate| candidate.name.as_str()).collect();
         failure.hint = Some(match (&self.folder, tried.is_empty()) {
             (Some(folder), true) => format!("there is no key in {}; name yours with -i", shown(folder)),
-            (_, _) => format!("tried {}; name the right key with -i, or ask the sender who it was sealed to", tried.join(", ")),
+            (_, _) => format!(
+                "tried {}; name the right key with -i, or ask the sender who it was sealed to",
+                tried.join(", ")
+            ),
         });
         failure
     }
@@ -135,10 +186,10 @@ impl Candidate {
         }
     }
 
-    /// The key, if it was locked until now and may fit.
+    /// Unlocks the key with its passphrase. Returns `None` if it is unlocked already, or cannot fit.
     fn unlock(&mut self, stanzas: &[Stanza], passphrases: &Passphrases) -> Result<Option<Identity>, Failure> {
-        let State::Locked(locked, kem) = &self.state else { return Ok(None) };
-        if !fits(*kem, stanzas) {
+        let State::Locked(locked, public) = &self.state else { return Ok(None) };
+        if !fits(public.as_ref().map(PublicKey::kem), stanzas) {
             return Ok(None);
         }
         let key = passphrases.unlock(&self.name, |passphrase| match locked.unlock(passphrase) {
@@ -146,7 +197,8 @@ impl Candidate {
             Err(KeyError::WrongPassphrase) => Ok(None),
             Err(error) => Err(Failure::key(&self.name, &error)),
         })?;
-        let Some(key) = key else { return Ok(None) };
+        let key = key.ok_or_else(|| not_given(&self.name))?;
+        self.path.iter().for_each(|path| home::check_pair(path, key.public()));
         self.state = State::Ready(Identity::Key(key.clone()));
         Ok(Some(Identity::Key(key)))
     }
@@ -157,17 +209,37 @@ fn fits(kem: Option<Kem>, stanzas: &[Stanza]) -> bool {
     stanzas.iter().any(|stanza| matches!(stanza, Stanza::Key(other) if kem.is_none_or(|kem| kem == *other)))
 }
 
-/// The file of one's own key, by its name.
+/// Returns the failure for an empty answer to the question for a passphrase.
+fn not_given(what: &str) -> Failure {
+    Failure::new(
+        Exit::Key,
+        format!("no passphrase was given for {what}"),
+        "type the passphrase, or name a key that needs none with -i",
+    )
+}
+
+/// Returns the file of the own key with this name.
 fn own_path(name: &Path, home: &Home) -> Result<PathBuf, Failure> {
-    if let Some(path) =
-        name.to_str().filter(|name| home::check_name(name).is_ok()).map(|name| home.own_path(name)).filter(|path| path.exists())
+    if let Some(path) = name
+        .to_str()
+        .filter(|name| home::check_name(name).is_ok())
+        .map(|name| home.own_path(name))
+        .filter(|path| path.exists())
     {
         return Ok(path);
     }
-    if name.to_string_lossy().starts_with("AGE-SECRET-KEY-") {
-        let hint = "everybody on this machine can see arguments; put it into a file, and treat this key as known";
-        return Err(Failure::usage("a private key as an argument", hint));
-    }
-    let message = format!("no key {}: there is no such file, and no own key of that name in {}", shown(name), shown(&home.folder));
-    Err(Failure::usage(message, "list the names with: deadpan keys"))
+    home.refuse_contact(
+        &name.to_string_lossy(),
+        "opening takes the private key, which only the contact has; name one of your own keys",
+    )?;
+    let message = format!(
+        "no key {}: there is no such file, and no own key of that name in {}",
+        shown(name),
+        shown(&home.folder)
+    );
+    let hint = match closest(&name.to_string_lossy(), home.own_names()) {
+        Some(name) => format!("did you mean {name}? `deadpan keys` lists the names"),
+        None => "list the names with: deadpan keys".into(),
+    };
+    Err(Failure::usage(message, hint))
 }

@@ -1,12 +1,17 @@
-//! What is read: a file, a pipe, standard input.
+//! Inputs: a file, a pipe, standard input.
 
-use crate::failure::Failure;
-use crate::shown::shown;
 use std::fs::{File, Metadata};
+use std::io::{self, IsTerminal, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// An input as it is named on the command line.
+use crate::console::say;
+use crate::failure::Failure;
+use crate::shown::shown;
+use crate::streams;
+use deadpan_seal::Error;
+
+/// An input as the command line names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     Stdin,
@@ -14,12 +19,12 @@ pub enum Source {
 }
 
 impl Source {
-    /// `FILE…`, where none at all means standard input.
+    /// Returns the inputs that `FILE…` names. No FILE means standard input.
     pub fn all(files: Vec<PathBuf>) -> Result<Vec<Self>, Failure> {
         let mut sources: Vec<_> =
             files.into_iter().map(|file| if file == Path::new("-") { Self::Stdin } else { Self::File(file) }).collect();
         if sources.iter().filter(|source| **source == Self::Stdin).count() > 1 {
-            return Err(Failure::usage("standard input can be read once only", "name - once"));
+            return Err(Failure::usage("standard input can be read only once", "name - once"));
         }
         if sources.is_empty() {
             sources.push(Self::Stdin);
@@ -42,11 +47,11 @@ impl Source {
     }
 }
 
-/// Which file a file is, whatever its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identity(u64, u64);
+/// The device and the inode number of a file. Two paths with the same id lead to the same file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId(u64, u64);
 
-impl Identity {
+impl FileId {
     pub fn of(metadata: &Metadata) -> Self {
         Self(metadata.dev(), metadata.ino())
     }
@@ -57,7 +62,7 @@ pub struct Input {
     pub source: Source,
     pub file: File,
     pub metadata: Metadata,
-    /// Whether it can be read at any position from several threads: a regular file, opened by name.
+    /// Whether several threads can read it at any position: it is a regular file that was opened by name.
     pub positioned: bool,
 }
 
@@ -66,20 +71,31 @@ impl Input {
         let name = source.shown();
         let failed = |error| Failure::io("read", &name, &error);
         let file = match source {
-            Source::Stdin => File::from(rustix::stdio::stdin().try_clone_to_owned().map_err(failed)?),
+            Source::Stdin => streams::stdin()?,
             Source::File(path) => File::open(path).map_err(failed)?,
         };
         let metadata = file.metadata().map_err(failed)?;
         if metadata.file_type().is_fifo() {
             widen(&file);
         }
-        // Standard input may be a file that somebody has read half of; its position counts, and only a stream respects it. A length of 0 may
-        // be one of the system's files whose contents are made when they are read.
+        // Standard input can be a file at a later position than its start, so it is read as a stream. A file of length
+        // 0 can be a file in /proc, whose contents are made when they are read.
         let positioned = metadata.is_file() && metadata.len() > 0 && *source != Source::Stdin;
         Ok(Self { source: source.clone(), file, metadata, positioned })
     }
 
-    /// Refuses a folder where only a file will do.
+    /// Prints a note that the program waits for input, if the input is the terminal.
+    pub fn announce(&self) {
+        if self.is_terminal() {
+            say("note: reading from the terminal; name a FILE instead, or end the input with Ctrl-D");
+        }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.source == Source::Stdin && self.file.is_terminal()
+    }
+
+    /// Returns an error with this hint if the input is a folder.
     pub fn file_only(self, hint: &str) -> Result<Self, Failure> {
         match self.is_folder() {
             true => Err(Failure::usage(format!("{} is a folder", self.shown()), hint)),
@@ -95,13 +111,43 @@ impl Input {
         self.source.shown()
     }
 
-    /// Bytes in it, where that is known.
+    /// Returns a reader of the data. A file is read up to the length that it had when it was opened. If it becomes
+    /// shorter meanwhile, reading fails.
+    pub fn reader(&self) -> Reader<'_> {
+        Reader { file: &self.file, left: self.positioned.then_some(self.metadata.len()) }
+    }
+
+    /// Returns the length of the input, if it is known.
     pub fn length(&self) -> Option<u64> {
         self.metadata.is_file().then_some(self.metadata.len())
     }
 }
 
-/// Has a pipe hold a mebibyte: with the usual 64 KiB, the two ends mostly wait for each other. Where it is not allowed, it stays as it is.
+/// A reader of an input's data.
+pub struct Reader<'a> {
+    file: &'a File,
+    /// The number of bytes that the file must still have, if its length is known.
+    left: Option<u64>,
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Some(left) = self.left else { return self.file.read(buffer) };
+        let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        if most == 0 {
+            return Ok(0);
+        }
+        let read = self.file.read(&mut buffer[..most])?;
+        if read == 0 {
+            return Err(Failure::of("", Error::Shrank).into_io());
+        }
+        self.left = Some(left - read as u64);
+        Ok(read)
+    }
+}
+
+/// Enlarges a pipe to a mebibyte: with the usual 64 KiB, reader and writer mostly wait for each other. If the system
+/// refuses, the pipe stays as it is.
 pub fn widen(pipe: &File) {
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);

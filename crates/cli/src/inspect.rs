@@ -1,32 +1,37 @@
-//! `deadpan inspect`: what a sealed file shows to anybody.
+//! `deadpan inspect`: shows what everybody can see of a sealed file.
 
 mod layout;
 
-use crate::failure::{Exit, Failure, help};
-use crate::input::{Input, Source};
-use crate::plan::Plan;
-use crate::recipient::mode_name;
-use crate::report::{print, say};
-use crate::sealed::Sealed;
-use deadpan_seal::floe::Segments;
-use deadpan_seal::{Mode, Stanza};
-use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Shows what a sealed file is, without any key
+use serde_json::{Value, json};
+
+use crate::failure::{Exit, Failure, help};
+use crate::input::{Input, Source};
+use crate::mode::mode_name;
+use crate::names::{joined, with_file};
+use crate::plan::Plan;
+use crate::report;
+use crate::sealed::Sealed;
+use crate::shown::count;
+use crate::streams::print;
+use deadpan_seal::floe::Segments;
+use deadpan_seal::{Mode, Stanza};
+
+/// Shows what can be seen of a sealed file without a key: recipients, sizes, mode
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!("deadpan inspect report.pdf.dpn", "deadpan inspect --json *.dpn"))]
 pub struct InspectArgs {
-    /// Print JSON, an object a line
+    /// Print JSON, one object per line
     #[arg(long)]
     json: bool,
-    /// What to look at; - or nothing is standard input
+    /// The sealed files to look at; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
-/// Files to look at.
+/// A validated `deadpan inspect`.
 pub struct Inspect {
     json: bool,
     sources: Vec<Source>,
@@ -44,16 +49,16 @@ impl Plan for Inspect {
         for source in &self.sources {
             match View::of(source) {
                 Ok(view) => {
-                    print(&if self.json { format!("{}\n", view.json()) } else { view.text() })?;
+                    print(&if self.json { format!("{}\n", view.json(source)) } else { view.text() })?;
                     if let (false, Err(why)) = (self.json, &view.layout) {
-                        say(&format!("error: {}: {why}\nhint: get a whole copy of the file", view.name));
+                        Failure::new(Exit::Data, format!("{}: {why}", view.name), "get a whole copy of the file").say();
                     }
                     worst = worst.max(view.exit());
                 }
                 Err(failure) => {
                     worst = worst.max(failure.exit);
                     if self.json {
-                        print(&format!("{}\n", failed(&source.shown(), &failure)))?;
+                        print(&format!("{}\n", report::failed("inspect", source, &failure)))?;
                     } else {
                         failure.say();
                     }
@@ -64,7 +69,7 @@ impl Plan for Inspect {
     }
 }
 
-/// What one file shows.
+/// The visible facts about one file.
 struct View {
     name: String,
     armored: bool,
@@ -74,7 +79,7 @@ struct View {
     slack: u64,
     metadata: u64,
     payload: u64,
-    /// How the payload lies in segments, or why that cannot be.
+    /// The segments of the payload, or the reason why its length is impossible.
     layout: Result<Segments, &'static str>,
 }
 
@@ -82,9 +87,11 @@ impl View {
     fn of(source: &Source) -> Result<Self, Failure> {
         let input = Input::open(source)?.file_only("name a sealed file")?;
         let name = input.shown();
-        let sealed = Sealed::read(&name, &input.file)?;
+        input.announce();
+        let sealed = Sealed::of(&input)?;
         let header = &sealed.header;
-        let (version, length, slack, metadata) = (header.version(), header.length(), header.slack(), header.metadata_length());
+        let (version, length, slack, metadata) =
+            (header.version(), header.length(), header.slack(), header.metadata_length());
         let (armored, stanzas) = (sealed.armored, sealed.stanzas.clone());
         let whole = input.length().filter(|_| input.positioned && !armored);
         let (payload, layout) = layout::read(sealed.payload, whole.map(|whole| (&input.file, length, whole)))
@@ -96,7 +103,7 @@ impl View {
         if self.layout.is_ok() { Exit::Done } else { Exit::Data }
     }
 
-    /// What the whole file is: as weak as its weakest key.
+    /// Returns the mode of the whole file, which is that of its weakest key.
     fn mode(&self) -> Option<&'static str> {
         let modes: Vec<_> = self.stanzas.iter().filter_map(Stanza::mode).collect();
         let weakest = [Mode::Ecc, Mode::Pqc, Mode::Hybrid].into_iter().find(|mode| modes.contains(mode));
@@ -112,32 +119,42 @@ impl View {
                 Stanza::Key(kem) => writeln!(text, "  recipient    {} key ({})", kem.name(), mode_name(kem.mode())),
                 Stanza::Passphrase(cost) | Stanza::Session(cost) => {
                     let memory = cost.memory / 1024;
-                    let what = if matches!(stanza, Stanza::Session(_)) { "passphrase of a session" } else { "passphrase" };
-                    writeln!(text, "  recipient    {what} (Argon2id: {memory} MiB, {} passes, {} lanes)", cost.passes, cost.lanes)
+                    let what =
+                        if matches!(stanza, Stanza::Session(_)) { "passphrase of a session" } else { "passphrase" };
+                    let passes = count(cost.passes.into(), "pass", "passes");
+                    let lanes = count(cost.lanes.into(), "lane", "lanes");
+                    writeln!(text, "  recipient    {what} (Argon2id: {memory} MiB, {passes}, {lanes})")
                 }
             };
         }
-        let _ = writeln!(text, "  header       {} bytes, {} of them metadata, {} free", self.header, self.metadata, self.slack);
+        let bytes = |number| count(number, "byte", "bytes");
+        let _ = writeln!(
+            text,
+            "  header       {}, {} of them encrypted metadata, {} unused",
+            bytes(self.header),
+            self.metadata,
+            self.slack
+        );
         let _ = match &self.layout {
             Ok(layout) => writeln!(
                 text,
-                "  payload      {} bytes in {} segments of {}\n  data         {} bytes, with padding if there is any\n  size         consistent",
-                self.payload,
-                layout.count(),
-                layout.segment_length(),
-                layout.data()
+                "  payload      {} in {} of up to {}\n  data         {}, with padding if there is any\n  \
+                size         consistent",
+                bytes(self.payload),
+                count(layout.count(), "segment", "segments"),
+                bytes(layout.segment_length()),
+                bytes(layout.data())
             ),
-            Err(why) => writeln!(text, "  payload      {} bytes\n  size         not consistent: {why}", self.payload),
+            Err(why) => writeln!(text, "  payload      {}\n  size         not consistent: {why}", bytes(self.payload)),
         };
         text
     }
 
-    fn json(&self) -> Value {
+    fn json(&self, source: &Source) -> Value {
         let layout = self.layout.as_ref().ok();
-        json!({
+        let fields = json!({
             "schema": 1,
             "command": "inspect",
-            "file": self.name,
             "version": self.version,
             "armored": self.armored,
             "mode": self.mode(),
@@ -152,7 +169,8 @@ impl View {
             "consistent": layout.is_some(),
             "error": self.layout.as_ref().err(),
             "exit": self.exit() as u8,
-        })
+        });
+        joined(with_file(source), fields)
     }
 }
 
@@ -161,11 +179,13 @@ fn stanza(stanza: &Stanza) -> Value {
         Stanza::Key(kem) => json!({ "type": "key", "kem": kem.name(), "id": kem.id(), "mode": mode_name(kem.mode()) }),
         Stanza::Passphrase(cost) | Stanza::Session(cost) => {
             let session = matches!(stanza, Stanza::Session(_));
-            json!({ "type": "passphrase", "session": session, "memory_kib": cost.memory, "passes": cost.passes, "lanes": cost.lanes })
+            json!({
+                "type": "passphrase",
+                "session": session,
+                "memory_kib": cost.memory,
+                "passes": cost.passes,
+                "lanes": cost.lanes,
+            })
         }
     }
-}
-
-fn failed(name: &str, failure: &Failure) -> Value {
-    json!({ "schema": 1, "command": "inspect", "file": name, "error": failure.message, "hint": failure.hint, "exit": failure.exit as u8 })
 }

@@ -1,37 +1,47 @@
-//! `deadpan keygen`: a new key of one's own.
+//! `deadpan keygen`: makes a key.
 
-use crate::failure::{Exit, Failure, help};
-use crate::home::{self, Home};
-use crate::passphrase::{PassphraseArgs, Passphrases};
-use crate::plan::Plan;
-use crate::recipient::ModeArg;
-use crate::report::{Done, Report, say};
-use crate::shown::shown;
-use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Makes a key
+use serde_json::{Map, json};
+
+use crate::console::say;
+use crate::failure::{Exit, Failure, help};
+use crate::home::{self, Home};
+use crate::mode::{ModeArg, mode_name};
+use crate::names::put_name;
+use crate::output::Place;
+use crate::partial::{folder_of, no_folder};
+use crate::passphrase::{NO_TERMINAL, PassphraseArgs, Passphrases};
+use crate::plan::Plan;
+use crate::report::{Done, Report};
+use crate::shown::shown;
+use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
+
+/// Makes a key pair: a private key, which opens files, and its public key, which seals them
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan keygen                                      a hybrid key, in your key folder",
-    "deadpan keygen --mode pqc --level 1024 -o work.key  an ML-KEM-1024 key, in work.key and work.pub",
-    "deadpan keygen --no-passphrase                      for programs that run unattended"
+    "deadpan keygen -o ~/.config/deadpan/work.key        a second own key, named work, in the same folder",
+    "deadpan keygen --mode pqc --level 1024 -o far.key   an ML-KEM-1024 key, in far.key and far.pub",
+    "deadpan keygen --no-passphrase -o cron.key          for programs that run unattended"
 ))]
 pub struct KeygenArgs {
-    /// What the key is to protect from
+    /// The kind of key
     #[arg(long, default_value = "hybrid", value_name = "MODE")]
     mode: ModeArg,
-    /// The elliptic curve, for ecc and hybrid
+    /// The elliptic curve, for ecc and hybrid [default: x25519]
     #[arg(long, value_name = "CURVE")]
     curve: Option<Curve>,
-    /// The strength of ML-KEM, for pqc
+    /// The strength of ML-KEM, for pqc [default: 768]
     #[arg(long, value_name = "LEVEL")]
     level: Option<Level>,
-    /// Where the private key goes; the public one goes beside it, with the ending .pub
+    /// The file for the private key; the public key is written beside it, with the ending .pub. In your key folder,
+    /// NAME.key makes an own key with the name NAME [default: the MODE as NAME]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave the key unprotected
+    /// Do not protect the private key with a passphrase
     #[arg(long, conflicts_with_all = ["passphrase_file", "passphrase_fd"])]
     no_passphrase: bool,
     #[command(flatten)]
@@ -55,7 +65,7 @@ enum Level {
     L1024,
 }
 
-/// A key to be made.
+/// The kind and the place of a new key.
 pub struct Keygen {
     args: KeygenArgs,
     kem: Kem,
@@ -72,12 +82,34 @@ impl KeygenArgs {
             (ModeArg::Pqc, None, Some(Level::L1024)) => (Kem::MlKem1024, "pqc-1024"),
             (ModeArg::Hybrid, None | Some(Curve::X25519), None | Some(Level::L768)) => (Kem::XWing, "hybrid"),
             (ModeArg::Hybrid, Some(Curve::P256), None | Some(Level::L768)) => (Kem::MlKem768P256, "hybrid-p256"),
-            (ModeArg::Ecc, _, Some(_)) => return Err(Failure::usage("elliptic curves have no --level", "leave it out, or use --mode pqc")),
-            (ModeArg::Pqc, Some(_), _) => return Err(Failure::usage("ML-KEM has no --curve", "leave it out, or use --mode ecc or hybrid")),
+            (ModeArg::Ecc, _, Some(_)) => {
+                return Err(Failure::usage("elliptic curves have no --level", "leave it out, or use --mode pqc"));
+            }
+            (ModeArg::Pqc, Some(_), _) => {
+                return Err(Failure::usage("ML-KEM has no --curve", "leave it out, or use --mode ecc or hybrid"));
+            }
             (ModeArg::Hybrid, _, Some(Level::L1024)) => {
-                return Err(Failure::usage("hybrid keys exist with level 768 only", "use --mode pqc --level 1024, or leave out --level"));
+                return Err(Failure::usage(
+                    "hybrid keys exist with level 768 only",
+                    "use --mode pqc --level 1024, or leave out --level",
+                ));
             }
         };
+        if self.output.as_deref() == Some(Path::new("-")) {
+            return Err(Failure::usage(
+                "a new key goes to two files, and not to standard output",
+                "name the file of the private key with -o; the public key is written beside it",
+            ));
+        }
+        if let Some(path) = self.output.as_deref().filter(|path| path.extension().is_some_and(|it| it == "pub")) {
+            return Err(Failure::usage(
+                format!("{} would hold the private key, and .pub is the ending of public keys", shown(path)),
+                format!(
+                    "name the file of the private key: -o {}; the public key is written beside it",
+                    shown(path.with_extension("key"))
+                ),
+            ));
+        }
         Ok(Keygen { args: self, kem, name })
     }
 }
@@ -89,23 +121,51 @@ impl Plan for Keygen {
         let start = Instant::now();
         let mut report = Report::new("keygen", self.args.json, 1);
         let result = self.make(&home, &path);
-        report.add(&shown(&path), start, &result.as_ref().map(|_| Done::default()).map_err(Failure::clone));
-        if let (Ok(key), false) = (&result, self.args.json) {
-            let public = key.public();
-            say(&format!("made a key: {} ({})", shown(&path), public.kem().name()));
-            say(&format!("public part: {}", shown(home::public_path(&path))));
-            say(&format!("fingerprint: {}", key::fingerprint(public)));
+        match &result {
+            Ok(key) if !self.args.json => {
+                let public = key.public();
+                say(&format!("made a key: {} ({})", shown(&path), public.kem().name()));
+                say(&format!("public part: {}", shown(home::public_path(&path))));
+                say(&format!("fingerprint: {}", key::fingerprint(public)));
+                tell_default(&home, &path);
+            }
+            Ok(key) => report.made("key", start, &Ok(self.done(key, path))),
+            Err(failure) => report.made("key", start, &Err(failure.clone())),
         }
         Ok(report.exit())
     }
 }
 
 impl Keygen {
+    /// Returns the result for scripts.
+    fn done(&self, key: &PrivateKey, path: PathBuf) -> Done {
+        let public = key.public();
+        let mut more = Map::new();
+        put_name(&mut more, "public", Some(home::public_path(&path).as_os_str().as_bytes()));
+        more.insert("kem".into(), json!(public.kem().name()));
+        more.insert("mode".into(), json!(mode_name(public.kem().mode())));
+        more.insert("fingerprint".into(), json!(key::fingerprint(public)));
+        more.insert("protected".into(), json!(!self.args.no_passphrase));
+        Done { output: Some(Place::Given(path)), more, ..Done::default() }
+    }
+
     fn make(&self, home: &Home, path: &Path) -> Result<PrivateKey, Failure> {
-        // Nobody likes to think of a passphrase in vain.
-        home::refuse_existing(path)?;
+        // Checked before the user is asked for a passphrase.
+        refuse_taken(home, path)?;
         let passphrases = Passphrases::new(&self.args.source);
-        let passphrase = if self.args.no_passphrase { None } else { Some(passphrases.new_one(&format!("the key {}", shown(path)))?) };
+        let passphrase = if self.args.no_passphrase {
+            None
+        } else {
+            let hint = "make a key without a passphrase with --no-passphrase";
+            if !passphrases.has_source()? {
+                return Err(Failure::new(
+                    Exit::Key,
+                    format!("a passphrase is needed for the key {}", shown(path)),
+                    format!("{NO_TERMINAL}; {hint}"),
+                ));
+            }
+            Some(passphrases.new_one(&format!("the key {}", shown(path)), hint)?)
+        };
         make(home, path, self.kem, passphrase.as_ref())
     }
 }
@@ -113,12 +173,56 @@ impl Keygen {
 /// Makes a key and writes both parts of it. Nothing is replaced.
 pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>) -> Result<PrivateKey, Failure> {
     let failed = |error| Failure::of(&shown(path), error);
-    home::refuse_existing(path)?;
+    refuse_taken(home, path)?;
     home.make_folder_of(path)?;
+    let own_name = home.name_of(path);
+    // If no default key is recorded yet, one is recorded before the new key is another candidate.
+    let is_first = own_name.is_some() && matches!(home.settle_default(), Ok(None));
     let key = PrivateKey::generate(kem).map_err(failed)?;
     match passphrase {
-        Some(passphrase) => home::write_pair(path, &key, key::protected_pem(&key, passphrase).map_err(failed)?.as_bytes())?,
+        Some(passphrase) => {
+            home::write_pair(path, &key, key::protected_pem(&key, passphrase).map_err(failed)?.as_bytes())?
+        }
         None => home::write_pair(path, &key, &key::private_pem(&key))?,
     }
+    if let Some(name) = own_name.filter(|_| is_first) {
+        home.record(name)?;
+    }
     Ok(key)
+}
+
+/// Returns an error if a file of the key exists already, if its folder does not exist, or if a contact has its name.
+/// Each name belongs to one key.
+fn refuse_taken(home: &Home, path: &Path) -> Result<(), Failure> {
+    home::refuse_existing(path)?;
+    let folder = folder_of(path);
+    if !folder.starts_with(&home.folder) && !folder.exists() {
+        return Err(no_folder(path));
+    }
+    if home.holds(path) && home.name_of(path).is_none() {
+        return Err(Failure::usage(
+            format!("{} would not be one of your own keys: the name of such a file is NAME.key", shown(path)),
+            format!("choose a NAME that is valid for a key ({}), or a file in another folder", home::VALID_NAME),
+        ));
+    }
+    match home.name_of(path).filter(|name| home.contact_path(name).exists()) {
+        Some(name) => Err(Failure::usage(
+            format!("there is a contact {name}, and a key of your own would have the same name"),
+            format!(
+                "remove the contact with: deadpan keys remove {name} (and add it under another name), \
+                 or choose another file with -o"
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Prints a note that the new key is not the default key.
+fn tell_default(home: &Home, path: &Path) {
+    if let (Some(name), Ok(Some(default))) = (home.name_of(path), home.default_key())
+        && default.name != name
+    {
+        say(&format!("note: files are sealed to your default key {} as before", default.name));
+        say(&format!("hint: make the new key the default with: deadpan keys default {name}"));
+    }
 }

@@ -1,21 +1,22 @@
-//! `deadpan lab`: Deadpan under its own instrument.
+//! The command `deadpan lab`, which measures Deadpan's own functions.
 
 mod generations;
 pub mod targets;
 
-use deadpan_lab::harness::{self, Suite};
 use std::process::ExitCode;
+
+use deadpan_lab::harness::{self, Caller, Suite};
 
 pub use deadpan_lab::harness::Command;
 
-/// Runs one of the lab's commands on Deadpan's own functions.
+/// Runs a command of the lab on Deadpan's own functions.
 pub fn run(command: &Command) -> ExitCode {
     harness::run(
         command,
         &Suite {
             name: env!("CARGO_PKG_NAME"),
             version: env!("CARGO_PKG_VERSION"),
-            command: "deadpan lab",
+            caller: Caller::Program("lab"),
             timing: targets::timing,
             speed: targets::speed,
             generations: generations::offer,

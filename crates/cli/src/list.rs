@@ -1,42 +1,47 @@
-//! `deadpan list`: what is in a folder that was sealed, or in an archive.
+//! `deadpan list`: the entries of a sealed folder or of an archive.
 
 mod clock;
 mod listing;
 mod row;
 mod tree;
 
-use crate::failure::{Exit, Failure, help};
-use crate::home::Home;
-use crate::identity::Identities;
-use crate::input::{Input, Source};
-use crate::passphrase::{PassphraseArgs, Passphrases};
-use crate::plan::Plan;
-use crate::report::print;
-use crate::sealed::Sealed;
-use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, Time, is_archive};
-use deadpan_seal::{Metadata, Opened, Work};
-use listing::{Ended, Form, Listing};
-use row::Row;
 use std::io::{self, Cursor, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Lists what is in a sealed folder, or in any tar archive, without opening more than that takes
+use crate::failure::{Exit, Failure, help};
+use crate::home::Home;
+use crate::identity::Identities;
+use crate::input::{Input, Source};
+use crate::max_cost::MaxCostArgs;
+use crate::passphrase::{PassphraseArgs, Passphrases};
+use crate::plan::Plan;
+use crate::report;
+use crate::sealed::Sealed;
+use crate::streams::print;
+use crate::unpack::is_empty_archive;
+use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, Time, is_archive};
+use deadpan_seal::{Error, Metadata, Opened, Work};
+use listing::{Ended, Form, Listing};
+use row::Row;
+
+/// Lists the entries of a sealed folder or of any tar archive
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
-    "deadpan list photos.dpn                       a line an entry: mode, size, time in UTC, path",
-    "deadpan list --only 'photos/2024' photos.dpn  a folder in it and all that is in that",
-    "deadpan list --only '**/*.jpg' photos.dpn     what a pattern matches: * ? [a-z] and **",
+    "deadpan list photos.dpn                       one line per entry: mode, size, time in UTC, path",
+    "deadpan list --only 'photos/2024' photos.dpn  a folder in it, with everything inside",
+    "deadpan list --only '**/*.jpg' photos.dpn     the matches of a pattern: * ? [a-z] and **",
     "deadpan list --tree photos.dpn                drawn as a tree",
-    "deadpan list --json photos.dpn                an object an entry, with BLAKE3 and exact time",
+    "deadpan list --json photos.dpn                one object per entry, with BLAKE3 and exact time",
     "tar c photos | deadpan list                   an archive that is not sealed takes no key"
 ))]
 pub struct ListArgs {
-    /// Open with this private key: a file, or the name of one of your own keys; several are possible. Otherwise all of your own are tried
+    /// Open with this private key: a file, or the name of one of your own keys. May be repeated [default: all your own
+    /// keys]
     #[arg(short, long = "identity", value_name = "KEY")]
     identities: Vec<PathBuf>,
-    /// Only this file, this folder and all that is in it, or what this pattern matches; several are possible
+    /// List only this file, this folder with everything in it, or the matches of this pattern. May be repeated
     #[arg(long, value_name = "PATH")]
     only: Vec<PathBuf>,
     /// Draw a tree of the names
@@ -44,15 +49,17 @@ pub struct ListArgs {
     tree: bool,
     #[command(flatten)]
     source: PassphraseArgs,
-    /// Print JSON, an object a line. A path that is no UTF-8 is null, and its bytes are in path_hex
+    #[command(flatten)]
+    max_cost: MaxCostArgs,
+    /// Print JSON, one object per line. If a path is not UTF-8, it is null, and path_hex has its bytes
     #[arg(long)]
     json: bool,
-    /// What to list; - or nothing is standard input
+    /// The files to list; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
-/// Files to be listed.
+/// A validated `deadpan list`.
 pub struct List {
     args: ListArgs,
     sources: Vec<Source>,
@@ -63,7 +70,8 @@ impl ListArgs {
     pub fn plan(self) -> Result<List, Failure> {
         let sources = Source::all(self.files.clone())?;
         self.source.leave_stdin_to(&sources)?;
-        let only = (!self.only.is_empty()).then(|| Selection::new(self.only.iter().map(|path| path.as_os_str().as_bytes().to_vec())));
+        let only = (!self.only.is_empty())
+            .then(|| Selection::new(self.only.iter().map(|path| path.as_os_str().as_bytes().to_vec())));
         Ok(List { args: self, sources, only })
     }
 }
@@ -75,7 +83,7 @@ impl Plan for List {
             (_, true) => Form::Tree,
             _ => Form::Text,
         };
-        let mut job = Job { list: self, form, identities: None };
+        let mut job = ListJob { list: self, form, identities: None };
         let mut worst = Exit::Done;
         for source in &self.sources {
             if self.sources.len() > 1 && form != Form::Json {
@@ -87,7 +95,7 @@ impl Plan for List {
                 Err(Ended::Input(failure)) => {
                     worst = worst.max(failure.exit);
                     match form {
-                        Form::Json => print(&listing::failed(&source.shown(), &failure))?,
+                        Form::Json => print(&format!("{}\n", report::failed("list", source, &failure)))?,
                         _ => failure.say(),
                     }
                 }
@@ -97,22 +105,23 @@ impl Plan for List {
     }
 }
 
-/// All that is the same for every file.
-struct Job<'a> {
+/// The options that apply to every file.
+struct ListJob<'a> {
     list: &'a List,
     form: Form,
-    /// Looked for when there is something to open.
+    /// The keys, which are read when the first sealed file is opened.
     identities: Option<Identities>,
 }
 
-impl Job<'_> {
+impl ListJob<'_> {
     fn list(&mut self, source: &Source) -> Result<(), Ended> {
         let input = Input::open(source)?;
         let name = input.shown();
-        let mut listing = Listing::new(self.form, &name);
+        input.announce();
+        let mut listing = Listing::new(self.form, &name, source);
         let mut start = Vec::new();
         (&input.file).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
-        if is_archive(&start) {
+        if is_archive(&start) || is_empty_archive(&start) {
             if input.positioned {
                 self.anywhere(&mut listing, &input.file)?;
             } else {
@@ -120,19 +129,20 @@ impl Job<'_> {
             }
             return listing.end();
         }
-        let sealed = Sealed::begun(&name, start, &input.file).map_err(neither)?;
+        let sealed = Sealed::begun(start, &input.file).map_err(|error| neither(&name, error))?;
         let opened = self.open(&name, &sealed)?;
         let failed = |error| Failure::of(&name, error);
         let folder = opened.metadata().kind == deadpan_seal::Kind::Folder;
         match (folder, input.positioned && !sealed.armored) {
             (true, true) => self.anywhere(&mut listing, opened.seekable(&input.file).map_err(failed)?)?,
-            (true, false) => self.through(&mut listing, Scan::stream(opened.reader(sealed.payload).map_err(failed)?))?,
+            (true, false) => {
+                self.through(&mut listing, Scan::stream(opened.reader(sealed.payload).map_err(failed)?))?
+            }
+            (false, anywhere) if opened.metadata().name.is_none() => {
+                return self.stream(listing, &opened, &input, sealed, anywhere);
+            }
             (false, anywhere) => {
-                if self.list.only.is_some() {
-                    return Err(
-                        Failure::usage(format!("{name} holds no folder, so there is no part of it to list"), "leave out --only").into()
-                    );
-                }
+                self.refuse_only(&name)?;
                 let size = if anywhere {
                     opened.seekable(&input.file).map_err(failed)?.length()
                 } else {
@@ -144,10 +154,57 @@ impl Job<'_> {
         listing.end()
     }
 
+    /// Lists the entries of sealed data that came from a stream, if they are an archive.
+    fn stream(
+        &self,
+        mut listing: Listing<'_>,
+        opened: &Opened,
+        input: &Input,
+        sealed: Sealed<'_>,
+        anywhere: bool,
+    ) -> Result<(), Ended> {
+        let name = input.shown();
+        let failed = |error| Failure::of(&name, error);
+        let unread = |error: io::Error| failed(error.downcast().unwrap_or_else(Error::Read));
+        let mut start = Vec::new();
+        let size = if anywhere {
+            let mut reader = opened.seekable(&input.file).map_err(failed)?;
+            reader.by_ref().take(BLOCK).read_to_end(&mut start).map_err(unread)?;
+            if is_archive(&start) {
+                self.anywhere(&mut listing, reader)?;
+                return listing.end();
+            }
+            reader.length()
+        } else {
+            let mut reader = opened.reader(sealed.payload).map_err(failed)?;
+            reader.by_ref().take(BLOCK).read_to_end(&mut start).map_err(unread)?;
+            if is_archive(&start) {
+                self.through(&mut listing, Scan::stream(Cursor::new(start).chain(reader)))?;
+                return listing.end();
+            }
+            start.len() as u64 + io::copy(&mut reader, &mut io::sink()).map_err(unread)?
+        };
+        self.refuse_only(&name)?;
+        single(&mut listing, opened.metadata(), size)?;
+        listing.end()
+    }
+
+    /// Returns an error if `--only` is used with an input that is not a folder.
+    fn refuse_only(&self, name: &str) -> Result<(), Failure> {
+        match self.list.only {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(
+                format!("{name} holds no folder, so there is no part of it to list"),
+                "leave out --only",
+            )),
+        }
+    }
+
     fn open(&mut self, name: &str, sealed: &Sealed<'_>) -> Result<Opened, Failure> {
         if self.identities.is_none() {
             let args = &self.list.args;
-            self.identities = Some(Identities::collect(&args.identities, &Home::find()?, Passphrases::new(&args.source))?);
+            let identities = Identities::collect(&args.identities, &Home::find()?, Passphrases::new(&args.source))?;
+            self.identities = Some(identities.within(args.max_cost.get()));
         }
         match &mut self.identities {
             Some(identities) => identities.open(name, sealed),
@@ -155,7 +212,7 @@ impl Job<'_> {
         }
     }
 
-    /// Jumps to what it needs.
+    /// Lists an input that can be read at any position. Uses the index if there is one.
     fn anywhere<R: Read + Seek>(&self, listing: &mut Listing<'_>, mut input: R) -> Result<(), Ended> {
         let name = listing.file().to_owned();
         let failed = |error| Failure::pack(&name, error);
@@ -170,7 +227,7 @@ impl Job<'_> {
         chosen.entries(&mut contents).try_for_each(|pick| listing.entry(&pick.map_err(failed)?.entry))
     }
 
-    /// Goes from header to header.
+    /// Lists an archive from header to header.
     fn through<R: Read>(&self, listing: &mut Listing<'_>, mut scan: Scan<R>) -> Result<(), Ended> {
         let name = listing.file().to_owned();
         let mut filter = self.list.only.as_ref().map(Selection::filter);
@@ -183,9 +240,10 @@ impl Job<'_> {
                         listing.entry(&entry)?;
                     }
                 }
-                Listed::Refused { path, why } if filter.as_mut().is_none_or(|filter| filter.takes(&path, root)) => {
-                    listing.refused(&path, &why)?;
+                Listed::Refused { path, flaw } if filter.as_mut().is_none_or(|filter| filter.takes(&path, root)) => {
+                    listing.refused(&path, &flaw)?;
                 }
+                Listed::Note(note) => listing.note(&note)?,
                 _ => {}
             }
         }
@@ -193,25 +251,37 @@ impl Job<'_> {
     }
 }
 
-/// Where a file is not sealed, it could have been an archive, too.
-fn neither(failure: Failure) -> Failure {
-    match failure.message.contains("not a sealed file") {
-        true => Failure { message: failure.message.replace("not a sealed file", "neither a sealed file nor a tar archive"), ..failure },
-        false => failure,
+/// Returns the failure for a file that is neither a sealed file nor an archive.
+fn neither(name: &str, error: Error) -> Failure {
+    let looks_like = if let Error::NotSealed(looks_like) = error { Some(looks_like) } else { None };
+    let failure = Failure::of(name, error);
+    match looks_like {
+        Some(it) => Failure { message: format!("{name}: neither a sealed file nor a tar archive: {it}"), ..failure },
+        None => failure,
     }
 }
 
-/// What was sealed and is no folder.
+/// Lists a sealed file that is not a folder.
 fn single(listing: &mut Listing<'_>, metadata: &Metadata, size: u64) -> Result<(), Ended> {
     let Metadata { name, mode, modified, .. } = metadata;
     let modified = modified.map(since_1970);
-    listing.row(&Row { path: name.as_deref(), kind: Kind::File, size, mode: *mode, modified, target: None, entry: None })
+    listing.row(&Row {
+        path: name.as_deref(),
+        kind: Kind::File,
+        size,
+        mode: *mode,
+        modified,
+        target: None,
+        entry: None,
+    })
 }
 
-/// Seconds, rounded down, and nanoseconds after that.
+/// Returns a time as seconds since 1970, rounded down, and the nanoseconds after them.
 fn since_1970(time: SystemTime) -> Time {
     match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => Time { seconds: after.as_secs().try_into().unwrap_or(i64::MAX), nanoseconds: after.subsec_nanos() },
+        Ok(after) => {
+            Time { seconds: after.as_secs().try_into().unwrap_or(i64::MAX), nanoseconds: after.subsec_nanos() }
+        }
         Err(before) => {
             let before = before.duration();
             let up = i64::from(before.subsec_nanos() > 0);
@@ -223,8 +293,9 @@ fn since_1970(time: SystemTime) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::time::Duration;
+
+    use super::*;
 
     #[test]
     fn times_before_1970() {

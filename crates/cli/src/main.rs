@@ -1,13 +1,18 @@
-//! `deadpan`: seals files with a straight face, and shows on your machine that nothing about the secret shows.
-#![forbid(unsafe_code)]
+//! The program `deadpan`: seals files and folders, and measures whether run time depends on secrets.
+#![deny(unsafe_code)]
 
+mod advice;
 mod armor;
+mod claims;
 mod command;
 mod completions;
+mod console;
+mod exposed;
 mod failure;
 mod folder;
 mod home;
 mod identity;
+mod imp;
 mod input;
 mod inspect;
 mod keygen;
@@ -15,11 +20,15 @@ mod keys;
 mod lab;
 mod list;
 mod man;
+mod max_cost;
+mod mode;
+mod names;
 mod open;
 mod output;
 mod pack;
 mod partial;
 mod passphrase;
+mod picture;
 mod plan;
 mod process;
 mod progress;
@@ -31,14 +40,17 @@ mod seal;
 mod sealed;
 mod shown;
 mod signals;
+mod streams;
+mod suggest;
+mod synonym;
 mod unpack;
 mod window;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match command::Cli::parse().plan() {
+    signals::survive_large_files();
+    match exposed::refuse(std::env::args_os()).and_then(|()| command::parse()?.plan()) {
         Ok(task) => task.run(),
         Err(failure) => failure.end(),
     }

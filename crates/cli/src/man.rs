@@ -1,48 +1,89 @@
-//! `deadpan man`: the manual.
+//! `deadpan man`: prints manual pages.
+
+mod roff;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Command, CommandFactory};
 
 use crate::command::Cli;
 use crate::failure::{Exit, Failure};
 use crate::plan::Plan;
-use crate::report::print;
-use clap::{Command, CommandFactory};
-use std::path::PathBuf;
+use crate::streams::print;
+use crate::suggest::closest;
+use crate::synonym;
 
-/// Prints the manual page, or writes all of them
+/// Prints a manual page, or writes all pages into a folder
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  deadpan man | man -l -\n  deadpan man seal | man -l -\n  deadpan man -o /usr/local/share/man/man1")]
+#[command(after_help = "Examples:\n  deadpan man | man -l -\n  deadpan man seal | man -l -\n  \
+        deadpan man keys add | man -l -\n  deadpan man -o /usr/local/share/man/man1")]
 pub struct Man {
-    /// Write the pages of all commands into this folder
-    #[arg(short, long, value_name = "FOLDER", conflicts_with = "command")]
+    /// Write the pages of all commands into this folder, which is made if it does not exist
+    #[arg(short, long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath, conflicts_with = "command")]
     output: Option<PathBuf>,
-    /// The command whose page to print
-    command: Option<String>,
+    /// The command whose page to print, such as seal, keys add or keys-add
+    command: Vec<String>,
 }
 
 impl Plan for Man {
     fn run(&self) -> Result<Exit, Failure> {
-        let mut cli = Cli::command().disable_help_subcommand(true);
-        cli.build();
+        let pages = pages();
         if let Some(folder) = &self.output {
-            clap_mangen::generate_to(cli, folder).map_err(|error| Failure::path("write the manual into", folder, &error))?;
+            let failed = |verb: &str, path: &Path, error| Failure::path(verb, path, &error);
+            std::fs::create_dir_all(folder).map_err(|error| failed("create", folder, error))?;
+            for page in &pages {
+                let path = folder.join(format!("{}.1", page.name));
+                std::fs::write(&path, page.roff()).map_err(|error| failed("write", &path, error))?;
+            }
             return Ok(Exit::Done);
         }
-        let page = match &self.command {
-            None => render(cli),
-            Some(name) => {
-                let found = cli.find_subcommand(name).cloned();
-                let unknown =
-                    || Failure::usage(format!("there is no command {}", crate::shown::bytes(name.as_bytes())), "see: deadpan --help");
-                render(found.ok_or_else(unknown)?)
-            }
-        };
-        print(&page?)?;
+        let asked = self.command.join("-");
+        let wanted = short(&asked);
+        let page = pages.iter().find(|page| short(&page.name) == wanted).ok_or_else(|| {
+            let synonym = synonym::of(None, wanted).and_then(|meant| meant.split(',').next()?.strip_prefix("deadpan "));
+            let named = |name: String| pages.iter().any(|page| short(&page.name) == name).then_some(name);
+            let alike = || closest(wanted, pages.iter().map(|page| short(&page.name).to_owned()));
+            let hint = match synonym.map(|meant| meant.replace(' ', "-")).and_then(named).or_else(alike) {
+                Some(name) => format!("did you mean: deadpan man {name}"),
+                None => "the commands are listed by: deadpan --help".into(),
+            };
+            Failure::usage(format!("there is no page for {}", crate::shown::bytes(asked.as_bytes())), hint)
+        })?;
+        print(&page.roff())?;
         Ok(Exit::Done)
     }
 }
 
-fn render(command: Command) -> Result<String, Failure> {
-    let mut page = Vec::new();
-    let failed = |error| Failure::io("write", "the manual", &error);
-    clap_mangen::Man::new(command).render(&mut page).map_err(failed)?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
+/// A manual page.
+pub struct Page {
+    pub name: String,
+    /// The name of the parent command's page.
+    parent: Option<String>,
+    command: Command,
+}
+
+impl Page {
+    fn roff(&self) -> String {
+        roff::page(&self.command, self.parent.as_deref())
+    }
+}
+
+/// Returns all pages: one for each command. The command `help` has none.
+pub fn pages() -> Vec<Page> {
+    let mut cli = Cli::command().disable_help_subcommand(true);
+    cli.build();
+    with_all_below(&cli, None)
+}
+
+fn with_all_below(command: &Command, parent: Option<&str>) -> Vec<Page> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
+    let below: Vec<_> = visible.flat_map(|command| with_all_below(command, Some(&name))).collect();
+    let page = Page { name, parent: parent.map(str::to_owned), command: command.clone() };
+    std::iter::once(page).chain(below).collect()
+}
+
+/// Returns the name of a page without the program's name: `keys-add` for `deadpan-keys-add`.
+pub fn short(page: &str) -> &str {
+    page.strip_prefix("deadpan").map_or(page, |rest| rest.trim_start_matches('-'))
 }

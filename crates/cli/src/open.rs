@@ -1,205 +1,256 @@
-//! `deadpan open`: sealed files become files again.
+//! `deadpan open`: opens sealed files.
 
 mod folder;
-mod range;
+pub mod range;
 
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::UnpackArgs;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
-use crate::output::{self, Output, Place};
-use crate::partial::{Landing, exists};
+use crate::max_cost::MaxCostArgs;
+use crate::output::{Output, OutputArgs, Place};
+use crate::partial::{Attributes, exists};
 use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
-use crate::process;
 use crate::progress::Progress;
 use crate::report::{Done, Report};
-use crate::seal::{ENDING, blame};
+use crate::seal::ENDING;
 use crate::sealed::Sealed;
 use crate::shown::{bytes, is_plain, shown};
 use crate::window::{NotText, TextOnly};
-use deadpan_seal::{Error, Kind, Metadata, Opened, Work};
-use range::Range;
-use std::ffi::OsStr;
-use std::fs::{FileTimes, Permissions};
-use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use deadpan_seal::{Error, Kind, Metadata, Opened, ReadAt, Work};
+pub use range::Range;
 
 /// Opens sealed files and folders: FILE.dpn becomes FILE, with its time and mode
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan open report.pdf.dpn               with your own keys: report.pdf",
     "deadpan open -i work.key -o - notes.dpn   with this key, to standard output",
-    "deadpan open --verify *.dpn               are they whole? nothing is written",
-    "deadpan open --range 4096:100 data.dpn    100 bytes out of the middle, to standard output",
-    "deadpan open --only 'photos/*.jpg' photos.dpn  a part of a folder; `deadpan list` shows what there is",
-    "ssh host cat photos.dpn | deadpan open --only notes.txt -o photos  out of a pipe, too",
+    "deadpan open --verify *.dpn               checks the files, and writes nothing",
+    "deadpan open --range 4096:100 data.dpn    100 bytes from the middle, to standard output",
+    "deadpan open --only 'photos/*.jpg' photos.dpn           a part of a folder",
+    "ssh host cat photos.dpn | deadpan open --only notes.txt -o photos  a part of a folder, from a pipe",
     "deadpan open -o - photos.dpn | tar x      a folder is a tar archive"
 ))]
 pub struct OpenArgs {
-    /// Open with this private key: a file, or the name of one of your own keys; several are possible. Otherwise all of your own are tried
-    #[arg(short, long = "identity", value_name = "KEY")]
-    identities: Vec<PathBuf>,
-    /// Where the opened file goes; a folder is possible, and - is standard output
-    #[arg(short, long, value_name = "OUT", conflicts_with = "verify")]
-    output: Option<PathBuf>,
-    /// Open only LEN bytes from OFFSET on (either may be left out), to standard output unless -o says otherwise
-    #[arg(long, value_name = "OFFSET:LEN", conflicts_with = "verify")]
-    range: Option<Range>,
-    /// Open everything, write nothing
-    #[arg(long)]
-    verify: bool,
-    /// Of a folder, only this file, this folder and all that is in it, or what this pattern matches; several are possible
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["range", "verify"])]
-    only: Vec<PathBuf>,
     #[command(flatten)]
-    source: PassphraseArgs,
-    #[command(flatten)]
-    unpack: UnpackArgs,
-    /// Have the opened file on the disk before saying that it is done
-    #[arg(long)]
-    sync: bool,
-    /// Replace an output that exists
-    #[arg(short, long)]
-    force: bool,
-    /// Print the results as JSON, an object a line
-    #[arg(long)]
-    json: bool,
-    /// What to open; - or nothing is standard input
+    how: OpenOptions,
+    /// The files to open; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
-/// Files to be opened.
+/// The options for opening sealed data, wherever they are.
+#[derive(Debug, clap::Args)]
+pub struct OpenOptions {
+    /// Open with this private key: a file, or the name of one of your own keys. May be repeated [default: all your own
+    /// keys]
+    #[arg(short, long = "identity", value_name = "KEY")]
+    pub identities: Vec<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Open only LEN bytes from OFFSET on, to standard output unless -o says otherwise. OFFSET is 0 if it is left out;
+    /// without LEN, everything from OFFSET to the end is opened
+    #[arg(long, value_name = "OFFSET:LEN", conflicts_with = "verify")]
+    pub range: Option<Range>,
+    /// Open everything, but write nothing: check that the files are whole and unchanged
+    #[arg(long, conflicts_with = "output")]
+    pub verify: bool,
+    /// Open only this file, this folder with everything in it, or the matches of this pattern. May be repeated
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["range", "verify"])]
+    pub only: Vec<PathBuf>,
+    #[command(flatten)]
+    pub source: PassphraseArgs,
+    #[command(flatten)]
+    max_cost: MaxCostArgs,
+    #[command(flatten)]
+    pub unpack: UnpackArgs,
+}
+
+/// A validated `deadpan open`.
 pub struct Open {
-    args: OpenArgs,
+    args: OpenOptions,
     sources: Vec<Source>,
 }
 
 impl OpenArgs {
     pub fn plan(self) -> Result<Open, Failure> {
-        let sources = Source::all(self.files.clone())?;
-        self.source.leave_stdin_to(&sources)?;
-        if sources.len() > 1 && (self.output.as_deref() == Some(Path::new("-")) || self.range.is_some() && self.output.is_none()) {
+        let (args, sources) = (self.how, Source::all(self.files)?);
+        args.source.leave_stdin_to(&sources)?;
+        if sources.len() > 1 && (args.output.is_stdout() || args.range.is_some() && args.output.place().is_none()) {
             return Err(Failure::usage(
                 "several files in one stream cannot be told apart",
                 "open them one by one, or into a folder with -o",
             ));
         }
-        Ok(Open { args: self, sources })
+        Ok(Open { args, sources })
     }
 }
 
 impl Plan for Open {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
-        output::check_room(args.output.as_deref(), self.sources.len())?;
-        let home = Home::find()?;
-        let identities = Identities::collect(&args.identities, &home, Passphrases::new(&args.source))?;
-        let mut job = Job { args, identities };
+        args.output.check_room(self.sources.len())?;
+        let identities = args.identities(Passphrases::new(&args.source))?;
+        let claims = Claims::of(&self.sources);
+        let mut job = OpenJob { args, claims, results: self.sources.len(), identities };
         let to_stdout = !args.verify
-            && (args.output.as_deref() == Some(Path::new("-"))
-                || args.output.is_none() && (self.sources.contains(&Source::Stdin) || args.range.is_some()));
-        let mut report = Report::new("open", args.json, self.sources.len()).aside(to_stdout);
+            && (args.output.is_stdout()
+                || args.output.place().is_none() && (self.sources.contains(&Source::Stdin) || args.range.is_some()));
+        let mut report = Report::new("open", args.output.json, self.sources.len()).aside(to_stdout);
         if args.verify {
             report = report.talking();
         }
         for source in &self.sources {
             let start = Instant::now();
-            report.add(&source.shown(), start, &job.open(source));
+            report.add(source, start, &job.open(source));
         }
         Ok(report.exit())
     }
 }
 
-/// All that is the same for every file.
-struct Job<'a> {
-    args: &'a OpenArgs,
-    identities: Identities,
+impl OpenOptions {
+    /// Reads the named keys, or all of the user's own.
+    pub fn identities(&self, passphrases: Passphrases) -> Result<Identities, Failure> {
+        let identities = Identities::collect(&self.identities, &Home::find()?, passphrases)?;
+        Ok(identities.within(self.max_cost.get()))
+    }
 }
 
-impl Job<'_> {
-    /// Where the output's name is known before the file is open, an output that exists is refused before anybody types a passphrase in vain.
+/// The options that apply to every file.
+pub struct OpenJob<'a> {
+    pub args: &'a OpenOptions,
+    pub claims: Claims,
+    /// The number of files to open.
+    pub results: usize,
+    pub identities: Identities,
+}
+
+/// Where sealed data come from: a file, a pipe, or a set of pictures.
+pub struct Origin<'a> {
+    /// The name for messages.
+    pub name: String,
+    pub source: &'a Source,
+    /// The sealed data and their length, if they can be read at any position.
+    pub positions: Option<(&'a dyn ReadAt, u64)>,
+    /// The length, if it is known.
+    pub length: Option<u64>,
+    /// The opened file.
+    pub input: Option<&'a Input>,
+    /// The name that pictures give their data.
+    pub stem: Option<&'a [u8]>,
+}
+
+impl<'a> Origin<'a> {
+    fn of(input: &'a Input, armored: bool) -> Self {
+        let positions =
+            input.length().filter(|_| input.positioned && !armored).map(|length| (&input.file as &dyn ReadAt, length));
+        let (name, source, length) = (input.shown(), &input.source, input.length());
+        Self { name, source, positions, length, input: Some(input), stem: None }
+    }
+
+    fn shown(&self) -> String {
+        self.name.clone()
+    }
+}
+
+impl OpenJob<'_> {
+    /// Returns an error if the output exists and its name is already known, before the user is asked for a passphrase.
     fn refuse_existing(&self, source: &Source) -> Result<(), Failure> {
         let args = self.args;
-        let path = match args.output.as_deref() {
-            Some(folder) if folder.is_dir() => bare(source).and_then(|bare| bare.file_name().map(|name| folder.join(name))),
-            Some(file) => Some(file.into()),
-            None if args.range.is_some() => None,
-            None => bare(source),
-        };
-        match path.filter(|path| !args.force && !args.verify && (path.is_file() || args.only.is_empty() && path.is_dir())) {
-            Some(path) => Err(exists(&path)),
-            None => Ok(()),
+        if args.verify || args.range.is_some() && args.output.place().is_none() {
+            return Ok(());
+        }
+        let usual = || bare(source).map(Place::Given).ok_or_else(|| Failure::usage("no name yet", ""));
+        match args.output.file(usual) {
+            Ok(place) if place.descriptor().is_some() => Ok(()),
+            Ok(place) if args.output.force => self.claims.check(&place, source),
+            Ok(Place::Given(path)) if path.is_file() || args.only.is_empty() && path.is_dir() => {
+                self.claims.check(&Place::Given(path.clone()), source)?;
+                Err(if path.is_dir() { crate::folder::exists(&path) } else { exists(&path) })
+            }
+            _ => Ok(()),
         }
     }
 
-    /// Whether a folder is to go out as the archive that it is.
-    fn wants_bytes(&self, source: &Source) -> bool {
+    /// Whether a sealed folder is written as an archive instead of being unpacked.
+    fn wants_bytes(&self, origin: &Origin<'_>) -> bool {
         let args = self.args;
-        let to_stdout = args.output.as_deref().map_or(*source == Source::Stdin, |output| output == Path::new("-"));
+        let piped = *origin.source == Source::Stdin && origin.stem.is_none();
+        let to_stdout = args.output.place().map_or(piped, |place| *place == Place::Stdout);
         args.range.is_some() || args.only.is_empty() && to_stdout
     }
 
     fn open(&mut self, source: &Source) -> Result<Done, Failure> {
-        let input = Input::open(source)?.file_only("name a sealed file; folders are sealed as one: deadpan seal FOLDER")?;
-        let name = input.shown();
-        let mut sealed = Sealed::read(&name, &input.file)?;
+        let input = Input::open(source)?.file_only("name a sealed file; to seal a folder: deadpan seal FOLDER")?;
+        input.announce();
+        let sealed = Sealed::of(&input)?;
         self.refuse_existing(source)?;
+        self.restore(&Origin::of(&input, sealed.armored), sealed)
+    }
+
+    /// Opens sealed data whose header was read, and restores what was sealed.
+    pub fn restore(&mut self, origin: &Origin<'_>, mut sealed: Sealed<'_>) -> Result<Done, Failure> {
+        let (name, source) = (origin.shown(), origin.source);
         let opened = self.identities.open(&name, &sealed)?;
         if self.args.verify {
-            let bytes = pass(&opened, &input, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
+            let bytes = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
             return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
         }
-        if opened.metadata().kind == Kind::Folder && !self.wants_bytes(source) {
-            return folder::open(&opened, &input, &mut sealed, self.args);
+        if opened.metadata().kind == Kind::Folder && !self.wants_bytes(origin) {
+            return folder::open(&opened, origin, &mut sealed, self);
         }
         if !self.args.only.is_empty() {
             let hint = "leave out --only, or name a range with --range";
             return Err(Failure::usage(format!("{name} holds no folder, so there is no part of it to open"), hint));
         }
         let usual = || match self.args.range {
-            Some(_) if self.args.output.is_none() => Ok(Place::Stdout),
-            _ => usual_place(source, opened.metadata(), self.args.output.is_some()),
+            Some(_) if self.args.output.place().is_none() => Ok(Place::Stdout),
+            _ => usual_place(origin, opened.metadata(), self.args.output.place().is_some()),
         };
-        let output = Output::open(&Place::resolve(self.args.output.as_deref(), usual)?, self.args.force, Some(&input))?;
+        let place = self.args.output.file(usual)?;
+        self.claims.check(&place, source)?;
+        let output = Output::open(&place, self.args.output.force, origin.input)?;
         let written = match self.args.range {
-            Some(range) => range.write(&opened, &input, sealed, &output),
-            None => whole(&opened, &input, sealed, &output),
+            Some(range) => range.write(&opened, origin, sealed, &output),
+            None => whole(&opened, origin, sealed, &output),
         };
         let bytes = written.map_err(|error| blame_output(error, &name, &output))?;
-        if let Output::Partial(partial, path) = &output {
-            let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
-            restore(metadata, partial.file()).map_err(|error| Failure::path("set time and mode of", path, &error))?;
-        }
-        let place = output.shown();
-        output.land(Landing { replace: self.args.force, sync: self.args.sync })?;
+        let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
+        let place = output.land(attributes(metadata, self.args.unpack.mask()), self.args.output.sync)?;
+        self.claims.made(&place);
         Ok(Done { output: Some(place), bytes, ..Done::default() })
     }
 }
 
-fn whole(opened: &Opened, input: &Input, sealed: Sealed<'_>, output: &Output) -> Result<u64, Error> {
+fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Output) -> Result<u64, Error> {
     if output.is_terminal() {
-        return pass(opened, input, sealed, TextOnly::new(output.file()));
+        // A progress bar would mix with the text.
+        let text = TextOnly::new(output.file());
+        return opened.stream(sealed.payload, text, &Work::default()).map(|summary| summary.plain);
     }
-    if !(input.positioned && output.is_positioned()) || sealed.armored {
-        return pass(opened, input, sealed, output.file());
-    }
-    watched(input, |work| opened.file(&input.file, output.file(), work)).map(|summary| summary.plain)
+    let Some((input, length)) = origin.positions.filter(|_| output.is_positioned()) else {
+        return pass(opened, origin, sealed, output.file());
+    };
+    watched(origin, |work| opened.positions(&input, length, output.file(), work)).map(|summary| summary.plain)
 }
 
-/// All of it, as a stream.
-fn pass(opened: &Opened, input: &Input, sealed: Sealed<'_>, output: impl Write + Send) -> Result<u64, Error> {
-    watched(input, |work| opened.stream(sealed.payload, output, work)).map(|summary| summary.plain)
+/// Opens the whole payload as a stream.
+fn pass(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: impl Write + Send) -> Result<u64, Error> {
+    watched(origin, |work| opened.stream(sealed.payload, output, work)).map(|summary| summary.plain)
 }
 
-/// With a bar.
-fn watched<T>(input: &Input, act: impl FnOnce(&Work<'_>) -> Result<T, Error>) -> Result<T, Error> {
-    let progress = Progress::new(&input.shown(), input.length());
+/// Runs `act` with a progress bar.
+fn watched<T>(origin: &Origin<'_>, act: impl FnOnce(&Work<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    let progress = Progress::new(&origin.name, origin.length);
     let add = |bytes| progress.add(bytes);
     act(&Work { progress: Some(&add), ..Work::default() })
 }
@@ -210,27 +261,33 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
             let hint = "name a file with -o, or send it to another program";
             Failure::usage(format!("{input} holds bytes, and a terminal shows text"), hint)
         }
-        error => blame(error, input, &output.shown()),
+        error => Failure::blame(error, input, &output.shown()),
     }
 }
 
-/// FILE without its ending, if it has that.
+/// Returns the input's path without the ending `.dpn`, if it has that ending.
 fn bare(source: &Source) -> Option<PathBuf> {
     let path = source.path()?;
     let bare = path.file_name()?.as_bytes().strip_suffix(ENDING.as_bytes()).filter(|bare| !bare.is_empty())?;
     Some(path.with_file_name(OsStr::from_bytes(bare)))
 }
 
-/// FILE without its ending; otherwise, and in a folder for what has no name, the sealed name.
-fn usual_place(source: &Source, metadata: &Metadata, in_folder: bool) -> Result<Place, Failure> {
+/// Returns the output without `-o`: the input's path without its ending, or the sealed name. Standard input goes to
+/// standard output, unless the result goes into a folder.
+fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Result<Place, Failure> {
+    if let Some(stem) = origin.stem {
+        // The name of a picture may be chosen by its sender, too.
+        return sealed_name(metadata.name.as_deref().unwrap_or(stem)).map(|name| Place::Sealed(name.into()));
+    }
+    let source = origin.source;
     if let Some(bare) = bare(source) {
-        return Ok(Place::File(bare));
+        return Ok(Place::Given(bare));
     }
     match (source.path(), &metadata.name) {
         (None, _) if !in_folder => Ok(Place::Stdout),
         (path, Some(name)) => {
             let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
-            Ok(Place::File(folder.join(sealed_name(name)?)))
+            Ok(Place::Sealed(folder.join(sealed_name(name)?)))
         }
         (path, None) => {
             let what = path.map_or("standard input".into(), shown);
@@ -239,21 +296,33 @@ fn usual_place(source: &Source, metadata: &Metadata, in_folder: bool) -> Result<
     }
 }
 
-/// The name from inside, if it is one: whoever sealed the file chose it.
-fn sealed_name(name: &[u8]) -> Result<&OsStr, Failure> {
-    let is_name = !matches!(name, b"" | b"." | b"..") && !name.contains(&b'/') && !name.contains(&0);
-    if is_name && is_plain(name) {
-        return Ok(OsStr::from_bytes(name));
-    }
-    Err(Failure::usage(format!("the sealed name {} is not a safe name for a file", bytes(name)), "name the output with -o"))
+/// Returns the sealed name if it is safe. The sender chose the name. A name that begins with a dot can be a file that
+/// programs execute (`.bashrc`). A name that begins with a dash can become an option of the next command (`rm *`). A
+/// name with invisible characters can look like another name.
+pub fn sealed_name(name: &[u8]) -> Result<&OsStr, Failure> {
+    let why = match name {
+        [] => "is empty",
+        [b'.', ..] => "begins with a dot",
+        [b'-', ..] => "begins with a dash",
+        name if name.contains(&b'/') => "is a path",
+        name if has_outer_space(name) => "begins or ends with white space",
+        name if !is_plain(name) => "has characters that a terminal does not show",
+        _ => return Ok(OsStr::from_bytes(name)),
+    };
+    Err(Failure::usage(
+        format!("the sealed name {} {why}, and the sender chose it", bytes(name)),
+        "name the output with -o",
+    ))
 }
 
-/// Time and mode as they were; never a bit that lends its owner's rights to others.
-fn restore(metadata: &Metadata, file: &std::fs::File) -> io::Result<()> {
-    let mode = metadata.mode.map_or(0o666 & !process::umask(), |mode| mode & 0o777);
-    file.set_permissions(Permissions::from_mode(mode))?;
-    if let Some(modified) = metadata.modified {
-        file.set_times(FileTimes::new().set_modified(modified))?;
-    }
-    Ok(())
+/// Whether a name begins or ends with white space. Such a name looks like the same name without the white space. Inside
+/// a name, white space is common: macOS writes U+202F into the names of screenshots.
+fn has_outer_space(name: &[u8]) -> bool {
+    str::from_utf8(name).is_ok_and(|name| name.trim() != name)
+}
+
+/// Returns the sealed time and mode. The bits in `mask`, setuid, setgid and sticky are removed from the mode.
+fn attributes(metadata: &Metadata, mask: u32) -> Attributes {
+    let usual = Attributes::usual();
+    Attributes { mode: metadata.mode.map_or(usual.mode, |mode| mode & 0o777 & !mask), modified: metadata.modified }
 }

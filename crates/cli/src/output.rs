@@ -1,51 +1,163 @@
-//! What is written: a file that appears when it is complete, a pipe or a device, standard output.
+//! Outputs: a file that gets its name when it is complete, a pipe, a device, or standard output.
 
-use crate::failure::Failure;
-use crate::input::{Identity, Input, widen};
-use crate::partial::{Landing, Partial, exists};
-use crate::shown::shown;
-use std::fs::{self, File, OpenOptions};
+mod planted;
+mod special;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::{ErrorKind, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Several files go into a folder only.
-pub fn check_room(output: Option<&Path>, files: usize) -> Result<(), Failure> {
-    match output.filter(|output| files > 1 && !output.is_dir()) {
-        None => Ok(()),
-        Some(output) => Err(Failure::usage(
-            format!("{} is not a folder, and several files do not fit into one", shown(output)),
-            "make the folder first, or leave out -o",
-        )),
+use crate::failure::Failure;
+use crate::input::{FileId, Input, widen};
+use crate::partial::{Attributes, Landing, Partial, exists};
+use crate::shown::shown;
+use crate::streams;
+
+/// The options of all commands that write a result.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OutputArgs {
+    /// Where the result goes: a file, a folder to put it into, or - for standard output
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        value_parser = clap::value_parser!(Place),
+        value_hint = clap::ValueHint::AnyPath
+    )]
+    output: Option<Place>,
+    /// Write the result to the disk before reporting success
+    #[arg(long)]
+    pub sync: bool,
+    /// Replace an output that exists
+    #[arg(short, long)]
+    pub force: bool,
+    /// Print the results as JSON, one object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl OutputArgs {
+    /// Returns the value of `-o`.
+    pub fn place(&self) -> Option<&Place> {
+        self.output.as_ref()
+    }
+
+    /// Whether `-o` names standard output, as `-` or by a path.
+    pub fn is_stdout(&self) -> bool {
+        self.output.as_ref().is_some_and(|place| *place == Place::Stdout || place.descriptor() == Some(1))
+    }
+
+    /// Returns an error if there are several results and `-o` does not name a folder.
+    pub fn check_room(&self, results: usize) -> Result<(), Failure> {
+        match self.output.as_ref().filter(|place| results > 1 && !place.is_folder()) {
+            None => Ok(()),
+            Some(place) => Err(Failure::usage(
+                format!("{} is not a folder, and there are several results", place.shown()),
+                "make the folder first, or leave out -o",
+            )),
+        }
+    }
+
+    /// Returns where a file goes. If `-o` names a folder, the file goes into that folder, with the name that it would
+    /// have without `-o`.
+    pub fn file(&self, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
+        match &self.output {
+            None => self.unplanted(usual()?, false),
+            Some(place) if place.is_folder() => {
+                let folder = self.unplanted(place.clone(), true)?;
+                self.unplanted(folder.join(usual()?)?, false)
+            }
+            Some(place) => place.clone().checked(),
+        }
+    }
+
+    /// Refuses a place that another user may have planted. `named` tells whether the user gave its name.
+    fn unplanted(&self, place: Place, named: bool) -> Result<Place, Failure> {
+        place.path().map_or(Ok(()), |path| planted::check(path, named, self.force))?;
+        Ok(place)
+    }
+
+    /// Returns where a folder goes. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder in
+    /// which the folder is made. Otherwise `-o` is the folder itself, so that a second run with the same `-o` does not
+    /// nest its result in that of the first.
+    pub fn folder(&self, results: usize, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
+        match &self.output {
+            None => self.unplanted(usual()?, false),
+            Some(place) if results > 1 || place.ends_with_slash() => {
+                let folder = self.unplanted(place.clone().checked()?, true)?;
+                self.unplanted(folder.join(usual()?)?, false)
+            }
+            Some(place) => self.unplanted(place.clone(), true),
+        }
     }
 }
 
-/// Where an output goes.
+/// Where a result goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     Stdout,
-    File(PathBuf),
+    /// A path that the user gave, or that follows from one.
+    Given(PathBuf),
+    /// A path whose last component was sealed with the data: the sender chose it.
+    Sealed(PathBuf),
+}
+
+/// The value of `-o`, where `-` is standard output.
+impl From<OsString> for Place {
+    fn from(text: OsString) -> Self {
+        if text == "-" { Self::Stdout } else { Self::Given(text.into()) }
+    }
 }
 
 impl Place {
-    /// What `-o` means, or its absence; `usual` is the place without it, and its name the name in a folder.
-    pub fn resolve(wanted: Option<&Path>, usual: impl FnOnce() -> Result<Self, Failure>) -> Result<Self, Failure> {
-        let Some(wanted) = wanted else { return usual() };
-        if wanted == Path::new("-") {
-            return Ok(Self::Stdout);
+    /// Returns the path, or `None` for standard output.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdout => None,
+            Self::Given(path) | Self::Sealed(path) => Some(path),
         }
-        if !wanted.is_dir() {
-            return if wanted.as_os_str().as_bytes().ends_with(b"/") {
-                Err(Failure::usage(format!("there is no folder {}", shown(wanted)), "make it first, with mkdir"))
-            } else {
-                Ok(Self::File(wanted.into()))
-            };
+    }
+
+    /// Returns the name for messages.
+    pub fn shown(&self) -> String {
+        self.path().map_or_else(|| "standard output".into(), shown)
+    }
+
+    /// Returns the number of the open descriptor that the path stands for, such as 1 for `/dev/stdout`.
+    pub fn descriptor(&self) -> Option<u32> {
+        self.path().and_then(special::descriptor)
+    }
+
+    fn is_folder(&self) -> bool {
+        self.path().is_some_and(Path::is_dir)
+    }
+
+    fn ends_with_slash(&self) -> bool {
+        self.path().is_some_and(|path| path.as_os_str().as_bytes().ends_with(b"/"))
+    }
+
+    /// Refuses a folder that does not exist.
+    fn checked(self) -> Result<Self, Failure> {
+        if self.ends_with_slash() && !self.is_folder() {
+            return Err(Failure::usage(
+                format!("there is no folder {}", self.shown()),
+                "make the folder first, with mkdir",
+            ));
         }
-        match usual()? {
-            Self::File(path) => Ok(Self::File(wanted.join(path.file_name().unwrap_or_default()))),
+        Ok(self)
+    }
+
+    /// Returns the place in this folder that has the name of `usual`.
+    fn join(&self, usual: Self) -> Result<Self, Failure> {
+        let folder = self.path().unwrap_or(Path::new(""));
+        match usual {
+            Self::Given(path) => Ok(Self::Given(folder.join(path.file_name().unwrap_or_default()))),
+            Self::Sealed(path) => Ok(Self::Sealed(folder.join(path.file_name().unwrap_or_default()))),
             Self::Stdout => Err(Failure::usage(
-                format!("{} is a folder, and there is no name for a file in it", shown(wanted)),
+                format!("{} is a folder, and there is no name for a file in it", self.shown()),
                 "name the file with -o",
             )),
         }
@@ -54,95 +166,121 @@ impl Place {
 
 /// An open output.
 pub enum Output {
-    /// Bytes go out as they come.
-    Stream { file: File, name: String },
-    /// Nobody sees it before it is complete.
-    Partial(Partial, PathBuf),
+    /// Bytes are written as soon as they are available.
+    Stream { file: File, place: Place },
+    /// The file gets its name when it is complete.
+    Partial { partial: Partial, place: Place, replace: bool },
 }
 
 impl Output {
-    /// Opens it, if nothing stands against that: nothing is replaced unless `force` says so, and never the input, if there is one.
+    /// Opens `place`. A file is replaced only with `force`, and never if the sender chose its name. The input is
+    /// refused as the output.
     pub fn open(place: &Place, force: bool, input: Option<&Input>) -> Result<Self, Failure> {
-        let output = match place {
-            Place::Stdout => Self::stream(rustix::stdio::stdout().try_clone_to_owned().map(File::from), "standard output"),
-            Place::File(path) => match fs::metadata(path) {
-                Ok(metadata) => {
-                    refuse_input(Identity::of(&metadata), input, &shown(path))?;
-                    let kind = metadata.file_type();
-                    if metadata.is_dir() {
-                        return Err(Failure::usage(format!("{} is a folder", shown(path)), "name a file with -o"));
-                    } else if kind.is_fifo() || kind.is_char_device() {
-                        return Self::stream(OpenOptions::new().write(true).open(path), &shown(path));
-                    } else if !metadata.is_file() {
-                        return Err(Failure::usage(
-                            format!("{} is not a file", shown(path)),
-                            "write to it through a pipe: deadpan … -o - > …",
-                        ));
-                    } else if !force {
-                        return Err(exists(path));
-                    }
-                    Partial::create(path).map(|partial| Self::Partial(partial, path.clone()))
+        let output = match place.path() {
+            None => Self::stream(streams::stdout()?, place),
+            Some(path) => {
+                // `fs::metadata` follows links, since a link can lead to the input.
+                if let Ok(metadata) = fs::metadata(path) {
+                    refuse_input(FileId::of(&metadata), input, &shown(path))?;
                 }
-                // A link that points nowhere has the name as well.
-                Err(error) if error.kind() == ErrorKind::NotFound && !force && fs::symlink_metadata(path).is_ok() => Err(exists(path)),
-                _ => Partial::create(path).map(|partial| Self::Partial(partial, path.clone())),
-            },
-        }?;
-        if let Self::Stream { file, name } = &output {
-            let metadata = file.metadata().map_err(|error| Failure::io("write", name, &error))?;
-            refuse_input(Identity::of(&metadata), input, name)?;
+                let given = matches!(place, Place::Given(_));
+                match special::open(path, force).filter(|_| given) {
+                    Some(file) => Self::stream(file?, place),
+                    None => Self::partial(path, place, force && given)?,
+                }
+            }
+        };
+        if let Self::Stream { file, .. } = &output {
+            let metadata = file.metadata().map_err(|error| Failure::io("write", &place.shown(), &error))?;
+            refuse_input(FileId::of(&metadata), input, &place.shown())?;
         }
         Ok(output)
     }
 
-    fn stream(file: std::io::Result<File>, name: &str) -> Result<Self, Failure> {
-        let file = file.map_err(|error| Failure::io("write", name, &error))?;
+    fn partial(path: &Path, place: &Place, replace: bool) -> Result<Self, Failure> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_dir() => {
+                return Err(Failure::usage(format!("{} is a folder", shown(path)), "name a file with -o"));
+            }
+            Ok(_) if !replace => return Err(taken(place)),
+            Ok(metadata) if !metadata.is_file() && !metadata.is_symlink() => {
+                return Err(Failure::usage(
+                    format!("{} is not a file", shown(path)),
+                    "write to it through a pipe: deadpan … -o - > …",
+                ));
+            }
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(Failure::path("create", path, &error)),
+            _ => {}
+        }
+        Ok(Self::Partial { partial: Partial::create(path)?, place: place.clone(), replace })
+    }
+
+    fn stream(file: File, place: &Place) -> Self {
         widen(&file);
-        Ok(Self::Stream { file, name: name.into() })
+        Self::Stream { file, place: place.clone() }
     }
 
     pub fn file(&self) -> &File {
         match self {
             Self::Stream { file, .. } => file,
-            Self::Partial(partial, _) => partial.file(),
+            Self::Partial { partial, .. } => partial.file(),
+        }
+    }
+
+    pub fn place(&self) -> &Place {
+        match self {
+            Self::Stream { place, .. } | Self::Partial { place, .. } => place,
         }
     }
 
     pub fn shown(&self) -> String {
-        match self {
-            Self::Stream { name, .. } => name.clone(),
-            Self::Partial(_, path) => shown(path),
-        }
+        self.place().shown()
     }
 
-    /// Whether it can be written at any position from several threads.
+    /// Whether several threads can write to the output at any position.
     pub fn is_positioned(&self) -> bool {
-        matches!(self, Self::Partial(..))
+        matches!(self, Self::Partial { .. })
     }
 
     pub fn is_terminal(&self) -> bool {
         self.file().is_terminal()
     }
 
-    /// Completes it.
-    pub fn land(self, landing: Landing) -> Result<(), Failure> {
+    /// Sets the attributes of a file and gives it its name. With `sync`, the data are on the disk before this returns.
+    pub fn land(self, attributes: Attributes, sync: bool) -> Result<Place, Failure> {
         match self {
-            Self::Partial(partial, _) => partial.land(landing),
-            Self::Stream { file, name } if landing.sync => match file.sync_all() {
-                // Pipes and terminals have no disk behind them.
-                Err(error) if error.kind() != ErrorKind::InvalidInput => Err(Failure::io("write", &name, &error)),
-                _ => Ok(()),
+            Self::Partial { partial, place, replace } => {
+                partial.land(attributes, Landing { replace, sync })?;
+                Ok(place)
+            }
+            Self::Stream { file, place } if sync => match file.sync_all() {
+                // Pipes and terminals cannot be synced, and report `InvalidInput`.
+                Err(error) if error.kind() != ErrorKind::InvalidInput => {
+                    Err(Failure::io("write", &place.shown(), &error))
+                }
+                _ => Ok(place),
             },
-            Self::Stream { .. } => Ok(()),
+            Self::Stream { place, .. } => Ok(place),
         }
     }
 }
 
-/// Sealing a file onto itself would leave neither.
-fn refuse_input(output: Identity, input: Option<&Input>, name: &str) -> Result<(), Failure> {
+/// Returns the error that `place` exists.
+pub fn taken(place: &Place) -> Failure {
+    match place {
+        Place::Sealed(path) => Failure::usage(
+            format!("{} exists already, and the sender chose this name", shown(path)),
+            "choose another name with -o; --force replaces only what you name yourself",
+        ),
+        _ => exists(place.path().unwrap_or(Path::new("-"))),
+    }
+}
+
+/// Returns an error if the output is the input: sealing a file onto itself would destroy it.
+fn refuse_input(output: FileId, input: Option<&Input>, name: &str) -> Result<(), Failure> {
     let Some(input) = input else { return Ok(()) };
     let kind = input.metadata.file_type();
-    if (kind.is_file() || kind.is_fifo()) && output == Identity::of(&input.metadata) {
+    if (kind.is_file() || kind.is_fifo()) && output == FileId::of(&input.metadata) {
         let message = format!("{} and {name} are the same file", input.shown());
         return Err(Failure::usage(message, "choose another output with -o"));
     }

@@ -1,26 +1,31 @@
-//! What a command line asks for, checked as far as that goes without looking at any file.
+//! Validated commands: a command line, checked as far as possible without reading any file.
+
+use std::process::ExitCode;
 
 use crate::failure::{Exit, Failure};
-use crate::{lab, process};
-use std::process::ExitCode;
+use crate::{lab, process, streams};
 
 /// A validated command.
 pub trait Plan {
-    /// Does it. An error is one of the whole command; those of single files are reported where they happen and only count in the exit code.
+    /// Runs the command. Returns an error if the whole command fails. Failures of single files are reported as they
+    /// occur, and only the returned exit code shows them.
     fn run(&self) -> Result<Exit, Failure>;
 }
 
-/// What the program is to do.
+/// The task of this run of the program.
 pub enum Task {
     Plan(Box<dyn Plan>),
-    /// The lab holds no secrets, steps through processes of its own, and has exit codes of its own.
+    /// The lab has no secrets to protect, traces its own child processes, and has its own exit codes.
     Lab(lab::Command),
 }
 
 impl Task {
     pub fn run(self) -> ExitCode {
         match self {
-            Self::Lab(command) => lab::run(&command),
+            Self::Lab(command) => match streams::check_stdout() {
+                Ok(()) => lab::run(&command),
+                Err(failure) => failure.end(),
+            },
             Self::Plan(plan) => {
                 process::close();
                 plan.run().map_or_else(|failure| failure.end(), ExitCode::from)

@@ -1,55 +1,148 @@
-//! A bar with rate and time left, on a terminal, once something takes more than a second.
+//! A progress bar with rate and time left, shown on a terminal after one second.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
-use std::sync::OnceLock;
+mod forecast;
+mod line;
+mod rate;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Shorter work is done before a bar is understood.
-const PATIENCE: Duration = Duration::from_secs(1);
+use forecast::Forecast;
+use rate::Rate;
 
-/// How far one file is.
+/// The time after which the bar is first drawn. Shorter work shows no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The time between two drawings of the bar.
+const PERIOD: Duration = Duration::from_millis(250);
+/// Returns the cursor to the start of the line and erases the line.
+pub const ERASE: &str = "\r\x1b[K";
+
+/// Whether the terminal's last line is a bar. A thread holds this lock while it writes to the terminal.
+static DRAWN: Mutex<bool> = Mutex::new(false);
+
+fn drawn() -> MutexGuard<'static, bool> {
+    DRAWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The number of bytes to process.
+enum Total {
+    Unknown,
+    Known(u64),
+    /// The length of a folder's archive. It is computed from when the bar is first drawn.
+    Folder {
+        path: PathBuf,
+        keeps_holes: bool,
+        forecast: OnceLock<Forecast>,
+    },
+}
+
+impl Total {
+    fn get(&self) -> Option<u64> {
+        match self {
+            Self::Unknown => None,
+            Self::Known(total) => Some(*total),
+            Self::Folder { path, keeps_holes, forecast } => {
+                forecast.get_or_init(|| Forecast::begin(path, *keeps_holes)).length()
+            }
+        }
+    }
+}
+
+/// The progress of one file.
 pub struct Progress {
     name: String,
-    /// Bytes in the whole, where that is known.
-    total: Option<u64>,
+    total: Total,
     done: AtomicU64,
     start: Instant,
     shows: bool,
-    bar: OnceLock<ProgressBar>,
+    /// The next time to draw, in milliseconds after the start.
+    due: AtomicU64,
+    rate: Mutex<Rate>,
 }
 
 impl Progress {
+    /// Starts the progress of `name`, which has `total` bytes, if known.
     pub fn new(name: &str, total: Option<u64>) -> Self {
-        let shows = std::io::stderr().is_terminal();
-        Self { name: name.to_owned(), total, done: AtomicU64::new(0), start: Instant::now(), shows, bar: OnceLock::new() }
+        Self::to(name, total.map_or(Total::Unknown, Total::Known))
     }
 
-    /// So many bytes more are done; any thread may say so.
-    pub fn add(&self, bytes: u64) {
-        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if self.shows && self.start.elapsed() >= PATIENCE {
-            self.bar.get_or_init(|| self.draw(done)).set_position(done);
+    /// Starts the progress of packing the folder `path`. With `keeps_holes`, the archive does not contain holes as
+    /// zeros.
+    pub fn of_folder(name: &str, path: &Path, keeps_holes: bool) -> Self {
+        Self::to(name, Total::Folder { path: path.to_owned(), keeps_holes, forecast: OnceLock::new() })
+    }
+
+    fn to(name: &str, total: Total) -> Self {
+        Self {
+            name: name.to_owned(),
+            total,
+            done: AtomicU64::new(0),
+            start: Instant::now(),
+            shows: io::stderr().is_terminal(),
+            due: AtomicU64::new(0),
+            rate: Mutex::default(),
         }
     }
 
-    fn draw(&self, done: u64) -> ProgressBar {
-        let template = match self.total {
-            Some(_) => "{msg} [{bar:30}] {bytes} of {total_bytes}, {binary_bytes_per_sec}, {eta} left",
-            None => "{msg} {bytes}, {binary_bytes_per_sec}",
-        };
-        // No colours: there is nothing for NO_COLOR to take away.
-        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ");
-        let bar = ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr_with_hz(4));
-        bar.with_style(style).with_message(self.name.clone()).with_position(done).with_elapsed(self.start.elapsed())
+    /// Hides the bar if `hidden`. The bar would mix with data that are typed or shown on the terminal.
+    pub fn hidden_if(mut self, hidden: bool) -> Self {
+        self.shows &= !hidden;
+        self
+    }
+
+    /// Counts processed bytes. Any thread may call this function.
+    pub fn add(&self, bytes: u64) {
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if !self.shows {
+            return;
+        }
+        let elapsed = self.start.elapsed();
+        let now = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let due = self.due.load(Ordering::Relaxed);
+        let next = now.saturating_add(PERIOD.as_millis() as u64);
+        // One thread draws; the others continue their work.
+        if now < due || self.due.compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+            return;
+        }
+        let Ok(mut rate) = self.rate.try_lock() else { return };
+        rate.add(elapsed, done);
+        if elapsed >= PATIENCE {
+            // A folder can grow while it is packed.
+            let total = self.total.get().map(|total| total.max(done));
+            let line = line::line(columns(), &self.name, done, total, rate.per_second());
+            let mut drawn = drawn();
+            *drawn = true;
+            let _ = io::stderr().lock().write_all(format!("{ERASE}{line}").as_bytes());
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
-        }
+        erase(&mut drawn());
+    }
+}
+
+/// Runs `act`, which may write to the terminal, after erasing the bar.
+pub fn without_bar<T>(act: impl FnOnce() -> T) -> T {
+    let mut drawn = drawn();
+    erase(&mut drawn);
+    act()
+}
+
+fn erase(drawn: &mut bool) {
+    if std::mem::take(drawn) {
+        let _ = io::stderr().lock().write_all(ERASE.as_bytes());
+    }
+}
+
+/// Returns the number of the terminal's columns, or 80 if it is unknown.
+fn columns() -> usize {
+    match rustix::termios::tcgetwinsize(io::stderr()) {
+        Ok(size) if size.ws_col > 0 => size.ws_col.into(),
+        _ => 80,
     }
 }

@@ -1,17 +1,25 @@
-//! A question on the terminal whose answer is not shown.
+//! Asks a question on the terminal without showing the answer.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Signal, getpgrp, kill_process_group};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 
 use crate::failure::{Exit, Failure};
+use crate::progress::{ERASE, without_bar};
 use crate::signals;
 use deadpan_seal::{Passphrase, Secret};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
-use std::sync::Arc;
 
-/// Longer answers are no passphrases but files in the wrong place.
+/// The longest passphrase, in bytes. A longer line is probably a file given by mistake.
 pub const LONGEST: usize = 4096;
+/// How often a question stops the program until it is in the foreground. Where nobody can continue the program, the
+/// system does not stop it.
+const STOPS: usize = 100;
 
-/// The terminal that the person sits at, wherever the standard streams go.
+/// The terminal of the process, even if the standard streams are redirected.
 pub struct Terminal(Arc<File>);
 
 impl Terminal {
@@ -19,26 +27,63 @@ impl Terminal {
         OpenOptions::new().read(true).write(true).open("/dev/tty").ok().map(|file| Self(Arc::new(file)))
     }
 
-    /// Asks, and reads a line without showing it.
+    /// Asks the question, and reads a line without echo. If Ctrl-Z stops the program, the terminal's settings are
+    /// restored until the program continues; then the question is asked again.
     pub fn ask(&self, question: &str) -> Result<Passphrase, Failure> {
         let failed = |error: std::io::Error| Failure::io("use", "the terminal", &error);
+        self.wait_for_foreground();
         let before = tcgetattr(&*self.0).map_err(|error| failed(error.into()))?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
         silent.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
-        let _echo = signals::guard(restore(Arc::clone(&self.0), before));
-        tcsetattr(&*self.0, OptionalActions::Flush, &silent).map_err(|error| failed(error.into()))?;
-        (&*self.0).write_all(format!("{question}: ").as_bytes()).map_err(failed)?;
-        self.line().map_err(failed)?.ok_or_else(|| Failure::new(Exit::Usage, "nothing was typed", "type the passphrase, then Enter"))
+        let again = Arc::new(AtomicBool::new(false));
+        let _echo = signals::guard(restore(Arc::clone(&self.0), before.clone()));
+        let _pause = signals::around_stop(restore(Arc::clone(&self.0), before), {
+            let (terminal, silent) = (Self(Arc::clone(&self.0)), silent.clone());
+            let (question, again) = (format!("{ERASE}{question}: "), Arc::clone(&again));
+            move || {
+                again.store(true, Ordering::Release);
+                let _ = terminal.begin(&silent, &question);
+            }
+        });
+        without_bar(|| self.begin(&silent, &format!("{question}: "))).map_err(failed)?;
+        self.line(&again)
+            .map_err(failed)?
+            .ok_or_else(|| Failure::new(Exit::Key, "nothing was typed", "type the passphrase, then Enter"))
     }
 
-    /// A line; `None` at the end of the input.
-    fn line(&self) -> std::io::Result<Option<Passphrase>> {
+    /// Stops the program until it is in the foreground, as the system does when a background program reads from the
+    /// terminal. While a shell edits a line, the terminal may be in a mode in which Enter does not end a line.
+    fn wait_for_foreground(&self) {
+        for _ in 0..STOPS {
+            if tcgetpgrp(&*self.0).map_or(true, |foreground| foreground == getpgrp()) {
+                return;
+            }
+            // Returns when the program continues, or at once if nobody could continue it.
+            let _ = kill_process_group(getpgrp(), Signal::TTIN);
+        }
+    }
+
+    /// Turns echo off, drops input that was typed before the question, and writes the question.
+    fn begin(&self, silent: &Termios, question: &str) -> std::io::Result<()> {
+        tcsetattr(&*self.0, OptionalActions::Flush, silent)?;
+        (&*self.0).write_all(question.as_bytes())
+    }
+
+    /// Reads a line; `None` at the end of the input. Bytes that were read before `again` was set are dropped.
+    fn line(&self, again: &AtomicBool) -> std::io::Result<Option<Passphrase>> {
         let mut line = Secret::zeroed(LONGEST);
         let mut length = 0;
         loop {
             let mut byte = [0];
-            if (&*self.0).read(&mut byte)? == 0 {
+            let read = match (&*self.0).read(&mut byte) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            if again.swap(false, Ordering::AcqRel) {
+                length = 0;
+            }
+            if read == 0 {
                 return Ok((length > 0).then(|| Passphrase::new(&line[..length])));
             }
             if byte == *b"\n" || length == LONGEST {
@@ -49,9 +94,9 @@ impl Terminal {
         }
     }
 
-    /// Says something where the questions are.
+    /// Writes a line to the terminal.
     pub fn say(&self, line: &str) {
-        let _ = (&*self.0).write_all(format!("{line}\n").as_bytes());
+        let _ = without_bar(|| (&*self.0).write_all(format!("{line}\n").as_bytes()));
     }
 }
 

@@ -1,54 +1,47 @@
-//! `deadpan random`: random bytes, as many as one wants.
+//! `deadpan random`: writes random bytes.
 
 mod pour;
-mod size;
+pub mod size;
+
+use std::time::Instant;
 
 use crate::failure::{Exit, Failure, help};
-use crate::output::{Output, Place};
-use crate::partial::Landing;
+use crate::output::{Output, OutputArgs, Place};
+use crate::partial::Attributes;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::report::{Done, Report};
-use crate::shown::shown;
 use pour::Form;
 use size::Size;
-use std::path::PathBuf;
-use std::time::Instant;
 
-/// Writes random bytes: SIZE of them, or without SIZE until the reader has had enough
+/// Writes SIZE random bytes, or an endless stream of them without SIZE
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("output", |output| {
+    output.help("Where the bytes go: a file, which only you can read, or - for standard output")
+}))]
 #[command(after_help = help!(
     "deadpan random 32 --hex            a key of 32 bytes, as 64 hexadecimal digits",
     "deadpan random 24 --base64         a password of 32 characters",
     "deadpan random 10G -o disk.img     a file of 10 GiB, which only you can read",
-    "deadpan random > /dev/sdX          all over a disk, until it is full",
+    "deadpan random > /dev/sdX          overwrites a whole disk; ends with exit code 4 (full)",
     "deadpan random | dieharder -a -g 200"
 ))]
 pub struct RandomArgs {
-    /// How many bytes, before they become text: 32, 4K, 10M, 1.5G, 1T. K and KiB are 1024 bytes, KB is 1000, and so on
+    /// The number of random bytes, such as 32, 4K or 1.5GiB. K and KiB are 1024 bytes, KB is 1000; M, G and T follow
+    /// the same rule. With --hex or --base64, the text is longer
     #[arg(value_name = "SIZE", value_parser = size::parse)]
     size: Option<Size>,
-    /// Where they go: a file, which only you can read, or - for standard output
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
-    /// Write hexadecimal digits, in one line
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Write one line of hexadecimal digits
     #[arg(long, conflicts_with = "base64")]
     hex: bool,
-    /// Write base64, in one line
+    /// Write one line of base64
     #[arg(long)]
     base64: bool,
-    /// Have the file on the disk before saying that it is done
-    #[arg(long)]
-    sync: bool,
-    /// Replace an output that exists
-    #[arg(short, long)]
-    force: bool,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
 }
 
-/// Bytes to be made.
+/// A validated `deadpan random`.
 pub struct Random {
     args: RandomArgs,
     place: Place,
@@ -57,11 +50,7 @@ pub struct Random {
 
 impl RandomArgs {
     pub fn plan(self) -> Result<Random, Failure> {
-        let place = match self.output.as_deref().map(|path| (path, shown(path))) {
-            None => Place::Stdout,
-            Some((path, name)) if path.is_dir() => return Err(Failure::usage(format!("{name} is a folder"), "name a file with -o")),
-            Some((path, _)) => Place::resolve(Some(path), || Ok(Place::Stdout))?,
-        };
+        let place = self.output.file(|| Ok(Place::Stdout))?;
         let form = match (self.hex, self.base64) {
             (true, _) => Form::Hex,
             (_, true) => Form::Base64,
@@ -75,11 +64,11 @@ impl Plan for Random {
     fn run(&self) -> Result<Exit, Failure> {
         let start = Instant::now();
         let to_stdout = self.place == Place::Stdout;
-        let mut report = Report::new("random", self.args.json, 1).aside(to_stdout);
+        let mut report = Report::new("random", self.args.output.json, 1).aside(to_stdout);
         let result = self.make();
-        // That something came out shows by itself where it went to standard output.
-        if self.args.json || !to_stdout || result.is_err() {
-            report.add("random bytes", start, &result);
+        // If the bytes went to standard output, only failures are reported.
+        if self.args.output.json || !to_stdout || result.is_err() {
+            report.made("random bytes", start, &result);
         }
         Ok(report.exit())
     }
@@ -87,7 +76,7 @@ impl Plan for Random {
 
 impl Random {
     fn make(&self) -> Result<Done, Failure> {
-        let output = Output::open(&self.place, self.args.force, None)?;
+        let output = Output::open(&self.place, self.args.output.force, None)?;
         let (name, size) = (output.shown(), self.args.size.map(|size| size.0));
         if output.is_terminal() && self.form == Form::Bytes {
             let hint = "ask for text with --hex or --base64, name a file with -o, or send them to another program";
@@ -103,7 +92,7 @@ impl Random {
         let add = |bytes| progress.iter().for_each(|progress| progress.add(bytes));
         let bytes = pour::pour(self.form, size, &output, &add).map_err(|error| Failure::of(&name, error))?;
         drop(progress);
-        output.land(Landing { replace: self.args.force, sync: self.args.sync })?;
-        Ok(Done { output: Some(name), bytes, ..Done::default() })
+        let place = output.land(Attributes::private(), self.args.output.sync)?;
+        Ok(Done { output: Some(place), bytes, ..Done::default() })
     }
 }

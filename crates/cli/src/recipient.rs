@@ -1,80 +1,81 @@
-//! To whom: public key files, names in the key folder, age recipients, a passphrase, or oneself.
+//! Recipients: public key files, names in the key folder, age recipients, a passphrase, or the default key.
 
-use crate::failure::Failure;
-use crate::home::{self, Home};
-use crate::keygen;
-use crate::passphrase::{PassphraseArgs, Passphrases};
-use crate::report::say;
-use crate::shown::{bytes, shown};
-use deadpan_seal::key::{self, Found};
-use deadpan_seal::{Cost, Kem, Mode, PublicKey, Recipient, Sealing};
+use std::ffi::OsString;
+use std::fs;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+
+use crate::console::say;
+use crate::failure::{Exit, Failure};
+use crate::home::{self, Home};
+use crate::input::Source;
+use crate::keygen;
+use crate::keys::protect;
+use crate::mode::{ModeArg, mode_name};
+use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
+use crate::shown::{bytes, shown};
+use crate::suggest::closest;
+use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
+use deadpan_seal::{Cost, Kem, Mode, PublicKey, Recipient, Sealing};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct RecipientArgs {
-    /// Seal to this recipient: a public key file, a name from `deadpan keys`, or an age recipient (age1…); several are possible
+    /// Seal to this recipient: a public key file, a name from `deadpan keys`, or an age recipient (age1…). May be
+    /// repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT")]
     recipients: Vec<String>,
     /// Seal to all public keys in this file
-    #[arg(short = 'R', long, value_name = "FILE")]
+    #[arg(short = 'R', long, value_name = "FILE", value_parser = stdin_or_path())]
     recipients_file: Vec<PathBuf>,
     /// Seal with a passphrase
     #[arg(short, long)]
     passphrase: bool,
-    /// The protection: which of your own keys to use (or make), and what others' keys must be
+    /// The kind of protection. Without a recipient, chooses the own key of this kind (or makes one); with recipients,
+    /// refuses those of another kind
     #[arg(long, value_name = "MODE")]
     mode: Option<ModeArg>,
     #[command(flatten)]
     pub source: PassphraseArgs,
 }
 
-/// What protects a file from whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ModeArg {
-    /// Elliptic curves: small and fast, but open to a future quantum computer
-    Ecc,
-    /// ML-KEM: post-quantum
-    Pqc,
-    /// Both at once: whoever breaks one still has to break the other
-    Hybrid,
+/// The recipients on the command line. Public keys that only a passphrase can unlock are not read yet.
+pub struct Named(Vec<(String, Part)>);
+
+/// The public part of a recipient.
+enum Part {
+    Known(PublicKey),
+    /// The public part must be decrypted from the protected private key in this file.
+    Locked(PathBuf),
 }
 
-impl From<ModeArg> for Mode {
-    fn from(mode: ModeArg) -> Self {
-        match mode {
-            ModeArg::Ecc => Self::Ecc,
-            ModeArg::Pqc => Self::Pqc,
-            ModeArg::Hybrid => Self::Hybrid,
-        }
-    }
-}
-
-/// A mode's name on the command line.
-pub fn mode_name(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Ecc => "ecc",
-        Mode::Pqc => "pqc",
-        Mode::Hybrid => "hybrid",
-    }
-}
-
-/// Found recipients.
+/// The recipients of a file, with their keys read.
 pub struct Recipients {
     pub sealing: Sealing,
     /// Their public keys.
     pub keys: Vec<PublicKey>,
-    /// The passphrase, if it is one of them.
+    /// The name of the default key, if it is the recipient because none was named.
+    pub default_key: Option<String>,
+    /// The passphrase, if it is a recipient.
     pub passphrase: Option<deadpan_seal::Passphrase>,
 }
 
 impl RecipientArgs {
-    /// What can be said without looking anything up.
-    pub fn check(&self) -> Result<(), Failure> {
-        if let Some(secret) = self.recipients.iter().find(|recipient| recipient.to_ascii_uppercase().starts_with("AGE-SECRET-KEY-")) {
-            let shown: String = secret.chars().take("AGE-SECRET-KEY-".len()).collect();
-            let hint = "everybody on this machine can see arguments; seal to its public part, and treat this key as known";
-            return Err(Failure::usage(format!("{shown}… is a private key, not a recipient"), hint));
+    /// Sets `--passphrase` if the arguments give a passphrase. The exception is `--remove-source` with named
+    /// recipients: there the passphrase may belong to one of the user's own keys.
+    pub fn imply_passphrase(&mut self, remove_source: bool) {
+        self.passphrase |= self.source.is_given() && (!remove_source || self.names_nobody());
+    }
+
+    /// Refuses standard input as the source of both the recipients and the data.
+    pub fn leave_stdin_to(&self, sources: &[Source]) -> Result<(), Failure> {
+        if sources.contains(&Source::Stdin) && self.recipients_file.iter().any(|file| file == Path::new(STDIN)) {
+            return Err(Failure::usage("standard input cannot give both the data and the recipients", "name a FILE"));
         }
+        self.source.leave_stdin_to(sources)
+    }
+
+    /// Refuses options that contradict each other.
+    pub fn check(&self) -> Result<(), Failure> {
         if self.passphrase && self.names_nobody() && self.mode.is_some() {
             let hint = "leave out --mode, or name a recipient with -r as well";
             return Err(Failure::usage("--mode chooses among keys, and a passphrase alone has none", hint));
@@ -82,42 +83,95 @@ impl RecipientArgs {
         Ok(())
     }
 
+    /// Changes the advice about a missing file whose name follows `-p`: the name is probably a passphrase.
+    pub fn advise(&self, source: &Source, failure: Failure) -> Failure {
+        let words: Vec<_> = std::env::args_os().collect();
+        let is_value = |pair: &[OsString]| {
+            let is_option = ["-p", "-ap", "-fp", "--passphrase"].iter().any(|option| pair[0] == *option);
+            is_option && source.path().is_some_and(|path| pair[1] == path && fs::symlink_metadata(path).is_err())
+        };
+        if !self.passphrase || !words.windows(2).any(is_value) {
+            return failure;
+        }
+        let hint = "if this is the passphrase: -p takes no value, since everybody on this machine can see arguments; \
+                    it is asked for, or comes from --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
+        Failure { hint: Some(hint.into()), ..failure }
+    }
+
+    /// Whether a recipient or a passphrase is named.
+    pub fn is_given(&self) -> bool {
+        self.passphrase || !self.names_nobody()
+    }
+
     fn names_nobody(&self) -> bool {
         self.recipients.is_empty() && self.recipients_file.is_empty()
     }
 
-    /// Finds them all.
-    pub fn resolve(&self, home: &Home, passphrases: &Passphrases) -> Result<Recipients, Failure> {
-        let mut keys = Vec::new();
+    /// Finds all recipients on the command line. The user is not asked for passphrases and no key is made, so that a
+    /// misspelt recipient is reported before anything else.
+    pub fn find(&self, home: &Home) -> Result<Named, Failure> {
+        let mut found = Vec::new();
         for recipient in &self.recipients {
-            keys.extend(named(recipient, home)?);
+            found.extend(named(recipient, home)?);
         }
         for file in &self.recipients_file {
-            keys.extend(in_file(file)?);
+            found.extend(in_file(file)?);
         }
+        let known = found.iter().map(|(name, part)| match part {
+            Part::Known(key) => Some((name.clone(), key.clone())),
+            Part::Locked(_) => None,
+        });
+        if let Some(keys) = known.collect::<Option<Vec<_>>>() {
+            self.refuse_other_modes(&keys)?;
+        }
+        Ok(Named(found))
+    }
+
+    /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
+    /// named.
+    pub fn resolve(&self, named: &Named, home: &Home, passphrases: &Passphrases) -> Result<Recipients, Failure> {
+        let mut keys = Vec::new();
+        for (name, part) in &named.0 {
+            let key = match part {
+                Part::Known(key) => key.clone(),
+                Part::Locked(path) => public_of(path, passphrases)?,
+            };
+            keys.push((name.clone(), key));
+        }
+        let mut default_key = None;
         if self.names_nobody() && !self.passphrase {
-            keys.push((String::from("your own key"), own(home, passphrases, self.mode.map(Mode::from))?));
+            let (name, key) = own(home, passphrases, self.mode.map(Mode::from))?;
+            if std::io::stderr().is_terminal() {
+                say(&format!("note: sealing to your own key {name} ({})", key.kem().name()));
+            }
+            keys.push((name.clone(), key));
+            default_key = Some(name);
         }
-        let passphrase = if self.passphrase { Some(passphrases.new_one("the sealed file")?) } else { None };
+        let passphrase = if self.passphrase {
+            Some(passphrases.new_one("the sealed file", "name a recipient with -r instead")?)
+        } else {
+            None
+        };
         let is_mixed = self.mode == Some(ModeArg::Ecc);
         self.refuse_other_modes(&keys)?;
         let mut recipients: Vec<_> = keys.iter().map(|(_, key)| Recipient::Key(key.clone())).collect();
         recipients.extend(passphrase.clone().map(|passphrase| Recipient::Passphrase(passphrase, Cost::default())));
         let sealing = if is_mixed { Sealing::mixed(recipients) } else { Sealing::to(recipients) };
         let sealing = sealing.map_err(|error| Failure::of("", error))?;
-        Ok(Recipients { sealing, keys: keys.into_iter().map(|(_, key)| key).collect(), passphrase })
+        Ok(Recipients { sealing, keys: keys.into_iter().map(|(_, key)| key).collect(), default_key, passphrase })
     }
 
-    /// One classical recipient makes the whole file classical, so it takes `--mode ecc` to have one beside others. Any other mode is what
-    /// every recipient must have.
+    /// Returns an error if the modes of the recipients differ. One classical recipient makes the whole file classical,
+    /// so it needs `--mode ecc`. With any other `--mode`, each recipient must have that mode.
     fn refuse_other_modes(&self, keys: &[(String, PublicKey)]) -> Result<(), Failure> {
         let is_classical = |(_, key): &&(String, PublicKey)| key.kem().mode() == Mode::Ecc;
         let Some(mode) = self.mode.map(Mode::from) else {
             let classical = keys.iter().find(is_classical);
             return match classical {
                 Some((name, key)) if !keys.iter().all(|key| is_classical(&key)) => {
-                    let message = format!("{name} is classical ({}) and would make the whole file classical", key.kem().name());
-                    Err(Failure::usage(message, "seal a second copy for it, or ask for it by name with --mode ecc"))
+                    let message =
+                        format!("{name} is classical ({}) and would make the whole file classical", key.kem().name());
+                    Err(Failure::usage(message, "seal a second copy for it, or allow it with --mode ecc"))
                 }
                 _ => Ok(()),
             };
@@ -134,82 +188,149 @@ impl RecipientArgs {
     }
 }
 
-/// One recipient as it stands on the command line. Names in the key folder come first: a file that somebody puts into the current folder must
-/// not take a contact's place.
-fn named(text: &str, home: &Home) -> Result<Vec<(String, PublicKey)>, Failure> {
+/// Returns the keys of one recipient on the command line. Names in the key folder take precedence over files, so that a
+/// file in the current folder cannot take the place of a contact.
+fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
     let label = bytes(text.as_bytes());
     if text.starts_with("age1") {
-        let short: String = text.chars().take(16).collect();
-        let found = key::read(text.as_bytes()).map_err(|error| Failure::key(&format!("{}…", bytes(short.as_bytes())), &error))?;
-        return Ok(publics(found).into_iter().map(|key| (format!("{}…", bytes(short.as_bytes())), key)).collect());
+        let found = key::read(text.as_bytes()).map_err(|error| misspelt(text, &error))?;
+        return Ok(publics(found).into_iter().map(|key| (short(text), Part::Known(key))).collect());
     }
     if home::check_name(text).is_ok() {
-        let contact = home.contact_path(text);
-        if contact.exists() {
-            return in_file(&contact).map(|keys| keys.into_iter().map(|(_, key)| (label.clone(), key)).collect());
-        }
-        let own = home.own_path(text);
-        if own.exists() {
-            let public = home::public_of(&own)?.ok_or_else(|| unknown_public(&label, &own))?;
-            return Ok(vec![(label, public)]);
+        let (contact, own) = (home.contact_path(text), home.own_path(text));
+        match (contact.exists(), own.exists()) {
+            (true, true) => {
+                let message = format!("{label} is the name of a contact and of a key of your own");
+                let hint = format!("remove the contact with: deadpan keys remove {label}; or name the file of the key");
+                return Err(Failure::usage(message, hint));
+            }
+            (true, false) => {
+                let keys = in_file(&contact)?;
+                return Ok(keys.into_iter().map(|(_, key)| (label.clone(), key)).collect());
+            }
+            (false, true) => return Ok(vec![(label, part_of(&own)?)]),
+            (false, false) => {}
         }
     }
     let path = Path::new(text);
-    if path.exists() {
+    if home::may_exist(path) {
         return in_file(path);
     }
-    let message =
-        format!("no recipient {label}: there is no such file, no such name in {}, and it is no age recipient", shown(&home.folder));
-    Err(Failure::usage(message, "add a contact with: deadpan keys add NAME FILE"))
+    let message = format!(
+        "no recipient {label}: there is no such file, no such name in {}, and it is not an age recipient",
+        shown(&home.folder)
+    );
+    let hint = match closest(text, home.names()) {
+        Some(name) => format!("did you mean {name}? `deadpan keys` lists the names"),
+        None => "add a contact with: deadpan keys add NAME FILE".into(),
+    };
+    Err(Failure::usage(message, hint))
 }
 
-/// All public keys in a file; of private ones, their public part.
-fn in_file(path: &Path) -> Result<Vec<(String, PublicKey)>, Failure> {
+/// Returns all public keys in a file, and the public parts of the private keys in it.
+fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
     let name = shown(path);
     let mut keys = Vec::new();
-    for found in home::read(path)? {
+    let all = home::read(path)?;
+    let count = all.len();
+    for found in all {
         keys.push((
             name.clone(),
             match found {
-                Found::Public(key) => key,
-                Found::Private(key) => key.public().clone(),
-                Found::Protected(_) => home::public_of(path)?.ok_or_else(|| unknown_public(&name, path))?,
+                Found::Public(key) => Part::Known(key),
+                Found::Private(key) => Part::Known(key.public().clone()),
+                // The file beside this one holds one public part, which can belong to any of several keys.
+                Found::Protected(key) if count > 1 => return Err(one_of_several(&name, count, &key)),
+                Found::Protected(_) => part_of(path)?,
             },
         ));
     }
     Ok(keys)
 }
 
-fn unknown_public(name: &str, path: &Path) -> Failure {
-    let message = format!("{} is protected, and its public part does not lie beside it", shown(path));
-    Failure::usage(message, format!("make it with: deadpan keys export {name} > {}", shown(home::public_path(path))))
+/// Returns the public part of a private key file, as far as it can be known without a passphrase.
+fn part_of(path: &Path) -> Result<Part, Failure> {
+    Ok(home::public_of(path)?.map_or_else(|| Part::Locked(path.to_owned()), Part::Known))
+}
+
+/// Returns the public part of a private key file. If only the passphrase can unlock it, the user is asked for the
+/// passphrase, and the public part is written beside the key, so that the user is asked only once.
+pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> {
+    if let Some(public) = home::public_of(path)? {
+        return Ok(public);
+    }
+    let Found::Protected(locked) = protect::only(path)? else {
+        return Err(Failure::usage(format!("{} changed while it was read", shown(path)), "try again"));
+    };
+    let key = protect::unlock(path, &locked, passphrases)?;
+    let beside = home::public_path(path);
+    if home::write(&beside, key::public_pem(key.public()).as_bytes(), 0o644, false).is_ok() {
+        say(&format!("note: wrote the public part of {} to {}", shown(path), shown(&beside)));
+    }
+    Ok(key.public().clone())
+}
+
+/// Returns the failure for an age recipient on the command line that is not valid.
+pub fn misspelt(text: &str, error: &KeyError) -> Failure {
+    let failure = Failure::key("", error);
+    // The full message names a line, which does not help in an argument of one line.
+    let message = if text.contains(['\n', '\r']) { failure.message } else { error.reason().into_owned() };
+    let hint = match error {
+        KeyError::Crowded { .. } => Some("write -r before each recipient".into()),
+        KeyError::Malformed { .. } => Some("copy the whole recipient again from its owner's message".into()),
+        _ => failure.hint,
+    };
+    Failure { exit: Exit::Usage, message, hint, ..failure }.about(&short(text))
+}
+
+/// Returns an age recipient, shortened for a message.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(16) {
+        Some((end, _)) => format!("{}…", bytes(&text.as_bytes()[..end])),
+        None => bytes(text.as_bytes()),
+    }
+}
+
+fn one_of_several(name: &str, count: usize, key: &ProtectedKey) -> Failure {
+    let message = format!("{name} has {count} keys, and the one in {} is protected", key.place());
+    Failure::usage(message, "name a file with its public key; a protected key does not show it")
 }
 
 fn publics(found: Vec<Found>) -> Vec<PublicKey> {
     found.into_iter().filter_map(|found| if let Found::Public(key) = found { Some(key) } else { None }).collect()
 }
 
-/// One's own key; a new one if there is none.
-fn own(home: &Home, passphrases: &Passphrases, mode: Option<Mode>) -> Result<PublicKey, Failure> {
-    if let Some((_, public)) = home.default_key(mode)? {
-        return Ok(public);
+/// Returns the own key to seal to when no recipient is named, with its name; a new one if there is none.
+fn own(home: &Home, passphrases: &Passphrases, mode: Option<Mode>) -> Result<(String, PublicKey), Failure> {
+    let find = || match mode {
+        Some(mode) => home.key_of_mode(mode),
+        None => home.settle_default(),
+    };
+    if let Some(own) = find()? {
+        let public = public_of(&own.path, passphrases)?;
+        return Ok((own.name, public));
     }
     let kem = match mode.unwrap_or(Mode::Hybrid) {
         Mode::Ecc => Kem::X25519,
         Mode::Pqc => Kem::MlKem768,
         Mode::Hybrid => Kem::XWing,
     };
-    let path = home.own_path(mode_name(kem.mode()));
+    let name = mode_name(kem.mode());
+    let path = home.own_path(name);
     let passphrase = passphrases.new_if_wanted(&format!("your new key {}", shown(&path)))?;
     let key = match keygen::make(home, &path, kem, passphrase.as_ref()) {
         Ok(key) => key,
-        // Another run of the program may have been first.
-        Err(failure) => return home.default_key(mode)?.map(|(_, public)| public).ok_or(failure),
+        // Another run of the program may have made the key in the meantime.
+        Err(failure) => {
+            let own = find()?.ok_or(failure)?;
+            let public = public_of(&own.path, passphrases)?;
+            return Ok((own.name, public));
+        }
     };
-    say(&format!("note: you had no {} key; made one: {}", mode_name(kem.mode()), shown(&path)));
+    say(&format!("note: you had no {name} key; made one: {}", shown(&path)));
     if passphrase.is_none() {
         say("note: it is not protected by a passphrase, and only its file's mode (0600) keeps others away");
-        say(&format!("hint: protect it with: deadpan keys protect {}", mode_name(kem.mode())));
+        say(&format!("hint: protect it with: deadpan keys protect {name}"));
     }
-    Ok(key.public().clone())
+    Ok((name.to_owned(), key.public().clone()))
 }

@@ -1,39 +1,44 @@
-//! What became of each file: a line for people, or a JSON object a line for scripts.
+//! Reports the result for each file: as a line of text, or as a JSON object for scripts.
 
-use crate::failure::{Exit, Failure};
-use serde_json::{Value, json};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Instant;
 
-/// A line on standard error. Where that is closed, nobody wants to know.
-pub fn say(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
-}
+use serde_json::{Map, Value, json};
 
-/// Data on standard output.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| Failure::io("write", "the output", &error))
-}
+use crate::console::say;
+use crate::failure::{Exit, Failure};
+use crate::input::Source;
+use crate::names::{joined, put_name, with_file};
+use crate::output::Place;
+use crate::streams::print;
 
-/// A file that was worked on.
+/// The result for a file.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// Where the result is; `None` if nowhere.
-    pub output: Option<String>,
+    /// The output; `None` if nothing was written.
+    pub output: Option<Place>,
     /// Bytes of plain data.
     pub bytes: u64,
-    /// What else a person should know: `good`, `removed the source`.
+    /// A remark for the line of text: `whole and unchanged`.
     pub remark: Option<String>,
-    /// It was done, but not for all of it.
+    /// The name of the default key, if it is the recipient because none was named.
+    pub default_key: Option<String>,
+    /// The failures of entries, with `--keep-going`.
+    pub failures: Vec<Failure>,
+    pub notes: Vec<String>,
+    /// The exit code. Not [`Exit::Done`] if a part of the work failed.
     pub exit: Exit,
+    /// More fields for the JSON object.
+    pub more: Map<String, Value>,
 }
 
 /// The results so far.
 pub struct Report {
     command: &'static str,
     json: bool,
-    /// JSON goes to standard error, because standard output carries data.
+    /// Whether JSON goes to standard error, because standard output carries data.
     aside: bool,
     talks: bool,
     worst: Exit,
@@ -41,45 +46,85 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report on so many files. People hear of a success only where it is news: on a terminal, or among several.
+    /// Starts a report on this number of files. Text on successes is printed on a terminal, and if there are several
+    /// files.
     pub fn new(command: &'static str, json: bool, files: usize) -> Self {
-        Self { command, json, aside: false, talks: files > 1 || io::stderr().is_terminal(), worst: Exit::Done, broken: false }
+        Self {
+            command,
+            json,
+            aside: false,
+            talks: files > 1 || io::stderr().is_terminal(),
+            worst: Exit::Done,
+            broken: false,
+        }
     }
 
-    /// Has JSON written to standard error if data go to standard output.
+    /// Sends JSON to standard error if `aside` is set, because data go to standard output.
     pub fn aside(mut self, aside: bool) -> Self {
         self.aside = aside;
         self
     }
 
-    /// Has each success said in words as well.
+    /// Prints text on each success.
     pub fn talking(mut self) -> Self {
         self.talks = true;
         self
     }
 
-    /// Counts and tells what became of `file`.
-    pub fn add(&mut self, file: &str, start: Instant, result: &Result<Done, Failure>) {
-        self.worst = self.worst.max(result.as_ref().map_or(Exit::Done, |done| done.exit));
+    /// Counts and reports the result for `source`.
+    pub fn add(&mut self, source: &Source, start: Instant, result: &Result<Done, Failure>) {
+        self.tell(&source.shown(), Some(source.path().unwrap_or(Path::new("-"))), start, result);
+    }
+
+    /// Counts and reports the result of a command without an input.
+    pub fn made(&mut self, what: &str, start: Instant, result: &Result<Done, Failure>) {
+        self.tell(what, None, start, result);
+    }
+
+    fn tell(&mut self, what: &str, file: Option<&Path>, start: Instant, result: &Result<Done, Failure>) {
         match result {
-            Ok(done) if !self.json && self.talks => say(&line(self.command, file, done)),
-            Ok(_) => {}
+            Ok(done) => {
+                self.count(done.exit, false);
+                if !self.json {
+                    self.say(what, done);
+                }
+            }
             Err(failure) => {
-                self.worst = self.worst.max(failure.exit);
-                self.broken |= failure.quiet;
+                self.count(failure.exit, failure.quiet);
                 if !self.json {
                     failure.say();
                 }
             }
         }
         if self.json {
-            let text = object(self.command, file, start, result).to_string();
-            // A script that does not read its results still wants the work done.
-            let _ = if self.aside { writeln!(io::stderr().lock(), "{text}") } else { writeln!(io::stdout().lock(), "{text}") };
+            let text = format!("{}\n", Value::Object(object(self.command, file, start, result)));
+            if self.aside {
+                say(text.trim_end());
+            } else if let Err(mut failure) = print(&text) {
+                self.count(failure.exit, failure.quiet);
+                // If the report cannot be printed, the failure says where the result is.
+                let made = result.as_ref().ok().filter(|done| done.output.is_some());
+                failure.notes.extend(made.map(|done| format!("done all the same: {}", line(self.command, what, done))));
+                failure.say();
+            }
         }
     }
 
-    /// The exit code of the whole.
+    fn say(&self, what: &str, done: &Done) {
+        done.failures.iter().for_each(Failure::say);
+        done.notes.iter().for_each(|note| say(&format!("note: {note}")));
+        // A name that the sender chose is always printed, since the user cannot know it.
+        if self.talks || matches!(done.output, Some(Place::Sealed(_))) {
+            say(&line(self.command, what, done));
+        }
+    }
+
+    fn count(&mut self, exit: Exit, quiet: bool) {
+        self.worst = self.worst.max(exit);
+        self.broken |= quiet;
+    }
+
+    /// Returns the exit code of the whole command.
     pub fn exit(self) -> Exit {
         if self.broken {
             crate::signals::die_of_broken_pipe();
@@ -88,29 +133,52 @@ impl Report {
     }
 }
 
+/// Returns the JSON object of a file that `list` or `inspect` cannot show.
+pub fn failed(command: &str, source: &Source, failure: &Failure) -> Value {
+    let fields = json!({
+        "schema": 1,
+        "command": command,
+        "error": failure.message,
+        "hint": failure.hint,
+        "exit": failure.exit as u8,
+    });
+    joined(with_file(source), fields)
+}
+
 fn line(command: &str, file: &str, done: &Done) -> String {
     let remark = done.remark.as_ref().map_or(String::new(), |remark| format!(" ({remark})"));
     match &done.output {
-        Some(output) => format!("{command}: {file} -> {output}{remark}"),
+        Some(output) => format!("{command}: {file} -> {}{remark}", output.shown()),
         None => format!("{command}: {file}{remark}"),
     }
 }
 
-fn object(command: &str, file: &str, start: Instant, result: &Result<Done, Failure>) -> Value {
-    let (done, failure) = (result.as_ref().ok(), result.as_ref().err());
-    json!({
-        "schema": 1,
-        "command": command,
-        "file": file,
-        "output": done.and_then(|done| done.output.as_deref()),
-        "bytes": done.map(|done| done.bytes),
-        "seconds": start.elapsed().as_secs_f64(),
-        "error": failure.map(|failure| failure.message.as_str()),
-        "hint": failure.and_then(|failure| failure.hint.as_deref()),
-        "notes": failure.map_or(&[][..], |failure| &failure.notes),
-        "exit": match result {
-            Ok(done) => done.exit,
-            Err(failure) => failure.exit,
-        } as u8,
-    })
+fn object(command: &str, file: Option<&Path>, start: Instant, result: &Result<Done, Failure>) -> Map<String, Value> {
+    let mut object = result.as_ref().map_or_else(|_| Map::new(), |done| done.more.clone());
+    let failures = match result {
+        Ok(done) => done.failures.as_slice(),
+        Err(failure) => std::slice::from_ref(failure),
+    };
+    let first = failures.first();
+    let mut notes: Vec<_> = first.iter().flat_map(|failure| failure.notes.clone()).collect();
+    notes.extend(failures.iter().skip(1).map(|other| format!("failed too: {}", other.message)));
+    let done = result.as_ref().ok();
+    notes.extend(done.iter().flat_map(|done| done.notes.clone()));
+    let output = done.and_then(|done| done.output.as_ref()).map(|place| place.path().unwrap_or(Path::new("-")));
+    put_name(&mut object, "file", file.map(|path| path.as_os_str().as_bytes()));
+    put_name(&mut object, "output", output.map(|path| path.as_os_str().as_bytes()));
+    for (key, value) in [
+        ("schema", json!(1)),
+        ("command", json!(command)),
+        ("bytes", json!(done.map(|done| done.bytes))),
+        ("default_key", json!(done.and_then(|done| done.default_key.as_deref()))),
+        ("seconds", json!(start.elapsed().as_secs_f64())),
+        ("error", json!(first.map(|failure| failure.message.as_str()))),
+        ("hint", json!(first.and_then(|failure| failure.hint.as_deref()))),
+        ("notes", json!(notes)),
+        ("exit", json!(result.as_ref().map_or_else(|failure| failure.exit, |done| done.exit) as u8)),
+    ] {
+        object.insert(key.to_owned(), value);
+    }
+    object
 }

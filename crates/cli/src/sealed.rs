@@ -1,35 +1,69 @@
-//! A sealed input, in armor or not: its header, and what follows.
+//! A sealed input, in armor or not: its header and its payload.
 
-use crate::armor::{self, Unarmored};
-use crate::failure::Failure;
-use deadpan_seal::{Header, Stanza};
 use std::fs::File;
 use std::io::{Cursor, Read};
+
+use crate::armor::{self, Unarmored};
+use crate::failure::{Exit, Failure};
+use crate::input::Input;
+use crate::shown::shown;
+use deadpan_pack::{BLOCK, is_archive};
+use deadpan_seal::{Error, Header, Stanza};
+
+/// The first byte of a sealed file. No text in UTF-8 begins with this byte.
+const SIGNATURE: u8 = 0x89;
 
 /// A sealed input that was read up to the end of its header.
 pub struct Sealed<'a> {
     pub header: Header,
     pub stanzas: Vec<Stanza>,
     pub armored: bool,
-    /// What follows the header.
+    /// The payload, which follows the header.
     pub payload: Box<dyn Read + Send + 'a>,
 }
 
 impl<'a> Sealed<'a> {
-    /// Reads the header. `file` stands at its start.
+    /// Reads the header of an input. An archive that is not sealed is an error with its own advice.
+    pub fn of(input: &'a Input) -> Result<Self, Failure> {
+        let name = input.shown();
+        let mut start = Vec::new();
+        (&input.file).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
+        if is_archive(&start) {
+            let hint = match input.source.path() {
+                Some(path) => format!("it is not sealed; unpack it with: deadpan unpack {}", shown(path)),
+                None => "it is not sealed; unpack it with: deadpan unpack -o FOLDER".into(),
+            };
+            return Err(Failure::new(Exit::Data, format!("{name}: not a sealed file: it is a tar archive"), hint));
+        }
+        Self::begun(start, &input.file).map_err(|error| Failure::of(&name, error))
+    }
+
+    /// Reads the header of `file`, whose position must be its start.
     pub fn read(name: &str, file: &'a File) -> Result<Self, Failure> {
-        Self::begun(name, Vec::new(), file)
+        Self::begun(Vec::new(), file).map_err(|error| Failure::of(name, error))
     }
 
     /// Reads the header of a file whose first bytes were read already.
-    pub fn begun(name: &str, mut start: Vec<u8>, file: &'a File) -> Result<Self, Failure> {
-        let failed = |error| Failure::io("read", name, &error);
-        let missing = armor::BEGINNING.saturating_sub(start.len());
-        file.take(missing as u64).read_to_end(&mut start).map_err(failed)?;
-        let armored = armor::begins(&start);
-        let whole = Cursor::new(start).chain(file);
-        let mut payload: Box<dyn Read + Send + 'a> = if armored { Box::new(Unarmored::new(whole)) } else { Box::new(whole) };
-        let header = Header::read(&mut payload).map_err(|error| Failure::of(name, error))?;
-        Ok(Self { stanzas: header.stanzas(), header, armored, payload })
+    pub fn begun(mut start: Vec<u8>, mut file: impl Read + Send + 'a) -> Result<Self, Error> {
+        let mut read_to = |length: usize, start: &mut Vec<u8>| {
+            let missing = length.saturating_sub(start.len());
+            (&mut file).take(missing as u64).read_to_end(start).map_err(Error::Read)
+        };
+        read_to(1, &mut start)?;
+        let beginning = if start.first() == Some(&SIGNATURE) {
+            None
+        } else {
+            read_to(armor::BEGINNING, &mut start)?;
+            armor::find(&start)
+        };
+        let mut payload: Box<dyn Read + Send + 'a> = match &beginning {
+            Some(beginning) => {
+                let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
+                Box::new(armor.map_err(Error::Read)?)
+            }
+            None => Box::new(Cursor::new(armor::without_front(&start).to_vec()).chain(file)),
+        };
+        let header = Header::read(&mut payload)?;
+        Ok(Self { stanzas: header.stanzas(), header, armored: beginning.is_some(), payload })
     }
 }

@@ -1,26 +1,38 @@
-//! Names as they are shown: a name may hold anything, and a terminal obeys escape sequences.
+//! Names and numbers in messages. A name may contain any byte, and a terminal obeys escape sequences, so control
+//! characters and bytes that are not UTF-8 are escaped.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A path for a message: control characters and bytes that are not text are escaped.
+/// Returns a path for a message. Control characters and bytes that are not UTF-8 are escaped.
 pub fn shown(path: impl AsRef<Path>) -> String {
     bytes(path.as_ref().as_os_str().as_bytes())
 }
 
-/// A name for a message, as names in archives are shown.
+/// Returns a name for a message. Control characters and bytes that are not UTF-8 are escaped.
 pub fn bytes(name: &[u8]) -> String {
     deadpan_pack::shown(name)
 }
 
-/// Whether a name is shown as it is.
+/// Whether a name is shown without escapes, except for backslashes.
 pub fn is_plain(name: &[u8]) -> bool {
-    bytes(name).as_bytes() == name
+    str::from_utf8(name).is_ok_and(|text| bytes(name) == text.replace('\\', r"\\"))
+}
+
+/// Returns a number with its noun, in the singular or the plural.
+pub fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes, is_plain};
+    use super::{bytes, count, is_plain};
+
+    #[test]
+    fn one_is_singular_and_none_is_plural() {
+        let entries = |number| count(number, "entry", "entries");
+        assert_eq!([entries(0), entries(1), entries(2)], ["0 entries", "1 entry", "2 entries"]);
+    }
 
     #[test]
     fn nothing_reaches_the_terminal_that_it_would_obey() {
@@ -29,6 +41,8 @@ mod tests {
         assert_eq!(bytes(b"\x1b[2Jx\n"), "\\u{1b}[2Jx\\n");
         assert_eq!(bytes("a\u{202e}b".as_bytes()), "a\\u{202e}b");
         assert_eq!(bytes(b"\xff\xfe"), "\\xff\\xfe");
+        assert_eq!([bytes(b"a\nb"), bytes(br"a\nb")], [r"a\nb", r"a\\nb"]);
+        assert!(is_plain(br"a\nb") && !is_plain(b"a\\n\n"));
         assert!(is_plain("z\u{e4}h".as_bytes()) && !is_plain(b"\xff") && !is_plain("a\u{61c}b".as_bytes()));
     }
 }

@@ -1,13 +1,19 @@
-//! Ctrl-C and its kin: what must not stay behind is taken away, then the program dies of the signal, as shells expect.
+//! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
+//! The program then dies of the same signal, as shells expect. Ctrl-Z restores the terminal while the program is
+//! stopped.
 //!
-//! Handlers are installed when there is something to take away for the first time. Until then, and for outputs that have no name before
-//! they are complete, the system's own way of ending a program leaves nothing behind either.
+//! Handlers of these signals are installed when the first cleanup is registered. Without a registered cleanup there is
+//! nothing to remove, so the system's default action is enough. Outputs without a name need no cleanup.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, mpsc};
+use std::thread;
+
+use rustix::process::{getpgrp, getsid};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 type Cleanup = Box<dyn FnMut() + Send>;
 
@@ -17,11 +23,11 @@ fn pending() -> MutexGuard<'static, Vec<(u64, Cleanup)>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Something that a signal must not leave as it is. Dropping it cleans up as well.
+/// A registered cleanup. Dropping the guard runs the cleanup.
 #[must_use]
 pub struct Guard(u64);
 
-/// Has `cleanup` run when a signal ends the program, or when the guard is dropped.
+/// Registers `cleanup`, which runs when a signal ends the program or when the guard is dropped.
 pub fn guard(cleanup: impl FnMut() + Send + 'static) -> Guard {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static HANDLERS: Once = Once::new();
@@ -32,7 +38,8 @@ pub fn guard(cleanup: impl FnMut() + Send + 'static) -> Guard {
 }
 
 impl Guard {
-    /// Does what makes cleaning up unnecessary. No signal comes between; if it fails, the guard still stands.
+    /// Runs `act` and removes the cleanup, which is not needed any more. No signal handler runs in between. If `act`
+    /// fails, the cleanup stays registered.
     pub fn settle<E>(&self, act: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let mut pending = pending();
         let result = act();
@@ -56,11 +63,11 @@ impl Drop for Guard {
 
 fn listen() {
     let wanted: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
-    // Without handlers a signal still ends the program; what it leaves behind then says by its name what it is.
-    let Ok(mut signals) = Signals::new(wanted) else { return };
-    std::thread::spawn(move || {
+    // If the system cannot start a thread, no handlers are installed. Then a signal still ends the program, but drafts
+    // stay behind; their names show that they are drafts.
+    serve(wanted, |mut signals| {
         if let Some(signal) = signals.forever().next() {
-            // The lock is kept to the end: nothing new comes into being, and no half-done output gets its name.
+            // The lock is held until the program ends, so that no more outputs are created or renamed.
             let mut pending = pending();
             for (_, cleanup) in pending.iter_mut() {
                 cleanup();
@@ -71,14 +78,94 @@ fn listen() {
     });
 }
 
-/// Whether whoever started us wants us to outlive this signal, as `nohup` does.
+/// Installs handlers for the signals `wanted`, which a new thread serves. The thread is started first: if the system
+/// refuses a thread, no handlers are installed.
+fn serve(wanted: Vec<i32>, serve: impl FnOnce(Signals) + Send + 'static) {
+    let (sender, receiver) = mpsc::channel();
+    let served = thread::Builder::new().spawn(move || {
+        if let Ok(signals) = receiver.recv() {
+            serve(signals);
+        }
+    });
+    if served.is_ok()
+        && let Ok(signals) = Signals::new(wanted)
+    {
+        let _ = sender.send(signals);
+    }
+}
+
+/// Functions to run before and after the program is stopped.
+struct Pause {
+    id: u64,
+    before: Cleanup,
+    after: Cleanup,
+}
+
+static PAUSES: Mutex<Vec<Pause>> = Mutex::new(Vec::new());
+
+fn pauses() -> MutexGuard<'static, Vec<Pause>> {
+    PAUSES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A registered pair of functions to run around a stop. Dropping the guard removes them without running them.
+#[must_use]
+pub struct PauseGuard(u64);
+
+/// Runs `before` when Ctrl-Z is about to stop the program, and `after` when the program continues after any stop.
+pub fn around_stop(before: impl FnMut() + Send + 'static, after: impl FnMut() + Send + 'static) -> PauseGuard {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    static HANDLERS: Once = Once::new();
+    HANDLERS.call_once(listen_for_stops);
+    let id = NEXT.fetch_add(1, Ordering::Relaxed);
+    pauses().push(Pause { id, before: Box::new(before), after: Box::new(after) });
+    PauseGuard(id)
+}
+
+impl Drop for PauseGuard {
+    fn drop(&mut self) {
+        pauses().retain(|pause| pause.id != self.0);
+    }
+}
+
+fn listen_for_stops() {
+    let wanted = [SIGCONT, SIGTSTP].into_iter().filter(|signal| *signal == SIGCONT || !is_ignored(*signal)).collect();
+    // Without handlers Ctrl-Z still stops the program, but the terminal's echo stays off.
+    serve(wanted, |mut signals| {
+        for signal in signals.forever() {
+            let mut pauses = pauses();
+            if signal == SIGCONT {
+                pauses.iter_mut().for_each(|pause| (pause.after)());
+            } else if can_be_continued() {
+                pauses.iter_mut().for_each(|pause| (pause.before)());
+                let _ = emulate_default_handler(signal);
+            }
+        }
+    });
+}
+
+/// Whether a shell can continue this program after a stop. By default, the system ignores Ctrl-Z in the process group
+/// of the session's leader.
+fn can_be_continued() -> bool {
+    getsid(None).is_ok_and(|session| session != getpgrp())
+}
+
+/// Whether the parent process made this process ignore the signal, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     mask.unwrap_or(0) >> (signal - 1) & 1 == 1
 }
 
-/// Ends the program the way that the writer of a pipe without a reader usually ends.
+/// Makes writes beyond the limit of file sizes (`ulimit -f`) fail, instead of ending the program by SIGXFSZ. A handler
+/// does this like ignoring the signal would, but programs that this program starts do not inherit it.
+pub fn survive_large_files() {
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
+/// Ends the program by SIGPIPE, as usual for a writer whose pipe has no reader left.
 pub fn die_of_broken_pipe() {
     let _ = emulate_default_handler(SIGPIPE);
 }

@@ -1,14 +1,14 @@
-//! Writers that watch what passes: a part of it only, text only, the same as a file.
+//! Writers: one passes on a range of the data, one only text, and one compares the data with a file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-/// Passes on `length` bytes from `offset` on.
+/// Passes on `length` bytes from `offset` on, and drops the others.
 pub struct Window<W> {
     output: W,
     offset: u64,
     length: u64,
-    /// Bytes seen.
+    /// Bytes written to the window so far.
     seen: u64,
 }
 
@@ -21,7 +21,8 @@ impl<W: Write> Window<W> {
 impl<W: Write> Write for Window<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let end = self.offset.saturating_add(self.length);
-        let within = |position: u64| usize::try_from(position.saturating_sub(self.seen)).unwrap_or(usize::MAX).min(bytes.len());
+        let within =
+            |position: u64| usize::try_from(position.saturating_sub(self.seen)).unwrap_or(usize::MAX).min(bytes.len());
         self.output.write_all(&bytes[within(self.offset)..within(end)])?;
         self.seen += bytes.len() as u64;
         Ok(bytes.len())
@@ -32,14 +33,15 @@ impl<W: Write> Write for Window<W> {
     }
 }
 
-/// A terminal: it obeys control characters, so only text goes there.
+/// Passes on text, and fails at control characters and at bytes that are not UTF-8. A terminal obeys control
+/// characters, so it gets only text.
 pub struct TextOnly<W> {
     output: W,
-    /// The first bytes of a character whose rest has not come yet.
+    /// The first bytes of a character whose other bytes were not written yet.
     begun: Vec<u8>,
 }
 
-/// What came is no text.
+/// The error of [`TextOnly`].
 #[derive(Debug)]
 pub struct NotText;
 
@@ -82,7 +84,7 @@ impl<W: Write> Write for TextOnly<W> {
     }
 }
 
-/// Compares what is written with a file, from the file's start.
+/// Compares the written bytes with the contents of a file.
 pub struct Comparison<'a> {
     file: &'a File,
     buffer: Vec<u8>,
@@ -90,12 +92,12 @@ pub struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// `file` stands at its start.
+    /// Starts to compare with `file`, whose position must be its start.
     pub fn new(file: &'a File) -> Self {
         Self { file, buffer: Vec::new(), same: true }
     }
 
-    /// Whether everything was the same, to the end of the file.
+    /// Whether the data were the same as the whole file.
     pub fn holds(mut self) -> io::Result<bool> {
         Ok(self.same && self.file.read(&mut [0])? == 0)
     }

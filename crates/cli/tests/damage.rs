@@ -1,10 +1,11 @@
-//! A small file with every byte flipped, at every length, with something behind it: refused on both ways through, and nothing is left.
+//! Sealed files with one flipped byte, of every shorter length, and with extra bytes at the end are refused. No output
+//! is left behind.
 
 mod sandbox;
 
 use sandbox::{Run, Sandbox};
 
-/// Damaged files are opened by name (to a file) and through pipes; both have to refuse with the same words.
+/// Opens a damaged file by name and through pipes. Both runs must be refused with the same message.
 fn refuse(sandbox: &Sandbox, what: &str, damaged: &[u8]) {
     sandbox.write("damaged.dpn", damaged);
     let by_name = sandbox.run(&["open", "damaged.dpn"]);
@@ -14,14 +15,14 @@ fn refuse(sandbox: &Sandbox, what: &str, damaged: &[u8]) {
         assert!(matches!(code, Some(1 | 3)), "{what}: {code:?} {}", run.stderr());
         assert!(run.stderr().contains("hint: "), "{what}: {}", run.stderr());
     }
-    // Damage inside of a recipient looks like a recipient that one is not.
+    // A damaged recipient is indistinguishable from a recipient with another key.
     assert_eq!(by_name.code(), through_pipe.code(), "{what}");
     assert_eq!(through_pipe.stdout(), b"", "{what}");
     assert_eq!(words(&by_name), words(&through_pipe), "{what}");
     assert_eq!(sandbox.names(), ["damaged.dpn"], "{what}");
 }
 
-/// What it says, without the name.
+/// Returns the messages without the name of the file.
 fn words(run: &Run) -> String {
     run.stderr().replace("damaged.dpn", "standard input")
 }
@@ -32,7 +33,7 @@ fn sealed(sandbox: &Sandbox) -> Vec<u8> {
     run.0.stdout
 }
 
-/// Runs all cases on as many threads as there are cores, each with a sandbox.
+/// Runs all cases on as many threads as there are cores, each with its own sandbox.
 fn for_all(mode: &str, cases: impl Fn(&[u8]) -> Vec<(String, Vec<u8>)> + Sync) {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
     let source = Sandbox::with_key(mode);
@@ -69,11 +70,13 @@ fn every_byte_flipped() {
 
 #[test]
 fn every_length() {
-    for_all("ecc", |whole| (0..whole.len()).map(|length| (format!("cut at {length}"), whole[..length].to_vec())).collect());
+    for_all("ecc", |whole| {
+        (0..whole.len()).map(|length| (format!("cut at {length}"), whole[..length].to_vec())).collect()
+    });
 }
 
 #[test]
-fn bytes_behind_and_other_files_parts() {
+fn extra_bytes_and_parts_of_other_files() {
     for_all("hybrid", |whole| {
         let length = u32::from_be_bytes(whole[10..14].try_into().unwrap()) as usize;
         let (header, payload) = whole.split_at(length);
@@ -110,7 +113,7 @@ fn a_larger_file_with_segments_swapped_repeated_dropped() {
         sandbox.write("damaged.dpn", &damaged);
         sandbox.run(&["open", "damaged.dpn"]).expect(1, "damaged.dpn");
         let run = sandbox.run_with(&["open"], &damaged).expect(1, "standard input");
-        // What came before the damage is authentic, and nothing else comes out.
+        // Only authentic bytes from before the damage are written.
         assert!(plain.starts_with(run.stdout()), "{order:?}");
         assert_eq!(sandbox.names(), ["damaged.dpn"]);
     }

@@ -1,13 +1,15 @@
-//! Ended in the middle: by signals that can be caught, by one that cannot, and by a reader that goes away.
+//! Ends runs early: by a signal, by SIGKILL, or because the reader of the output exits.
 
 mod sandbox;
 
-use sandbox::{PROGRAM, Sandbox, skip};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A program that signals reach, though whoever runs the tests may have asked for some to be ignored, as `nohup` and shells in the background do.
+use sandbox::{PROGRAM, Sandbox, skip};
+
+/// Returns a command that signals reach, even if the tests run under `nohup` or in the background, where some signals
+/// are ignored.
 fn mortal(sandbox: &Sandbox, program: &str) -> Command {
     let mut command = Command::new("env");
     sandbox.settle(&mut command);
@@ -15,7 +17,7 @@ fn mortal(sandbox: &Sandbox, program: &str) -> Command {
     command
 }
 
-/// The program itself, not under `setsid`, so that signals reach it.
+/// Returns the program itself, not under `setsid`, so that signals reach it.
 fn program(sandbox: &Sandbox, args: &[&str]) -> Command {
     let mut command = mortal(sandbox, PROGRAM);
     command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -53,19 +55,23 @@ fn sigkill_at_fifty_random_moments() {
             killed += u32::from(!child.wait().unwrap().success());
             let now = std::fs::read(sandbox.path("out")).ok();
             let is_before = now.as_deref() == before.map(str::as_bytes);
-            assert!(is_before || now.is_some_and(|now| now.len() == complete), "{args:?}: neither as before nor complete");
-            // Something left behind has to say by its name what it is.
+            assert!(
+                is_before || now.is_some_and(|now| now.len() == complete),
+                "{args:?}: the output is neither the old file nor complete"
+            );
+            // The name of a file that is left behind must tell what the file is.
             let mut names = sandbox.names();
-            names.retain(|name| !["big", "big.dpn", "out"].contains(&name.as_str()) && !name.ends_with(".deadpan-part"));
+            names
+                .retain(|name| !["big", "big.dpn", "out"].contains(&name.as_str()) && !name.ends_with(".deadpan-part"));
             assert_eq!(names, [""; 0], "{args:?}");
         }
-        assert!(killed > 0, "never in the middle");
+        assert!(killed > 0, "no signal arrived during the work");
         let _ = std::fs::remove_file(sandbox.path("out"));
     }
 }
 
 #[test]
-fn a_folder_is_there_whole_or_not_at_all() {
+fn a_folder_is_complete_or_does_not_exist() {
     let sandbox = Sandbox::with_key("hybrid");
     std::fs::create_dir_all(sandbox.path("tree/inner")).unwrap();
     for number in 0..300 {
@@ -85,23 +91,23 @@ fn a_folder_is_there_whole_or_not_at_all() {
         child.kill().unwrap();
         killed += u32::from(!child.wait().unwrap().success());
         let count = std::fs::read_dir(sandbox.path("out")).ok().map(Iterator::count);
-        assert!(matches!(count, None | Some(2)), "{count:?} entries in what is called out");
+        assert!(matches!(count, None | Some(2)), "{count:?} entries in the folder `out`");
         let mut names = sandbox.names();
         names.retain(|name| !["tree", "tree.dpn", "out"].contains(&name.as_str()) && !name.ends_with(".deadpan-part"));
         assert_eq!(names, [""; 0]);
     }
-    assert!(killed > 0, "never in the middle");
+    assert!(killed > 0, "no signal arrived during the work");
     let _ = std::fs::remove_dir_all(sandbox.path("out"));
-    // The next run sweeps what they left.
+    // The next run removes what killed runs left, except empty folders, which another run may have made just now.
     assert!(program(&sandbox, &args).status().unwrap().success());
-    assert!(!sandbox.names().iter().any(|name| name.ends_with(".deadpan-part")), "{:?}", sandbox.names());
+    assert_eq!(sandbox.shell("find . -name '*.deadpan-part' -not -empty").stdout(), b"");
     let same = Command::new("diff").arg("-r").args([sandbox.path("tree"), sandbox.path("out")]).status().unwrap();
     assert!(same.success());
 }
 
-/// Files of an earlier run in the folder are replaced one by one, each of them whole or not at all.
+/// Unpacking replaces the files of an existing folder one by one. Each file is replaced completely or not at all.
 #[test]
-fn in_a_folder_that_was_there_signals_leave_no_drafts() {
+fn signals_leave_no_drafts_in_an_existing_folder() {
     let sandbox = Sandbox::with_key("hybrid");
     let contents = |version: u8, number: usize| vec![version; 1000 * number + 1];
     let write = |folder: &str, version| {
@@ -113,9 +119,11 @@ fn in_a_folder_that_was_there_signals_leave_no_drafts() {
     sandbox.run(&["seal", "tree"]).expect(0, "");
     sandbox.run(&["pack", "tree"]).expect(0, "");
     std::fs::rename(sandbox.path("tree"), sandbox.path("moved")).unwrap();
-    for args in
-        [&["open", "--force", "tree.dpn"][..], &["unpack", "--force", "tree.tar"], &["open", "--only", "*/*", "--force", "tree.dpn"]]
-    {
+    for args in [
+        &["open", "--force", "tree.dpn"][..],
+        &["unpack", "--force", "tree.tar"],
+        &["open", "--only", "*/*", "--force", "tree.dpn"],
+    ] {
         write("tree/inner", 1);
         let start = Instant::now();
         assert!(program(&sandbox, args).status().unwrap().success());
@@ -140,12 +148,12 @@ fn in_a_folder_that_was_there_signals_leave_no_drafts() {
             assert_eq!(std::fs::read_dir(sandbox.path("tree/inner")).unwrap().count(), 61);
             assert!(!sandbox.shell("find tree -name '*.deadpan-part' | grep .").0.status.success());
         }
-        assert!(caught > 0, "{args:?}: never in the middle");
+        assert!(caught > 0, "{args:?}: no signal arrived during the work");
     }
 }
 
 #[test]
-fn ctrl_c_and_its_kin_leave_nothing() {
+fn signals_leave_no_files() {
     let sandbox = Sandbox::with_key("hybrid");
     for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let mut child = program(&sandbox, &["seal", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -154,30 +162,36 @@ fn ctrl_c_and_its_kin_leave_nothing() {
         send(name, child.id());
         let status = child.wait().unwrap();
         drop(stdin);
-        // Shells call this 128 + the signal's number.
+        // Shells report 128 plus the signal's number.
         assert_eq!(status.signal(), Some(number), "{name}");
         assert_eq!(sandbox.names(), [""; 0], "{name}");
     }
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error_to_talk_about() {
+fn a_closed_pipe_prints_no_message() {
     let sandbox = Sandbox::with_key("hybrid");
     sandbox.write("big", vec![7; 16 << 20]);
     sandbox.run(&["seal", "big"]).expect(0, "");
-    for line in ["deadpan seal -o - big | head -c 10", "deadpan open -o - big.dpn | head -c 10", "deadpan seal -a -o - big | head -c 10"] {
+    for line in [
+        "deadpan seal -o - big | head -c 10",
+        "deadpan open -o - big.dpn | head -c 10",
+        "deadpan seal -a -o - big | head -c 10",
+    ] {
         let run = sandbox.shell(&format!("{line}; echo ${{PIPESTATUS[0]}} >&2"));
         assert_eq!(run.stdout().len(), 10, "{line}");
-        // 128 + SIGPIPE, and not a word.
+        // The exit code is 128 plus SIGPIPE, and no message is printed.
         assert_eq!(run.stderr(), "141\n", "{line}");
     }
-    let run = sandbox.shell("for i in $(seq 200); do echo; done > many; deadpan completions bash | head -1; echo ${PIPESTATUS[0]} >&2");
+    let run = sandbox.shell(
+        "for i in $(seq 200); do echo; done > many; deadpan completions bash | head -1; echo ${PIPESTATUS[0]} >&2",
+    );
     assert!(run.stderr() == "141\n" || run.stderr() == "0\n", "{}", run.stderr());
 }
 
-/// Without /proc a file cannot do without a name: as on file systems that know no other.
+/// Without /proc, the program uses a temporary name, as it does on file systems without O_TMPFILE.
 #[test]
-fn where_partial_outputs_need_a_name() {
+fn partial_outputs_with_a_name_are_removed() {
     let sandbox = Sandbox::with_key("hybrid");
     let line = "mount -t tmpfs tmpfs /proc && exec deadpan seal -o out";
     let start = || {
@@ -199,9 +213,9 @@ fn where_partial_outputs_need_a_name() {
             return skip("outputs with a name for a while", "hiding /proc is not allowed");
         }
         assert!(names[0].starts_with(".out.") && names[0].ends_with(".deadpan-part"), "{names:?}");
-        // The handlers come before the name, but a moment is needed for their thread.
+        // The handlers are installed before the file gets its name, but their thread needs time to start.
         std::thread::sleep(Duration::from_millis(50));
-        // To wait closes what is still there of its input, and with the end of it the work would be done.
+        // `wait` would close the child's standard input, and the run would end with a result.
         let stdin = child.stdin.take();
         send(name, child.id());
         let status = child.wait().unwrap();
@@ -209,11 +223,41 @@ fn where_partial_outputs_need_a_name() {
         assert_eq!(status.signal(), Some(number), "{name}: {status}");
         assert_eq!(sandbox.names().len(), usize::from(name == "KILL"), "{name}");
     }
-    // The next run of the same output sweeps, and gets on.
+    // The next run with the same output removes the file and succeeds.
     let mut child = start();
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("which an earlier run left"));
     assert_eq!(sandbox.names(), ["out"]);
+}
+
+/// A run makes its draft folder and then locks it. Another run that starts in between must not remove the folder.
+#[test]
+fn runs_at_once_leave_the_draft_folders_of_each_other_alone() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir fo && echo 1 > fo/a && deadpan seal fo && deadpan pack fo && rm -r fo").expect(0, "");
+    let line = "for i in 1 2 3 4; do deadpan COMMAND -o out INPUT 2> err$i; echo $? > code$i & done; wait";
+    for (command, input) in [("open", "fo.dpn"), ("unpack", "fo.tar")] {
+        for round in 0..40 {
+            sandbox.shell(&line.replace("COMMAND", command).replace("INPUT", input)).expect(0, "");
+            let mut won = 0;
+            for run in 1..=4 {
+                let said = String::from_utf8(sandbox.read(&format!("err{run}"))).unwrap();
+                match &sandbox.read(&format!("code{run}"))[..] {
+                    b"0\n" => {
+                        won += 1;
+                        assert_eq!(said, "", "round {round}");
+                    }
+                    code => {
+                        assert_eq!(code, b"2\n", "round {round}: {said}");
+                        assert!(said.starts_with("error: out exists already\nhint: "), "round {round}: {said}");
+                        assert!(!said.contains("note: "), "round {round}: {said}");
+                    }
+                }
+            }
+            assert_eq!(won, 1, "round {round}");
+            assert_eq!(sandbox.shell("cat out/a && rm -r out && find . -name '*.deadpan-part'").stdout(), b"1\n");
+        }
+    }
 }

@@ -1,17 +1,20 @@
-//! The scripts in `tests/scripts`, and the user's guides, line by line.
+//! Runs the scripts in `tests/scripts` and the commands in the guides.
 //!
-//! A line `$ COMMAND` runs in a shell, in a folder of the script's own, without a terminal. The lines under it are what it prints, standard
-//! error after standard output; `[..]` stands for anything within a line, `...` alone for any lines. `? N` is its exit code, 0 if it is missing. All
-//! else is for people. In Markdown, only what stands in blocks of the kind `console` counts.
+//! A line `$ COMMAND` runs in a shell without a terminal, in the script's own folder. The lines below it are the
+//! expected output, standard error after standard output. `[..]` stands for any text within a line, `...` alone for any
+//! lines. `? N` is the expected exit code, 0 if it is missing. All other lines are comments. In Markdown, only blocks
+//! of the kind `console` are run. A command that waits for ever is killed and reported.
 
 mod sandbox;
 
-use sandbox::Sandbox;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-/// A command and what is expected of it.
+use sandbox::{LIMIT, Sandbox};
+
+/// A command with its expected output and exit code.
 #[derive(Default)]
 struct Step {
     line: usize,
@@ -43,7 +46,7 @@ fn steps(text: &str, markdown: bool) -> Vec<Step> {
     steps
 }
 
-/// Whether a line is as expected, where `[..]` stands for anything.
+/// Whether a line matches the expected line. `[..]` stands for any text.
 fn fits(expected: &str, line: &str) -> bool {
     let mut parts = expected.split("[..]");
     let Some(mut rest) = parts.next().and_then(|first| line.strip_prefix(first)) else { return false };
@@ -60,18 +63,21 @@ fn all_fit(expected: &[String], lines: &[&str]) -> bool {
     match expected.split_first() {
         None => lines.is_empty(),
         Some((first, rest)) if first == "..." => (0..=lines.len()).any(|skipped| all_fit(rest, &lines[skipped..])),
-        Some((first, rest)) => lines.split_first().is_some_and(|(line, lines)| fits(first, line) && all_fit(rest, lines)),
+        Some((first, rest)) => {
+            lines.split_first().is_some_and(|(line, lines)| fits(first, line) && all_fit(rest, lines))
+        }
     }
 }
 
-fn play(path: &Path) -> String {
+/// Runs a script. Returns the steps that did not end as expected, each with its file and line.
+fn play(path: &Path, limit: Duration) -> String {
     let sandbox = Sandbox::new();
     let text = fs::read_to_string(path).unwrap();
     let mut complaints = String::new();
     let steps = steps(&text, path.extension().is_some_and(|extension| extension == "md"));
     assert!(!steps.is_empty(), "{} has no commands", path.display());
     for step in steps {
-        let run = sandbox.shell(&step.command);
+        let run = sandbox.shell_within(limit, &step.command);
         let output = format!("{}{}", String::from_utf8_lossy(run.stdout()), run.stderr());
         let lines: Vec<_> = output.lines().filter(|line| !line.is_empty()).collect();
         if run.code() != Some(step.code) || !all_fit(&step.output, &lines) {
@@ -92,14 +98,17 @@ fn play(path: &Path) -> String {
 }
 
 #[test]
-fn every_script_does_what_it_says() {
+fn every_script_passes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> =
-        scripts.chain(["folders.md", "sealing.md", "random.md"].map(|page| folder.join("../../docs").join(page))).collect();
+    let mut paths: Vec<_> = scripts
+        .chain(
+            ["folders.md", "pictures.md", "sealing.md", "random.md"].map(|page| folder.join("../../docs").join(page)),
+        )
+        .collect();
     paths.sort();
     let complaints: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = paths.iter().map(|path| scope.spawn(|| play(path))).collect();
+        let threads: Vec<_> = paths.iter().map(|path| scope.spawn(|| play(path, LIMIT))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let complaints = complaints.concat();
@@ -112,4 +121,16 @@ fn the_runner_can_fail() {
     assert!(!fits("a [..] c", "a b d") && !fits("ab", "abc") && !fits("[..]x", "xy"));
     let expected = ["...".to_owned(), "end".to_owned()];
     assert!(all_fit(&expected, &["a", "b", "end"]) && !all_fit(&expected, &["end", "more"]));
+}
+
+/// A command that waited for ever once stopped the whole check.
+#[test]
+fn a_command_that_waits_for_ever_is_killed_and_reported_with_its_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write("script.txt", "A comment\n$ sleep 1000 & sleep 1000\n\n$ echo after\nafter\n");
+    let path = sandbox.path("script.txt");
+    let complaints = play(&path, Duration::from_secs(2));
+    assert!(complaints.starts_with(&format!("{}:2: $ sleep", path.display())), "{complaints}");
+    assert!(complaints.contains("killed: the command took longer than 2 s"), "{complaints}");
+    assert!(!complaints.contains("after\n"), "{complaints}");
 }

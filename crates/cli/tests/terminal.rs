@@ -1,86 +1,12 @@
-//! On a real pseudo-terminal: what is asked, what is shown, and what is not.
+//! Tests prompts, echo and progress on a real pseudo-terminal.
 
 mod sandbox;
 
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use sandbox::{PROGRAM, Sandbox};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
 
-/// A program on a terminal of its own.
-struct Session {
-    terminal: File,
-    child: Child,
-    received: Receiver<Vec<u8>>,
-    /// All that was shown.
-    shown: String,
-    /// What of it was waited for.
-    seen: usize,
-}
-
-impl Session {
-    fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
-        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
-        grantpt(&terminal).unwrap();
-        unlockpt(&terminal).unwrap();
-        let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
-        let side = || Stdio::from(OpenOptions::new().read(true).write(true).open(&name).unwrap());
-        // Signals that whoever runs the tests ignores are not ignored on a terminal.
-        let mut command = Command::new("env");
-        // --ctty makes it the terminal of the new session; without --wait, setsid becomes the program.
-        command.args(["--default-signal", "setsid", "--ctty", PROGRAM]).args(args);
-        sandbox.settle(&mut command);
-        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
-        let terminal = File::from(terminal);
-        let mut reader = terminal.try_clone().unwrap();
-        let (sender, received) = channel();
-        std::thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                let _ = sender.send(buffer[..read].to_vec());
-            }
-        });
-        Self { terminal, child, received, shown: String::new(), seen: 0 }
-    }
-
-    /// Waits until this is shown.
-    #[track_caller]
-    fn expect(&mut self, words: &str) -> &mut Self {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(index) = self.shown[self.seen..].find(words) {
-                self.seen += index + words.len();
-                return self;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.received.recv_timeout(left) {
-                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
-                Err(_) => panic!("no {words:?} in:\n{}", self.shown),
-            }
-        }
-    }
-
-    fn say(&mut self, line: &str) -> &mut Self {
-        self.terminal.write_all(line.as_bytes()).unwrap();
-        self.terminal.write_all(b"\n").unwrap();
-        self
-    }
-
-    /// The exit code, and all that was shown.
-    #[track_caller]
-    fn end(mut self, code: i32) -> String {
-        let status = self.child.wait().unwrap();
-        while let Ok(bytes) = self.received.recv_timeout(Duration::from_millis(100)) {
-            self.shown.push_str(&String::from_utf8_lossy(&bytes));
-        }
-        assert_eq!(status.code(), Some(code), "{}", self.shown);
-        self.shown
-    }
-}
+use sandbox::Sandbox;
+use sandbox::session::Session;
 
 #[test]
 fn a_passphrase_is_asked_for_twice_and_not_shown() {
@@ -95,7 +21,7 @@ fn a_passphrase_is_asked_for_twice_and_not_shown() {
     assert!(shown.contains("seal: a.txt -> a.txt.dpn"), "{shown}");
 
     let mut session = Session::start(&sandbox, &["open", "-o", "b.txt", "a.txt.dpn"]);
-    session.expect("passphrase for a.txt.dpn: ").say("wrong").expect("it does not fit, try again");
+    session.expect("passphrase for a.txt.dpn: ").say("wrong").expect("the passphrase does not fit, try again");
     session.expect("passphrase for a.txt.dpn: ").say("correct horse");
     session.end(0);
     assert_eq!(sandbox.read("b.txt"), b"straight face");
@@ -114,12 +40,18 @@ fn the_first_key_is_protected_if_wanted() {
     let sandbox = Sandbox::new();
     sandbox.write("a.txt", "straight face");
     let mut session = Session::start(&sandbox, &["seal", "a.txt"]);
-    session.expect("passphrase for your new key").expect("(empty for none): ").say("secret").expect("the same again: ").say("secret");
+    session
+        .expect("passphrase for your new key")
+        .expect("(empty for none): ")
+        .say("secret")
+        .expect("the same again: ")
+        .say("secret");
     let shown = session.end(0);
     assert!(shown.contains("made one: ") && !shown.contains("not protected"), "{shown}");
-    assert!(sandbox.read("home/hybrid.key").starts_with(b"-----BEGIN ENCRYPTED PRIVATE KEY-----"));
+    let key = String::from_utf8(sandbox.read("home/hybrid.key")).unwrap();
+    assert_eq!(key.lines().nth(1), Some("-----BEGIN ENCRYPTED PRIVATE KEY-----"));
 
-    // Unlocked once, for both files.
+    // The key is unlocked once for both files.
     sandbox.run(&["seal", "-o", "b.dpn", "a.txt"]).expect(0, "");
     let mut session = Session::start(&sandbox, &["open", "--verify", "a.txt.dpn", "b.dpn"]);
     session.expect("passphrase for ").expect("hybrid.key: ").say("secret");
@@ -127,7 +59,13 @@ fn the_first_key_is_protected_if_wanted() {
     assert_eq!(shown.matches("passphrase for").count(), 1, "{shown}");
 
     let mut session = Session::start(&sandbox, &["keys", "protect", "hybrid"]);
-    session.expect("hybrid.key: ").say("secret").expect("new passphrase for the key").say("other").expect("again: ").say("other");
+    session
+        .expect("hybrid.key: ")
+        .say("secret")
+        .expect("new passphrase for the key")
+        .say("other")
+        .expect("again: ")
+        .say("other");
     assert!(session.end(0).contains("has a new passphrase"));
     let mut session = Session::start(&sandbox, &["keys", "unprotect", "hybrid"]);
     session.expect("hybrid.key: ").say("other");
@@ -146,6 +84,22 @@ fn an_empty_answer_means_no_protection() {
 }
 
 #[test]
+fn an_empty_answer_for_a_new_passphrase_names_the_way_without_one() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("a.txt", "straight face");
+    for (args, way) in [
+        (&["keygen"][..], "make a key without a passphrase with --no-passphrase"),
+        (&["keys", "protect", "ecc"], "take the passphrase off a key with: deadpan keys unprotect"),
+        (&["seal", "-p", "a.txt"], "name a recipient with -r instead"),
+    ] {
+        let mut session = Session::start(&sandbox, args);
+        session.expect("new passphrase for ").expect(": ").say("");
+        let shown = session.end(3);
+        assert!(shown.contains(&format!("an empty passphrase protects nothing; {way}")), "{shown}");
+    }
+}
+
+#[test]
 fn a_terminal_gets_text_only() {
     let sandbox = Sandbox::with_key("hybrid");
     sandbox.write("text", "straight face\n");
@@ -153,15 +107,58 @@ fn a_terminal_gets_text_only() {
     sandbox.run(&["seal", "text", "bytes"]).expect(0, "");
     let shown = Session::start(&sandbox, &["seal", "-o", "-", "text"]).end(2);
     assert!(shown.contains("sealed data are bytes, and a terminal shows text") && shown.contains("--armor"), "{shown}");
-    assert!(Session::start(&sandbox, &["seal", "-a", "-o", "-", "text"]).end(0).contains("-----END DEADPAN SEALED FILE-----"));
+    assert!(
+        Session::start(&sandbox, &["seal", "-a", "-o", "-", "text"])
+            .end(0)
+            .contains("-----END DEADPAN SEALED FILE-----")
+    );
     assert!(Session::start(&sandbox, &["open", "-o", "-", "text.dpn"]).end(0).contains("straight face"));
     let shown = Session::start(&sandbox, &["open", "-o", "-", "bytes.dpn"]).end(2);
     assert!(shown.contains("bytes.dpn holds bytes, and a terminal shows text") && !shown.contains("gone"), "{shown}");
     sandbox.shell("mkdir tree && cp bytes tree && deadpan seal tree && deadpan seal -a -o armored tree").expect(0, "");
     for file in ["tree.dpn", "armored"] {
         let shown = Session::start(&sandbox, &["open", "--only", "bytes", "-o", "-", file]).end(2);
-        assert!(shown.contains("a terminal shows text, and these are bytes") && !shown.contains("gone"), "{shown}");
+        assert!(
+            shown.contains("a terminal shows text, and the data are not text") && !shown.contains("gone"),
+            "{shown}"
+        );
     }
+}
+
+#[test]
+fn open_without_a_file_says_that_it_reads_from_the_terminal() {
+    let sandbox = Sandbox::with_key("hybrid");
+    let mut session = Session::start(&sandbox, &["open"]);
+    session
+        .expect("note: reading from the terminal; name a FILE instead, or end the input with Ctrl-D")
+        .say(&"\x04".repeat(8));
+    session.end(1);
+}
+
+#[test]
+fn commands_without_arguments_say_one_thing_on_a_terminal() {
+    let sandbox = Sandbox::with_key("hybrid");
+    for (command, message) in [
+        ("seal", "sealed data are bytes, and a terminal shows text"),
+        ("random", "random data are bytes, and a terminal shows text"),
+        ("unpack", "an archive is bytes, and a terminal gives text"),
+        ("pack", "the following required arguments were not provided"),
+    ] {
+        let shown = Session::start(&sandbox, &[command]).end(2);
+        assert!(shown.contains(message) && !shown.contains("reading from the terminal"), "{shown}");
+        assert_eq!(shown.matches("error: ").count(), 1, "{shown}");
+    }
+    for (command, code) in [("list", 1), ("inspect", 1)] {
+        let mut session = Session::start(&sandbox, &[command]);
+        session.expect("note: reading from the terminal").say(&"\x04".repeat(8));
+        session.end(code);
+    }
+    // What can be typed is announced, after all that is refused.
+    let mut session = Session::start(&sandbox, &["seal", "-r", "hybrid", "-o", "typed.dpn"]);
+    session.expect("note: reading from the terminal").say("straight face\n\x04");
+    session.end(0);
+    sandbox.run(&["open", "-o", "typed", "typed.dpn"]).expect(0, "");
+    assert!(sandbox.read("typed").starts_with(b"straight face\n"));
 }
 
 #[test]
@@ -170,20 +167,23 @@ fn random_bytes_reach_a_terminal_as_text_only() {
     let shown = Session::start(&sandbox, &["random", "32"]).end(2);
     assert!(shown.contains("random data are bytes, and a terminal shows text") && shown.contains("--hex"), "{shown}");
     let shown = Session::start(&sandbox, &["random", "32", "--hex"]).end(0);
-    assert_eq!(shown.trim().len(), 64, "the digits and nothing else: {shown}");
+    assert_eq!(shown.trim().len(), 64, "only the digits: {shown}");
 }
 
 #[test]
-fn names_from_inside_cannot_talk_to_the_terminal() {
+fn sealed_names_cannot_control_the_terminal() {
     let sandbox = Sandbox::with_key("hybrid");
-    sandbox.write("evil\x1b[2J\n", "x");
+    sandbox.write("evil\x1b[2J\nx", "x");
     sandbox.shell("mkdir out; deadpan seal -o plain evil*").expect(0, "");
     let shown = Session::start(&sandbox, &["open", "-o", "out", "plain"]).end(2);
-    assert!(shown.contains("the sealed name evil\\u{1b}[2J\\n is not a safe name for a file"), "{shown}");
+    assert!(
+        shown.contains("the sealed name evil\\u{1b}[2J\\nx has characters that a terminal does not show"),
+        "{shown}"
+    );
 }
 
 #[test]
-fn ctrl_c_at_the_prompt_gives_the_terminal_back() {
+fn ctrl_c_at_the_prompt_restores_the_terminal() {
     let sandbox = Sandbox::new();
     let mut session = Session::start(&sandbox, &["keygen"]);
     session.expect("new passphrase for the key");
@@ -193,17 +193,172 @@ fn ctrl_c_at_the_prompt_gives_the_terminal_back() {
     let status = session.child.wait().unwrap();
     assert_eq!(status.signal(), Some(2));
     let modes = rustix::termios::tcgetattr(&session.terminal).unwrap().local_modes;
-    assert!(modes.contains(rustix::termios::LocalModes::ECHO), "the terminal stays silent");
+    assert!(modes.contains(rustix::termios::LocalModes::ECHO), "echo is still off");
     assert!(!sandbox.path("home").exists());
 }
 
 #[test]
-fn a_bar_shows_what_takes_long() {
+fn a_long_run_shows_a_bar() {
     let sandbox = Sandbox::with_key("hybrid");
-    sandbox.shell("mkfifo slow; (for i in 1 2 3; do head -c 3000000 /dev/zero; sleep 0.6; done > slow) > /dev/null 2>&1 &").expect(0, "");
+    sandbox
+        .shell("mkfifo slow; (for i in 1 2 3; do head -c 3000000 /dev/zero; sleep 0.6; done > slow) > /dev/null 2>&1 &")
+        .expect(0, "");
     let shown = Session::start(&sandbox, &["seal", "-o", "out", "slow"]).end(0);
     assert!(shown.contains("MiB/s"), "{shown}");
     sandbox.write("quick", "x");
     let shown = Session::start(&sandbox, &["seal", "quick"]).end(0);
     assert!(!shown.contains("B/s"), "{shown}");
+}
+
+#[test]
+fn ctrl_z_and_fg_at_the_prompt_echo_nothing_and_ask_again() {
+    // dash leaves the terminal in the state that the stopped program left. bash sets its own modes for its prompt.
+    for shell in [&["dash", "-i"][..], &["bash", "--norc", "--noprofile", "-i"]] {
+        let sandbox = Sandbox::new();
+        if sandbox.shell(&format!("command -v {}", shell[0])).code() != Some(0) {
+            sandbox::skip("Ctrl-Z at a prompt", &format!("{} is missing", shell[0]));
+            continue;
+        }
+        let mut session = Session::of(&sandbox, shell[0], &shell[1..]);
+        session.say("PS1='ready> '; deadpan keygen; echo code $?");
+        for _ in 0..2 {
+            session.expect("new passphrase for the key").expect(".key: ").expect_echo(false);
+            session.terminal.write_all(b"begun").unwrap();
+            session.control(b'Z').expect("Stopped");
+            if shell[0] == "dash" {
+                session.expect("ready> ").expect_echo(true);
+            }
+            session.say("echo at the shell").expect("at the shell").expect("at the shell\r\n");
+            session.say("fg");
+        }
+        session.expect("new passphrase for the key").expect(".key: ").expect_echo(false).say("correct horse");
+        session.expect("the same again: ").say("correct horse").expect("fingerprint: ").expect("ready> ");
+        if shell[0] == "dash" {
+            session.expect_echo(true);
+        }
+        session.say("exit 7");
+        let shown = session.end(7);
+        assert!(!shown.contains("horse") && !shown.contains("begun"), "{shown}");
+        sandbox.write("a.txt", "straight face");
+        sandbox.run(&["seal", "a.txt"]).expect(0, "");
+        sandbox.shell("DEADPAN_PASSPHRASE='correct horse' deadpan open -o b.txt a.txt.dpn").expect(0, "");
+    }
+}
+
+#[test]
+fn ctrl_z_does_not_stop_a_program_without_a_shell() {
+    let sandbox = Sandbox::new();
+    let mut session = Session::start(&sandbox, &["keygen"]);
+    session.expect(".key: ").expect_echo(false).control(b'Z');
+    session.say("correct horse").expect("the same again: ").say("correct horse");
+    assert!(!session.end(0).contains("horse"));
+}
+
+#[test]
+fn sealing_to_oneself_names_the_key_on_a_terminal() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("a.txt", "straight face");
+    let shown = Session::start(&sandbox, &["seal", "a.txt"]).end(0);
+    assert!(shown.contains("note: sealing to your own key ecc (X25519)"), "{shown}");
+    let shown = Session::start(&sandbox, &["seal", "-f", "-r", "ecc", "a.txt"]).end(0);
+    assert!(!shown.contains("note: "), "{shown}");
+}
+
+/// Returns each line that a bar drew, without the characters that erase the line.
+fn bars(shown: &str) -> Vec<&str> {
+    shown.split("\r\x1b[K").filter(|line| line.contains("iB")).map(|line| line.lines().next().unwrap()).collect()
+}
+
+#[test]
+fn the_bar_fits_forty_columns_and_estimates_the_time_left() {
+    let sandbox = Sandbox::new();
+    // The reader takes 8 MiB at once, then 400 KiB a second, so the last MiB takes seconds.
+    let reader = "(head -c 8388608; for i in {1..24}; do sleep 0.3; head -c 131072; done; cat) > /dev/null";
+    let line = format!("stty columns 40; deadpan random 12M | {reader}");
+    let shown = Session::of(&sandbox, "bash", &["-c", &line]).end(0);
+    let bars = bars(&shown);
+    assert!(bars.len() > 3 && bars.iter().all(|bar| bar.chars().count() < 40), "{shown:?}");
+    let left = |bar: &str| bar.strip_suffix(" s left").and_then(|bar| bar.rsplit(' ').next()?.parse::<u32>().ok());
+    assert!(bars.iter().filter_map(|bar| left(bar)).any(|seconds| seconds > 1), "{shown:?}");
+    assert!(bars.iter().all(|bar| left(bar) != Some(0) || bar.contains("12 MiB/12 MiB")), "{shown:?}");
+}
+
+#[test]
+fn a_folder_has_a_bar_with_rate_and_time_left() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.shell("mkdir -p tree/inner && deadpan random 6M -o tree/inner/a && cp tree/inner/a tree/b").expect(0, "");
+    // The reader takes 1 MiB at once, then 4 MiB a second.
+    let reader = "(head -c 1048576; for i in {1..12}; do sleep 0.25; head -c 1048576; done; cat) > /dev/null";
+    for command in ["seal -r hybrid", "pack"] {
+        for columns in [40, 80] {
+            let line = format!("stty columns {columns}; deadpan {command} -o - tree | {reader}");
+            let shown = Session::of(&sandbox, "bash", &["-c", &line]).end(0);
+            let bars = bars(&shown);
+            assert!(bars.len() > 3 && bars.iter().all(|bar| bar.chars().count() < columns), "{shown:?}");
+            // The length of the archive is known after the first bars, and does not change.
+            let known = bars.iter().filter(|bar| bar.contains("/12 MiB") && bar.ends_with(" left")).count();
+            assert!(known > 3 && known + 2 >= bars.len(), "{shown:?}");
+            assert!(columns < 80 || bars.iter().any(|bar| bar.contains("=>") && bar.contains("MiB/s, ")), "{shown:?}");
+        }
+    }
+}
+
+#[test]
+fn a_note_does_not_overwrite_the_bar() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox
+        .shell(
+            "mkfifo slow; (for i in 1 2 3 4; do head -c 3000000 /dev/zero; sleep 0.6; done > slow) > /dev/null 2>&1 &",
+        )
+        .expect(0, "");
+    let shown = Session::start(&sandbox, &["seal", "-o", "out", "slow"]).end(0);
+    let last = shown.rsplit("\r\x1b[K").next().unwrap();
+    assert!(last.starts_with("seal: slow -> out"), "{shown:?}");
+}
+
+/// The bar and the armor shared a line.
+#[test]
+fn armor_and_typed_text_have_no_bar_between_them() {
+    let sandbox = Sandbox::with_key("ecc");
+    let mut session = Session::start(&sandbox, &["seal", "-a", "-r", "ecc"]);
+    session.expect("note: reading from the terminal").say("first");
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    session.say("second").control(b'D');
+    let shown = session.end(0);
+    assert!(shown.contains("-----END DEADPAN") && !shown.contains("B/s"), "{shown}");
+}
+
+/// The message once said that no key fits, and listed the keys that were tried.
+#[test]
+fn an_empty_answer_of_open_is_said_to_be_no_passphrase() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("a.txt", "straight face");
+    sandbox.shell("echo secret > pass; deadpan seal --passphrase-file pass -o p.dpn a.txt").expect(0, "");
+    sandbox.shell("deadpan keys protect --passphrase-file pass ecc; deadpan seal -o k.dpn a.txt").expect(0, "");
+    for file in ["p.dpn", "k.dpn"] {
+        let mut session = Session::start(&sandbox, &["open", "-o", "-", file]);
+        session.expect("passphrase for ").expect(": ").say("");
+        let shown = session.end(3);
+        assert!(shown.contains("no passphrase was given for ") && !shown.contains("no key fits"), "{shown}");
+    }
+}
+
+/// The program took the terminal's modes while bash edited a line, so that Enter did not end the passphrase.
+#[test]
+fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
+    let sandbox = Sandbox::with_key("ecc");
+    if sandbox.shell("command -v bash").code() != Some(0) {
+        return sandbox::skip("a prompt in the background", "bash is missing");
+    }
+    sandbox.write("a.txt", "straight face");
+    sandbox.shell("echo secret > pass; deadpan seal --passphrase-file pass -o p.dpn a.txt").expect(0, "");
+    let mut session = Session::of(&sandbox, "bash", &["--norc", "--noprofile", "-i"]);
+    session.say("PS1='ready> '; deadpan open -o b.txt p.dpn & sleep 1; true");
+    session.expect("ready> ").say("");
+    session.expect("Stopped").expect("ready> ").say("fg");
+    // A terminal sends a carriage return for Enter.
+    session.expect("passphrase for p.dpn: ").expect_echo(false).type_in("secret\r");
+    session.expect("open: p.dpn -> b.txt").expect("ready> ").say("exit");
+    session.end(0);
+    assert_eq!(sandbox.read("b.txt"), b"straight face");
 }

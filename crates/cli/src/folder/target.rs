@@ -1,160 +1,210 @@
-//! Where a folder goes when it is unpacked.
+//! The folder into which an archive is unpacked.
 
-use super::allow_many_files;
-use crate::failure::{Exit, Failure};
-use crate::partial::{Landing, PartialFolder, exists};
-use crate::report::{Done, say};
-use crate::shown::{bytes, shown};
-use crate::signals::{Guard, guard};
-use deadpan_pack::{Outcome, Rest, Unpacker, Unpacking};
-use deadpan_seal::Sink;
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-/// How folders are unpacked.
+use super::{FOLDERS, allow_many_files};
+use crate::advice;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::output::{Place, taken};
+use crate::partial::PartialFolder;
+use crate::process;
+use crate::random::size::{self, Size};
+use crate::report::Done;
+use crate::shown::{bytes, count, shown};
+use crate::signals::{Guard, guard};
+use deadpan_pack::{Error, Outcome, Rest, Unpacker, Unpacking};
+use deadpan_seal::Sink;
+
+/// The options for unpacking folders.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Folders")]
 pub struct UnpackArgs {
-    /// Unpack all that can be, say what could not, and end with its code
-    #[arg(long)]
+    /// Report an entry that fails, and go on with the others. The exit code is that of the worst failure
+    #[arg(long, help_heading = FOLDERS)]
     pub keep_going: bool,
-    /// Restore the numbers of owners and groups, as root
-    #[arg(long)]
+    /// Restore permissions exactly, whatever the umask is
+    #[arg(long, help_heading = FOLDERS)]
+    pub preserve: bool,
+    /// As root, restore the numbers of owners and groups, and with them setuid, setgid and sticky bits
+    #[arg(long, help_heading = FOLDERS)]
     owner: bool,
-    /// Restore extended attributes, as far as they are users' own
-    #[arg(long)]
+    /// Unpack at most this many bytes in all, holes in sparse files included [default: no limit for stored data; holes
+    /// up to 64G or 1000 times the stored data, whichever is more]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = FOLDERS)]
+    max_size: Option<Size>,
+    /// Restore the extended attributes of users; as root, also access control lists and capabilities
+    #[arg(long, help_heading = FOLDERS)]
     xattrs: bool,
+}
+
+impl UnpackArgs {
+    /// Returns the permission bits that are removed from modes: the umask, or none with `--preserve`.
+    pub fn mask(&self) -> u32 {
+        if self.preserve { 0 } else { process::umask() }
+    }
+
+    /// Sets the limit that the user chose, if any.
+    pub fn limit(&self, unpacker: &mut Unpacker) {
+        self.max_size.iter().for_each(|size| unpacker.max_size(size.0));
+    }
 }
 
 /// A folder that is being unpacked.
 pub struct Target {
-    path: PathBuf,
     place: Place,
+    root: Root,
     unpacker: Unpacker,
-    /// In a folder that was there before, what is begun and not complete must not stay. A new one goes as a whole.
+    /// Removes drafts from a folder that existed before. `None` for a new folder, which is removed as a whole.
     drafts: Option<Guard>,
 }
 
-enum Place {
-    /// It gets its name when it is complete.
+enum Root {
+    /// A new folder, which gets its name when it is complete.
     New(PartialFolder),
-    /// It was there before: what is unpacked joins what is in it.
+    /// A folder that existed before. Entries are added to its contents.
     There(File),
 }
 
 impl Target {
-    /// Opens it, or makes it. One that is there is touched only if `join` says so.
-    pub fn begin(path: &Path, args: &UnpackArgs, join: bool, force: bool) -> Result<Self, Failure> {
+    /// Opens the folder or makes it. A folder that exists is used only with `join` or `force`, and never if the sender
+    /// chose its name.
+    pub fn begin(
+        place: &Place,
+        input: Option<&Input>,
+        args: &UnpackArgs,
+        join: bool,
+        force: bool,
+    ) -> Result<Self, Failure> {
         allow_many_files();
-        let place = match fs::metadata(path) {
-            Ok(about) if about.is_dir() && (join || force) => {
-                Place::There(File::open(path).map_err(|error| Failure::path("open", path, &error))?)
+        let Some(path) = place.path() else {
+            return Err(Failure::usage("a folder cannot be written to standard output", "name a folder with -o"));
+        };
+        let given = matches!(place, Place::Given(_));
+        let root = match fs::metadata(path) {
+            Ok(about) if about.is_dir() && given && (join || force) => {
+                Root::There(File::open(path).map_err(|error| Failure::path("open", path, &error))?)
             }
-            Ok(about) if about.is_dir() => {
+            Ok(about) if about.is_dir() && given => return Err(exists(path)),
+            Ok(_) if given => {
                 return Err(Failure::usage(
-                    format!("{} exists already", shown(path)),
-                    "unpack into it with --force, which replaces files of the same names, or choose another name with -o",
+                    format!("{} exists and is not a folder", shown(path)),
+                    "choose another name with -o",
                 ));
             }
-            Ok(_) => return Err(Failure::usage(format!("{} is there, and is not a folder", shown(path)), "choose another name with -o")),
-            Err(_) if fs::symlink_metadata(path).is_ok() => return Err(exists(path)),
-            Err(_) => Place::New(PartialFolder::create(path)?),
+            _ if fs::symlink_metadata(path).is_ok() => return Err(taken(place)),
+            _ => Root::New(PartialFolder::create(path)?),
         };
         let options = Unpacking {
-            replace: force,
+            replace: force && given,
             keep_going: args.keep_going,
+            mask: args.mask(),
             owner: args.owner,
             attributes: args.xattrs,
-            fresh: matches!(place, Place::New(_)),
+            fresh: matches!(root, Root::New(_)),
+            archive: input.map(|input| (input.metadata.dev(), input.metadata.ino())),
         };
-        let folder = match &place {
-            Place::New(partial) => partial.folder(),
-            Place::There(folder) => folder,
+        let folder = match &root {
+            Root::New(partial) => partial.folder(),
+            Root::There(folder) => folder,
         };
         let folder = folder.try_clone().map_err(|error| Failure::path("open", path, &error))?;
-        let unpacker = Unpacker::new(folder.into(), options);
-        let drafts = matches!(place, Place::There(_)).then(|| unpacker.drafts()).map(|drafts| guard(move || drafts.remove()));
-        Ok(Self { path: path.into(), place, unpacker, drafts })
+        let mut unpacker = Unpacker::new(folder.into(), options);
+        args.limit(&mut unpacker);
+        let drafts =
+            matches!(root, Root::There(_)).then(|| unpacker.drafts()).map(|drafts| guard(move || drafts.remove()));
+        Ok(Self { place: place.clone(), root, unpacker, drafts })
     }
 
     pub fn unpacker(&mut self) -> &mut Unpacker {
         &mut self.unpacker
     }
 
-    /// Completes it, or says what became of it.
-    pub fn end(mut self, outcome: Result<Outcome, Failure>, landing: Landing) -> Result<Done, Failure> {
-        // If a signal has come, this goes no further: that others were stopped by it is nothing to report.
+    /// Completes the folder, or keeps what is complete after a failure. With `sync`, everything is on the disk before
+    /// this returns.
+    pub fn end(mut self, outcome: Result<Outcome, Failure>, sync: bool) -> Result<Done, Failure> {
+        // After a signal this waits until the program ends, so that failures that the signal caused are not reported.
         drop(self.drafts.take());
         match outcome {
-            Ok(outcome) => self.land(&outcome, landing),
+            Ok(outcome) => self.land(&outcome, sync),
             Err(failure) => Err(self.keep(failure)),
         }
     }
 
-    fn land(self, outcome: &Outcome, landing: Landing) -> Result<Done, Failure> {
-        let mut exit = Exit::Done;
-        for failure in &outcome.failures {
-            let said = Failure::pack("", failure.error.clone());
-            said.say();
-            exit = exit.max(said.exit);
+    fn land(self, outcome: &Outcome, sync: bool) -> Result<Done, Failure> {
+        let told = |error: &Error| {
+            let failure = Failure::pack("", error.clone());
+            Failure { hint: advice::pack::kept_going(error).map(str::to_owned).or(failure.hint), ..failure }
+        };
+        let failures: Vec<_> = outcome.failures.iter().map(|failure| told(&failure.error)).collect();
+        let mut notes = Vec::new();
+        if outcome.failed > failures.len() as u64 {
+            notes.push(format!("{} failed, and these are the first", count(outcome.failed, "entry", "entries")));
         }
-        if outcome.failed > outcome.failures.len() as u64 {
-            say(&format!("note: {} entries failed, and these are the first", outcome.failed));
+        notes.extend(outcome.remarks.iter().map(ToString::to_string));
+        match self.root {
+            Root::New(partial) => partial.land(sync)?,
+            Root::There(folder) if sync => {
+                let path = self.place.path().unwrap_or(Path::new("."));
+                write_back(&folder).map_err(|error| Failure::path("write", path, &error))?
+            }
+            Root::There(_) => {}
         }
-        for remark in &outcome.remarks {
-            say(&format!("note: {remark}"));
-        }
-        match self.place {
-            Place::New(partial) => partial.land(landing)?,
-            Place::There(folder) if landing.sync => sync(&folder).map_err(|error| Failure::path("write", &self.path, &error))?,
-            Place::There(_) => {}
-        }
-        Ok(Done { output: Some(shown(&self.path)), bytes: outcome.bytes, remark: None, exit })
+        let exit = failures.iter().map(|failure| failure.exit).max().unwrap_or_default();
+        Ok(Done { output: Some(self.place), bytes: outcome.bytes, failures, notes, exit, ..Done::default() })
     }
 
-    /// After a failure: what is complete stays, where nobody takes it for the whole.
+    /// Keeps what is complete after a failure, under a name that says that it is incomplete.
     fn keep(self, mut failure: Failure) -> Failure {
         let progress = self.unpacker.progress();
-        // Folders get their times and modes.
+        // Dropping the unpacker gives folders their times and modes.
         drop(self.unpacker);
-        let place = match self.place {
-            // The root alone is nothing to keep.
-            Place::New(_) if progress.complete < 2 => return failure,
-            // Nothing was touched.
-            Place::There(_) if progress.complete == 0 && progress.failed == 0 => return failure,
-            Place::New(partial) => match partial.keep_incomplete() {
+        let place = match self.root {
+            // At most the root is complete.
+            Root::New(_) if progress.complete == u64::from(progress.root) => return failure,
+            // Nothing was unpacked.
+            Root::There(_) if progress.complete == 0 && progress.failed == 0 => return failure,
+            Root::New(partial) => match partial.keep_incomplete() {
                 Ok(path) => path,
                 Err(other) => {
                     failure.notes.push(other.message);
                     return failure;
                 }
             },
-            Place::There(_) => self.path,
+            Root::There(_) => self.place.path().unwrap_or(Path::new(".")).to_path_buf(),
         };
-        let count = if progress.complete == 1 { "1 entry is".to_owned() } else { format!("{} entries are", progress.complete) };
-        let until = progress.until.filter(|path| !path.is_empty()).map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
-        let but = if progress.failed > 0 && !until.is_empty() { ", but for what failed" } else { "" };
-        failure.notes.push(format!("{count} complete in {}{until}{but}", shown(&place)));
-        // The one that ended everything is told already.
-        let others = progress.failures.iter().map(|other| Failure::pack("", other.error.clone()).message);
-        failure.notes.extend(others.filter(|other| !failure.message.ends_with(other)).map(|other| format!("failed too: {other}")));
+        let complete = count(progress.complete, "entry is", "entries are");
+        let until = progress
+            .until
+            .filter(|path| !path.is_empty())
+            .map_or(String::new(), |path| format!(": all up to {}", bytes(&path)));
+        let but = if progress.failed > 0 && !until.is_empty() { ", except those that failed" } else { "" };
+        // The folder itself may be the only complete entry. Then nothing was written.
+        if progress.complete > u64::from(progress.root) {
+            failure.notes.push(format!("{complete} complete in {}{until}{but}", shown(&place)));
+        }
+        // A full disk fails every thread at once, and one message about it is enough.
+        let others = progress.failures.iter().filter(|other| !is_full(&other.error));
+        let others = others.map(|other| Failure::pack("", other.error.clone()).message);
+        failure.notes.extend(others.map(|other| format!("failed too: {other}")));
         failure
     }
 }
 
 #[cfg(target_os = "linux")]
-fn sync(folder: &File) -> io::Result<()> {
+fn write_back(folder: &File) -> io::Result<()> {
     rustix::fs::syncfs(folder).map_err(Into::into)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn sync(_folder: &File) -> io::Result<()> {
+fn write_back(_folder: &File) -> io::Result<()> {
     rustix::fs::sync();
     Ok(())
 }
 
-/// An unpacker that the engine gives what it opens.
+/// Lets the opening engine write to an unpacker.
 pub struct Scattered<'a>(pub &'a mut Unpacker);
 
 impl Sink for Scattered<'_> {
@@ -168,4 +218,18 @@ impl Sink for Scattered<'_> {
         rest.complete(bytes);
         Ok(())
     }
+}
+
+/// Whether an entry failed because the disk is full.
+fn is_full(error: &Error) -> bool {
+    matches!(error, Error::Entry { error, .. } if error.kind() == io::ErrorKind::StorageFull)
+}
+
+/// Returns the error about a folder that exists.
+pub fn exists(path: &Path) -> Failure {
+    Failure::usage(
+        format!("{} exists already", shown(path)),
+        "unpack into it with --force, which replaces files of the same names, or choose another name with -o; \
+        -o FOLDER/, with a slash, unpacks inside that folder",
+    )
 }

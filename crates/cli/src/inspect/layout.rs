@@ -1,16 +1,21 @@
-//! How a payload lies in segments: what FLOE's first bytes and the length tell.
+//! The segments of a payload, found from FLOE's header and the length alone.
 
-use deadpan_seal::floe::{HEADER, OVERHEAD, Parameters, Segments};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-/// What the last segment begins with instead of its length, in all others.
+use deadpan_seal::floe::{HEADER, OVERHEAD, Parameters, Segments};
+
+/// The first bytes of each segment except the last. The last segment begins with its length.
 const NOT_LAST: [u8; 4] = [0xff; 4];
 
-/// Reads what is needed: of a file (given with its header's length and its own) two places, of a stream all of it. Says how many bytes the payload
-/// has, too.
-pub fn read(mut payload: impl Read, whole: Option<(&File, u64, u64)>) -> io::Result<(u64, Result<Segments, &'static str>)> {
+/// Returns the length of the payload, and its segments or the reason why they are inconsistent. `whole` is the file,
+/// the length of its header and its length: with it, only the beginning of the payload and of the last segment are
+/// read. Without `whole`, `payload` is read to its end.
+pub fn read(
+    mut payload: impl Read,
+    whole: Option<(&File, u64, u64)>,
+) -> io::Result<(u64, Result<Segments, &'static str>)> {
     let mut start = Vec::new();
     payload.by_ref().take(HEADER as u64).read_to_end(&mut start)?;
     if start.len() < HEADER {
@@ -25,7 +30,7 @@ pub fn read(mut payload: impl Read, whole: Option<(&File, u64, u64)>) -> io::Res
             let begin = header + HEADER as u64;
             let length = whole.saturating_sub(begin);
             let mut last = [0; 4];
-            // What is too short for its mark is judged by its length below.
+            // `segments` below refuses a last segment that has fewer than four bytes.
             let read = file.read_at(&mut last, begin + length.saturating_sub(1) / segment * segment)?;
             (length, if read == 4 { last } else { NOT_LAST })
         }
@@ -34,13 +39,14 @@ pub fn read(mut payload: impl Read, whole: Option<(&File, u64, u64)>) -> io::Res
     Ok((HEADER as u64 + length, segments(parameters, length, last)))
 }
 
-/// `length` bytes of segments, of which the last begins with `last`.
+/// Returns the segments of a payload of `length` bytes whose last segment begins with `last`.
 fn segments(parameters: Parameters, length: u64, last: [u8; 4]) -> Result<Segments, &'static str> {
-    let right = |segments: &Segments| u32::from_be_bytes(last) as usize == segments.data_in(segments.count() - 1) + OVERHEAD;
+    let right =
+        |segments: &Segments| u32::from_be_bytes(last) as usize == segments.data_in(segments.count() - 1) + OVERHEAD;
     parameters.segments_in(length).ok().filter(right).ok_or("the payload is cut short, or something stands after it")
 }
 
-/// Reads segments to the end: how many bytes, and how the last one begins.
+/// Reads segments to the end. Returns their length in bytes, and the first four bytes of the last one.
 fn walk(mut payload: impl Read, segment: u64) -> io::Result<(u64, [u8; 4])> {
     let (mut length, mut last) = (0, NOT_LAST);
     loop {
@@ -62,7 +68,7 @@ fn drain(mut input: impl Read) -> io::Result<u64> {
 mod tests {
     use super::*;
 
-    /// A payload of so many bytes, with marks as FLOE sets them.
+    /// Returns a payload of this length, with the marks that FLOE sets.
     fn payload(segment: u64, length: u64) -> Vec<u8> {
         let mut bytes = vec![0; HEADER];
         bytes[2..6].copy_from_slice(&(segment as u32).to_be_bytes());
@@ -84,7 +90,10 @@ mod tests {
             let (size, segments) = read(payload(100, length).as_slice(), None).unwrap();
             let segments = segments.unwrap();
             assert_eq!(size, HEADER as u64 + length);
-            assert_eq!((segments.segment_length(), segments.count(), segments.data()), (100, count, length - 32 * count));
+            assert_eq!(
+                (segments.segment_length(), segments.count(), segments.data()),
+                (100, count, length - 32 * count)
+            );
         }
     }
 

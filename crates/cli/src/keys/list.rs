@@ -1,31 +1,48 @@
-//! The list: own keys, then contacts.
+//! The list of keys: first the user's own, then contacts.
 
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
-use crate::recipient::mode_name;
-use crate::report::{print, say};
+use crate::mode::mode_name;
+use crate::names::{joined, with_path};
 use crate::shown::shown;
+use crate::streams::print;
 use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
-use serde_json::json;
-use std::path::Path;
 
 /// A line of the list.
 struct Line {
     name: String,
     own: bool,
-    path: String,
-    /// For own keys: whether there is a passphrase on it.
+    path: PathBuf,
+    /// Whether a passphrase protects the key; `None` for contacts.
     protected: Option<bool>,
+    /// Whether the key is the default key; `None` for contacts.
+    default: Option<bool>,
     key: Option<PublicKey>,
 }
 
 pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let mut worst = Exit::Done;
     let mut lines = Vec::new();
+    let default = home.default_key().map_or_else(
+        |failure| {
+            failure.say();
+            worst = worst.max(failure.exit);
+            None
+        },
+        |own| own.map(|own| own.name),
+    );
     for (name, path, own) in entries(home)? {
         match line(name, &path, own) {
-            Ok(line) => lines.push(line),
+            Ok(mut line) => {
+                line.default = own.then(|| default.as_ref() == Some(&line.name));
+                lines.push(line);
+            }
             Err(failure) => {
                 failure.say();
                 worst = worst.max(failure.exit);
@@ -52,11 +69,10 @@ fn line(name: String, path: &Path, own: bool) -> Result<Line, Failure> {
     let found = home::read(path)?;
     let protected = own.then(|| found.iter().any(|found| matches!(found, Found::Protected(_))));
     let key = match found.into_iter().next() {
-        Some(Found::Public(key)) => Some(key),
-        Some(Found::Private(key)) => Some(key.public().clone()),
+        Some(Found::Public(key)) if !own => Some(key),
         _ => home::public_of(path)?,
     };
-    Ok(Line { name, own, path: shown(path), protected, key })
+    Ok(Line { name, own, path: path.into(), protected, default: None, key })
 }
 
 impl Line {
@@ -64,27 +80,28 @@ impl Line {
         let whose = if self.own { "own    " } else { "contact" };
         let (mode, kem) = self.key.as_ref().map_or(("?", "?"), |key| (mode_name(key.kem().mode()), key.kem().name()));
         let fingerprint = self.key.as_ref().map_or_else(|| "public part unknown".into(), key::fingerprint);
-        let remark = match self.protected {
+        let protection = match self.protected {
             Some(true) => "  protected",
             Some(false) => "  not protected",
             None => "",
         };
-        format!("{whose}  {:width$}  {mode:6}  {kem:16}  {fingerprint}{remark}\n", self.name)
+        let default = if self.default == Some(true) { ", default" } else { "" };
+        format!("{whose}  {:width$}  {mode:6}  {kem:16}  {fingerprint}{protection}{default}\n", self.name)
     }
 
     fn json(&self) -> String {
         let key = self.key.as_ref();
-        let line = json!({
+        let fields = json!({
             "schema": 1,
             "command": "keys",
             "name": self.name,
             "own": self.own,
-            "file": self.path,
             "mode": key.map(|key| mode_name(key.kem().mode())),
             "kem": key.map(|key| key.kem().name()),
             "fingerprint": key.map(key::fingerprint),
             "protected": self.protected,
+            "default": self.default,
         });
-        format!("{line}\n")
+        format!("{}\n", joined(with_path(&self.path), fields))
     }
 }

@@ -1,27 +1,33 @@
-//! A passphrase on a private key, or off it.
+//! `deadpan keys protect` and `unprotect`: puts a passphrase on a private key, changes it, or takes it off.
 
+use std::path::Path;
+
+use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::home;
 use crate::passphrase::Passphrases;
-use crate::report::say;
 use crate::shown::shown;
 use deadpan_seal::PrivateKey;
 use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
-use std::path::Path;
 
-/// Puts a new passphrase on a key. One that has a passphrase is asked for the old one on the terminal.
+/// Puts a new passphrase on a key. If the key has one already, the user is asked for it on the terminal.
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let (key, was) = match only(path)? {
-        Found::Private(key) => (key, false),
+        Found::Private(key) => {
+            home::check_pair(path, key.public());
+            (key, false)
+        }
         Found::Protected(_) if passphrases.given()?.is_some() => {
-            let hint = "on a terminal you are asked for both passphrases; in a script, take the old one off with: deadpan keys unprotect";
+            let hint = "on a terminal you are asked for both passphrases; \
+                        in a script, take the old one off with: deadpan keys unprotect";
             return Err(Failure::usage(format!("{name} is protected already"), hint));
         }
-        Found::Protected(locked) => (unlock(&name, &locked, passphrases)?, true),
+        Found::Protected(locked) => (unlock(path, &locked, passphrases)?, true),
         Found::Public(_) => return Err(not_private(&name)),
     };
-    let passphrase = passphrases.new_one(&format!("the key {name}"))?;
+    let hint = "take the passphrase off a key with: deadpan keys unprotect";
+    let passphrase = passphrases.new_one(&format!("the key {name}"), hint)?;
     let text = key::protected_pem(&key, &passphrase).map_err(|error| Failure::of(&name, error))?;
     home::write(path, text.as_bytes(), 0o600, true)?;
     say(&format!("{name} {}", if was { "has a new passphrase" } else { "is protected now" }));
@@ -32,8 +38,13 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
 pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let key = match only(path)? {
-        Found::Private(_) => return Err(Failure::usage(format!("{name} is not protected"), "there is nothing to take off")),
-        Found::Protected(locked) => unlock(&name, &locked, passphrases)?,
+        Found::Private(_) => {
+            return Err(Failure::usage(
+                format!("{name} is not protected"),
+                "the key has no passphrase that could be taken off",
+            ));
+        }
+        Found::Protected(locked) => unlock(path, &locked, passphrases)?,
         Found::Public(_) => return Err(not_private(&name)),
     };
     home::write(path, &key::private_pem(&key), 0o600, true)?;
@@ -41,22 +52,30 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The one key in a file: rewriting a file with several would lose the others.
+/// Reads a file with one key. Several keys are an error, since writing one of them would lose the others.
 pub fn only(path: &Path) -> Result<Found, Failure> {
     let mut found = home::read(path)?;
     match (found.pop(), found.is_empty()) {
         (Some(key), true) => Ok(key),
-        _ => Err(Failure::usage(format!("{} holds several keys", shown(path)), "put each into a file of its own first")),
+        _ => {
+            Err(Failure::usage(format!("{} holds several keys", shown(path)), "put each into a file of its own first"))
+        }
     }
 }
 
-pub fn unlock(name: &str, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
+/// Decrypts a protected key. Warns if the public part beside it belongs to another key.
+pub fn unlock(path: &Path, locked: &ProtectedKey, passphrases: &Passphrases) -> Result<PrivateKey, Failure> {
+    let name = &shown(path);
     let key = passphrases.unlock(name, |passphrase| match locked.unlock(passphrase) {
         Ok(key) => Ok(Some(key)),
         Err(KeyError::WrongPassphrase) => Ok(None),
         Err(error) => Err(Failure::key(name, &error)),
     })?;
-    key.ok_or_else(|| Failure::new(Exit::Key, format!("{name} stays as it is"), "without its passphrase nothing can be done with it"))
+    let key = key.ok_or_else(|| {
+        Failure::new(Exit::Key, format!("{name} stays as it is"), "without its passphrase, the key cannot be changed")
+    })?;
+    home::check_pair(path, key.public());
+    Ok(key)
 }
 
 fn not_private(name: &str) -> Failure {

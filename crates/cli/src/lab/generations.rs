@@ -1,6 +1,7 @@
-//! What Deadpan does, as whole workloads: a row each, with the figures to beat and what a user would run instead.
+//! The workloads of Deadpan: sealing, packing and random bytes. Each row has a target rate and the programs that a user
+//! would otherwise run.
 //!
-//! The figures to beat are those of another program on an i5-13600KF with an NVMe drive, in MiB/s.
+//! The target rates are those of another program on an i5-13600KF with an NVMe drive, in MiB/s.
 
 use deadpan_lab::generations::{Action, Kernel, Offer, Operation, Subject, Way, Workload};
 
@@ -8,9 +9,9 @@ mod bytes;
 
 use Action::{Kernel as Own, Run, Shell};
 
-/// All of it.
+/// Returns all workloads and the functions that measure bytes in memory.
 pub(super) fn offer() -> Offer {
-    let workloads = files().into_iter().chain(folders()).chain(in_memory()).chain(random());
+    let workloads = files().into_iter().chain(folders()).chain(pictures()).chain(in_memory()).chain(random());
     Offer { workloads: workloads.collect(), kernels: kernels() }
 }
 
@@ -23,9 +24,12 @@ fn kernels() -> Vec<Kernel> {
     ]
 }
 
-/// The least that has to be done with the bytes of a file.
+/// Returns the least work that any program has to do with the bytes of a file.
 fn file_limits() -> [Way; 2] {
-    [Way::limit("plain write", [Own("file.write"), Own("file.write")]), Way::limit("cp", [Run("cp {in} {made}"), Run("cp {made} {out}")])]
+    [
+        Way::limit("plain write", [Own("file.write"), Own("file.write")]),
+        Way::limit("cp", [Run("cp {in} {made}"), Run("cp {made} {out}")]),
+    ]
 }
 
 fn files() -> [Workload; 2] {
@@ -39,7 +43,11 @@ fn files() -> [Workload; 2] {
             "file, passphrase",
             Subject::File,
             [("seal", 1079.0), ("open", 1558.0)],
-            [vec![passphrase], file_limits().into(), vec![openssl_passphrase(), gpg_passphrase(), seven_zip(SEVEN_ZIP_PASSPHRASE)]],
+            [
+                vec![passphrase],
+                file_limits().into(),
+                vec![openssl_passphrase(), gpg_passphrase(), seven_zip(SEVEN_ZIP_PASSPHRASE)],
+            ],
         ),
         workload(
             "file, key",
@@ -58,12 +66,20 @@ fn folders() -> [Workload; 2] {
     let packed = Way::own([Run("{self} pack -o {made}.tar {in}"), Run("{self} unpack -o {out} {made}.tar")]);
     let copy = || Way::limit("cp -r", [Run("cp -r {in} {made}"), Run("cp -r {made} {out}")]);
     let write = || Way::limit("plain write", [Own("file.write"), Own("file.write")]);
-    let tar = Way::peer("tar", [Run("tar -cf {made}.tar -C {parent} {name}"), Run("tar -xf {made}.tar --one-top-level={out}")]);
+    let tar = Way::peer(
+        "tar",
+        [Run("tar -cf {made}.tar -C {parent} {name}"), Run("tar -xf {made}.tar --one-top-level={out}")],
+    );
     let tar_openssl = Way::peer(
         "openssl, tar",
         [
-            Shell("tar -cf - -C '{parent}' {name} | openssl enc -aes-256-ctr -pbkdf2 -pass file:{passphrase} > '{made}'"),
-            Shell("openssl enc -d -aes-256-ctr -pbkdf2 -pass file:{passphrase} < '{made}' | tar -xf - --one-top-level='{out}'"),
+            Shell(
+                "tar -cf - -C '{parent}' {name} | openssl enc -aes-256-ctr -pbkdf2 -pass file:{passphrase} > '{made}'",
+            ),
+            Shell(
+                "openssl enc -d -aes-256-ctr -pbkdf2 -pass file:{passphrase} < '{made}' | tar -xf - \
+                --one-top-level='{out}'",
+            ),
         ],
     );
     let nothing_to_beat = vec![Operation::new("seal"), Operation::new("open")];
@@ -83,6 +99,30 @@ fn folders() -> [Workload; 2] {
     ]
 }
 
+fn pictures() -> [Workload; 2] {
+    let of = |name, beat, hide| {
+        let reveal = Shell("'{self}' picture reveal -o '{out}' \"$(dirname '{made}')\"");
+        workload(
+            name,
+            Subject::File,
+            beat,
+            [vec![Way::own([Run(hide), reveal]).setup(KEYGEN)], file_limits().into(), Vec::new()],
+        )
+    };
+    [
+        of(
+            "pictures png",
+            [("hide", 478.0), ("reveal", 1160.0)],
+            "{self} picture hide --format png -o {made}.png {in}",
+        ),
+        of(
+            "pictures webp",
+            [("hide", 85.0), ("reveal", 880.0)],
+            "{self} picture hide --format webp -o {made}.webp {in}",
+        ),
+    ]
+}
+
 fn in_memory() -> [Workload; 2] {
     let of = |name, beat, seal, open| {
         let copy = Way::limit("memcpy", [Own("memory.copy"), Own("memory.copy")]);
@@ -95,7 +135,12 @@ fn in_memory() -> [Workload; 2] {
 }
 
 fn random() -> [Workload; 2] {
-    let of = |name, beat, ways| Workload { name, subject: Subject::Amount, operations: vec![Operation::new("make").beat(beat)], ways };
+    let of = |name, beat, ways| Workload {
+        name,
+        subject: Subject::Amount,
+        operations: vec![Operation::new("make").beat(beat)],
+        ways,
+    };
     [
         of(
             "random",
@@ -124,7 +169,7 @@ fn workload(name: &'static str, subject: Subject, beat: [(&'static str, f64); 2]
     Workload { name, subject, operations, ways: ways.into_iter().flatten().collect() }
 }
 
-/// As a user with one unprotected key has it.
+/// Creates a key folder with one unprotected key.
 const KEYGEN: &str = "'{self}' keygen --no-passphrase";
 
 fn age() -> Way {
@@ -132,7 +177,7 @@ fn age() -> Way {
         .setup("age-keygen -o {keys}/age.key && age-keygen -y {keys}/age.key > {keys}/age.pub")
 }
 
-/// No authentication: what OpenSSL's command line has.
+/// The `openssl enc` command, which encrypts without authentication.
 fn openssl_passphrase() -> Way {
     Way::peer(
         "openssl enc",
@@ -143,27 +188,28 @@ fn openssl_passphrase() -> Way {
     )
 }
 
-/// Likewise, with a bare key.
+/// The `openssl enc` command with a key instead of a passphrase.
 fn openssl_key() -> Way {
     const KEY: [Action; 2] = [
-        Run(
-            "openssl enc -aes-256-ctr -K 5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a -iv 00000000000000000000000000000000 -in {in} -out {made}",
-        ),
-        Run(
-            "openssl enc -d -aes-256-ctr -K 5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a -iv 00000000000000000000000000000000 -in {made} -out {out}",
-        ),
+        Run("openssl enc -aes-256-ctr -K 5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a -iv \
+            00000000000000000000000000000000 -in {in} -out {made}"),
+        Run("openssl enc -d -aes-256-ctr -K 5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a -iv \
+            00000000000000000000000000000000 -in {made} -out {out}"),
     ];
     Way::peer("openssl enc", KEY)
 }
 
-/// Ends the agent that gpg starts.
+/// Ends the agent that gpg started.
 const END_AGENT: &str = "gpgconf --kill all";
 
-/// Without compression, which would measure zlib; with the passphrase hashed as gpg does it by default.
+/// gpg without compression, because compression would measure zlib. The passphrase is hashed with gpg's default
+/// settings.
 fn gpg_passphrase() -> Way {
     Way::peer("gpg -z0", [
-        Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -z 0 --cipher-algo AES256 -o {made} --symmetric {in}"),
-        Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -o {out} --decrypt {made}"),
+        Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -z 0 \
+            --cipher-algo AES256 -o {made} --symmetric {in}"),
+        Run("gpg --batch --quiet --pinentry-mode loopback --passphrase-file {passphrase} --no-symkey-cache -o {out} \
+            --decrypt {made}"),
     ])
     .setup("gpg --version")
     .teardown(END_AGENT)
@@ -173,17 +219,24 @@ fn gpg_key() -> Way {
     Way::peer(
         "gpg -z0",
         [
-            Run("gpg --batch --quiet --trust-model always -z 0 --cipher-algo AES256 --recipient lab -o {made} --encrypt {in}"),
+            Run("gpg --batch --quiet --trust-model always -z 0 --cipher-algo AES256 --recipient lab -o {made} \
+                --encrypt {in}"),
             Run("gpg --batch --quiet --pinentry-mode loopback -o {out} --decrypt {made}"),
         ],
     )
-    .setup("gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key lab future-default default never")
+    .setup(
+        "gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key lab future-default \
+        default never",
+    )
     .teardown(END_AGENT)
 }
 
-/// Stored, not compressed. The passphrase stands in the command, as 7z has no other way without a terminal; it is of no worth.
-const SEVEN_ZIP_PASSPHRASE: [Action; 2] =
-    [Run("7z a -bd -y -mx=0 -mhe=on -pcorrect-horse {made}.7z {in}"), Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z")];
+/// 7z without compression. The passphrase is an argument, because without a terminal 7z accepts it in no other way. The
+/// measured data need no protection.
+const SEVEN_ZIP_PASSPHRASE: [Action; 2] = [
+    Run("7z a -bd -y -mx=0 -mhe=on -pcorrect-horse {made}.7z {in}"),
+    Run("7z x -bd -y -pcorrect-horse -o{out} {made}.7z"),
+];
 
 const SEVEN_ZIP: [Action; 2] = [Run("7z a -bd -y -mx=0 {made}.7z {in}"), Run("7z x -bd -y -o{out} {made}.7z")];
 
@@ -193,12 +246,13 @@ fn seven_zip(actions: [Action; 2]) -> Way {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use deadpan_lab::record::Role;
     use std::collections::HashSet;
 
+    use super::*;
+    use deadpan_lab::record::Role;
+
     #[test]
-    fn every_way_has_an_action_for_each_operation_and_every_kernel_is_there() {
+    fn every_way_has_an_action_for_each_operation_and_every_kernel_exists() {
         let offer = Offer::with_own(offer());
         let kernels: HashSet<&str> = offer.kernels.iter().map(|kernel| kernel.name).collect();
         assert_eq!(kernels.len(), offer.kernels.len());
@@ -216,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn no_row_is_there_twice() {
+    fn no_row_exists_twice() {
         let offer = Offer::with_own(offer());
         let mut names = HashSet::new();
         for workload in &offer.workloads {

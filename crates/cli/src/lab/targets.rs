@@ -1,5 +1,5 @@
-//! What the lab measures here: every function that promises something about time, over classes of inputs that would show a leak, and the
-//! same functions for speed.
+//! The targets of the lab: each function whose time must not depend on a secret, with classes of inputs that would show
+//! a leak, and the functions whose speed is measured.
 
 mod base64;
 mod ct;
@@ -9,18 +9,18 @@ mod seal;
 use deadpan_lab::Target;
 use deadpan_lab::harness::SizedTarget;
 
-/// The sizes at which everything is timed but base64, whose smallest is [`SYMBOLS`].
+/// The sizes of inputs for speed, in bytes. The smallest size for Base64 is [`SYMBOLS`] instead.
 const SIZES: [(usize, &str); 4] = [(64, "64 bytes"), (256, "256 bytes"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB")];
-/// The bytes of 64 symbols.
+/// The number of bytes that 64 symbols encode.
 const SYMBOLS: (usize, &str) = (48, "64 symbols");
 
-/// Everything with classes to hold against each other. What has no pairs of them is traced, not timed.
+/// Returns all targets with classes of inputs. Targets without pairs of classes are traced and not timed.
 #[must_use]
 pub fn timing() -> Vec<Target> {
     [base64::timing(), ct::timing(), pad::timing(), seal::timing()].into_iter().flatten().collect()
 }
 
-/// Everything to be timed for its throughput, with a `memcpy` of each number of bytes beside it.
+/// Returns all targets for speed, and a `memcpy` of the same number of bytes for comparison.
 #[must_use]
 pub fn speed() -> Vec<SizedTarget> {
     let yardsticks = [SYMBOLS].into_iter().chain(SIZES).map(memcpy).collect();
@@ -36,9 +36,10 @@ fn memcpy((bytes, size): (usize, &'static str)) -> SizedTarget {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
     use deadpan_lab::Random;
-    use std::collections::HashSet;
 
     fn call_each_class(target: &mut Target, times: usize) {
         let mut random = Random::new(1);
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn every_function_takes_every_class() {
+    fn every_target_runs_with_inputs_of_every_class() {
         for mut target in timing() {
             assert!(target.classes().len() > 1, "{}", target.name());
             call_each_class(&mut target, 20);
@@ -60,9 +61,10 @@ mod tests {
     }
 
     #[test]
-    fn every_speed_has_one_class_and_a_yardstick() {
+    fn every_target_for_speed_has_one_class_and_a_memcpy_of_its_size() {
         let mut all = speed();
-        let yardsticks: HashSet<u64> = all.iter().filter(|it| it.target.name() == "memcpy").map(|it| it.bytes).collect();
+        let yardsticks: HashSet<u64> =
+            all.iter().filter(|it| it.target.name() == "memcpy").map(|it| it.bytes).collect();
         for SizedTarget { target, bytes, .. } in &mut all {
             assert_eq!(target.classes().len(), 1, "{}", target.name());
             assert!(yardsticks.contains(bytes), "{} of {bytes}", target.name());
@@ -71,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_given_twice() {
+    fn names_of_targets_and_classes_are_unique() {
         let mut names = HashSet::new();
         for target in timing() {
             assert!(names.insert(target.name().to_owned()), "{}", target.name());

@@ -1,7 +1,8 @@
-//! Times as they are shown: in UTC, which is the same everywhere.
+//! Times as they are shown, in UTC.
+
+use std::fmt;
 
 use deadpan_pack::Time;
-use std::fmt;
 
 /// A day and a time of day in UTC.
 pub struct Clock {
@@ -36,9 +37,18 @@ impl fmt::Display for Clock {
         if !(0..=9999).contains(year) {
             return write!(f, "{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
         }
-        // A listing has millions of these, and padding numbers with a formatter takes longer than all else.
+        // Digits are written by hand: a listing has millions of times, and formatted numbers took longer than
+        // everything else.
         let mut text = *b"0000-00-00 00:00:00";
-        let fields = [(0, *year as u32 / 100), (2, *year as u32 % 100), (5, *month), (8, *day), (11, hour), (14, minute), (17, second)];
+        let fields = [
+            (0, *year as u32 / 100),
+            (2, *year as u32 % 100),
+            (5, *month),
+            (8, *day),
+            (11, hour),
+            (14, minute),
+            (17, second),
+        ];
         for (at, number) in fields {
             text[at] += (number / 10) as u8;
             text[at + 1] += (number % 10) as u8;
@@ -47,7 +57,8 @@ impl fmt::Display for Clock {
     }
 }
 
-/// Year, month and day, so many days after 1970 began. In years that begin in March, the day that may be missing is the last one.
+/// Returns year, month and day of a day, counted from the beginning of 1970. The calculation begins years in March, so
+/// that the leap day is their last day.
 fn date(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

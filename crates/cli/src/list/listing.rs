@@ -1,17 +1,23 @@
-//! The listing of one file, as it grows.
+//! The listing of one file.
+
+use std::io::{self, IsTerminal, Write};
+
+use serde_json::{Map, Value, json};
 
 use super::row::Row;
 use super::tree::Tree;
+use crate::console::say;
 use crate::failure::Failure;
-use crate::report::say;
-use deadpan_pack::{Entry, Error, Kind, shown};
-use serde_json::json;
-use std::io::{self, IsTerminal, Write};
+use crate::input::Source;
+use crate::names::{joined, put_name, with_file};
+use crate::shown::count;
+use crate::streams;
+use deadpan_pack::{Entry, Flaw, Kind};
 
-/// Text that is written at once.
+/// The number of bytes that are collected before they are written.
 const ENOUGH: usize = 1 << 16;
 
-/// How entries are shown.
+/// The form of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Text,
@@ -19,12 +25,12 @@ pub enum Form {
     Tree,
 }
 
-/// Why a listing ended early.
+/// The reason why a listing ended early.
 #[derive(Debug)]
 pub enum Ended {
-    /// This file cannot be listed, but others may.
+    /// This file cannot be listed. The other files are still listed.
     Input(Failure),
-    /// Nothing can be written any more.
+    /// Standard output cannot be written to, so nothing more can be listed.
     Output(Failure),
 }
 
@@ -34,15 +40,18 @@ impl From<Failure> for Ended {
     }
 }
 
-/// The listing of one file. What was shown and not yet written is written when it ends, and when it is dropped because of an error.
+/// The listing of one file. Text that is not written yet is written by `end`, and when the listing is dropped after an
+/// error.
 pub struct Listing<'a> {
     form: Form,
     file: &'a str,
-    /// The same in JSON.
+    /// The fields of a JSON object that name the file.
+    fields: Map<String, Value>,
+    /// Those fields as text.
     quoted: String,
     text: String,
     tree: Tree,
-    /// The root's name and a slash, then the path of the entry that is shown.
+    /// The root's name and a slash, then the path of the current entry.
     path: Vec<u8>,
     target: Vec<u8>,
     root: usize,
@@ -58,17 +67,18 @@ struct Totals {
 }
 
 impl<'a> Listing<'a> {
-    pub fn new(form: Form, file: &'a str) -> Self {
-        let quoted = json!(file).to_string();
+    pub fn new(form: Form, file: &'a str, source: &Source) -> Self {
+        let fields = with_file(source);
+        let quoted = Value::Object(fields.clone()).to_string().trim_matches(['{', '}']).to_owned();
         let (text, path, target) = (String::with_capacity(2 * ENOUGH), Vec::new(), Vec::new());
-        Self { form, file, quoted, text, tree: Tree::new(), path, target, root: 0, totals: Totals::default() }
+        Self { form, file, fields, quoted, text, tree: Tree::new(), path, target, root: 0, totals: Totals::default() }
     }
 
     pub fn file(&self) -> &'a str {
         self.file
     }
 
-    /// Shows what follows under this root, if it has a name.
+    /// Sets the name of the root, which precedes the paths of the entries that follow.
     pub fn under(&mut self, root: &[u8]) {
         if self.root != root.len() {
             self.path = root.to_vec();
@@ -93,14 +103,14 @@ impl<'a> Listing<'a> {
         done
     }
 
-    /// The path of an entry below the root.
+    /// Writes the path of an entry, with the root's name, to `path`.
     fn join(&self, path: &mut Vec<u8>, inner: &[u8]) {
         path.truncate(self.root);
         if self.root > 0 && !inner.is_empty() {
             path.push(b'/');
         }
         path.extend_from_slice(inner);
-        // The root of another maker's archive.
+        // Archives of other programs can have a root without a name.
         if path.is_empty() {
             path.push(b'.');
         }
@@ -124,13 +134,14 @@ impl<'a> Listing<'a> {
         if self.text.len() >= ENOUGH { self.flush() } else { Ok(()) }
     }
 
-    /// Something that is in the archive and never unpacked.
-    pub fn refused(&mut self, path: &[u8], why: &Error) -> Result<(), Ended> {
-        let why = why.to_string();
-        let why = why.lines().next().unwrap_or_default();
+    /// Adds an entry that would not be unpacked.
+    pub fn refused(&mut self, path: &[u8], flaw: &Flaw) -> Result<(), Ended> {
+        let why = flaw.to_string();
         if self.form == Form::Json {
-            let line = json!({ "schema": 1, "command": "list", "file": self.file, "path": shown(path), "kind": null, "error": why });
-            self.text.push_str(&format!("{line}\n"));
+            let mut line = self.fields.clone();
+            put_name(&mut line, "path", Some(path));
+            let rest = json!({ "schema": 1, "command": "list", "kind": null, "error": why });
+            self.text.push_str(&format!("{}\n", joined(line, rest)));
             return Ok(());
         }
         self.flush()?;
@@ -138,7 +149,14 @@ impl<'a> Listing<'a> {
         Ok(())
     }
 
-    /// Writes the rest, and on a terminal a sum.
+    /// Reports an irregularity of the archive.
+    pub fn note(&mut self, note: &str) -> Result<(), Ended> {
+        self.flush()?;
+        say(&format!("note: {}: {note}", self.file));
+        Ok(())
+    }
+
+    /// Writes the rest of the text, and on a terminal the totals.
     pub fn end(mut self) -> Result<(), Ended> {
         if self.form == Form::Tree {
             let tree = std::mem::take(&mut self.tree);
@@ -148,12 +166,16 @@ impl<'a> Listing<'a> {
         self.flush()?;
         if self.form != Form::Json && io::stdout().is_terminal() {
             let Totals { files, folders, links, bytes } = self.totals;
-            say(&format!("{files} files, {folders} folders, {links} links, {bytes} bytes"));
+            let [files, folders, links, bytes] =
+                [(files, "file"), (folders, "folder"), (links, "link"), (bytes, "byte")]
+                    .map(|(number, one)| count(number, one, &format!("{one}s")));
+            say(&format!("{files}, {folders}, {links}, {bytes}"));
         }
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Ended> {
+        streams::check_stdout().map_err(Ended::Output)?;
         let mut output = io::stdout().lock();
         let written = output.write_all(self.text.as_bytes()).and_then(|()| output.flush());
         self.text.clear();
@@ -163,24 +185,11 @@ impl<'a> Listing<'a> {
 
 impl Drop for Listing<'_> {
     fn drop(&mut self) {
-        // An error follows, and is what is told.
+        // The listing ended with an error, which the caller reports.
         let _ = self.flush();
     }
 }
 
 fn unwritten(error: io::Error) -> Ended {
-    Ended::Output(Failure::io("write", "the output", &error))
-}
-
-/// A file that cannot be listed, in JSON.
-pub fn failed(file: &str, failure: &Failure) -> String {
-    let line = json!({
-        "schema": 1,
-        "command": "list",
-        "file": file,
-        "error": failure.message,
-        "hint": failure.hint,
-        "exit": failure.exit as u8,
-    });
-    format!("{line}\n")
+    Ended::Output(streams::unwritten(&error))
 }

@@ -1,22 +1,24 @@
-//! An entry as a line, for people or for scripts.
+//! A line of a listing, for people or for scripts.
+
+use std::fmt::Write;
+
+use serde_json::json;
 
 use super::clock::Clock;
 use crate::shown;
 use deadpan_pack::{Entry, Kind, Time};
-use serde_json::json;
-use std::fmt::Write;
 
-/// What is shown of an entry, or of a sealed file, which may not say all of it.
+/// The facts about an entry, or about a sealed file, some of which may be unknown.
 pub struct Row<'a> {
-    /// With the root's name; `None` if it has none.
+    /// The path with the root's name; `None` for a stream without a name.
     pub path: Option<&'a [u8]>,
     pub kind: Kind,
     pub size: u64,
     pub mode: Option<u32>,
     pub modified: Option<Time>,
-    /// As it is shown: a hard link's has the root's name, too.
+    /// The target of a link. The target of a hard link begins with the root's name.
     pub target: Option<&'a [u8]>,
-    /// The entry, if it is one.
+    /// The entry of the archive; `None` for a sealed file.
     pub entry: Option<&'a Entry>,
 }
 
@@ -48,7 +50,7 @@ impl Row<'_> {
             _ => '-',
         });
         let Some(mode) = self.mode else { return text.push_str("?????????") };
-        // Where the last letter of three says that there is a fourth bit, and whether it stands on an x.
+        // For each group of three bits: its shift, the fourth bit, and the letters for that bit with and without x.
         for (shift, special, letters) in [(6, 0o4000, ['s', 'S']), (3, 0o2000, ['s', 'S']), (0, 0o1000, ['t', 'T'])] {
             let bit = |bit: u32| mode >> shift & bit != 0;
             text.push(if bit(4) { 'r' } else { '-' });
@@ -61,7 +63,8 @@ impl Row<'_> {
         }
     }
 
-    /// Appends a JSON object, its fields in the order of their names. A name that is no text stands in `path_hex` instead of `path`.
+    /// Appends a JSON object, its fields in the order of their names. A name that is not UTF-8 is in `path_hex` instead
+    /// of `path`.
     pub fn json(&self, text: &mut String, file: &str) {
         let entry = self.entry;
         let kind = match self.kind {
@@ -82,7 +85,7 @@ impl Row<'_> {
         }
         let _ = write!(
             text,
-            ",\"command\":\"list\",\"content\":{},\"file\":{file},\"kind\":\"{kind}\",\"mode\":",
+            ",\"command\":\"list\",\"content\":{},{file},\"kind\":\"{kind}\",\"mode\":",
             number(entry.map(|entry| entry.content))
         );
         let _ = match self.mode {
@@ -94,13 +97,14 @@ impl Row<'_> {
             None => write!(text, ",\"modified\":null"),
         };
         lossless(text, "path", self.path);
-        let _ = write!(text, ",\"schema\":1,\"size\":{},\"stored\":{}", self.size, number(entry.map(|entry| entry.stored)));
+        let _ =
+            write!(text, ",\"schema\":1,\"size\":{},\"stored\":{}", self.size, number(entry.map(|entry| entry.stored)));
         lossless(text, "target", self.target);
         text.push_str("}\n");
     }
 }
 
-/// A name that is text as `key`, any other as `key_hex`; the other of the two is null.
+/// Appends a name as `key` if it is UTF-8, or else in hexadecimal as `key_hex`. The other field is null.
 fn lossless(text: &mut String, key: &str, name: Option<&[u8]>) {
     match name.map(str::from_utf8) {
         Some(Ok(name)) => {
@@ -118,19 +122,24 @@ fn lossless(text: &mut String, key: &str, name: Option<&[u8]>) {
 }
 
 fn hex(text: &mut String, bytes: &[u8]) {
-    text.extend(bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])));
+    text.extend(
+        bytes
+            .iter()
+            .flat_map(|byte| [byte >> 4, byte & 15])
+            .map(|digit| char::from(b"0123456789abcdef"[usize::from(digit)])),
+    );
 }
 
-/// A name as it can be shown.
+/// Appends a name with everything escaped that is not plain text.
 pub fn name(text: &mut String, name: &[u8]) {
-    // Most names are plain.
+    // Most names are plain ASCII, which needs no search for hidden characters.
     match str::from_utf8(name) {
-        Ok(plain) if name.iter().all(|byte| matches!(byte, b' '..=b'~')) => text.push_str(plain),
+        Ok(plain) if name.iter().all(|byte| matches!(byte, b' '..=b'~') && *byte != b'\\') => text.push_str(plain),
         _ => text.push_str(&shown::bytes(name)),
     }
 }
 
-/// Where a link leads.
+/// Appends the target of a link.
 pub fn link(text: &mut String, kind: Kind, target: Option<&[u8]>) {
     let Some(target) = target else { return };
     text.push_str(if kind == Kind::HardLink { " = " } else { " -> " });

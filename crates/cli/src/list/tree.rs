@@ -1,20 +1,22 @@
 //! Entries drawn as a tree.
 
-use super::row::{Row, name};
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-/// Entries as they come. All are kept, names only, because a branch ends where nobody knows before what follows.
+use super::row::{Row, name};
+
+/// Collects entries for a drawing. All names are kept until the end, since a later entry decides whether a branch is
+/// the last of its folder.
 #[derive(Default)]
 pub struct Tree {
     leaves: Vec<Leaf>,
-    /// Their paths, and how they are shown behind that.
+    /// The path of each leaf, and after it the text that follows the name.
     bytes: Vec<u8>,
-    /// Whether they came in order.
+    /// Whether the entries came in order.
     sorted: bool,
 }
 
-/// A path and what is shown behind it, as places in the bytes.
+/// A path and the text that follows the name, as positions in `Tree::bytes`.
 #[derive(Clone, Copy)]
 struct Leaf {
     begin: usize,
@@ -46,12 +48,13 @@ impl Tree {
         &self.bytes[leaf.begin..leaf.begin + leaf.path as usize]
     }
 
-    /// Draws it. Folders that have no entry of their own are drawn, too; of entries with one path, the last.
+    /// Draws the tree. Folders without an entry of their own are drawn, too. Of several entries with one path, the last
+    /// is drawn.
     pub fn draw(mut self, output: &mut impl Write) -> io::Result<()> {
         if !self.sorted {
             let mut leaves = std::mem::take(&mut self.leaves);
             leaves.sort_by(|one, other| order(self.path(one), self.path(other)));
-            // Equal ones are still as they came.
+            // The sort is stable, so the last of equal paths is the one that came last.
             leaves.reverse();
             leaves.dedup_by(|one, other| self.path(one) == self.path(other));
             leaves.reverse();
@@ -59,7 +62,7 @@ impl Tree {
         }
         let last = self.last();
         let mut last = last.iter();
-        // Whether the branch is the last of its folder, for each level.
+        // For each level, whether its branch is the last of its folder.
         let mut ends = Vec::new();
         let mut line = String::new();
         self.branches(|branch| {
@@ -80,10 +83,10 @@ impl Tree {
         })
     }
 
-    /// For each branch whether it is the last of its folder.
+    /// Returns for each branch whether it is the last of its folder.
     fn last(&self) -> Vec<bool> {
         let mut last: Vec<bool> = Vec::with_capacity(self.leaves.len());
-        // The latest branch of each level.
+        // The index of the latest branch on each level.
         let mut latest: Vec<usize> = Vec::new();
         let _ = self.branches(|branch| {
             if let Some(before) = latest.get(branch.depth) {
@@ -97,7 +100,7 @@ impl Tree {
         last
     }
 
-    /// A branch for each component that is not in the path before.
+    /// Visits a branch for each path component that the previous path does not have.
     fn branches(&self, mut visit: impl FnMut(&Branch<'_>) -> io::Result<()>) -> io::Result<()> {
         let mut before: &[u8] = b"";
         for leaf in &self.leaves {
@@ -108,21 +111,25 @@ impl Tree {
                 visit(&Branch { depth, name: &path[begin..begin + length], behind: b"/" })?;
                 (begin, depth) = (begin + length + 1, depth + 1);
             }
-            visit(&Branch { depth, name: &path[begin..], behind: &self.bytes[leaf.begin + leaf.path as usize..leaf.end] })?;
+            visit(&Branch {
+                depth,
+                name: &path[begin..],
+                behind: &self.bytes[leaf.begin + leaf.path as usize..leaf.end],
+            })?;
             before = path;
         }
         Ok(())
     }
 }
 
-/// A line of the drawing.
+/// One line of the drawing.
 struct Branch<'a> {
     depth: usize,
     name: &'a [u8],
     behind: &'a [u8],
 }
 
-/// How much of a path, in whole components, are folders that the path before has drawn.
+/// Returns the length of the folders at the beginning of `path` that were drawn for the path `before`.
 fn shared(before: &[u8], path: &[u8]) -> usize {
     let same = before.iter().zip(path).take_while(|(one, other)| one == other).count();
     if same == before.len() && path.get(same) == Some(&b'/') && same > 0 {
@@ -131,7 +138,7 @@ fn shared(before: &[u8], path: &[u8]) -> usize {
     path[..same].iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1)
 }
 
-/// Component by component.
+/// Compares two paths, component by component.
 fn order(one: &[u8], other: &[u8]) -> Ordering {
     one.split(|byte| *byte == b'/').cmp(other.split(|byte| *byte == b'/'))
 }
@@ -145,7 +152,15 @@ mod tests {
         let mut tree = Tree::new();
         for (path, kind, target) in entries {
             let target = target.map(str::as_bytes);
-            tree.add(&Row { path: Some(path.as_bytes()), kind: *kind, size: 0, mode: None, modified: None, target, entry: None });
+            tree.add(&Row {
+                path: Some(path.as_bytes()),
+                kind: *kind,
+                size: 0,
+                mode: None,
+                modified: None,
+                target,
+                entry: None,
+            });
         }
         let mut output = Vec::new();
         tree.draw(&mut output).unwrap();

@@ -1,15 +1,17 @@
-//! `--range OFFSET:LEN`: a part of a sealed file, without opening the rest where the file can be read anywhere.
+//! `--range OFFSET:LEN` opens a part of a sealed file. If the file can be read at any position, the rest is not opened.
 
-use super::{pass, watched};
-use crate::input::Input;
-use crate::output::Output;
-use crate::sealed::Sealed;
-use crate::window::{TextOnly, Window};
-use deadpan_seal::{Error, Opened};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::str::FromStr;
 
-/// Bytes from an offset on; to the end if there is no length.
+use super::{Origin, pass, watched};
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::sealed::Sealed;
+use crate::shown::count;
+use crate::window::{TextOnly, Window};
+use deadpan_seal::{Cursor, Error, Opened, RangeReader};
+
+/// A range of bytes. Without a length it extends to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     offset: u64,
@@ -21,43 +23,61 @@ impl FromStr for Range {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number = |text: &str| text.parse::<u64>().map_err(|_| "a range is OFFSET:LEN, two numbers of bytes");
-        let (offset, length) = text.split_once(':').ok_or("a range is OFFSET:LEN, with a colon between two numbers of bytes")?;
+        let (offset, length) =
+            text.split_once(':').ok_or("a range is OFFSET:LEN, with a colon between two numbers of bytes")?;
         let offset = if offset.is_empty() { 0 } else { number(offset)? };
         let length = if length.is_empty() { None } else { Some(number(length)?) };
         if offset.checked_add(length.unwrap_or(0)).is_none() {
-            return Err("no file is that long");
+            return Err("the range ends after the longest possible file");
         }
         Ok(Self { offset, length })
     }
 }
 
 impl Range {
-    /// Writes it; says how many bytes that were.
-    pub fn write(self, opened: &Opened, input: &Input, sealed: Sealed<'_>, output: &Output) -> Result<u64, Error> {
+    /// Writes the range and returns its length.
+    pub fn write(
+        self,
+        opened: &Opened,
+        origin: &Origin<'_>,
+        sealed: Sealed<'_>,
+        output: &Output,
+    ) -> Result<u64, Error> {
         if output.is_terminal() {
-            self.write_to(opened, input, sealed, TextOnly::new(output.file()))
+            self.write_to(opened, origin, sealed, TextOnly::new(output.file()))
         } else {
-            self.write_to(opened, input, sealed, output.file())
+            self.write_to(opened, origin, sealed, output.file())
         }
     }
 
-    fn write_to(self, opened: &Opened, input: &Input, sealed: Sealed<'_>, output: impl Write + Send) -> Result<u64, Error> {
-        if input.positioned && !sealed.armored {
-            return self.jump(opened, input, output);
+    fn write_to(
+        self,
+        opened: &Opened,
+        origin: &Origin<'_>,
+        sealed: Sealed<'_>,
+        output: impl Write + Send,
+    ) -> Result<u64, Error> {
+        if let Some((input, length)) = origin.positions {
+            let reader = opened.seekable(Cursor::new(input, length))?;
+            return self.jump(reader, origin, output);
         }
-        // What comes through a pipe passes as a whole, and only the window gets out.
+        // A stream is opened as a whole, and only the window is written.
         let window = Window::new(output, self.offset, self.length.unwrap_or(u64::MAX));
-        let total = pass(opened, input, sealed, window)?;
+        let total = pass(opened, origin, sealed, window)?;
         self.within(total)
     }
 
-    fn jump(self, opened: &Opened, input: &Input, mut output: impl Write + Send) -> Result<u64, Error> {
-        let mut reader = opened.seekable(&input.file)?;
+    fn jump(
+        self,
+        mut reader: RangeReader<impl Read + Seek>,
+        origin: &Origin<'_>,
+        mut output: impl Write + Send,
+    ) -> Result<u64, Error> {
         let length = self.within(reader.length())?;
         reader.seek(SeekFrom::Start(self.offset)).map_err(library)?;
         let mut rest = reader.take(length);
         let mut buffer = vec![0; 1 << 18];
-        watched(input, |work| {
+        watched(origin, |work| {
             loop {
                 let read = rest.read(&mut buffer).map_err(library)?;
                 if read == 0 {
@@ -69,18 +89,27 @@ impl Range {
         })
     }
 
-    /// How long it is in data of this length.
+    /// Returns offset and length of the range in data of `total` bytes.
+    pub fn place(self, total: u64) -> Result<(u64, u64), Error> {
+        self.within(total).map(|length| (self.offset, length))
+    }
+
+    /// Returns the length of the range in data of `total` bytes.
     fn within(self, total: u64) -> Result<u64, Error> {
         let rest = total.checked_sub(self.offset);
         match (rest, self.length) {
             (Some(rest), None) => Ok(rest),
             (Some(rest), Some(length)) if length <= rest => Ok(length),
-            _ => Err(Error::Range { length: total }),
+            _ => {
+                let message =
+                    format!("the range ends after the data, which have a length of {}", count(total, "byte", "bytes"));
+                Err(Error::Read(Failure::usage(message, "ask for less").into_io()))
+            }
         }
     }
 }
 
-/// The library's error inside of a reader's.
+/// Returns the library's error that a reader's error contains.
 fn library(error: io::Error) -> Error {
     error.downcast::<Error>().unwrap_or_else(Error::Read)
 }

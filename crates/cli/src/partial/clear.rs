@@ -1,23 +1,28 @@
-//! Taking a folder away with all that is in it, whatever modes that has got from an archive.
+//! Removes a folder and its contents, also if an archive gave its folders modes that forbid removal.
 
-use rustix::fs::{Dir, FileType, Mode, OFlags, fchmod, open, openat};
-use rustix::io::Errno;
 use std::fs;
 #[cfg(target_os = "linux")]
 use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-/// What is still being filled gets new files while it is emptied: so often it is tried again.
+use rustix::fs::{Dir, FileType, Mode, OFlags, fchmod, open, openat};
+use rustix::io::Errno;
+
+/// The number of attempts. Other threads can add files while the folder is emptied.
 const TRIES: usize = 20;
 
-/// Removes the folder. Whether it is gone.
+/// Removes the folder. Returns whether it is gone.
 pub fn clear(path: &Path) -> bool {
+    // An empty folder is removed without another open file, which a limit (`ulimit -n`) may not allow.
+    if fs::remove_dir(path).is_ok() {
+        return true;
+    }
     for _ in 0..TRIES {
         match fs::remove_dir_all(path) {
             Ok(()) => return true,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return true,
-            // In a folder that may not be written, nothing can be removed, not even by its owner.
+            // The owner, too, cannot remove entries from a folder without write permission.
             Err(_) => unlock(path),
         }
     }
@@ -32,7 +37,7 @@ fn unlock(path: &Path) {
     }
 }
 
-/// Lets the owner into a folder and all folders in it.
+/// Makes a folder, and all folders in it, accessible to the owner.
 fn inside(folder: &OwnedFd) {
     let _ = fchmod(folder, Mode::RWXU);
     for entry in Dir::read_from(folder).into_iter().flatten().flatten() {
@@ -47,7 +52,7 @@ fn inside(folder: &OwnedFd) {
     }
 }
 
-/// Opens one that even its owner may not read.
+/// Changes the mode of a folder that its owner may not read, and opens the folder.
 #[cfg(target_os = "linux")]
 fn locked(folder: impl AsFd, name: &std::ffi::CStr) -> Result<OwnedFd, Errno> {
     let place = openat(&folder, name, FOLDER | OFlags::PATH, Mode::empty())?;
@@ -62,10 +67,11 @@ fn locked(_folder: impl AsFd, _name: &std::ffi::CStr) -> Result<OwnedFd, Errno> 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// As root, modes are no obstacle, and this is only about what is removed.
+    use super::*;
+
+    /// Root may remove the files whatever the modes are, so as root the test checks only what is removed.
     #[test]
     fn folders_that_may_not_be_written_or_read() {
         let around = std::env::temp_dir().join(format!("deadpan-clear-{}", std::process::id()));

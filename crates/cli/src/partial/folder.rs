@@ -1,20 +1,27 @@
-//! A folder that has its name only when it is complete.
+//! An output folder that gets its name when it is complete.
 //!
-//! Until then it is called `.NAME.XXXXXXXX.deadpan-part`, is for the owner's eyes only, is taken away on signals, and what a killed run left is swept by the
-//! next one.
+//! Until then the folder has a temporary name, `.NAME.XXXXXXXX.deadpan-part`, and only its owner has access to it. The
+//! folder is removed on signals. If a run is killed, its folder stays, and the next run with the same output removes
+//! it.
 
-use super::clear::clear;
-use super::{Landing, exists, folder_of, prefix, rename_new, sweep, temporary};
-use crate::failure::Failure;
-use crate::shown::shown;
-use crate::signals::{self, Guard};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, mkdirat, open, openat};
-use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// A folder that is still being filled.
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, mkdirat, openat};
+use rustix::io::Errno;
+
+use super::clear::clear;
+use super::{exists, folder_of, is_named, open_folder_of, rename_new, sweep, temporary};
+use crate::failure::Failure;
+use crate::shown::shown;
+use crate::signals::{self, Guard};
+
+/// The number of temporary names that are tried. A run that removes drafts can take a new folder for one of a killed
+/// run, until the folder is locked.
+const TRIES: usize = 64;
+
+/// A folder that is not complete yet.
 pub struct PartialFolder {
     target: PathBuf,
     name: OsString,
@@ -25,64 +32,75 @@ pub struct PartialFolder {
 }
 
 impl PartialFolder {
-    /// Begins the folder `target`.
+    /// Makes a folder that gets the name `target` later.
     pub fn create(target: &Path) -> Result<Self, Failure> {
         let Some(name) = target.file_name() else {
-            return Err(Failure::usage(format!("{} is no name for a folder", shown(target)), "name it with -o"));
+            return Err(Failure::usage(format!("{} is not a name for a folder", shown(target)), "name it with -o"));
         };
         let failed = |error: Errno| Failure::path("create", target, &error.into());
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let above = folder_of(target);
-        let parent = File::from(open(above, flags, Mode::empty()).map_err(failed)?);
+        let parent = File::from(open_folder_of(target)?);
         sweep(&parent, above, name);
-        let temporary = temporary(name);
-        mkdirat(&parent, &temporary, Mode::RWXU).map_err(failed)?;
-        let path = above.join(&temporary);
-        let guard = signals::guard(move || {
-            clear(&path);
-        });
-        let folder = File::from(openat(&parent, &temporary, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?);
-        // Whoever sweeps sees that somebody is at it.
-        let _ = flock(&folder, FlockOperation::NonBlockingLockExclusive);
-        Ok(Self { target: target.into(), name: name.into(), parent, folder, temporary, guard })
+        for _ in 0..TRIES {
+            let temporary = temporary(name);
+            match mkdirat(&parent, &temporary, Mode::RWXU) {
+                // Another run chose the same name.
+                Err(Errno::EXIST) => continue,
+                made => made.map_err(failed)?,
+            }
+            let path = above.join(&temporary);
+            let guard = signals::guard(move || {
+                clear(&path);
+            });
+            if let Some(folder) = lock(&parent, &temporary).map_err(failed)? {
+                return Ok(Self { target: target.into(), name: name.into(), parent, folder, temporary, guard });
+            }
+        }
+        Err(failed(Errno::BUSY))
     }
 
     pub fn folder(&self) -> &File {
         &self.folder
     }
 
-    /// Gives the folder its name.
-    pub fn land(self, landing: Landing) -> Result<(), Failure> {
-        if landing.sync {
+    /// Gives the folder its name. With `sync`, its contents are on the disk before this function returns.
+    pub fn land(self, sync: bool) -> Result<(), Failure> {
+        if sync {
             self.sync().map_err(|error| Failure::path("write", &self.target, &error.into()))?;
         }
         match self.rename(&self.name) {
-            Ok(()) if landing.sync => self.parent.sync_all().map_err(|error| Failure::path("write the folder of", &self.target, &error)),
+            Ok(()) if sync => {
+                self.parent.sync_all().map_err(|error| Failure::path("write the folder of", &self.target, &error))
+            }
             Ok(()) => Ok(()),
             Err(Errno::EXIST | Errno::NOTEMPTY) => Err(exists(&self.target)),
             Err(error) => Err(Failure::path("create", &self.target, &error.into())),
         }
     }
 
-    /// Keeps what is in it under a name that says that not all of it is there: which name.
+    /// Renames the folder to `NAME.incomplete` and returns that path.
     pub fn keep_incomplete(self) -> Result<PathBuf, Failure> {
+        let mut first = self.name.clone();
+        first.push(".incomplete");
         for number in 1..1000 {
-            let mut name = self.name.clone();
-            name.push(if number == 1 { ".incomplete".to_owned() } else { format!(".incomplete-{number}") });
+            let mut name = first.clone();
+            if number > 1 {
+                name.push(format!("-{number}"));
+            }
             match self.rename(&name) {
                 Ok(()) => return Ok(self.target.with_file_name(name)),
                 Err(Errno::EXIST | Errno::NOTEMPTY) => {}
                 Err(error) => return Err(Failure::path("rename", &self.target, &error.into())),
             }
         }
-        Err(exists(&self.target.with_file_name(prefix(&self.name))))
+        Err(exists(&self.target.with_file_name(first)))
     }
 
     fn rename(&self, name: &OsStr) -> Result<(), Errno> {
         self.guard.settle(|| rename_new(&self.parent, &self.temporary, name))
     }
 
-    /// Everything in it to the disk.
+    /// Writes everything in the folder to the disk.
     fn sync(&self) -> Result<(), Errno> {
         #[cfg(target_os = "linux")]
         return rustix::fs::syncfs(&self.folder);
@@ -91,5 +109,20 @@ impl PartialFolder {
             rustix::fs::sync();
             Ok(())
         }
+    }
+}
+
+/// Opens and locks the new folder `name`. The lock tells other runs that the folder is in use. Returns `None` if
+/// another run removes the folder, or has removed it.
+fn lock(parent: &File, name: &OsStr) -> Result<Option<File>, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = match openat(parent, name, flags, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(None),
+        folder => File::from(folder?),
+    };
+    match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Ok(None),
+        // Where the file system has no locks, no run removes drafts.
+        _ => Ok(is_named(parent, name, &folder).then_some(folder)),
     }
 }

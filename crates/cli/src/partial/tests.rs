@@ -1,10 +1,11 @@
-//! Outputs with and without a name until they are complete.
+//! Tests of output files, with temporary names and without.
 
-use super::*;
 use std::fs;
 use std::io::Write;
 
-/// A folder of this test's own.
+use super::*;
+
+/// Makes an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("deadpan-partial-{}-{name}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
@@ -25,7 +26,7 @@ fn lands_with_and_without_a_name_and_replaces_only_when_told() {
             let partial = Partial::create_in(&target, nameless).unwrap();
             partial.file().write_all(contents).unwrap();
             assert!(names(&folder).iter().all(|name| name == "out" || !nameless));
-            partial.land(Landing { replace, sync: false })
+            partial.land(Attributes::usual(), Landing { replace, sync: false })
         };
         write(b"one", false).unwrap();
         assert!(write(b"two", false).is_err());
@@ -58,7 +59,7 @@ fn what_dead_runs_left_is_swept_and_what_lives_is_not() {
 fn long_names_have_room() {
     let folder = folder("long");
     let target = folder.join("x".repeat(255));
-    Partial::create_in(&target, false).unwrap().land(Landing::default()).unwrap();
+    Partial::create_in(&target, false).unwrap().land(Attributes::private(), Landing::default()).unwrap();
     assert!(target.exists());
     fs::remove_dir_all(folder).unwrap();
 }

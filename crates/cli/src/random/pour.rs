@@ -1,16 +1,17 @@
-//! From generators to the output: raw bytes by one worker for each core, text by one.
+//! Writes random bytes to the output: raw bytes by one worker for each core, text by one worker.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::output::Output;
 use deadpan_base64::{STANDARD, hex};
 use deadpan_ct::Wiped;
 use deadpan_seal::Error;
 use deadpan_seal::random::Generator;
-use std::fs::File;
-use std::io::Write;
-use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What the output looks like.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Bytes,
@@ -18,12 +19,14 @@ pub enum Form {
     Base64,
 }
 
-/// Made and written at once: little enough for the nearer caches, and a multiple of three, so that base64 is padded at the end only.
+/// The number of bytes that are generated and written at once. They fit into the level 2 cache of most CPUs. The number
+/// is a multiple of three, so that base64 is padded only at the end.
 const PIECE: usize = 384 << 10;
-/// Below this a second thread costs more than it brings.
+/// The least number of bytes for which a second thread makes the work faster.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
-/// Writes `size` random bytes, or for ever; returns how many. `add` hears of the progress.
+/// Writes `size` random bytes, or an endless stream if `size` is `None`, and returns the number of bytes. Calls `add`
+/// with the length of each piece.
 pub fn pour(form: Form, size: Option<u64>, output: &Output, add: &(dyn Fn(u64) + Sync)) -> Result<u64, Error> {
     let supply = Supply { size: size.unwrap_or(u64::MAX), next: AtomicU64::new(0), failed: AtomicBool::new(false) };
     if form != Form::Bytes {
@@ -36,23 +39,23 @@ pub fn pour(form: Form, size: Option<u64>, output: &Output, add: &(dyn Fn(u64) +
         let write = |bytes: &[u8], at| output.file().write_all_at(bytes, at);
         on_all_cores(&supply, &|| raw(&supply, write, add))?;
     } else {
-        // In which order random bytes come out, and where a write is cut, makes no difference.
+        // The order of random bytes does not matter, so each worker writes when it is ready.
         let write = |bytes: &[u8], _| output.file().write_all(bytes);
         on_all_cores(&supply, &|| raw(&supply, write, add))?;
     }
     Ok(supply.size)
 }
 
-/// What is left to be made.
+/// The number of bytes that are still to be generated. The workers share it.
 struct Supply {
     size: u64,
     next: AtomicU64,
-    /// A worker could not go on; the others need not.
+    /// Set when a worker fails, so that the others stop.
     failed: AtomicBool,
 }
 
 impl Supply {
-    /// The next piece: where it lies, and its length.
+    /// Takes the next piece. Returns its position and its length.
     fn take(&self) -> Option<(u64, usize)> {
         let at = self.next.fetch_add(PIECE as u64, Ordering::Relaxed);
         let length = self.size.saturating_sub(at).min(PIECE as u64) as usize;
@@ -65,10 +68,14 @@ fn on_all_cores(supply: &Supply, job: &(dyn Fn() -> Result<(), Error> + Sync)) -
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let wanted = cores.min(usize::try_from(supply.size / WORTH_A_THREAD).unwrap_or(usize::MAX));
     std::thread::scope(|scope| {
-        // Where the system has no thread to give, the others do its work.
-        let helpers: Vec<_> = (1..wanted).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, job).ok()).collect();
+        // If the system cannot start a thread, the other workers do its share.
+        let helpers: Vec<_> =
+            (1..wanted).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, job).ok()).collect();
         let own = job();
-        helpers.into_iter().map(|helper| helper.join().unwrap_or(Err(Error::System("a thread ended")))).fold(own, Result::and)
+        helpers
+            .into_iter()
+            .map(|helper| helper.join().unwrap_or(Err(Error::System("a thread ended"))))
+            .fold(own, Result::and)
     })
 }
 

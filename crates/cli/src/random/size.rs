@@ -1,22 +1,29 @@
-//! Sizes as people write them, by the same rules as in `scripts/bench-seal`: K, M, G and T, alone or with `iB`, are powers of 1024; with `B`
-//! alone, of 1000.
+//! Sizes with units, by the same rules as in `scripts/bench-seal`: K, M, G and T, alone or with `iB`, are powers of
+//! 1024; with `B` alone, powers of 1000.
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
 
 pub fn parse(text: &str) -> Result<Size, String> {
-    let wrong = || "no size: 32, 4K, 1.5GiB and 10M are powers of 1024, 6.7GB is one of 1000".to_owned();
+    let wrong = || {
+        "a size is a number of bytes, or a number with a unit: 512, 4K, 1.5GiB (K and KiB are 1024 bytes, KB is 1000)"
+            .to_owned()
+    };
     let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = text.split_at(digits);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let unit = unit_of(&unit.to_ascii_uppercase()).ok_or_else(wrong)?;
-    if whole.is_empty() || (number.contains('.') && fraction.is_empty()) || fraction.len() > 9 || (unit == 1 && !fraction.is_empty()) {
+    if whole.is_empty()
+        || (number.contains('.') && fraction.is_empty())
+        || fraction.len() > 9
+        || (unit == 1 && !fraction.is_empty())
+    {
         return Err(wrong());
     }
     let scaled: u128 = format!("{whole}{fraction}").parse().map_err(|_| wrong())?;
     let bytes = scaled.checked_mul(unit).map(|bytes| bytes / 10_u128.pow(fraction.len() as u32));
-    // Positions in files are signed.
+    // Positions in files are signed 64-bit numbers.
     let bytes = bytes.and_then(|bytes| i64::try_from(bytes).ok()).ok_or("more than any file can hold")?;
     Ok(Size(bytes.unsigned_abs()))
 }

@@ -1,17 +1,24 @@
-//! A folder of a test's own, with a key folder in it, and the real program run inside.
+//! A sandbox: a folder for one test, with a key folder inside, in which the real program runs.
 
-// Each test program uses a part of it.
+// Each test program uses only some of these functions.
 #![allow(dead_code)]
+
+pub mod session;
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_deadpan");
 
-/// The folder; removed with all that is in it.
+/// A command that runs longer is killed. The slowest takes seconds, so this is enough on a busy machine too.
+pub const LIMIT: Duration = Duration::from_secs(300);
+
+/// The folder, which is removed when the value is dropped.
 pub struct Sandbox(PathBuf);
 
 impl Sandbox {
@@ -27,7 +34,7 @@ impl Sandbox {
         Self(folder)
     }
 
-    /// With a small key, so that what is tried thousands of times is small.
+    /// Makes a sandbox with a key of this mode. Small keys make tests fast that run the program thousands of times.
     pub fn with_key(mode: &str) -> Self {
         let sandbox = Self::new();
         sandbox.run(&["keygen", "--no-passphrase", "--mode", mode]).expect(0, "");
@@ -46,15 +53,16 @@ impl Sandbox {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// The names in it, but for the key folder's.
+    /// Returns the names in the folder, without the key folder.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> =
+            fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.retain(|name| name != "home");
         names.sort();
         names
     }
 
-    /// Prepares `program` to run here, away from the terminal of whoever runs the tests.
+    /// Prepares `program` to run in the sandbox, without a terminal.
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new("setsid");
         command.arg("-w").arg(program).args(args);
@@ -62,7 +70,7 @@ impl Sandbox {
         command
     }
 
-    /// Gives a command its folder and its environment.
+    /// Sets the folder and the environment of a command.
     pub fn settle(&self, command: &mut Command) {
         let program = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
         let path = format!("{program}:{}", std::env::var("PATH").unwrap());
@@ -72,24 +80,57 @@ impl Sandbox {
 
     /// Runs `deadpan`.
     pub fn run(&self, args: &[&str]) -> Run {
-        Run(self.command(PROGRAM, args).output().unwrap())
+        finish(self.command(PROGRAM, args), LIMIT, |_| ())
     }
 
-    /// Runs `deadpan` with this on its standard input.
+    /// Runs `deadpan` with `input` on its standard input.
     pub fn run_with(&self, args: &[&str], input: &[u8]) -> Run {
-        let mut child = self.command(PROGRAM, args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
+        let mut command = self.command(PROGRAM, args);
+        command.stdin(Stdio::piped());
         std::thread::scope(|scope| {
-            // The program may refuse before it has read everything.
-            scope.spawn(move || stdin.write_all(input));
-            Run(child.wait_with_output().unwrap())
+            finish(command, LIMIT, |child| {
+                let mut stdin = child.stdin.take().unwrap();
+                // The program may refuse the input before it has read all of it.
+                scope.spawn(move || stdin.write_all(input));
+            })
         })
     }
 
     /// Runs a line of shell.
     pub fn shell(&self, line: &str) -> Run {
-        Run(self.command("bash", &["-c", line]).output().unwrap())
+        self.shell_within(LIMIT, line)
     }
+
+    /// Runs a line of shell with its own time limit.
+    pub fn shell_within(&self, limit: Duration, line: &str) -> Run {
+        finish(self.command("bash", &["-c", line]), limit, |_| ())
+    }
+}
+
+/// Runs a command that [`Sandbox::command`] made. After `limit`, the command and the processes that it started are
+/// killed, and standard error ends with a line that says so. `started` is called once the command runs.
+fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut Child)) -> Run {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    started(&mut child);
+    // `setsid` made the process the leader of a group of its own.
+    let group = format!("-{}", child.id());
+    let (end, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(move || {
+            let late = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
+            if late {
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+            }
+            late
+        });
+        let mut output = child.wait_with_output().unwrap();
+        drop(end);
+        if watch.join().unwrap() {
+            let words = format!("\nkilled: the command took longer than {} s\n", limit.as_secs());
+            output.stderr.extend(words.into_bytes());
+        }
+        Run(output)
+    })
 }
 
 impl Drop for Sandbox {
@@ -98,7 +139,7 @@ impl Drop for Sandbox {
     }
 }
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Run(pub Output);
 
@@ -115,7 +156,7 @@ impl Run {
         String::from_utf8_lossy(&self.0.stderr).into_owned()
     }
 
-    /// Asserts the exit code, and that standard error says `words`; where they ask for a failure, that there is a hint.
+    /// Asserts the exit code, and that standard error contains `words`. An error must have a hint.
     #[track_caller]
     pub fn expect(self, code: i32, words: &str) -> Self {
         assert_eq!(self.code(), Some(code), "{}", self.stderr());
@@ -126,8 +167,8 @@ impl Run {
     }
 }
 
-/// Says that something could not be tried here.
+/// Reports that a test cannot run on this system.
 pub fn skip(what: &str, why: &str) {
-    // Past the harness, which would keep it to itself.
+    // Written directly, since the test harness captures `eprintln!`.
     let _ = writeln!(std::io::stderr(), "skipped: {what}: {why}");
 }

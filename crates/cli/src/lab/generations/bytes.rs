@@ -1,13 +1,15 @@
-//! Bytes in memory, sealed and opened: each process does it twice, and the second time counts. By then the memory for the output is there, as
-//! in a program that goes on using its buffer; the first time the system's handing out of pages would be most of what is measured.
+//! Seals and opens bytes in memory. Each process does the work twice, and the second time is measured: the memory of
+//! the output is then allocated, as in a program that reuses its buffer. The first time would mostly measure how the
+//! system allocates pages.
+
+use std::time::Instant;
 
 use deadpan_lab::generations::{Done, Job, Trouble, contents_of};
 use deadpan_seal::{Cost, Header, Identity, Kem, Passphrase, PrivateKey, Recipient, Sealing};
-use std::time::Instant;
 
 const PASSPHRASE: &[u8] = b"correct horse battery staple";
 
-/// To whom, and who opens.
+/// A recipient to seal to, and the identity that opens for it.
 struct Lock {
     sealing: Sealing,
     identity: Identity,
@@ -24,7 +26,7 @@ impl Lock {
         Ok(Self { sealing: Sealing::to(vec![Recipient::Key(key.public().clone())])?, identity: Identity::Key(key) })
     }
 
-    /// From the passphrase or the key to the last byte.
+    /// Opens the sealed bytes, including the work on the passphrase or the key.
     fn open(&self, mut sealed: &[u8], plain: &mut Vec<u8>) -> Result<(), Trouble> {
         let opened = Header::read(&mut sealed)?.open(std::slice::from_ref(&self.identity))?;
         Ok(opened.bytes_onto(sealed, plain)?)
@@ -51,7 +53,7 @@ fn seal(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
     let plain = contents_of(job)?;
     let mut sealed = Vec::new();
     let seconds = second_time(&mut sealed, |sealed| Ok(lock.sealing.bytes_onto(&plain, sealed)?))?;
-    // What was worked on makes room for what comes back: it can be made again.
+    // The input is freed before opening. The comparison generates it again.
     drop(plain);
     let mut opened = Vec::new();
     lock.open(&sealed, &mut opened)?;
@@ -70,8 +72,12 @@ fn open(job: &Job, lock: &Lock) -> Result<Done, Trouble> {
     same(job, &opened, seconds)
 }
 
-/// The seconds of the second of two calls, which finds the output's memory there.
-fn second_time(output: &mut Vec<u8>, mut work: impl FnMut(&mut Vec<u8>) -> Result<(), Trouble>) -> Result<f64, Trouble> {
+/// Calls `work` twice and returns the seconds of the second call, for which the memory of the output is already
+/// allocated.
+fn second_time(
+    output: &mut Vec<u8>,
+    mut work: impl FnMut(&mut Vec<u8>) -> Result<(), Trouble>,
+) -> Result<f64, Trouble> {
     work(output)?;
     output.clear();
     let begin = Instant::now();
@@ -81,7 +87,7 @@ fn second_time(output: &mut Vec<u8>, mut work: impl FnMut(&mut Vec<u8>) -> Resul
 
 fn same(job: &Job, opened: &[u8], seconds: f64) -> Result<Done, Trouble> {
     if opened != contents_of(job)? {
-        return Err("what came back is not what went in".into());
+        return Err("the opened bytes differ from the input".into());
     }
     Ok(Done { seconds, amount: job.bytes as f64 })
 }
@@ -92,7 +98,7 @@ mod tests {
     use deadpan_lab::generations::Contents;
 
     #[test]
-    fn bytes_go_there_and_back_with_a_key_and_with_a_passphrase() {
+    fn bytes_open_to_the_input_with_a_key_and_with_a_passphrase() {
         let job = |bytes| Job {
             kernel: String::new(),
             bytes,

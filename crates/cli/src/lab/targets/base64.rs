@@ -1,16 +1,18 @@
-//! Base64. Claim: the time depends on the length, and for decoding on whether the text was valid, but not on which symbols there are.
+//! Base64. Claim: the time of encoding depends only on the length. The time of decoding depends only on the length and
+//! on whether the text is valid.
+
+use std::hint::black_box;
 
 use super::{SIZES, SYMBOLS, SizedTarget};
 use deadpan_base64::{Alphabet, STANDARD};
 use deadpan_lab::Target;
-use std::hint::black_box;
 
-/// Symbols in a long text.
+/// The number of symbols in a long text.
 const LONG: usize = 1024;
-/// What a decoder without rules for white space refuses.
+/// White space, which a decoder refuses unless it is configured to skip white space.
 const WHITE_SPACE: &[u8] = b" \t\n\x0b\x0c\r";
 
-/// The kinds of symbols, by the ranges from which a careless codec would compute or look them up.
+/// The classes of symbols, by the ranges for which a codec with branches would take different times.
 fn kinds() -> [(&'static str, Vec<u8>); 5] {
     [
         ("uppercase", (b'A'..=b'Z').collect()),
@@ -30,7 +32,7 @@ pub(super) fn timing() -> Vec<Target> {
     ]
 }
 
-/// Bytes that encode to symbols of one kind. Nothing but the length may show.
+/// Returns a target that encodes bytes, with a class for each kind of symbol. The time may depend only on the length.
 fn encoding(name: &str, bytes: usize) -> Target {
     kinds().into_iter().fold(encoder(name, bytes), |target, (kind, symbols)| {
         let mut text = vec![0; bytes / 3 * 4];
@@ -41,15 +43,17 @@ fn encoding(name: &str, bytes: usize) -> Target {
     })
 }
 
-/// Texts of one kind of symbols, and texts that are refused: for white space, which is no symbol here, or for any other byte that is none.
-/// Besides the length it may show that a text was refused, and it does: what was written is wiped. So texts that are refused are held
-/// against each other only.
+/// Returns a target that decodes texts. It has a class for each kind of symbol, and classes of texts that are refused
+/// for white space or for another byte that is not a symbol. The time may depend on the length and on whether a text is
+/// refused, because the output of a refused text is wiped, which takes time. Refused texts are therefore compared only
+/// with each other.
 fn decoding(name: &str, symbols: usize) -> Target {
-    let valid = kinds()
-        .into_iter()
-        .fold(decoder(name, symbols), |target, (kind, symbols)| target.class(kind, move |random, input| random.fill_from(&symbols, input)));
+    let valid = kinds().into_iter().fold(decoder(name, symbols), |target, (kind, symbols)| {
+        target.class(kind, move |random, input| random.fill_from(&symbols, input))
+    });
     let known = Alphabet::Standard.symbols();
-    let unknown: Vec<u8> = (0..=u8::MAX).filter(|byte| *byte != b'=' && ![&known, WHITE_SPACE].concat().contains(byte)).collect();
+    let unknown: Vec<u8> =
+        (0..=u8::MAX).filter(|byte| *byte != b'=' && ![&known, WHITE_SPACE].concat().contains(byte)).collect();
     let others = unknown.clone();
     let all = valid
         .class_with_outcome("white space", "invalid", |random, input| random.fill_from(WHITE_SPACE, input))
@@ -99,7 +103,7 @@ mod tests {
     use super::*;
     use deadpan_lab::Random;
 
-    /// Hands each class's inputs to `check`, with the name of the class and its outcome.
+    /// Calls `check` with the name of each class, its outcome, and inputs of the class.
     fn each(mut target: Target, check: impl Fn(&str, &str, &[u8])) {
         let mut random = Random::new(1);
         let mut input = vec![0; target.length()];
@@ -131,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_of_texts_is_what_it_says() {
+    fn each_class_of_texts_matches_its_name() {
         for target in timing().into_iter().filter(|target| target.name().starts_with("base64.decoding")) {
             each(target, |class, outcome, input| {
                 assert_eq!(STANDARD.decode(input).is_ok(), outcome.is_empty(), "{class}");

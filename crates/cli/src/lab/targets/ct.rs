@@ -1,23 +1,25 @@
-//! Decisions on secrets. Claim: no value shows in the time, neither the operands nor the choice, only the length of a slice.
+//! Constant-time operations. Claim: the time depends on the length of a slice, but not on the operands or the choice.
 
 mod number;
+
+use std::array;
+use std::hint::black_box;
 
 use super::{SIZES, SizedTarget};
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtSign, CtZero, lookup};
 use deadpan_lab::{Random, Target};
 use number::Number;
-use std::array;
-use std::hint::black_box;
 
-/// Entries in a table.
+/// Number of entries in a table.
 const ENTRIES: usize = 16;
-/// Bytes in a slice: a key or a tag, and something longer than any register.
+/// The lengths of slices in bytes, with the names of their targets. One is the length of a key; the other is longer
+/// than any register.
 const SLICES: [(usize, &str); 2] = [(32, "slice"), (1024, "slice.1KiB")];
 
 type Fill1 = fn(&mut Random, &mut [u8]);
 type Fill2 = fn(&mut Random, &mut [u8], &mut [u8]);
 
-/// One value, which was filled with random bytes before.
+/// Classes of one value. Each function gets a buffer that was filled with random bytes.
 const SINGLES: [(&str, Fill1); 5] = [
     ("ones", |_, value| value.fill(0xff)),
     ("zeros", |_, value| value.fill(0)),
@@ -32,7 +34,7 @@ const SINGLES: [(&str, Fill1); 5] = [
     ("random", |_, _| {}),
 ];
 
-/// Two values, which were filled with random bytes before.
+/// Classes of two values. Each function gets buffers that were filled with random bytes.
 const COUPLES: [(&str, Fill2); 5] = [
     ("equal ones", |_, a, b| {
         a.fill(0xff);
@@ -50,7 +52,7 @@ const COUPLES: [(&str, Fill2); 5] = [
     ("random", |_, _, _| {}),
 ];
 
-/// Where a comparison that gives up early would give up: first and last.
+/// Classes whose values differ at the first or the last position at which a comparison could end early.
 const ENDS: [(&str, Fill2); 2] = [
     ("first byte different", |_, a, b| {
         b.copy_from_slice(a);
@@ -74,7 +76,7 @@ pub(super) fn timing() -> Vec<Target> {
     numbers.into_iter().flatten().chain(signs).chain(slices).chain(array()).collect()
 }
 
-/// All that can be done with a number.
+/// Returns the targets for all operations on a number type.
 fn number<T: Number>() -> Vec<Target> {
     vec![
         double("eq", |a: T, b| a.ct_eq(&b)),
@@ -102,24 +104,29 @@ fn sign<T: Number + CtSign>() -> Target {
     single("is_negative", |value: T| value.ct_is_negative())
 }
 
-/// A function of one number.
+/// Returns a target for a function of one number.
 fn single<T: Number, R: 'static>(operation: &str, function: impl Fn(T) -> R + 'static) -> Target {
     with_singles(Target::new(format!("ct.{operation}.{}", T::NAME), T::SIZE, move |input| function(T::read(input))))
 }
 
-/// A function of two numbers.
+/// Returns a target for a function of two numbers.
 fn double<T: Number, R: 'static>(operation: &str, function: impl Fn(T, T) -> R + 'static) -> Target {
     let run = move |input: &[u8]| function(T::read(input), T::read(&input[T::SIZE..]));
     with_couples(Target::new(format!("ct.{operation}.{}", T::NAME), 2 * T::SIZE, run), T::SIZE, COUPLES)
 }
 
-/// A function of two numbers and a choice.
+/// Returns a target for a function of two numbers and a choice.
 fn chosen<T: Number, R: 'static>(operation: &str, function: impl Fn(T, T, Choice) -> R + 'static) -> Target {
-    let run = move |input: &[u8]| function(T::read(input), T::read(&input[T::SIZE..]), Choice::from_bit(input[2 * T::SIZE]));
-    with_choices(with_couples(Target::new(format!("ct.{operation}.{}", T::NAME), 2 * T::SIZE + 1, run), T::SIZE, COUPLES))
+    let run =
+        move |input: &[u8]| function(T::read(input), T::read(&input[T::SIZE..]), Choice::from_bit(input[2 * T::SIZE]));
+    with_choices(with_couples(
+        Target::new(format!("ct.{operation}.{}", T::NAME), 2 * T::SIZE + 1, run),
+        T::SIZE,
+        COUPLES,
+    ))
 }
 
-/// A look-up at a secret index. The table is as secret as the index.
+/// Returns the target for a lookup at a secret index. The table is secret as well.
 fn table<T: Number>() -> Target {
     let run = |input: &[u8]| {
         let entries: [T; ENTRIES] = array::from_fn(|index| T::read(&input[index * T::SIZE..]));
@@ -138,7 +145,7 @@ fn table<T: Number>() -> Target {
         .class("beyond", at(ENTRIES, 256 - ENTRIES))
 }
 
-/// All that can be done with slices of `bytes` bytes.
+/// Returns the targets for all operations on slices of `bytes` bytes.
 fn slice(bytes: usize, name: &str) -> Vec<Target> {
     let couples = |target| with_couples(with_couples(target, bytes, COUPLES), bytes, ENDS);
     vec![
@@ -160,7 +167,7 @@ fn assign(name: impl Into<String>, bytes: usize) -> Target {
     })
 }
 
-/// What slices whose length the compiler knows do otherwise.
+/// Returns the targets for arrays, whose code differs from that for slices because the compiler knows the length.
 fn array() -> [Target; 2] {
     const BYTES: usize = 32;
     let arrays = |input: &mut [u8]| -> ([u8; BYTES], [u8; BYTES], Choice) {
@@ -180,7 +187,7 @@ fn array() -> [Target; 2] {
     [assign, swap].map(|target| with_choices(with_couples(target, BYTES, COUPLES)))
 }
 
-/// Two slices and a choice behind them.
+/// Splits an input into two slices and the choice that follows them.
 fn parts(input: &mut [u8], bytes: usize) -> (&mut [u8], &mut [u8], Choice) {
     let choice = Choice::from_bit(input[2 * bytes]);
     let (a, b) = input[..2 * bytes].split_at_mut(bytes);
@@ -196,7 +203,7 @@ fn with_singles(target: Target) -> Target {
     })
 }
 
-/// Two values of `bytes` bytes each; what stands behind them is random.
+/// Adds classes of two values of `bytes` bytes each. The rest of the input is random.
 fn with_couples(target: Target, bytes: usize, couples: impl IntoIterator<Item = (&'static str, Fill2)>) -> Target {
     couples.into_iter().fold(target, |target, (name, fill)| {
         target.class(name, move |random, input| {
@@ -207,7 +214,7 @@ fn with_couples(target: Target, bytes: usize, couples: impl IntoIterator<Item = 
     })
 }
 
-/// Each choice, between random values; the choice is the last byte.
+/// Adds a class for each choice, with random values. The choice is the last byte of the input.
 fn with_choices(target: Target) -> Target {
     [("no", 0), ("yes", 1)].into_iter().fold(target, |target, (name, choice)| {
         target.class(name, move |random, input| {

@@ -1,29 +1,34 @@
-//! Padding, with blocks of 16 bytes. Claims, by function:
+//! Padding with blocks of 16 bytes. The claims for each function are:
 //!
-//! | Target | Must not show | May show |
+//! | Target | Must not affect the time | May affect the time |
 //! |---|---|---|
-//! | `pad.pad`, `pad.pad_last_block`, `pad.pad_in_place` | how many bytes are added; the data | the number of full blocks: one |
-//! | `pad.unpad_ct` | how many bytes were added, whether they are right; the data | the length of the input |
-//! | `pad.unpad` | the data, and where a wrong padding is wrong | that, whether the padding is right, and how long it is |
+//! | `pad.pad`, `pad.pad_last_block`, `pad.pad_in_place` | the number of added bytes; the data | one full block |
+//! | `pad.unpad_ct` | the number of added bytes and their validity; the data | the length of the input |
+//! | `pad.unpad` | the data, and which byte of a padding is wrong | the padding's length, and whether it is valid |
 //!
-//! For `pad.unpad` counts and broken paddings are compared all the same: nothing in it takes longer for one than for another.
+//! `pad.unpad` may take different times for different lengths of the padding and for an invalid padding. The lab
+//! compares these inputs nevertheless, because the time is in fact the same for all of them.
 //!
-//! Without AVX-512 the addresses inside the last block that `pad.pad` and `pad.pad_last_block` read depend on the count, as the
-//! documentation of `deadpan_pad` says; there their traces are compared count by count. The time in warm caches does not depend on it.
+//! Without AVX-512, `pad.pad` and `pad.pad_last_block` read addresses inside the last block that depend on the number
+//! of added bytes, as the documentation of `deadpan_pad` says. On such processors, traces are compared only for equal
+//! numbers of added bytes. In warm caches, the time does not depend on that number.
+
+use std::hint::black_box;
 
 use super::{SIZES, SizedTarget};
 use deadpan_ct::cpu::{Level, level};
 use deadpan_lab::{Random, Target};
 use deadpan_pad::{Error, Padding, RandomError, Scheme};
-use std::hint::black_box;
 
 const BLOCK: usize = 16;
-/// A full block and one that is padded.
+/// The length of one full block and one padded block.
 const PADDED: usize = 2 * BLOCK;
-/// The padded blocks' place, then the number of bytes to be added. The rest keeps the copies of an input alike in their alignment.
+/// The length of an input: the padded blocks, then the number of bytes to add, then filler bytes that give all copies
+/// of an input the same alignment.
 const INPUT: usize = PADDED + BLOCK;
 
-/// The lab's generator stands in for the one of each thread, whose refills, one in hundreds of calls, have nothing to do with the input.
+/// Random bytes from the lab's generator. Padding's own generator refills its buffer once in hundreds of calls,
+/// independently of the input.
 struct Noise(Random);
 
 impl deadpan_pad::Random for Noise {
@@ -48,7 +53,7 @@ fn noise() -> Noise {
     Noise(Random::new(1))
 }
 
-/// The bytes of data in an input for padding.
+/// Returns the length of the data in an input for padding.
 fn kept(input: &[u8]) -> usize {
     PADDED - usize::from(input[PADDED])
 }
@@ -80,7 +85,11 @@ fn pad_in_place(scheme: Scheme) -> Target {
 
 fn unpad_ct(scheme: Scheme) -> Target {
     let padding = padding(scheme);
-    with_paddings(Target::new(format!("pad.unpad_ct.{scheme}"), PADDED, move |input| padding.unpad_ct(input)), scheme, "")
+    with_paddings(
+        Target::new(format!("pad.unpad_ct.{scheme}"), PADDED, move |input| padding.unpad_ct(input)),
+        scheme,
+        "",
+    )
 }
 
 fn unpad(scheme: Scheme) -> Target {
@@ -89,7 +98,7 @@ fn unpad(scheme: Scheme) -> Target {
     with_paddings(Target::new(format!("pad.unpad.{scheme}"), PADDED, run), scheme, "broken")
 }
 
-/// Whether the addresses that are read show how long a slice of data is.
+/// Returns whether the addresses that are read depend on the length of the data.
 fn addresses_show() -> bool {
     level() < Level::Avx512
 }
@@ -98,8 +107,8 @@ fn count_name(count: usize) -> String {
     format!("{count} byte{}", if count == 1 { "" } else { "s" })
 }
 
-/// Data to which 1 to 16 bytes are to be added. No byte is zero, so that every scheme takes them. Where the count is `public`, traces are
-/// compared count by count.
+/// Adds classes of data to which 1 to 16 bytes are added. The data contain no zeros, so that every scheme accepts them.
+/// If the number of added bytes is `public`, traces are compared only for equal numbers.
 fn with_counts(target: Target, public: bool) -> Target {
     let fill = |count: usize| {
         move |random: &mut Random, input: &mut [u8]| {
@@ -108,11 +117,14 @@ fn with_counts(target: Target, public: bool) -> Target {
         }
     };
     let outcome = |count: usize| if public { count_name(count) } else { String::new() };
-    (1..=BLOCK).fold(target, |target, count| target.class_with_outcome(count_name(count), outcome(count), fill(count))).against_first()
+    (1..=BLOCK)
+        .fold(target, |target, count| target.class_with_outcome(count_name(count), outcome(count), fill(count)))
+        .against_first()
 }
 
-/// Blocks with 1 to 16 bytes of padding, each count against the first; and where the scheme knows wrong paddings, blocks of which the
-/// padding was broken, against whole ones of the same count. `outcome` is what everyone may see of a broken one.
+/// Adds classes of blocks with 1 to 16 bytes of padding, and compares each number of bytes with one byte. If the scheme
+/// can detect a wrong padding, blocks with a broken padding are compared with valid blocks of the same number of bytes.
+/// `outcome` is the public result for a broken padding.
 fn with_paddings(target: Target, scheme: Scheme, outcome: &str) -> Target {
     let whole = |count: usize| move |random: &mut Random, input: &mut [u8]| fill_padded(scheme, count, random, input);
     let broken = |count: usize| {
@@ -145,23 +157,24 @@ fn fill_padded(scheme: Scheme, count: usize, random: &mut Random, input: &mut [u
     padding(scheme).pad_in_place_with(input, PADDED - count, &mut noise).expect("data that do not end in zero");
 }
 
-/// Makes `added`, right in `scheme`, a padding that is wrong, by one byte.
+/// Breaks the padding `added`, which is valid in `scheme`, by changing one byte.
 fn damage(scheme: Scheme, random: &mut Random, added: &mut [u8]) {
     let last = added.len() - 1;
     match scheme {
         Scheme::Zero => added[last] = 1 + random.below(255) as u8,
-        // Still not zero, so that what is before it does not become the mark.
+        // The marker byte 0x80 changes to another value that is not zero. With zero, an earlier 0x80 in the data would
+        // become the marker.
         Scheme::Iso7816 => added[0] ^= 1 + random.below(127) as u8,
         Scheme::Pkcs7 | Scheme::AnsiX923 | Scheme::Rfc4303 if last > 0 => {
             let place = random.below(last as u64) as usize;
             added[place] ^= 1 + random.below(255) as u8;
         }
-        // A count that no block has: zero, or from 17.
+        // These counts are not valid in any block: 0, and 17 and more.
         _ => added[last] = (BLOCK as u8).wrapping_add(1 + random.below(256 - BLOCK as u64) as u8),
     }
 }
 
-/// Padding copies; checking looks at the last block only, and has no throughput to speak of beyond short inputs.
+/// Returns the targets for speed. Unpadding reads only the last block, so its speed is measured for short inputs only.
 pub(super) fn speed() -> Vec<SizedTarget> {
     let pads = SIZES.into_iter().flat_map(|size| {
         let all = Scheme::ALL.into_iter().filter(move |scheme| *scheme == Scheme::Pkcs7 || size.0 == SIZES[0].0);

@@ -1,53 +1,70 @@
-//! Opening sealed files. Claim: what is secret shows in the time no more than this table says.
+//! Opening sealed files. Claim: the time depends on the secrets only as far as the last column of this table allows.
 //!
-//! | Target | Secret | May show |
+//! | Target | Secret | May affect the time |
 //! |---|---|---|
-//! | `seal.tag` | where two tags differ | their length, and whether they do |
+//! | `seal.tag` | the position at which two tags differ | the length of the tags, and whether they differ |
 //! | `seal.floe.open.good` | the data | their length |
-//! | `seal.floe.open.bad` | where a segment is wrong | its length, and that it is wrong |
+//! | `seal.floe.open.bad` | the position of a wrong byte in a segment | the segment's length, and that it is wrong |
 //! | `seal.pem.private` | the key | its kind |
-//! | `seal.pbes2.unpad` | the passphrase, what is behind it, and where that is wrong | that it is wrong |
-//! | `seal.key.x25519` | the scalar | that the message is not for it |
-//! | `seal.key.xwing`, `.ml_kem_768` | the key, and whether ML-KEM rejected the ciphertext | that the message is not for it |
+//! | `seal.pbes2.unpad` | the passphrase, the decrypted key, and where it is wrong | that the file does not open |
+//! | `seal.key.x25519` | the scalar | that the message is for another key |
+//! | `seal.key.xwing`, `.ml_kem_768` | the key, and whether ML-KEM rejected | that the message is for another key |
 //!
-//! From `seal.pem.private` on they are traced only: they take from a few to hundreds of microseconds, of which a nanosecond more or less is
-//! beyond what a clock can tell on a shared machine in any sensible time.
+//! The targets from `seal.pem.private` on are traced but not timed. They take from a few to hundreds of microseconds,
+//! and on a shared machine no clock can show a difference of one nanosecond in such times within a reasonable time.
 //!
-//! What is missing here, and why:
-//! - **Argon2id** (`Passphrase` of a file). From the second half of its first pass on, the memory it reads depends on the passphrase. That is
-//!   its bargain for being hard to compute, and scrypt's in key files as well. Nothing is claimed, so there is nothing to hold it to.
-//! - **Sealing.** Keys, IVs and salts are drawn inside, and random bytes make the traces of one input differ. The cipher is the one that opens.
-//! - **P-256, age's keys and whole headers.** They take and free so many blocks of memory that one input is handled at other addresses each
-//!   time. A header's code is compared as in `seal.tag`.
-//! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so its time differs from key to key, and may. Held
-//!   against each other are ciphertexts under one key.
+//! The following functions are not measured:
+//! - **Argon2id** (the passphrase of a file). From the second half of the first pass on, Argon2id reads addresses that
+//!   depend on the passphrase, which makes attacks costly. The same holds for scrypt in key files. The lab tests no
+//!   claim about either.
+//! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
+//!   the same cipher.
+//! - **P-256, age's keys and whole headers.** They allocate and free so many blocks of memory that the addresses differ
+//!   between calls. The comparison of a header's code is that of `seal.tag`.
+//! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
+//!   keys. Ciphertexts for one key are compared with each other.
 
 mod floe;
 mod key;
 mod sample;
 mod settle;
 
+use std::hint::black_box;
+
 use super::SizedTarget;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::Secret;
-use std::hint::black_box;
 
-/// Bytes in a tag, and in most keys.
+/// The length in bytes of a tag, and of most keys.
 const TAG: usize = 32;
 
 pub(super) fn timing() -> Vec<Target> {
-    vec![tag(), floe::good(), floe::bad(), key::pem_private(), key::pbes2_unpad(), key::x25519(), key::xwing(), key::ml_kem_768()]
+    vec![
+        tag(),
+        floe::good(),
+        floe::bad(),
+        key::pem_private(),
+        key::pbes2_unpad(),
+        key::x25519(),
+        key::xwing(),
+        key::ml_kem_768(),
+    ]
 }
 
 pub(super) fn speed() -> Vec<SizedTarget> {
     floe::speed()
 }
 
-/// A target whose traces are compared, and which is not timed: it has classes, and no pairs of them. Each call fails `failures` times in
-/// AWS-LC.
-fn traced_only<R>(name: &str, length: usize, failures: usize, mut function: impl FnMut(&[u8]) -> R + 'static) -> Target {
+/// Returns a target that has classes but no pairs of classes, so it is traced and not timed. Each call causes
+/// `failures` errors in AWS-LC.
+fn traced_only<R>(
+    name: &str,
+    length: usize,
+    failures: usize,
+    mut function: impl FnMut(&[u8]) -> R + 'static,
+) -> Target {
     let mut errors = settle::errors(failures);
-    // The first time often, until the allocator has blocks of all sizes.
+    // The first call repeats the function until the allocator has free blocks of all sizes.
     let mut times = 100;
     let run = move |input: &[u8]| {
         for _ in 0..std::mem::replace(&mut times, 1) {
@@ -60,12 +77,13 @@ fn traced_only<R>(name: &str, length: usize, failures: usize, mut function: impl
     Target::new(name, length, run).against_first()
 }
 
-/// A byte that is not zero, to make another wrong with.
+/// Returns a byte that is not zero. XOR with such a byte changes any byte.
 fn flaw(random: &mut Random) -> u8 {
     1 + random.below(255) as u8
 }
 
-/// How FLOE's header tag, the code of a header and a passphrase's commitment are compared.
+/// Returns the target for a comparison that opening uses for FLOE's header tag, a header's code and a passphrase's
+/// commitment.
 fn tag() -> Target {
     let mut expected = Secret::zeroed(TAG);
     let target = Target::new("seal.tag", 2 * TAG, move |input| {

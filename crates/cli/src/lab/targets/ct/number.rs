@@ -1,15 +1,15 @@
-//! The integers whose operations are measured.
+//! The integer types whose operations are measured.
 
 use deadpan_ct::{CtAssign, CtOrd, CtSelect, CtZero};
 
-/// An integer with all operations, and how it lies in an input.
+/// An integer type that has all operations, and its layout in an input.
 pub(super) trait Number: CtAssign + CtOrd + CtSelect + CtZero + Copy + Default + 'static {
-    /// Its name in Rust.
+    /// The type's name in Rust.
     const NAME: &'static str;
-    /// Its bytes.
+    /// The type's size in bytes.
     const SIZE: usize = size_of::<Self>();
 
-    /// The number at the front of `bytes`.
+    /// Reads the number at the start of `bytes`.
     fn read(bytes: &[u8]) -> Self;
 }
 

@@ -4,12 +4,12 @@ fn ones(bytes: &[u8]) -> u32 {
     bytes.iter().map(|byte| byte.count_ones()).sum()
 }
 
-/// Bits in which two values differ.
+/// Returns the number of bits in which two values differ.
 fn distance(a: &[u8], b: &[u8]) -> u32 {
     a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 
-/// The size of the numbers or slices in a target of this name.
+/// Returns the size of the numbers or slices in the target with this name.
 fn size_of_operand(name: &str) -> usize {
     match name.splitn(3, '.').nth(2).expect("a type") {
         "u8" | "i8" => 1,
@@ -23,7 +23,7 @@ fn size_of_operand(name: &str) -> usize {
 }
 
 #[test]
-fn each_class_is_what_it_says() {
+fn each_class_matches_its_name() {
     let mut random = Random::new(1);
     for mut target in timing() {
         let size = size_of_operand(target.name());
@@ -62,10 +62,11 @@ fn each_class_is_what_it_says() {
 }
 
 #[test]
-fn every_operation_is_there_for_every_width() {
+fn every_operation_has_a_target_for_every_width() {
     let names: Vec<String> = timing().iter().map(|target| target.name().to_owned()).collect();
     for width in ["u8", "u32", "u64", "u128"] {
-        let operations = ["eq", "ne", "lt", "le", "gt", "ge", "is_zero", "is_nonzero", "select", "assign", "swap", "lookup"];
+        let operations =
+            ["eq", "ne", "lt", "le", "gt", "ge", "is_zero", "is_nonzero", "select", "assign", "swap", "lookup"];
         for operation in operations {
             assert!(names.contains(&format!("ct.{operation}.{width}")), "{operation} {width}");
         }

@@ -1,12 +1,12 @@
 use super::*;
 
-/// The count in a class's name.
+/// Returns the number of bytes in the name of a class.
 fn count_in(name: &str) -> usize {
     name.split(' ').next().and_then(|count| count.parse().ok()).expect("a count")
 }
 
 #[test]
-fn as_many_bytes_are_added_as_the_class_says() {
+fn the_name_of_a_class_tells_how_many_bytes_are_added() {
     let mut random = Random::new(1);
     for scheme in Scheme::ALL {
         let padding = padding(scheme);
@@ -25,7 +25,7 @@ fn as_many_bytes_are_added_as_the_class_says() {
 }
 
 #[test]
-fn whole_paddings_are_accepted_and_broken_ones_refused() {
+fn valid_paddings_are_accepted_and_broken_ones_refused() {
     let mut random = Random::new(1);
     for scheme in Scheme::ALL {
         let padding = padding(scheme);
@@ -35,7 +35,8 @@ fn whole_paddings_are_accepted_and_broken_ones_refused() {
                 for _ in 0..300 {
                     target.fill(class, &mut random, &mut input);
                     let name = target.classes()[class].name();
-                    let wanted = if name.ends_with("broken") { Err(Error::Padding) } else { Ok(PADDED - count_in(name)) };
+                    let wanted =
+                        if name.ends_with("broken") { Err(Error::Padding) } else { Ok(PADDED - count_in(name)) };
                     assert_eq!(padding.unpad(&input).map(<[u8]>::len), wanted, "{scheme}: {name}: {input:02x?}");
                 }
             }
@@ -44,18 +45,18 @@ fn whole_paddings_are_accepted_and_broken_ones_refused() {
 }
 
 #[test]
-fn what_may_be_seen_of_a_broken_padding_is_said_of_unpad_only() {
+fn only_unpad_has_a_public_outcome_for_broken_paddings() {
     let outcomes = |target: Target| target.classes().iter().map(|class| class.outcome().to_owned()).collect::<Vec<_>>();
     assert!(outcomes(unpad_ct(Scheme::Pkcs7)).iter().all(String::is_empty));
     assert_eq!(outcomes(unpad(Scheme::Pkcs7)).iter().filter(|outcome| *outcome == "broken").count(), BLOCK);
 }
 
-/// Zero padding looked at the last byte of the data at its place, which told whether the last block was empty.
+/// Zero padding once read the last byte of the data in place, at an address that told whether the last block was empty.
 #[test]
-fn zero_padding_touches_the_same_bytes_wherever_the_data_end() {
+fn zero_padding_accesses_the_same_addresses_for_all_lengths() {
     for mut target in [pad(Scheme::Zero), pad_last_block(Scheme::Zero), pad_in_place(Scheme::Zero)] {
         let trace = deadpan_lab::trace::assert_equal(&mut target, 1);
-        // Where there is no stepping, nothing ran.
+        // Where single-stepping is not possible, the trace has no instructions.
         assert!(trace.equal || trace.instructions == 0, "{}: {:?}", target.name(), trace.skipped);
     }
 }

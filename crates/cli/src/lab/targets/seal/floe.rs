@@ -1,18 +1,19 @@
-//! FLOE: segments that are right and segments that are not, and how fast whole messages go.
+//! FLOE: opening of valid and invalid segments, and the speed of whole messages.
+
+use std::hint::black_box;
+use std::sync::Arc;
 
 use super::{flaw, settle};
 use crate::lab::targets::{SIZES, SizedTarget};
 use deadpan_lab::{Random, Target};
 use deadpan_seal::floe::{Cipher, HEADER, Message, OVERHEAD, Parameters};
-use std::hint::black_box;
-use std::sync::Arc;
 
-/// Bytes of data in a segment: a page.
+/// The bytes of data in a segment, which are one page.
 const DATA: usize = 4096;
 const SEALED: usize = DATA + OVERHEAD;
 const KEY: [u8; 32] = [7; 32];
 
-/// One message for all segments, which are sealed anew for each input: all are its only one.
+/// Starts the message of all segments. Each input contains one segment, which is the only one of the message.
 fn message() -> Arc<Message> {
     let parameters = Parameters::with_segment(SEALED as u32).expect("room for data");
     Arc::new(Message::start(parameters, &KEY, b"").expect("random bytes").0)
@@ -31,8 +32,11 @@ fn opener(name: &str, message: &Arc<Message>, failures: usize) -> Target {
     })
 }
 
-/// Seals what `fill` writes.
-fn sealed(message: &Arc<Message>, mut fill: impl FnMut(&mut Random, &mut [u8]) + 'static) -> impl FnMut(&mut Random, &mut [u8]) + 'static {
+/// Returns a function that writes data with `fill` and seals them.
+fn sealed(
+    message: &Arc<Message>,
+    mut fill: impl FnMut(&mut Random, &mut [u8]) + 'static,
+) -> impl FnMut(&mut Random, &mut [u8]) + 'static {
     let mut cipher = Cipher::new(message.clone());
     let mut data = vec![0; DATA];
     move |random, input| {
@@ -41,7 +45,7 @@ fn sealed(message: &Arc<Message>, mut fill: impl FnMut(&mut Random, &mut [u8]) +
     }
 }
 
-/// Different data.
+/// Returns a target that opens segments with different data.
 pub(super) fn good() -> Target {
     let message = message();
     opener("seal.floe.open.good", &message, 0)
@@ -50,7 +54,7 @@ pub(super) fn good() -> Target {
         .class("random", sealed(&message, |random, data| random.fill(data)))
 }
 
-/// Where a segment is wrong: a check that gave up early would give up first or last.
+/// Returns a target that opens segments with a wrong byte at a position where a check could end early.
 pub(super) fn bad() -> Target {
     let message = message();
     let places = [
@@ -68,9 +72,13 @@ pub(super) fn bad() -> Target {
     })
 }
 
-/// Whole messages in memory, with segments as long as files have them, into memory that is used again.
+/// Returns the targets for whole messages in memory, with the segment length of files. The output buffer is reused.
 pub(super) fn speed() -> Vec<SizedTarget> {
-    SIZES.into_iter().skip(2).flat_map(|(bytes, size)| [seal(bytes), open(bytes)].map(|target| sized(target, bytes, size))).collect()
+    SIZES
+        .into_iter()
+        .skip(2)
+        .flat_map(|(bytes, size)| [seal(bytes), open(bytes)].map(|target| sized(target, bytes, size)))
+        .collect()
 }
 
 fn sized(target: Target, bytes: usize, size: &str) -> SizedTarget {

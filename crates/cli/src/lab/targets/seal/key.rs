@@ -1,4 +1,4 @@
-//! Keys: read from files, and used.
+//! Reads keys from files, and opens messages with keys.
 
 use super::sample::{BLOCK, ENCRYPTED, FRAME, PADDING, PASSPHRASE};
 use super::{TAG, flaw, traced_only};
@@ -7,10 +7,10 @@ use deadpan_lab::{Random, Target};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{Kem, Passphrase, PrivateKey, hpke};
 
-/// An X25519 key in PKCS#8 without its scalar, which comes last.
+/// An X25519 key in PKCS#8, without the scalar at its end.
 pub(super) const PKCS8: &[u8; 16] = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x6e\x04\x22\x04\x20";
 
-/// A private key out of a PEM file, with its public key computed.
+/// Returns the target that reads a private key from PEM and computes its public key.
 pub(super) fn pem_private() -> Target {
     let text = |scalar: &[u8]| pem::encode("PRIVATE KEY", &[PKCS8, scalar].concat()).expect("a label");
     let length = text(&[0; 32]).len();
@@ -25,8 +25,9 @@ pub(super) fn pem_private() -> Target {
         })
 }
 
-/// A protected key that does not open: the passphrase is wrong, or the ciphertext was changed so that the padding, what stands in front of
-/// the key, or both are. There is one answer for all, and there has to be one time. A passphrase, then the key file.
+/// Returns the target that unlocks a protected key without success. Either the passphrase is wrong, or the ciphertext
+/// was changed so that the padding, the frame before the key, or both are wrong. The error is the same in all cases, so
+/// the time must be the same. An input is a passphrase, then the key file.
 pub(super) fn pbes2_unpad() -> Target {
     let text = |der: &[u8]| pem::encode("ENCRYPTED PRIVATE KEY", der).expect("a label").into_bytes();
     let target = traced_only("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), 0, |input| {
@@ -46,10 +47,12 @@ pub(super) fn pbes2_unpad() -> Target {
     target
         .class("another passphrase", move |random, input| {
             random.fill(&mut input[..BLOCK]);
+            // Whether a passphrase is ASCII may show: others are tried in up to three Unicode forms.
+            input[..BLOCK].iter_mut().for_each(|byte| *byte &= 0x7f);
             input[BLOCK..].copy_from_slice(&text(&ENCRYPTED));
         })
         .class("first byte of the padding wrong", changed(|random, der| der[PADDING] ^= flaw(random)))
-        // Sixteen with its highest bit set is no count, whatever else is.
+        // With a changed highest bit, the last byte is never a valid count.
         .class("last byte of the padding wrong", changed(|random, der| der[PADDING + BLOCK - 1] ^= 0x80 | flaw(random)))
         .class("a padding of one byte", changed(|_, der| der[PADDING + BLOCK - 1] ^= 16 ^ 1))
         .class("no sequence", changed(|random, der| der[FRAME] ^= flaw(random)))
@@ -63,7 +66,7 @@ pub(super) fn pbes2_unpad() -> Target {
         )
 }
 
-/// Makes a key of a scalar and tries it on a message that is for another one.
+/// Returns the target that creates a key from a scalar and tries to open a message that is sealed to another key.
 pub(super) fn x25519() -> Target {
     let other = PrivateKey::from_seed(Kem::X25519, &[9; 32]).expect("a scalar");
     let (enc, sealed) = hpke::seal(other.public(), b"", b"", &[0; TAG]).expect("a recipient");
@@ -85,8 +88,8 @@ pub(super) fn x25519() -> Target {
         .class("random", |random, input| random.fill(input))
 }
 
-/// Messages that do not open with a key: their ciphertext is wrong, or the encapsulated secret is, for which ML-KEM gives another one without
-/// a word. The encapsulated secret, then the ciphertext.
+/// Returns a target that opens messages without success. Either the ciphertext is wrong, or the encapsulated secret is,
+/// for which ML-KEM returns another secret without an error. An input is the encapsulated secret, then the ciphertext.
 fn rejecting(name: &str, kem: Kem) -> Target {
     const LATTICE: usize = 1088;
     let key = PrivateKey::generate(kem).expect("random bytes");
@@ -111,7 +114,7 @@ fn rejecting(name: &str, kem: Kem) -> Target {
         .class("rejected, random", move |random, input| {
             random.fill(&mut input[..LATTICE]);
             random.fill(&mut input[enc_len..]);
-            // The lowest point that is not of small order, where there is one.
+            // For kinds with a curve, 9 is the smallest coordinate of a point that does not have a small order.
             input[LATTICE..enc_len].fill(0);
             input[LATTICE..enc_len].iter_mut().take(1).for_each(|byte| *byte = 9);
         })

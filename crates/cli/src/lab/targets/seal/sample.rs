@@ -1,16 +1,18 @@
-//! A key file whose passphrase costs nothing to try, made with OpenSSL 3.0 (`openssl pkcs8 -topk8 -iter 1`), and what its ciphertext
-//! gives away to somebody who may change it: in CBC mode a bit changed in one block changes the same bit of the next.
+//! A key file whose passphrase is hashed only once, made with OpenSSL 3.0 (`openssl pkcs8 -topk8 -iter 1`), and the
+//! offsets that an attacker would change. In CBC mode, a bit flipped in one block of the ciphertext flips the same bit
+//! of the next block of the plaintext.
 
-/// Its passphrase.
+/// The passphrase of the key file.
 pub(super) const PASSPHRASE: &[u8; 16] = b"straight-face-ok";
-/// Where the IV begins, which changes the key's frame: `SEQUENCE`, then its length.
+/// The offset of the IV. A change of the IV changes the frame of the key: `SEQUENCE`, then its length.
 pub(super) const FRAME: usize = 75;
-/// Where the block begins that changes the padding: sixteen bytes of 16.
+/// The offset of the ciphertext block that changes the padding, which is sixteen bytes of value 16.
 pub(super) const PADDING: usize = 125;
-/// Bytes in a block.
+/// The length of a block in bytes.
 pub(super) const BLOCK: usize = 16;
 
-/// `EncryptedPrivateKeyInfo`: PBKDF2 with HMAC-SHA-256 and one iteration, AES-256-CBC, an X25519 key of bytes 9.
+/// An `EncryptedPrivateKeyInfo`: PBKDF2 with HMAC-SHA-256 and one iteration, AES-256-CBC, and an X25519 key whose bytes
+/// are all 9.
 pub(super) const ENCRYPTED: [u8; 157] = *b"\
     \x30\x81\x9a\x30\x56\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x05\x0d\x30\x49\x30\x28\x06\x09\x2a\x86\
     \x48\x86\xf7\x0d\x01\x05\x0c\x30\x1b\x04\x08\xae\xac\x85\x97\xd4\xbb\x8b\x2c\x02\x01\x01\x30\x0c\

@@ -3,7 +3,7 @@ use deadpan_base64::pem;
 use deadpan_seal::key::{Found, KeyError, private_pem, read};
 use deadpan_seal::{Kem, Passphrase};
 
-/// Hands inputs of each class to `check`, with the name of the class.
+/// Calls `check` with the name of each class and inputs of the class.
 fn each(mut target: Target, check: impl Fn(&str, &[u8])) {
     let mut random = Random::new(1);
     let mut input = vec![0; target.length()];
@@ -16,7 +16,7 @@ fn each(mut target: Target, check: impl Fn(&str, &[u8])) {
 }
 
 #[test]
-fn tags_differ_where_they_should() {
+fn tags_differ_at_the_position_in_the_class_name() {
     each(tag(), |class, input| {
         let (one, other) = input.split_at(TAG);
         let wrong: Vec<usize> = (0..TAG).filter(|&place| one[place] != other[place]).collect();
@@ -38,7 +38,7 @@ fn private_keys_are_read() {
 }
 
 #[test]
-fn protected_keys_open_unchanged_only_and_say_always_the_same() {
+fn changed_protected_keys_all_fail_with_the_same_error() {
     let text = pem::encode("ENCRYPTED PRIVATE KEY", &sample::ENCRYPTED).expect("a label");
     let unlock = |text: &[u8], passphrase: &[u8]| {
         let found = read(text).expect("a protected key");
@@ -57,7 +57,8 @@ fn protected_keys_open_unchanged_only_and_say_always_the_same() {
 }
 
 #[test]
-fn what_is_timed_has_pairs_and_what_is_traced_only_has_none() {
-    let timed: Vec<String> = timing().iter().filter(|target| !target.pairs().is_empty()).map(|it| it.name().to_owned()).collect();
+fn timed_targets_have_pairs_and_traced_targets_have_none() {
+    let timed: Vec<String> =
+        timing().iter().filter(|target| !target.pairs().is_empty()).map(|it| it.name().to_owned()).collect();
     assert_eq!(timed, ["seal.tag", "seal.floe.open.good", "seal.floe.open.bad"]);
 }

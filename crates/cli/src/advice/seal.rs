@@ -1,0 +1,66 @@
+//! Advice for errors of sealing and opening.
+
+use std::borrow::Cow;
+
+use super::key;
+use crate::max_cost;
+use deadpan_seal::{Error, InvalidKey, LooksLike};
+
+const ANOTHER_COPY: &str = "get another copy of the file";
+const QUIET_FILE: &str = "wait until nobody writes to it";
+
+/// Returns advice on an error, or `None` if the message needs none.
+pub fn of(error: &Error) -> Option<Cow<'static, str>> {
+    if let Error::TooCostly(cost) = error {
+        return Some(format!("if you trust the sender, allow this cost with {}", max_cost::option(*cost)).into());
+    }
+    fixed(error).map(Cow::Borrowed)
+}
+
+fn fixed(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::NotSealed(looks_like) => not_sealed(*looks_like),
+        Error::Newer(_) => "a newer deadpan may open it",
+        Error::Truncated => "the file was cut short; get a whole copy",
+        Error::Header(_) | Error::HeaderForged | Error::Segment { .. } => ANOTHER_COPY,
+        Error::Limit(_) => "the file is damaged or hostile; nothing of it was used",
+        Error::Trailing => "two files were joined, or the file was changed",
+        Error::Padding => "the writer of this file was not Deadpan, or had a fault",
+        Error::Key(error) => return key::of(error),
+        Error::NoKeyFits(_) => "give the right key with -i, or ask the sender who it was sealed to",
+        Error::WrongPassphrase => key::PASSPHRASE,
+        Error::NoRecipients => "name at least one with -r, or seal with a passphrase: -p",
+        Error::Mixed(_) => "leave it out, seal a second copy for it, or ask for --mode ecc",
+        Error::TooMany(_) => "seal a second copy for the others",
+        Error::InvalidKey(invalid) => invalid_key(*invalid),
+        Error::EmptyPassphrase => "choose one that others will not guess",
+        Error::NotRegular => "send it through a pipe: deadpan seal < FILE",
+        Error::NotEmpty => "name a new file with -o",
+        Error::TooLong => "split the data into several files",
+        Error::Shrank => QUIET_FILE,
+        _ => return None,
+    })
+}
+
+fn not_sealed(looks_like: LooksLike) -> &'static str {
+    match looks_like {
+        LooksLike::Age => "open it with: age -d",
+        LooksLike::OpenPgp => "open it with: gpg --decrypt",
+        LooksLike::Pem => "if it holds a key, give it with -i",
+        LooksLike::Format(_) => "it is not sealed; open it with the program that made it",
+        LooksLike::OpenSsl => "open it with: openssl enc -d",
+        LooksLike::ChangedLineEnds => "send it as binary, or sealed with --armor",
+        _ => "check that it is the right file",
+    }
+}
+
+fn invalid_key(invalid: InvalidKey) -> &'static str {
+    match invalid {
+        InvalidKey::PublicLength | InvalidKey::PrivateLength => {
+            "a part of the key is missing, or the key is of another kind"
+        }
+        InvalidKey::Private => "the key is damaged; get it from a backup, or make a new one",
+        InvalidKey::SmallOrder => "nobody has such a key by chance; ask its owner",
+        _ => "the key is damaged; get it again from its owner",
+    }
+}

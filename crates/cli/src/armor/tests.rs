@@ -1,0 +1,136 @@
+//! The forms of armor that are written, and those that are read.
+
+use super::*;
+
+fn armored(bytes: &[u8], step: usize) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut armor = Armor::new(&mut text).unwrap();
+    bytes.chunks(step).for_each(|chunk| armor.write_all(chunk).unwrap());
+    armor.finish().unwrap();
+    text
+}
+
+/// Hands out one byte at a time.
+struct Slow<'a>(&'a [u8]);
+
+impl Read for Slow<'_> {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let length = target.len().min(1);
+        self.0.read(&mut target[..length])
+    }
+}
+
+/// Reads the contents of a text in two ways, which must agree.
+fn read(text: &[u8]) -> Result<Vec<u8>, String> {
+    let beginning = find(&text[..text.len().min(BEGINNING)]).ok_or("no armor")?;
+    let all = |input: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        let result = Unarmored::new(input, &beginning).and_then(|mut body| body.read_to_end(&mut bytes));
+        result.map(|_| bytes).map_err(|error| error.to_string())
+    };
+    let (whole, slow) = (all(&mut &text[..]), all(&mut Slow(text)));
+    assert_eq!(whole, slow);
+    whole
+}
+
+#[test]
+fn armor_is_what_pem_writes_and_reads_back() {
+    for length in [0, 1, 47, 48, 49, 3071, 3072, 3073, 10_000] {
+        let bytes: Vec<u8> = (0..length).map(|index| (index * 7) as u8).collect();
+        let expected = deadpan_base64::pem::encode("DEADPAN SEALED FILE", &bytes).unwrap();
+        for step in [1, 48, 5000] {
+            let text = armored(&bytes, step);
+            assert_eq!(text, expected.as_bytes(), "{length} {step}");
+            assert_eq!(read(&text).unwrap(), bytes);
+        }
+    }
+}
+
+#[test]
+fn all_forms_of_the_page_are_read() {
+    let bytes: Vec<u8> = (0..5000).map(|index| (index * 7) as u8).collect();
+    let text = String::from_utf8(armored(&bytes, 5000)).unwrap();
+    let symbols = text.lines().filter(|line| !line.starts_with('-')).collect::<String>();
+    let (begin, end) = (text.lines().next().unwrap(), text.lines().last().unwrap());
+    let lines = |prefix: &str, end: &str| text.lines().map(|line| format!("{prefix}{line}{end}")).collect::<String>();
+    for form in [
+        text.trim_end().to_owned(),
+        text.replace('\n', "\r\n"),
+        text.replace('\n', "\r"),
+        text.replace('\n', "\n\n"),
+        text.replace('\n', " \t\x0b\x0c\n"),
+        text.replace('\n', "\n \t"),
+        format!("\u{feff}{text}"),
+        format!("\n \r\n\t\n{text}\n\n \n"),
+        lines("> ", "\n"),
+        lines(">> > ", "\r\n"),
+        lines(">", "\n>\n"),
+        format!("\u{feff}>\n{}>\n", lines("> ", "\n")),
+        format!("{begin}\n{symbols}\n{end}"),
+        format!("{begin}\n{}\n{end}\n", symbols.chars().map(|symbol| format!("{symbol} ")).collect::<String>()),
+        format!("{begin}\n{}{end}\n", symbols.chars().map(|symbol| format!("{symbol}\n")).collect::<String>()),
+        format!("{begin}{}\n{symbols}\n{end}{}\n", " ".repeat(1000), "\t".repeat(1000)),
+    ] {
+        assert!(read(form.as_bytes()).as_ref() == Ok(&bytes), "{:?}", &form[..200.min(form.len())]);
+    }
+}
+
+#[test]
+fn any_cut_and_any_addition_is_refused() {
+    let text = armored(&[7; 100], 100);
+    for cut in 0..text.len() - 1 {
+        assert!(read(&text[..cut]).is_err(), "{cut}");
+    }
+    for more in ["x", "-", "\0", &*String::from_utf8(text.clone()).unwrap()] {
+        let error = read(&[&text[..], more.as_bytes()].concat()).unwrap_err();
+        assert_eq!(error, "something stands after the end of the armor, in line 6", "{more}");
+    }
+}
+
+#[test]
+fn a_line_that_is_wrong_is_named() {
+    let text = String::from_utf8(armored(&[7; 100], 100)).unwrap();
+    for (from, to, why) in [
+        ("BwcH", "Bw*H", "the armor is damaged in line 2: it is not base64"),
+        ("\nBwcH", "\nBw>H", "the armor is damaged in line 2: it is not base64"),
+        (
+            "FILE-----\n",
+            "FILE-----\nProc-Type: 4\n",
+            "the armor is damaged in line 2: it is a header, and a sealed file has none",
+        ),
+        (
+            "FILE-----\n",
+            "FILE-----\r\n\r\nComment: x\r\n",
+            "the armor is damaged in line 3: it is a header, and a sealed file has none",
+        ),
+        ("-----END", "----END", "the armor is damaged in line 5: it is neither base64 nor the end of the armor"),
+        (
+            "BEGIN DEADPAN SEALED FILE-----",
+            "BEGIN DEADPAN SEALED FILE-----Bw",
+            "the armor is damaged in line 1: it holds more than the marker -----BEGIN DEADPAN SEALED FILE-----",
+        ),
+        ("Bw==", "Bw=", "the armor is damaged: it is not base64"),
+        ("Bw==", "Bx==", "the armor is damaged: it is not base64"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        assert_eq!(read(text.replacen(from, to, 1).as_bytes()).unwrap_err(), why);
+    }
+}
+
+#[test]
+fn text_before_the_armor_is_refused_with_the_line_of_its_beginning() {
+    let text = armored(&[7; 100], 100);
+    let behind = |front: &str| read(&[front.as_bytes(), &text].concat()).unwrap_err();
+    assert_eq!(behind("Dear Bob,\n\n"), "the armor begins in line 3, and other text stands before it");
+    assert_eq!(behind("> Hi\r\n> "), "the armor begins in line 2, and other text stands before it");
+    // After the first 4096 bytes, a marker is text like any other.
+    assert_eq!(behind(&"a line\n".repeat(1000)), "no armor");
+}
+
+#[test]
+fn other_programs_files_are_known_behind_the_same_front() {
+    assert_eq!(without_front(b"\xef\xbb\xbf\n> -----BEGIN PGP MESSAGE-----\n"), b"-----BEGIN PGP MESSAGE-----\n");
+    for text in [&b"\n\nhello"[..], b"", b"\n", b"hello\n-----BEGIN PGP MESSAGE-----\n"] {
+        assert_eq!(without_front(text), text);
+    }
+}

@@ -1,0 +1,104 @@
+//! The inputs and the outputs of one run, so that no file of the run replaces another.
+//!
+//! Two inputs can have the same output, such as `a/x` and `b/x` with `-o out`. The output of one input can also be
+//! another input, such as `y` and `y.dpn`. The later result is refused then, also with `--force`, as `cp` does.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::input::{FileId, Source};
+use crate::output::Place;
+use crate::partial::folder_of;
+use crate::shown::shown;
+
+/// What to do about a refusal.
+const ALONE: &str = "use another output for it, in a command of its own";
+
+/// The files of a run.
+pub struct Claims {
+    inputs: Vec<Claim>,
+    made: RefCell<Vec<Claim>>,
+}
+
+/// A file or a folder that must stay.
+struct Claim {
+    path: PathBuf,
+    /// The path without links in its folders. The last component may be a link.
+    real: PathBuf,
+    /// The file that the path leads to.
+    id: FileId,
+}
+
+impl Claim {
+    /// Returns `None` if the file does not exist.
+    fn of(path: &Path) -> Option<Self> {
+        Some(Self { path: path.to_owned(), real: real(path)?, id: FileId::of(&fs::metadata(path).ok()?) })
+    }
+}
+
+impl Claims {
+    /// Begins a run with these inputs.
+    pub fn of(sources: &[Source]) -> Self {
+        let inputs = sources.iter().filter_map(Source::path).filter_map(Claim::of).collect();
+        Self { inputs, made: RefCell::default() }
+    }
+
+    /// Records that `place` is an output of this run.
+    pub fn made(&self, place: &Place) {
+        self.made.borrow_mut().extend(place.path().and_then(Claim::of));
+    }
+
+    /// Refuses an output of `source` that would replace another input, or an output of this run.
+    pub fn check(&self, place: &Place, source: &Source) -> Result<(), Failure> {
+        // A name that does not exist replaces nothing.
+        let Some(output) = place.path().and_then(Claim::of) else { return Ok(()) };
+        let name = shown(&output.path);
+        if self.made.borrow().iter().any(|made| made.id == output.id) {
+            let message = format!("{name} is the result of another input of this command, and is not replaced");
+            return Err(Failure::usage(message, ALONE));
+        }
+        if self.others(source).any(|input| input.id == output.id) {
+            let message = format!("{name} is another input of this command, and is not replaced");
+            return Err(Failure::usage(message, ALONE));
+        }
+        match self.made.borrow().iter().find(|made| output.real.starts_with(&made.real)) {
+            Some(made) => {
+                let message = format!("{name} lies in {}, which this command has made", shown(&made.path));
+                Err(Failure::usage(message, ALONE))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a folder as the output of `source`, like [`check`](Self::check). With `replace`, files in an existing
+    /// folder can be replaced, so the folder is also refused if another input or an output of this run lies in it.
+    pub fn check_folder(&self, place: &Place, source: &Source, replace: bool) -> Result<(), Failure> {
+        self.check(place, source)?;
+        let Some(folder) = place.path().filter(|_| replace).and_then(Claim::of) else { return Ok(()) };
+        let Ok(real) = fs::canonicalize(&folder.path) else { return Ok(()) };
+        let made = self.made.borrow();
+        match self.others(source).chain(made.iter()).find(|claim| claim.real.starts_with(&real)) {
+            Some(inside) => {
+                let message =
+                    format!("{} holds {}, which belongs to this command", shown(&folder.path), shown(&inside.path));
+                Err(Failure::usage(message, ALONE))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the inputs other than `source`.
+    fn others<'a>(&'a self, source: &'a Source) -> impl Iterator<Item = &'a Claim> {
+        self.inputs.iter().filter(|input| source.path() != Some(&input.path))
+    }
+}
+
+/// Returns a path without links in its folders. Returns `None` if its folder does not exist.
+fn real(path: &Path) -> Option<PathBuf> {
+    match path.file_name() {
+        Some(name) => Some(fs::canonicalize(folder_of(path)).ok()?.join(name)),
+        None => fs::canonicalize(path).ok(),
+    }
+}

@@ -1,0 +1,107 @@
+//! The two files of a key: the private part `NAME.key`, and beside it the public part `NAME.pub`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{permissions, read, write};
+use crate::failure::Failure;
+use crate::shown::shown;
+use deadpan_seal::key::{self, Found};
+use deadpan_seal::{PrivateKey, PublicKey};
+
+/// Returns where the public part of a private key is: `NAME.pub` beside `NAME.key`.
+pub fn public_path(private: &Path) -> PathBuf {
+    if private.extension().is_some_and(|extension| extension == "key") {
+        return private.with_extension("pub");
+    }
+    let mut name = private.as_os_str().to_owned();
+    name.push(".pub");
+    name.into()
+}
+
+/// Returns the public part of a private key file, as far as it can be known without a passphrase.
+///
+/// If the private key has no passphrase, the public part is computed from it. A protected key can contain the
+/// fingerprint of its public part. If the file beside the private key holds another key, a warning is printed and the
+/// file ignored.
+pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
+    // The file with the public part can be used even if the file of the private key cannot be read.
+    let found = read(private);
+    let said = match found.as_deref() {
+        Ok([Found::Protected(key)]) => key.fingerprint().map(str::to_owned),
+        _ => None,
+    };
+    let inside = found.map(|found| {
+        found.into_iter().find_map(|found| match found {
+            Found::Private(key) => Some(key.public().clone()),
+            Found::Public(key) => Some(key),
+            Found::Protected(_) => None,
+        })
+    });
+    match (inside, beside(private)?) {
+        (Ok(Some(public)), _) => {
+            check_pair(private, &public);
+            Ok(Some(public))
+        }
+        (_, Some(public)) if said.is_some_and(|said| said != key::fingerprint(&public)) => {
+            warn_of_pair(private);
+            Ok(None)
+        }
+        (_, Some(public)) => Ok(Some(public)),
+        (inside, None) => inside,
+    }
+}
+
+/// Warns if the public part beside a private key belongs to another key.
+pub fn check_pair(private: &Path, public: &PublicKey) {
+    if !beside(private).is_ok_and(|beside| beside.is_none_or(|beside| beside == *public)) {
+        warn_of_pair(private);
+    }
+}
+
+/// Warns that the public part beside a private key belongs to another key.
+fn warn_of_pair(private: &Path) {
+    permissions::warn(
+        &format!("{} does not belong to {}, and is not used", shown(public_path(private)), shown(private)),
+        "find out who changed it; then remove it, and make it again with: deadpan keys export",
+    );
+}
+
+/// Returns the key in the file beside a private key, or `None` if that file does not exist or is empty. A shell makes
+/// an empty file before `deadpan keys export NAME > NAME.pub` runs.
+fn beside(private: &Path) -> Result<Option<PublicKey>, Failure> {
+    let path = public_path(private);
+    if fs::metadata(&path).map_or(true, |metadata| metadata.is_file() && metadata.len() == 0) {
+        return Ok(None);
+    }
+    let mut found = read(&path)?;
+    match (found.pop(), found.is_empty()) {
+        (Some(Found::Public(public)), true) => Ok(Some(public)),
+        _ => Err(Failure::usage(
+            format!("{} is not a public key", shown(&path)),
+            "remove it, and make it again from the private key: deadpan keys export",
+        )),
+    }
+}
+
+/// Returns an error if one of the two files of a key exists already.
+pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
+    let public = public_path(private);
+    let Some(taken) = [private, &public].into_iter().find(|path| fs::symlink_metadata(path).is_ok()) else {
+        return Ok(());
+    };
+    let hint = match private.extension().is_some_and(|ending| ending == "key") {
+        true => format!("give the new one another name, such as: -o {}", shown(private.with_file_name("NAME.key"))),
+        false => "choose another file with -o".into(),
+    };
+    Err(Failure::usage(format!("{} exists already", shown(taken)), format!("keys are never replaced; {hint}")))
+}
+
+/// Writes a private key, and its public part beside it. Nothing is replaced.
+pub fn write_pair(path: &Path, key: &PrivateKey, text: &[u8]) -> Result<(), Failure> {
+    write(path, text, 0o600, false)?;
+    write(&public_path(path), key::public_pem(key.public()).as_bytes(), 0o644, false).inspect_err(|_| {
+        // If the private part stayed, the next attempt would be refused.
+        let _ = fs::remove_file(path);
+    })
+}

@@ -1,0 +1,53 @@
+//! Access to descriptors by number. This takes `unsafe`, because the type system tracks only descriptors with an owner.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use rustix::io::{Errno, fcntl_getfd};
+
+/// Duplicates the descriptor `number`. The duplicate shares the position of the original. Sockets, pipes and files of
+/// other users work too, since no file is opened.
+///
+/// # Errors
+/// If `number` is not an open descriptor.
+pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
+    let number = RawFd::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
+    // SAFETY: a borrowed descriptor must not be -1, which no `u32` becomes, and must stay open while it is borrowed.
+    // The borrow ends with the next line; the caller is the parser of the command line, before which nothing was opened
+    // and during which no other thread runs, so nothing closes the descriptor meanwhile. If `number` was never open,
+    // the system call fails and nothing is read or written.
+    let given = unsafe { BorrowedFd::borrow_raw(number) };
+    Ok(rustix::io::fcntl_dupfd_cloexec(given, 3)?)
+}
+
+/// A bit for each standard stream that was closed when the program began.
+static CLOSED: AtomicU8 = AtomicU8::new(0);
+
+// The runtime of the standard library opens `/dev/null` in place of standard streams that are closed. `look` runs
+// before that, and records which streams were closed.
+//
+// SAFETY: this section holds pointers to functions, each of which is called once before `main`. `look` ignores the
+// arguments that some systems pass, cannot panic, and uses nothing that the runtime sets up later: it makes system
+// calls and stores a number.
+#[used]
+#[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+static LOOK: extern "C" fn() = look;
+
+extern "C" fn look() {
+    for number in 0..3_u8 {
+        // SAFETY: the descriptor may be closed. Only its flags are requested, which fails for a closed descriptor, and
+        // no other code runs that could open or close it.
+        let stream = unsafe { BorrowedFd::borrow_raw(i32::from(number)) };
+        if fcntl_getfd(stream) == Err(Errno::BADF) {
+            CLOSED.fetch_or(1 << number, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether this standard stream was closed when the program began.
+pub fn was_closed(number: u8) -> bool {
+    CLOSED.load(Ordering::Relaxed) >> number & 1 == 1
+}

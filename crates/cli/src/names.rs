@@ -1,0 +1,38 @@
+//! Names in JSON. A name that is not UTF-8 is written in hexadecimal, in a field of its own, so that no byte is lost.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::input::Source;
+
+/// Adds a name to a JSON object: as `key` if it is UTF-8, or else as hexadecimal digits in `key_hex`. The other field
+/// is null.
+pub fn put_name(object: &mut Map<String, Value>, key: &str, name: Option<&[u8]>) {
+    let text = name.and_then(|name| str::from_utf8(name).ok());
+    let hex =
+        name.filter(|_| text.is_none()).map(|name| name.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    object.insert(key.to_owned(), json!(text));
+    object.insert(format!("{key}_hex"), json!(hex));
+}
+
+/// Returns `object` with the fields of another object.
+pub fn joined(mut object: Map<String, Value>, fields: Value) -> Value {
+    if let Value::Object(fields) = fields {
+        object.extend(fields);
+    }
+    Value::Object(object)
+}
+
+/// Returns an object with the name of an input: `-` is standard input.
+pub fn with_file(source: &Source) -> Map<String, Value> {
+    with_path(source.path().unwrap_or(Path::new("-")))
+}
+
+/// Returns an object with the name of a file.
+pub fn with_path(path: &Path) -> Map<String, Value> {
+    let mut object = Map::new();
+    put_name(&mut object, "file", Some(path.as_os_str().as_bytes()));
+    object
+}

@@ -1,0 +1,147 @@
+//! `deadpan picture compare`: what a cover and the picture made from it show to those who look for hidden data.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+use serde_json::{Value, json};
+
+use super::shape::format_of;
+use super::{cover, failed};
+use crate::failure::{Exit, Failure, help};
+use crate::names::{joined, with_path};
+use crate::partial::{Attributes, Landing, Partial};
+use crate::plan::Plan;
+use crate::shown::shown;
+use crate::streams::print;
+use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
+use deadpan_picture::{Compression, Orientation, Pixels, write};
+
+/// The least probability for which chi-square counts as having found something, as in the paper.
+const FOUND: f64 = 0.95;
+/// How many times brighter differences are drawn: differences of 1 to 3 become visible, and can be told apart.
+const GAIN: u8 = 48;
+
+/// Compares a picture that carries data with its cover, and shows what three known methods find in it
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan picture compare beach.jpg beach-out.png    how much was changed, and what shows",
+    "deadpan picture compare --difference changes.png beach.jpg beach-out.png"
+))]
+pub struct CompareArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the differences, 48 times as bright, into this new PNG or WebP file
+    #[arg(long, value_name = "OUT")]
+    difference: Option<PathBuf>,
+    /// The picture before
+    #[arg(value_name = "COVER")]
+    cover: PathBuf,
+    /// The picture after
+    #[arg(value_name = "RESULT")]
+    result: PathBuf,
+}
+
+impl Plan for CompareArgs {
+    fn run(&self) -> Result<Exit, Failure> {
+        let before = cover::decode(&self.cover, Orientation::Apply)?.pixels;
+        let after = cover::decode(&self.result, Orientation::Apply)?.pixels;
+        let compared = compare(&before, &after).map_err(|error| failed("", error))?;
+        if let Some(path) = &self.difference {
+            let drawn = difference(&before, &after, GAIN).map_err(|error| failed("", error))?;
+            draw(&drawn, path)?;
+        }
+        let findings = [examine(&before), examine(&after)];
+        match self.json {
+            true => print(&format!("{}\n", self.json(&compared, &findings)))?,
+            false => print(&self.text(&compared, &findings))?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl CompareArgs {
+    fn text(&self, compared: &Comparison, [before, after]: &[Findings; 2]) -> String {
+        let psnr = match compared.psnr() {
+            same if same.is_infinite() => "the same pixels".to_owned(),
+            psnr => format!("{psnr:.2} dB"),
+        };
+        format!(
+            "{} beside {}:\n  PSNR          {psnr}\n  \
+            changed       {} of the samples, {} of the pixels; by {} at most\n\
+            What methods that look for replaced low bits say, with what they say of the cover in brackets:\n  \
+            chi-square    {} ({})\n  RS            {} ({})\n  sample pairs  {} ({})\n\
+            Trained detectors find more than these three methods.\n",
+            shown(&self.result),
+            shown(&self.cover),
+            percent(compared.changed()),
+            percent(compared.changed_pixels()),
+            compared.largest(),
+            chi_square(after),
+            chi_square(before),
+            estimate(after.rs),
+            estimate(before.rs),
+            estimate(after.sample_pairs),
+            estimate(before.sample_pairs),
+        )
+    }
+
+    fn json(&self, compared: &Comparison, [before, after]: &[Findings; 2]) -> Value {
+        let findings = |found: &Findings| {
+            json!({
+                "chi_square": found.chi_square.p,
+                "rs": found.rs,
+                "sample_pairs": found.sample_pairs,
+            })
+        };
+        let fields = json!({
+            "schema": 1,
+            "command": "compare",
+            "cover": self.cover.to_string_lossy(),
+            // Infinity, which equal pictures have, is null in JSON.
+            "psnr": compared.psnr(),
+            "changed_samples": compared.changed(),
+            "changed_pixels": compared.changed_pixels(),
+            "largest_change": compared.largest(),
+            "findings": findings(after),
+            "findings_in_cover": findings(before),
+            "exit": 0,
+        });
+        joined(with_path(&self.result), fields)
+    }
+}
+
+/// Writes a picture as a new file.
+fn draw(picture: &Pixels, path: &Path) -> Result<(), Failure> {
+    let format = format_of(path).ok_or_else(|| {
+        Failure::usage(format!("{} ends with neither .png nor .webp", shown(path)), "give it one of these endings")
+    })?;
+    if path.symlink_metadata().is_ok() {
+        return Err(Failure::usage(format!("{} exists already", shown(path)), "choose another name for --difference"));
+    }
+    let partial = Partial::create(path)?;
+    let mut file = BufWriter::new(partial.file());
+    let threads = available_parallelism().map_or(1, usize::from);
+    write(picture, format, Compression::Fast, threads, &mut file).map_err(|error| failed(&shown(path), error))?;
+    file.flush().map_err(|error| Failure::path("write", path, &error))?;
+    drop(file);
+    partial.land(Attributes::usual(), Landing::default())
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2} %", share * 100.0)
+}
+
+fn chi_square(found: &Findings) -> String {
+    let p = found.chi_square.p;
+    if p >= FOUND { format!("finds replaced bits, p = {p:.2}") } else { format!("finds nothing, p = {p:.2}") }
+}
+
+fn estimate(share: Option<f64>) -> String {
+    match share {
+        // Estimates are as often below 0 as above it in a picture that carries nothing.
+        Some(share) => format!("replaced bits in {} of the samples", percent(share.max(0.0))),
+        None => "the picture is too small".to_owned(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Copies bytes at positions, on all cores.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use deadpan_seal::{Error, ReadAt, Work, WriteAt};
+
+/// The number of bytes that a worker copies at once.
+const PIECE: usize = 1 << 20;
+/// For less data than this, a second thread costs more than it saves.
+const WORTH_A_THREAD: u64 = 4 << 20;
+
+/// Copies the first `length` bytes, on all cores. Returns their number.
+pub fn copy(input: &impl ReadAt, length: u64, output: &impl WriteAt, work: &Work<'_>) -> Result<u64, Error> {
+    let (next, failure) = (AtomicU64::new(0), Mutex::new(None));
+    let lock = || failure.lock().unwrap_or_else(PoisonError::into_inner);
+    let job = || {
+        let mut buffer = vec![0; PIECE];
+        loop {
+            let position = next.fetch_add(PIECE as u64, Ordering::Relaxed);
+            let piece = &mut buffer[..length.saturating_sub(position).min(PIECE as u64) as usize];
+            if piece.is_empty() || lock().is_some() {
+                return;
+            }
+            let copied = read_exact_at(input, piece, position)
+                .and_then(|()| output.write_all_at(piece, position).map_err(Error::Write));
+            match copied {
+                Ok(()) => work.progress.iter().for_each(|progress| progress(piece.len() as u64)),
+                Err(error) => return *lock() = Some(error),
+            }
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    std::thread::scope(|scope| {
+        // If the system cannot start a thread, the other threads do its share.
+        for _ in 1..cores.min(length / WORTH_A_THREAD) {
+            let _ = std::thread::Builder::new().spawn_scoped(scope, job);
+        }
+        job();
+    });
+    let failed = lock().take();
+    failed.map_or(Ok(length), Err)
+}
+
+fn read_exact_at(input: &impl ReadAt, buffer: &mut [u8], position: u64) -> Result<(), Error> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match input.read_at(&mut buffer[length..], position + length as u64) {
+            Ok(0) => return Err(Error::Shrank),
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::Read(error)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! Finds the pictures that carry data among files and folders.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+use crate::identity::Identities;
+use crate::input::FileId;
+use crate::picture::cover::{self, files_in};
+use crate::picture::failed;
+use crate::shown::shown;
+use deadpan_picture::carrier::{Carrier, Finding, Order};
+use deadpan_picture::template::{self, Found, Secret, Seed};
+use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read};
+use deadpan_seal::{Cost, key};
+
+/// A picture that carries a part.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    pub path: PathBuf,
+    way: Way,
+}
+
+/// How a picture carries its part.
+#[derive(Clone, Debug)]
+enum Way {
+    Carrier(Carrier),
+    /// A carrier that another program wrote again.
+    Rewritten(Order),
+    Template(Box<Found>),
+}
+
+impl Picture {
+    /// Opens the picture for the reader of its set.
+    pub fn open(&self) -> io::Result<Opened> {
+        match &self.way {
+            Way::Carrier(carrier) => Ok(carrier.open(File::open(&self.path)?)),
+            Way::Rewritten(order) => Ok(Opened::Pixels(self.pixels()?, *order)),
+            Way::Template(found) => {
+                let mut part = vec![0; found.label.length as usize];
+                template::extract(&self.pixels()?, found, &mut part, 1);
+                Ok(Opened::Bytes(part))
+            }
+        }
+    }
+
+    fn pixels(&self) -> io::Result<Pixels> {
+        let file = BufReader::with_capacity(1 << 16, File::open(&self.path)?);
+        match read(file, Orientation::Ignore, &Limits::default()) {
+            Ok(decoded) => Ok(decoded.pixels),
+            Err(Error::Read(error)) => Err(error),
+            Err(error) => Err(Failure::of("", deadpan_seal::Error::Read(io::Error::other(error))).into_io()),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Default)]
+pub struct Search {
+    pub sets: Sets<Picture>,
+    /// All files that were looked at.
+    pub files: Vec<PathBuf>,
+    /// Carriers that were compressed with loss, or scaled.
+    pub lost: Vec<PathBuf>,
+    /// Carriers whose label cannot be read, and files that were cut, with the reason.
+    pub damaged: Vec<Failure>,
+    /// Pictures compressed with loss, in which nothing was found.
+    pub lossy: Vec<PathBuf>,
+    /// Pictures in which nothing was found.
+    pub foreign: Vec<PathBuf>,
+}
+
+impl Search {
+    /// Looks at the files, and at those directly in the folders.
+    pub fn among(named: &[PathBuf], identities: &mut Identities, ask: bool) -> Result<Self, Failure> {
+        let mut search = Self::default();
+        let mut seen = HashSet::new();
+        let mut pixels = Vec::new();
+        for path in named {
+            let about = fs::metadata(path).map_err(|error| Failure::path("read", path, &error))?;
+            let inside = if about.is_dir() { files_in(path)? } else { vec![path.clone()] };
+            for file in inside {
+                // The same file may be named twice, also by its folder.
+                if fs::metadata(&file).is_ok_and(|about| seen.insert(FileId::of(&about))) {
+                    pixels.extend(search.look(&file, !about.is_dir())?.then(|| file.clone()));
+                    search.files.push(file);
+                }
+            }
+        }
+        search.decode(pixels, identities, ask)?;
+        Ok(search)
+    }
+
+    /// Looks at the first bytes of a file. Returns whether its pixels may tell more.
+    fn look(&mut self, path: &Path, is_named: bool) -> Result<bool, Failure> {
+        let name = shown(path);
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if is_named => return Err(Failure::io("read", &name, &error)),
+            Err(error) => {
+                self.damaged.push(Failure::io("read", &name, &error));
+                return Ok(false);
+            }
+        };
+        match Carrier::recognize(&file) {
+            Ok(Some(carrier)) => {
+                self.sets.add(carrier.label, Picture { path: path.to_owned(), way: Way::Carrier(carrier) });
+                return Ok(false);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.damaged.push(failed(&name, error));
+                return Ok(false);
+            }
+        }
+        match probe(BufReader::new(&file)) {
+            Ok(_) => Ok(true),
+            Err(Error::NotAPicture) if !is_named => Ok(false),
+            Err(error) => {
+                self.damaged.push(failed(&name, error));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Looks at the pixels of pictures.
+    fn decode(&mut self, paths: Vec<PathBuf>, identities: &mut Identities, ask: bool) -> Result<(), Failure> {
+        let mut secrets: Vec<_> =
+            identities.public_keys().iter().map(|public| Secret::recipient(&key::public_der(public))).collect();
+        secrets.push(Secret::open());
+        let (mut left, mut scaled) = (Vec::new(), HashSet::new());
+        for path in paths {
+            let Decoded { pixels, source, .. } = match cover::decode(&path, Orientation::Ignore) {
+                Ok(decoded) => decoded,
+                Err(failure) => {
+                    self.damaged.push(failure);
+                    continue;
+                }
+            };
+            // The cover of a template may be a carrier, so such pictures are looked at as templates, too.
+            let finding = Finding::of(&pixels);
+            if finding == Finding::Lossy {
+                scaled.insert(path.clone());
+            }
+            match finding {
+                Finding::Carrier(label, order) if !source.is_lossy() => self.add(label, path, Way::Rewritten(order)),
+                Finding::Carrier(..) => self.lost.push(path),
+                Finding::Lossy if source.is_lossy() => self.lost.push(path),
+                Finding::Damaged => {
+                    self.damaged.push(failed(&shown(&path), Error::Label));
+                }
+                Finding::Other if source.is_lossy() => self.lossy.push(path),
+                Finding::Lossy | Finding::Other => match template::find(&pixels, &secrets) {
+                    Some(found) => {
+                        secrets.push(Secret::set(&found.set_key));
+                        self.add_template(found, path);
+                    }
+                    None => left.push(path),
+                },
+            }
+        }
+        self.with_passphrase(left, secrets, identities, ask)?;
+        self.lost.extend(self.foreign.extract_if(.., |path| scaled.contains(path)));
+        Ok(())
+    }
+
+    /// Tries the passphrase on pictures that no other secret opens. Each try costs a hash.
+    fn with_passphrase(
+        &mut self,
+        left: Vec<PathBuf>,
+        mut secrets: Vec<Secret>,
+        identities: &mut Identities,
+        ask: bool,
+    ) -> Result<(), Failure> {
+        let mut left = self.with_sets(left, &secrets);
+        if left.is_empty() || !ask && identities.passphrases().given()?.is_none() {
+            self.foreign.append(&mut left);
+            return Ok(());
+        }
+        let found = identities.passphrases().unlock("the pictures", |passphrase| {
+            for (at, path) in left.iter().enumerate() {
+                let Ok(Decoded { pixels, .. }) = cover::decode(path, Orientation::Ignore) else { continue };
+                let Some(seed) = Seed::of(&pixels) else { continue };
+                let open = |hash: &[u8]| template::find(&pixels, &[Secret::passphrase(hash.try_into().ok()?)]);
+                let found = passphrase
+                    .try_derived(Cost::default(), &seed.salt(), 32, open)
+                    .map_err(|error| Failure::of(&shown(path), error))?;
+                if let Some(found) = found {
+                    return Ok(Some((at, found, passphrase.clone())));
+                }
+            }
+            Ok(None)
+        });
+        match found {
+            Ok(Some((at, found, passphrase))) => {
+                secrets.push(Secret::set(&found.set_key));
+                let path = left.remove(at);
+                self.add_template(found, path);
+                // The sealed data have the same passphrase.
+                identities.know(passphrase);
+            }
+            // The passphrase may be for something else, if there is something else.
+            Err(failure) if ask || self.is_empty() => return Err(failure),
+            _ => {}
+        }
+        let mut left = self.with_sets(left, &secrets);
+        self.foreign.append(&mut left);
+        Ok(())
+    }
+
+    /// Tries the secrets of the sets again on pictures that were decoded before them. Returns those that stay closed.
+    fn with_sets(&mut self, left: Vec<PathBuf>, secrets: &[Secret]) -> Vec<PathBuf> {
+        let mut closed = Vec::new();
+        for path in left {
+            let decoded = cover::decode(&path, Orientation::Ignore);
+            match decoded.ok().and_then(|decoded| template::find(&decoded.pixels, secrets)) {
+                Some(found) => self.add_template(found, path),
+                None => closed.push(path),
+            }
+        }
+        closed
+    }
+
+    fn add(&mut self, label: Label, path: PathBuf, way: Way) {
+        self.sets.add(label, Picture { path, way });
+    }
+
+    fn add_template(&mut self, found: Found, path: PathBuf) {
+        self.add(found.label, path, Way::Template(Box::new(found)));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.damaged.is_empty() && self.lost.is_empty()
+    }
+}

@@ -1,0 +1,263 @@
+//! `deadpan picture hide`: hides a file or a folder in pictures.
+
+mod carriers;
+mod templates;
+
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde_json::json;
+
+use super::copy::copy;
+use super::cover;
+use super::drafts::{Names, without_ending};
+use super::shape::{FormatArg, Pixels, format_of};
+use crate::claims::Claims;
+use crate::failure::{Exit, Failure, help};
+use crate::folder::{self, Gathered, PackArgs};
+use crate::home::Home;
+use crate::input::{Input, Source};
+use crate::output::{OutputArgs, Place};
+use crate::passphrase::Passphrases;
+use crate::plan::Plan;
+use crate::recipient::{RecipientArgs, Recipients};
+use crate::report::{Done, Report};
+use crate::seal;
+use crate::shown::shown;
+use deadpan_picture::Format;
+use deadpan_seal::{Error, Sealing, Work, WriteAt};
+
+/// The number of bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// Hides a file or a folder in pictures: FILE becomes FILE.png, or FILE-001.png and so on, sealed for the recipients
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("output", |output| {
+    output.help("The name of the pictures, without number and ending, or a folder to put them into")
+}))]
+#[command(after_help = help!(
+    "deadpan picture hide report.pdf                  report.pdf.png, for yourself: open it with reveal",
+    "deadpan picture hide -r alice photos             a folder, for Alice",
+    "deadpan picture hide -p --format webp notes.txt  with a passphrase, as WebP",
+    "deadpan picture hide --spare 2 photos            photos-001.png and two more; any two of them may be lost",
+    "deadpan picture hide --cover beach.jpg -o b notes.txt   in the lowest bits of a photograph: b.png",
+    "deadpan picture hide --raw -o out data           the bytes as they are, not sealed",
+    "tar c folder | deadpan picture hide -o backup    from a pipe: backup.png"
+))]
+pub struct HideArgs {
+    #[command(flatten)]
+    to: RecipientArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Hide the bytes as they are, without sealing them. Everybody can reveal them
+    #[arg(long)]
+    raw: bool,
+    /// The file format of the pictures [default: by the ending of -o, or png]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<FormatArg>,
+    /// The size of each picture, in pixels [default: up to 4096x2730, and larger for more than 30 GB]
+    #[arg(long, value_name = "WIDTHxHEIGHT")]
+    size: Option<Pixels>,
+    /// Hide the data in the lowest bits of this photograph, or of those in this folder. May be repeated
+    #[arg(long, value_name = "PICTURE", conflicts_with_all = ["size", "spare"])]
+    cover: Vec<PathBuf>,
+    /// The number of bits in each channel of a cover's pixel, 1 to 4. Fewer bits show less
+    #[arg(long, value_name = "BITS", default_value_t = 2, requires = "cover",
+        value_parser = clap::value_parser!(u8).range(1..=4))]
+    bits: u8,
+    /// Make N more pictures, so that any N pictures may be lost
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    spare: u32,
+    /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %
+    #[arg(long)]
+    hide_length: bool,
+    #[command(flatten)]
+    pack: PackArgs,
+    /// The file or folder to hide; - or no FILE is standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// A validated `deadpan picture hide`.
+pub struct Hide {
+    args: HideArgs,
+    source: Source,
+    format: Format,
+}
+
+impl HideArgs {
+    pub fn plan(mut self) -> Result<Hide, Failure> {
+        self.to.imply_passphrase(false);
+        self.to.check()?;
+        let sources = Source::all(self.file.clone().into_iter().collect())?;
+        self.to.leave_stdin_to(&sources)?;
+        let source = sources.into_iter().next().unwrap_or(Source::Stdin);
+        if self.raw && self.to.is_given() && self.cover.is_empty() {
+            let hint = "leave out --raw, or the recipients";
+            return Err(Failure::usage("--raw seals nothing, so there is nothing for recipients to open", hint));
+        }
+        if self.raw && self.hide_length {
+            let hint = "leave out --raw, or --hide-length";
+            return Err(Failure::usage("--hide-length pads what is sealed, and --raw seals nothing", hint));
+        }
+        if self.output.is_stdout() {
+            let hint = "name them with -o, or name a folder to put them into";
+            return Err(Failure::usage("pictures are files, and cannot be written to standard output", hint));
+        }
+        let asked = self.output.place().and_then(Place::path).and_then(format_of);
+        let format = self.format.map(Format::from).or(asked).unwrap_or_default();
+        Ok(Hide { args: self, source, format })
+    }
+}
+
+impl Plan for Hide {
+    fn run(&self) -> Result<Exit, Failure> {
+        let mut report = Report::new("hide", self.args.output.json, 1);
+        let start = Instant::now();
+        report.add(&self.source, start, &self.hide());
+        Ok(report.exit())
+    }
+}
+
+impl Hide {
+    fn hide(&self) -> Result<Done, Failure> {
+        let args = &self.args;
+        let input = Input::open(&self.source).map_err(|failure| args.to.advise(&self.source, failure))?;
+        if args.raw && input.is_folder() {
+            let hint = "leave out --raw, or pack the folder first: deadpan pack FOLDER";
+            return Err(Failure::usage(format!("{} is a folder, and --raw hides bytes", input.shown()), hint));
+        }
+        let covers = cover::all(&args.cover)?;
+        let inputs: Vec<_> = covers.into_iter().map(Source::File).chain([self.source.clone()]).collect();
+        let claims = Claims::of(&inputs);
+        let names = self.names(&input)?;
+        // With one picture or several, the first name is one of these.
+        names.check(1, args.output.force, &claims)?;
+        let named = args.to.find(&Home::find()?)?;
+        // Without sealing, recipients only find the data.
+        let to = match args.raw && !args.to.is_given() {
+            true => None,
+            false => Some(args.to.resolve(&named, &Home::find()?, &Passphrases::new(&args.to.source))?),
+        };
+        let sealing = to.as_ref().filter(|_| !args.raw).map(|to| self.sealing(to, &input)).transpose()?;
+        input.announce();
+        let done = match args.cover.is_empty() {
+            true => carriers::hide(self, &input, sealing.as_ref(), names, &claims)?,
+            false => templates::hide(self, &input, sealing.as_ref(), to.as_ref(), names, &claims)?,
+        };
+        Ok(Done { default_key: to.and_then(|to| to.default_key), ..done })
+    }
+
+    fn sealing(&self, to: &Recipients, input: &Input) -> Result<Sealing, Failure> {
+        let sealing = to.sealing.clone().hide_length(self.args.hide_length).metadata(seal::metadata(input)?);
+        sealing.map_err(|error| Failure::of(&input.shown(), error))
+    }
+
+    /// Returns the names of the pictures: those of `-o`, or the input's name in the current folder.
+    fn names(&self, input: &Input) -> Result<Names, Failure> {
+        let usual = || match input.source.path() {
+            Some(path) => Ok(Place::Given(folder::name_of(path)?.into())),
+            None => {
+                Err(Failure::usage("standard input does not say what the pictures are called", "name them with -o"))
+            }
+        };
+        let place = self.args.output.file(usual)?;
+        let path = place.path().unwrap_or(std::path::Path::new(""));
+        if place.descriptor().is_some() || path.file_name().is_none() {
+            let hint = "name the pictures with -o, without number and ending";
+            return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
+        }
+        let given = self.args.output.place().is_some_and(|given| *given == place);
+        let base = if given { without_ending(path, self.format) } else { path.to_owned() };
+        match base.file_name().is_none_or(|name| name.as_bytes().starts_with(b".") && name.len() == 1) {
+            true => Err(Failure::usage("the pictures need a name", "name them with -o")),
+            false => Ok(Names::new(base, self.format)),
+        }
+    }
+}
+
+/// A set that was made.
+struct Made {
+    paths: Vec<PathBuf>,
+    spares: u32,
+    /// Bytes of hidden data.
+    total: u64,
+}
+
+impl Made {
+    /// Adds what is said about the set to a result.
+    fn report(self, hide: &Hide, input: &Input, done: Done) -> Done {
+        let Done { mut notes, mut more, .. } = done;
+        let pictures: Vec<_> = self.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        more.insert("pictures".into(), json!(pictures));
+        more.insert("spares".into(), json!(self.spares));
+        more.insert("hidden".into(), json!(self.total));
+        let (mut paths, output) = (self.paths.into_iter(), &hide.args.output);
+        let first = paths.next().map(Place::Given);
+        let remark = paths.next_back().map(|last| {
+            let spare = if self.spares > 0 { format!(", {} of them spare", self.spares) } else { String::new() };
+            format!("to {}, {} pictures{spare}", shown(last), pictures.len())
+        });
+        notes.extend(first.iter().filter_map(|first| folder::outside(input, first, output)));
+        Done { output: first, remark, notes, more, ..done }
+    }
+}
+
+/// Writes the data of the input, sealed or not, and returns the number of its bytes.
+fn fill(hide: &Hide, input: &Input, sealing: Option<&Sealing>, output: &impl WriteAt) -> Result<Done, Failure> {
+    let pack = &hide.args.pack;
+    let progress = pack.progress(input).hidden_if(input.is_terminal());
+    let add = |bytes| progress.add(bytes);
+    let work = Work { progress: Some(&add), ..Work::default() };
+    let name = input.shown();
+    if let Some(sealing) = sealing.filter(|_| input.is_folder()) {
+        let source = Gathered(pack.packer(input, None)?);
+        let (_, Gathered(packer)) = sealing
+            .gather_positions(source, output, &work)
+            .map_err(|error| folder::blame(error, &name, "the pictures"))?;
+        return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });
+    }
+    let written = match (sealing, input.length().filter(|_| input.positioned)) {
+        (Some(sealing), Some(length)) => sealing.positions(&input.file, length, output, &work).map(|done| done.plain),
+        (Some(sealing), None) => sealing.stream(input.reader(), InOrder(output, 0), &work).map(|done| done.plain),
+        (None, Some(length)) => copy(&input.file, length, output, &work),
+        (None, None) => pour(input.reader(), output, &work),
+    };
+    let bytes = written.map_err(|error| Failure::blame(error, &name, "the pictures"))?;
+    let grew = input.positioned && input.file.metadata().is_ok_and(|now| now.len() > bytes);
+    let note = || format!("{name} grew while it was hidden; the pictures have the contents up to its old length");
+    Ok(Done { bytes, notes: grew.then(note).into_iter().collect(), ..Done::default() })
+}
+
+/// Writes in order.
+struct InOrder<'a, W>(&'a W, u64);
+
+impl<W: WriteAt> Write for InOrder<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all_at(bytes, self.1)?;
+        self.1 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Copies a stream.
+fn pour(mut input: impl Read, output: &impl WriteAt, work: &Work<'_>) -> Result<u64, Error> {
+    let (mut buffer, mut position) = (vec![0; PIECE], 0);
+    loop {
+        let read = match input.read(&mut buffer) {
+            Ok(0) => return Ok(position),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::Read(error)),
+        };
+        output.write_all_at(&buffer[..read], position).map_err(Error::Write)?;
+        position += read as u64;
+        work.progress.iter().for_each(|progress| progress(read as u64));
+    }
+}

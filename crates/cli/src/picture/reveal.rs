@@ -1,0 +1,369 @@
+//! `deadpan picture reveal`: restores what pictures carry.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::copy::copy;
+use super::failed;
+use super::found::{Picture, Search};
+use crate::claims::Claims;
+use crate::failure::{Exit, Failure, help};
+use crate::input::Source;
+use crate::open::{OpenJob, OpenOptions, Origin, sealed_name};
+use crate::output::{Output, Place};
+use crate::partial::{Attributes, Partial, folder_of};
+use crate::passphrase::Passphrases;
+use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::report::{Done, Report};
+use crate::sealed::Sealed;
+use crate::shown::{count, shown};
+use crate::window::TextOnly;
+use deadpan_picture::{Opened, Reader, Set};
+use deadpan_seal::{Cursor, Error, ReadAt, Work};
+
+/// Restores what pictures carry. The pictures may have any names and any order, among other files
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan picture reveal report.pdf.png            with your own keys: report.pdf, with its time and mode",
+    "deadpan picture reveal -o results album          all that the pictures in a folder carry",
+    "deadpan picture reveal --raw -o - out.png        the bytes as they were hidden, to standard output",
+    "deadpan picture reveal --verify album            checks that everything is there, and writes nothing"
+))]
+pub struct RevealArgs {
+    #[command(flatten)]
+    how: OpenOptions,
+    /// Write the bytes as they were hidden, without opening what is sealed
+    #[arg(long)]
+    raw: bool,
+    /// Try a passphrase on pictures that show no data, and ask for it
+    #[arg(short, long)]
+    passphrase: bool,
+    /// The pictures, and folders with pictures
+    #[arg(value_name = "PICTURE", required = true)]
+    pictures: Vec<PathBuf>,
+}
+
+/// A validated `deadpan picture reveal`.
+pub struct Reveal(RevealArgs);
+
+impl RevealArgs {
+    pub fn plan(self) -> Result<Reveal, Failure> {
+        Ok(Reveal(self))
+    }
+}
+
+impl Plan for Reveal {
+    fn run(&self) -> Result<Exit, Failure> {
+        let args = &self.0;
+        let how = &args.how;
+        let mut identities = how.identities(Passphrases::new(&how.source))?;
+        let mut search = Search::among(&args.pictures, &mut identities, args.passphrase)?;
+        let sets = std::mem::take(&mut search.sets).into_sets();
+        search.damaged.iter().for_each(Failure::say);
+        let worst = search.damaged.iter().map(|failure| failure.exit).max().unwrap_or_default();
+        if sets.is_empty() {
+            return Err(search.nothing());
+        }
+        search.notes().iter().for_each(|note| crate::console::say(&format!("note: {note}")));
+        how.output.check_room(sets.len())?;
+        let to_stdout = !how.verify && (how.output.is_stdout() || how.range.is_some() && how.output.place().is_none());
+        if sets.len() > 1 && to_stdout {
+            return Err(Failure::usage(
+                "the pictures carry several sets of data, which cannot be told apart in one stream",
+                "name a folder with -o, or the pictures of one set",
+            ));
+        }
+        let mut report = Report::new("reveal", how.output.json, sets.len()).aside(to_stdout);
+        if how.verify {
+            report = report.talking();
+        }
+        let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
+        let job = OpenJob { args: how, claims: Claims::of(&sources), results: sets.len(), identities };
+        let mut job = RevealJob { raw: args.raw, job };
+        for set in sets {
+            let start = Instant::now();
+            let source = Source::File(set.pictures().next().map_or(PathBuf::new(), |(_, first)| first.path.clone()));
+            report.add(&source, start, &job.reveal(set));
+        }
+        Ok(report.exit().max(worst))
+    }
+}
+
+impl Search {
+    /// Returns the failure if nothing was found.
+    fn nothing(&self) -> Failure {
+        let (lost, lossy) = (names(&self.lost), names(&self.lossy));
+        let mut failure = match (self.lost.is_empty(), self.lossy.is_empty()) {
+            (false, _) => Failure::new(
+                Exit::Data,
+                format!("{lost}: written again with loss, or scaled, so the data are gone"),
+                "ask for the original files: send them as files, not as photos",
+            ),
+            (true, false) if self.foreign.is_empty() => Failure::new(
+                Exit::Data,
+                format!("{lossy}: compressed with loss, and no data survive that"),
+                "ask for the original PNG or WebP files: send them as files, not as photos",
+            ),
+            _ if self.foreign.is_empty() => {
+                Failure::new(Exit::Data, "there are no pictures with data", "name the pictures, or their folder")
+            }
+            _ => Failure::new(
+                Exit::Key,
+                format!("no data that your keys reveal in {}", names(&self.foreign)),
+                "name the key with -i, or try a passphrase with -p",
+            ),
+        };
+        if !self.foreign.is_empty() && !self.lossy.is_empty() {
+            failure.notes.push(format!("compressed with loss, which no data survive: {lossy}"));
+        }
+        failure
+    }
+
+    /// Returns notes on the pictures that were not used.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !self.lost.is_empty() {
+            notes.push(format!("written again with loss, or scaled, so their data are gone: {}", names(&self.lost)));
+        }
+        if !self.lossy.is_empty() {
+            notes.push(format!("compressed with loss, which no data survive: {}", names(&self.lossy)));
+        }
+        if !self.foreign.is_empty() {
+            notes.push(format!("no data that your keys reveal: {}", names(&self.foreign)));
+        }
+        notes
+    }
+}
+
+/// The most names in a message.
+const NAMES: usize = 5;
+
+fn names(paths: &[PathBuf]) -> String {
+    let mut names: Vec<_> = paths.iter().take(NAMES).map(shown).collect();
+    if paths.len() > NAMES {
+        names.push(format!("and {} more", paths.len() - NAMES));
+    }
+    names.join(", ")
+}
+
+struct RevealJob<'a> {
+    raw: bool,
+    job: OpenJob<'a>,
+}
+
+impl RevealJob<'_> {
+    fn reveal(&mut self, set: Set<Picture>) -> Result<Done, Failure> {
+        let first = set.pictures().next().map_or(PathBuf::new(), |(_, picture)| picture.path.clone());
+        let (name, stem) = (shown(&first), stem(&first, set.count() + set.spares()));
+        let mut notes = about(&set);
+        if !set.is_readable() {
+            return Err(Failure { notes, ..missing(&set, &name) });
+        }
+        let has_spares = set.spares_present() > 0;
+        let reader = self.reader(set, &name, &mut notes)?;
+        let mut result = self.restore(&name, &stem, &Pages(&reader));
+        // What is sealed is authentic, so the checksums are needed only to name what is damaged.
+        if result.as_ref().is_err_and(|failure| failure.exit == Exit::Data) {
+            let damaged = damage(&reader);
+            notes.extend(damaged.iter().map(|(_, path)| format!("{} is damaged", shown(path))));
+            if has_spares && !damaged.is_empty() {
+                let mut set = reader.into_set();
+                damaged.iter().for_each(|(index, _)| drop(set.reject(*index)));
+                if set.is_readable() {
+                    let reader = self.reader(set, &name, &mut notes)?;
+                    result = self.restore(&name, &stem, &Pages(&reader));
+                }
+            }
+        }
+        match result {
+            Ok(done) => {
+                notes.extend(done.notes);
+                Ok(Done { notes, ..done })
+            }
+            Err(mut failure) => {
+                failure.notes.extend(notes);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Opens a set. Spare pictures replace those that are missing.
+    fn reader(&self, set: Set<Picture>, name: &str, notes: &mut Vec<String>) -> Result<PictureReader, Failure> {
+        let lost = set.lost();
+        let reader = Reader::recovering(set, Picture::open as Open, || self.scratch().map_err(Failure::into_io))
+            .map_err(|error| failed(name, error))?;
+        for (_, picture) in reader.rejected() {
+            notes.push(format!("{} is damaged", shown(&picture.path)));
+        }
+        if lost > 0 {
+            let pictures = count(lost.into(), "picture was", "pictures were");
+            notes.push(format!("{pictures} missing, and made again from spare ones"));
+        }
+        Ok(reader)
+    }
+
+    /// Makes a file without a name where the output goes, for the parts of missing pictures.
+    fn scratch(&self) -> Result<File, Failure> {
+        let path = self.job.args.output.place().and_then(Place::path);
+        let folder = path.map_or(Path::new(""), |path| if path.is_dir() { path } else { folder_of(path) });
+        let partial = Partial::create(&folder.join("recovered"))?;
+        partial.file().try_clone().map_err(|error| Failure::path("write", folder, &error))
+    }
+
+    fn restore(&mut self, name: &str, stem: &[u8], pages: &Pages<'_>) -> Result<Done, Failure> {
+        let length = pages.0.length();
+        if !self.raw {
+            match Sealed::begun(Vec::new(), Cursor::new(pages, length)) {
+                Ok(sealed) => {
+                    let positions = (!sealed.armored).then_some((pages as &dyn ReadAt, length));
+                    let origin = Origin {
+                        name: name.to_owned(),
+                        source: &Source::Stdin,
+                        positions,
+                        length: Some(length),
+                        input: None,
+                        stem: Some(stem),
+                    };
+                    return self.job.restore(&origin, sealed);
+                }
+                Err(Error::NotSealed(_)) => {}
+                Err(error) => return Err(Failure::of(name, error)),
+            }
+        }
+        self.raw(name, stem, pages)
+    }
+
+    /// Writes the bytes as they were hidden.
+    fn raw(&self, name: &str, stem: &[u8], pages: &Pages<'_>) -> Result<Done, Failure> {
+        let how = self.job.args;
+        if how.verify {
+            check(pages.0, name)?;
+            let bytes = pages.0.length();
+            return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
+        }
+        let place = match how.range {
+            Some(_) if how.output.place().is_none() => Place::Stdout,
+            _ => how.output.file(|| sealed_name(stem).map(|name| Place::Sealed(name.into())))?,
+        };
+        self.job.claims.check(&place, &Source::Stdin)?;
+        let output = Output::open(&place, how.output.force, None)?;
+        let total = pages.0.length();
+        let (offset, length) = match how.range {
+            Some(range) => range.place(total).map_err(|error| Failure::of(name, error))?,
+            None => (0, total),
+        };
+        let progress = Progress::new(name, Some(length)).hidden_if(output.is_terminal());
+        let add = |bytes| progress.add(bytes);
+        let work = Work { progress: Some(&add), ..Work::default() };
+        let written = if output.is_positioned() && offset == 0 {
+            copy(pages, length, output.file(), &work).map(drop)
+        } else {
+            stream(pages, (offset, length), &output, &work)
+        };
+        written.map_err(|error| Failure::blame(error, name, &output.shown()))?;
+        drop(progress);
+        if how.range.is_none() {
+            check(pages.0, name)?;
+        }
+        let place = output.land(Attributes::usual(), how.output.sync)?;
+        self.job.claims.made(&place);
+        Ok(Done { output: Some(place), bytes: length, ..Done::default() })
+    }
+}
+
+fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, work: &Work<'_>) -> Result<(), Error> {
+    use std::io::{Seek, SeekFrom};
+    let mut input = Cursor::new(pages, offset + length);
+    input.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
+    let mut writer: Box<dyn Write> = match output.is_terminal() {
+        true => Box::new(TextOnly::new(output.file())),
+        false => Box::new(output.file()),
+    };
+    let mut buffer = vec![0; 1 << 18];
+    loop {
+        let read = input.read(&mut buffer).map_err(Error::Read)?;
+        if read == 0 {
+            return Ok(());
+        }
+        writer.write_all(&buffer[..read]).map_err(Error::Write)?;
+        work.progress.iter().for_each(|progress| progress(read as u64));
+    }
+}
+
+/// A set of pictures as one file.
+struct Pages<'a>(&'a PictureReader);
+
+impl ReadAt for Pages<'_> {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        self.0.read_at(buffer, position)
+    }
+}
+
+/// The reader of a set.
+type PictureReader = Reader<Picture, Open>;
+type Open = fn(&Picture) -> io::Result<Opened>;
+
+/// Returns the damaged pictures.
+fn damage(reader: &PictureReader) -> Vec<(u32, PathBuf)> {
+    let path = |index| reader.set().picture(index).map_or(PathBuf::new(), |(_, picture)| picture.path.clone());
+    reader.damaged().iter().map(|damage| (damage.index, path(damage.index))).collect()
+}
+
+/// Refuses parts that do not have their checksums.
+fn check(reader: &PictureReader, name: &str) -> Result<(), Failure> {
+    match reader.damaged().is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(Exit::Data, format!("{name}: the data are damaged"), ANOTHER)),
+    }
+}
+
+const ANOTHER: &str = "get another copy of the pictures that are named below";
+
+/// Returns notes on doubled pictures and on those that contradict each other.
+fn about(set: &Set<Picture>) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (_, copies) in set.doubled() {
+        let paths: Vec<_> = copies.iter().map(|picture| picture.path.clone()).collect();
+        notes.push(format!("the same picture several times: {}", names(&paths)));
+    }
+    for (_, picture) in set.conflicts() {
+        notes.push(format!("{} contradicts another picture of its set, and is not used", shown(&picture.path)));
+    }
+    notes
+}
+
+/// Returns the failure that pictures are missing.
+fn missing(set: &Set<Picture>, name: &str) -> Failure {
+    let all = set.count() + set.spares();
+    let ranges: Vec<_> = set.missing().map(|range| numbers(&range)).collect();
+    let spares = match set.spares() {
+        0 => String::new(),
+        spares => format!(", of which {} may be missing", count(spares.into(), "picture", "pictures")),
+    };
+    Failure::new(
+        Exit::Data,
+        format!("{name}: of its set of {all} pictures{spares}, these are missing: {}", ranges.join(", ")),
+        "name them too, or a folder with all of them",
+    )
+}
+
+/// Returns the numbers of pictures, counted from 1 as in their names.
+fn numbers(range: &Range<u32>) -> String {
+    match range.len() {
+        1 => format!("{}", range.start + 1),
+        _ => format!("{} to {}", range.start + 1, range.end),
+    }
+}
+
+/// Returns the name of a picture without number and ending.
+fn stem(path: &Path, pictures: u32) -> Vec<u8> {
+    let name = path.file_stem().unwrap_or_default().as_bytes();
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let bare = name[..name.len() - digits].strip_suffix(b"-").filter(|bare| digits >= 3 && !bare.is_empty());
+    bare.filter(|_| pictures > 1).unwrap_or(name).to_vec()
+}
