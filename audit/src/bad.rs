@@ -1,8 +1,8 @@
-//! Known leaks. An audit that lets one of them pass is broken.
+//! Known leaks. An audit that does not report each of them is broken.
 
 use core::slice::from_raw_parts;
 
-/// Stops at the first difference.
+/// A comparison that stops at the first difference.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.
@@ -23,7 +23,7 @@ pub unsafe extern "C" fn bad_memcmp__ppp(a: *const u8, b: *const u8, length: usi
     unsafe { from_raw_parts(a, length) == from_raw_parts(b, length) }
 }
 
-/// The cache shows which entry was read.
+/// A table lookup, which shows in the cache which entry was read.
 ///
 /// # Safety
 /// The pointer is valid.
@@ -33,25 +33,31 @@ pub unsafe extern "C" fn bad_table_index__ps(table: *const [u8; 256], index: u8)
     unsafe { (*table)[usize::from(index)] }
 }
 
-/// The time of a division depends on its operands on many CPUs.
+/// A division, whose time depends on its operands on many CPUs.
 #[unsafe(no_mangle)]
 pub extern "C" fn bad_division__ss(a: u64, b: u64) -> u64 {
     a / (b | 1)
 }
 
-/// The usual base64 decoder: a table of 256 entries.
+/// The usual base64 decoder, with a table of 256 entries.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn bad_base64_table__pppp(source: *const u8, length: usize, target: *mut u8, table: *const [u8; 256]) {
+pub unsafe extern "C" fn bad_base64_table__pppp(
+    source: *const u8,
+    length: usize,
+    target: *mut u8,
+    table: *const [u8; 256],
+) {
     for place in 0..length {
         // SAFETY: the caller's promise.
         unsafe { *target.add(place) = (*table)[usize::from(*source.add(place))] };
     }
 }
 
-/// The usual way to strip PKCS#7: a loop over as many bytes as the last one says, left at the first wrong one.
+/// The usual way to remove PKCS#7 padding: the last byte is the number of rounds, and the loop stops at the first wrong
+/// byte.
 ///
 /// # Safety
 /// The pointer is valid.
@@ -66,7 +72,7 @@ pub unsafe extern "C" fn bad_pkcs7__p(block: *const [u8; 16]) -> usize {
     16 - count
 }
 
-/// A mask that the compiler knows to be all ones or all zeros: at -O3 this comes back as a jump.
+/// A mask that the compiler knows to be all ones or all zeros. At -O3 the mask becomes a jump.
 ///
 /// # Safety
 /// The pointers are valid.
@@ -80,7 +86,7 @@ pub unsafe extern "C" fn bad3_naive_mask_assign__pps(target: *mut [u8; 32], sour
     }
 }
 
-/// A secret that was put away on the stack and taken out again is still a secret.
+/// A secret that was stored on the stack and loaded again, which is still a secret.
 ///
 /// # Safety
 /// The pointer is valid.

@@ -1,6 +1,7 @@
-//! `deadpan-base64`: every back end at any length, both alphabets, and what works on one symbol.
+//! `deadpan-base64`: every back end at any length, both alphabets, and the functions for one symbol.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
+
 use deadpan_base64::{Alphabet, hex::Case, imp};
 use deadpan_ct::CtZero;
 
@@ -52,15 +53,21 @@ macro_rules! hex {
         pub unsafe extern "C" fn $encode(source: *const u8, length: usize, target: *mut u8) {
             // SAFETY: the caller's promise.
             #[allow(unused_unsafe)]
-            unsafe { imp::hex::$module::encode(Case::Lower, from_raw_parts(source, length), from_raw_parts_mut(target, 2 * length)) }
+            unsafe {
+                let (source, target) = (from_raw_parts(source, length), from_raw_parts_mut(target, 2 * length));
+                imp::hex::$module::encode(Case::Lower, source, target)
+            }
         }
         /// # Safety
-        /// As above.
+        /// The pointers are valid for `length` bytes and twice as many digits, and the CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $decode(source: *const u8, length: usize, target: *mut u8) -> isize {
             // SAFETY: the caller's promise.
             #[allow(unused_unsafe)]
-            unsafe { imp::hex::$module::decode(from_raw_parts(source, 2 * length), from_raw_parts_mut(target, length)).ct_is_zero().mask() }
+            unsafe {
+                let (source, target) = (from_raw_parts(source, 2 * length), from_raw_parts_mut(target, length));
+                imp::hex::$module::decode(source, target).ct_is_zero().mask()
+            }
         }
     )* };
 }
@@ -82,7 +89,7 @@ pub extern "C" fn ok_decode_symbol__s(byte: u8) -> u64 {
     kinds.into_iter().fold(u64::from(symbol.value().unwrap_or(0)), |bits, kind| bits << 1 | u64::from(kind.bit()))
 }
 
-/// Where white space stands is declassified on purpose; nothing else may show.
+/// The positions of white space are declassified on purpose. Nothing else may leak.
 ///
 /// # Safety
 /// The pointers are valid for `length` bytes.

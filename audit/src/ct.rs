@@ -1,11 +1,15 @@
-//! `deadpan-ct`: every operation, and the patterns that compilers are known to turn into jumps.
+//! `deadpan-ct`: every operation, and patterns that compilers are known to turn into jumps.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
+
 use deadpan_ct::cpu::Level;
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtSign, CtZero, Wipe, imp, lookup};
 
 macro_rules! integers {
-    ($($int:ident $signed:ident: $eq:ident $ne:ident $lt:ident $ge:ident $zero:ident $negative:ident $slt:ident $select:ident $swap:ident;)*) => { $(
+    ($(
+        $int:ident $signed:ident:
+        $eq:ident $ne:ident $lt:ident $ge:ident $zero:ident $negative:ident $slt:ident $select:ident $swap:ident;
+    )*) => { $(
         #[unsafe(no_mangle)]
         pub extern "C" fn $eq(a: $int, b: $int) -> u8 { a.ct_eq(&b).bit() }
         #[unsafe(no_mangle)]
@@ -17,10 +21,12 @@ macro_rules! integers {
         #[unsafe(no_mangle)]
         pub extern "C" fn $zero(a: $int, b: $int) -> isize { (a.ct_is_zero() | b.ct_is_nonzero()).mask() }
         #[unsafe(no_mangle)]
-        pub extern "C" fn $negative(a: $signed, b: $signed) -> isize { (a.ct_is_negative() | !b.ct_is_negative()).mask() }
+        pub extern "C" fn $negative(a: $signed, b: $signed) -> isize {
+            (a.ct_is_negative() | !b.ct_is_negative()).mask()
+        }
         #[unsafe(no_mangle)]
         pub extern "C" fn $slt(a: $signed, b: $signed) -> isize { (a.ct_lt(&b) | b.ct_le(&a)).mask() }
-        /// Compare, then select with the result: the pattern that becomes a jump most often.
+        /// A comparison, then a selection by its result: the pattern that most often becomes a jump.
         #[unsafe(no_mangle)]
         pub extern "C" fn $select(a: $int, b: $int) -> $int { a.ct_lt(&b).select(a.wrapping_mul(3), b.wrapping_add(1)) }
         /// # Safety
@@ -35,12 +41,24 @@ macro_rules! integers {
 }
 
 integers! {
-    u8 i8: ok_eq_u8__ss ok_ne_u8__ss ok_lt_u8__ss ok_ge_u8__ss ok_zero_u8__ss ok_negative_i8__ss ok_lt_i8__ss ok_select_u8__ss ok_swap_u8__pps;
-    u16 i16: ok_eq_u16__ss ok_ne_u16__ss ok_lt_u16__ss ok_ge_u16__ss ok_zero_u16__ss ok_negative_i16__ss ok_lt_i16__ss ok_select_u16__ss ok_swap_u16__pps;
-    u32 i32: ok_eq_u32__ss ok_ne_u32__ss ok_lt_u32__ss ok_ge_u32__ss ok_zero_u32__ss ok_negative_i32__ss ok_lt_i32__ss ok_select_u32__ss ok_swap_u32__pps;
-    u64 i64: ok_eq_u64__ss ok_ne_u64__ss ok_lt_u64__ss ok_ge_u64__ss ok_zero_u64__ss ok_negative_i64__ss ok_lt_i64__ss ok_select_u64__ss ok_swap_u64__pps;
-    u128 i128: ok_eq_u128__ssss ok_ne_u128__ssss ok_lt_u128__ssss ok_ge_u128__ssss ok_zero_u128__ssss ok_negative_i128__ssss ok_lt_i128__ssss ok_select_u128__ssss ok_swap_u128__pps;
-    usize isize: ok_eq_usize__ss ok_ne_usize__ss ok_lt_usize__ss ok_ge_usize__ss ok_zero_usize__ss ok_negative_isize__ss ok_lt_isize__ss ok_select_usize__ss ok_swap_usize__pps;
+    u8 i8:
+        ok_eq_u8__ss ok_ne_u8__ss ok_lt_u8__ss ok_ge_u8__ss ok_zero_u8__ss
+        ok_negative_i8__ss ok_lt_i8__ss ok_select_u8__ss ok_swap_u8__pps;
+    u16 i16:
+        ok_eq_u16__ss ok_ne_u16__ss ok_lt_u16__ss ok_ge_u16__ss ok_zero_u16__ss
+        ok_negative_i16__ss ok_lt_i16__ss ok_select_u16__ss ok_swap_u16__pps;
+    u32 i32:
+        ok_eq_u32__ss ok_ne_u32__ss ok_lt_u32__ss ok_ge_u32__ss ok_zero_u32__ss
+        ok_negative_i32__ss ok_lt_i32__ss ok_select_u32__ss ok_swap_u32__pps;
+    u64 i64:
+        ok_eq_u64__ss ok_ne_u64__ss ok_lt_u64__ss ok_ge_u64__ss ok_zero_u64__ss
+        ok_negative_i64__ss ok_lt_i64__ss ok_select_u64__ss ok_swap_u64__pps;
+    u128 i128:
+        ok_eq_u128__ssss ok_ne_u128__ssss ok_lt_u128__ssss ok_ge_u128__ssss ok_zero_u128__ssss
+        ok_negative_i128__ssss ok_lt_i128__ssss ok_select_u128__ssss ok_swap_u128__pps;
+    usize isize:
+        ok_eq_usize__ss ok_ne_usize__ss ok_lt_usize__ss ok_ge_usize__ss ok_zero_usize__ss
+        ok_negative_isize__ss ok_lt_isize__ss ok_select_usize__ss ok_swap_usize__pps;
 }
 
 #[unsafe(no_mangle)]
@@ -49,7 +67,7 @@ pub extern "C" fn ok_choice_algebra__sss(a: u8, b: u8, c: u8) -> u8 {
     a.select((b & !c) ^ a, b | c).bit()
 }
 
-/// The one that came back as a jump: 32 bytes, copied or not.
+/// A conditional copy of 32 bytes, which has become a jump in the past.
 ///
 /// # Safety
 /// Both pointers are valid.
@@ -85,7 +103,7 @@ pub unsafe extern "C" fn ok_lookup_rows__psp(table: *const [[u64; 8]; 16], index
     unsafe { *row = lookup(&*table, index).unwrap_or([0; 8]) };
 }
 
-/// Choosing between two references must read both, not follow one.
+/// A selection between two references, which must read both values.
 ///
 /// # Safety
 /// Both pointers are valid.
@@ -96,7 +114,7 @@ pub unsafe extern "C" fn ok_choose_between_references__pps(a: *const u64, b: *co
     Choice::from_bit(bit).select(*a, *b)
 }
 
-/// A jump that tests the same condition elsewhere must not be threaded into the selection.
+/// A second jump on the same condition, which the compiler must not merge with the selection.
 #[unsafe(no_mangle)]
 pub extern "C" fn ok_select_chain__sss(a: u64, b: u64, c: u64) -> u64 {
     let less = a.ct_lt(&b);
@@ -134,7 +152,7 @@ macro_rules! backends {
             unsafe { imp::$module::equal(from_raw_parts(a, length), from_raw_parts(b, length)).cast_signed() }
         }
         /// # Safety
-        /// As above.
+        /// The pointers are valid for `length` bytes, and the CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $zero(a: *const u8, length: usize) -> isize {
             // SAFETY: the caller's promise.
@@ -142,7 +160,7 @@ macro_rules! backends {
             unsafe { imp::$module::zero(from_raw_parts(a, length)).cast_signed() }
         }
         /// # Safety
-        /// As above.
+        /// The pointers are valid for `length` bytes, and the CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $assign(a: *mut u8, b: *const u8, length: usize, bit: u8) {
             let mask = Choice::from_bit(bit).mask() as u64;
@@ -151,7 +169,7 @@ macro_rules! backends {
             unsafe { imp::$module::assign(from_raw_parts_mut(a, length), from_raw_parts(b, length), mask) }
         }
         /// # Safety
-        /// As above.
+        /// The pointers are valid for `length` bytes, and the CPU has the back end.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $swap(a: *mut u8, b: *mut u8, length: usize, bit: u8) {
             let mask = Choice::from_bit(bit).mask() as u64;

@@ -1,16 +1,18 @@
-//! `deadpan-pad`: every back end, with the scheme a constant, for blocks of 16 and for blocks of any size.
+//! `deadpan-pad`: every back end, with a constant scheme, for blocks of 16 bytes and for blocks of any size.
 //!
-//! How much of a block is data is secret, except where `pad` gets it as the length of a slice and reads it byte by byte.
+//! The number of data bytes in a block is secret, except where `pad` gets it as the length of a slice and reads the
+//! slice byte by byte.
 
 use core::slice::{from_raw_parts, from_raw_parts_mut};
+
 use deadpan_pad::imp::{self, NO_NOISE, Noise, Row, Value};
 use deadpan_pad::{Padding, Scheme};
 
-/// The block size that has its own kernels.
+/// The block size with kernels of its own.
 const COMMON: u8 = 16;
 
-/// For each scheme of a back end: padding, in place and from a slice, for blocks of 16 (`_16`) and of any size (`_n`). `$letter` is what
-/// the length of that slice is.
+/// For each scheme of a back end: padding, in place and from a slice, for blocks of 16 (`_16`) and of any size (`_n`).
+/// `$letter` says whether the length of that slice is secret or public.
 macro_rules! pad {
     ($backend:ident, length $letter:literal: $($scheme:ident)*) => { $(
         const _: () = {
@@ -18,16 +20,29 @@ macro_rules! pad {
 
             /// # Safety
             /// The pointers are valid, for `length` bytes, fewer than 16, and for 16; and the CPU has the back end.
-            #[unsafe(export_name = concat!("ok_pad_16_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "pss"))]
-            unsafe extern "C" fn common(data: *const u8, length: usize, block: *mut [u8; COMMON as usize], drawn: u8, empty: u8) {
+            #[unsafe(export_name = concat!(
+                "ok_pad_16_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "pss"
+            ))]
+            unsafe extern "C" fn common(
+                data: *const u8,
+                length: usize,
+                block: *mut [u8; COMMON as usize],
+                drawn: u8,
+                empty: u8,
+            ) {
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
-                unsafe { imp::$backend::pad(&ROW, value(&ROW, drawn, empty), from_raw_parts(data, length), &mut *block) }
+                unsafe {
+                    imp::$backend::pad(&ROW, value(&ROW, drawn, empty), from_raw_parts(data, length), &mut *block)
+                }
             }
 
             /// # Safety
-            /// As above; the block is valid for `size` bytes, at least one and more than `length`.
-            #[unsafe(export_name = concat!("ok_pad_n_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "ppss"))]
+            /// The pointers are valid for `length` bytes, and for `size` bytes, at least one and more than `length`.
+            /// The CPU has the back end.
+            #[unsafe(export_name = concat!(
+                "ok_pad_n_", stringify!($scheme), "_", stringify!($backend), "__p", $letter, "ppss"
+            ))]
             unsafe extern "C" fn any(data: *const u8, length: usize, block: *mut u8, size: u8, drawn: u8, empty: u8) {
                 let row = Row::of(Scheme::$scheme, size);
                 // SAFETY: the caller's promise.
@@ -40,17 +55,38 @@ macro_rules! pad {
 
             /// # Safety
             /// The pointers are valid, `kept` is less than 16, and the CPU has the back end.
-            #[unsafe(export_name = concat!("ok_pad_in_place_16_", stringify!($scheme), "_", stringify!($backend), "__pspss"))]
-            unsafe extern "C" fn common_in_place(block: *mut [u8; COMMON as usize], kept: usize, noise: *const Noise, drawn: u8, empty: u8) {
+            #[unsafe(export_name = concat!(
+                "ok_pad_in_place_16_", stringify!($scheme), "_", stringify!($backend), "__pspss"
+            ))]
+            unsafe extern "C" fn common_in_place(
+                block: *mut [u8; COMMON as usize],
+                kept: usize,
+                noise: *const Noise,
+                drawn: u8,
+                empty: u8,
+            ) {
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
-                unsafe { imp::$backend::pad_in_place(&ROW, value(&ROW, drawn, empty), &mut *block, kept, noise_for(&ROW, noise)) }
+                unsafe {
+                    let (block, noise) = (&mut *block, noise_for(&ROW, noise));
+                    imp::$backend::pad_in_place(&ROW, value(&ROW, drawn, empty), block, kept, noise)
+                }
             }
 
             /// # Safety
-            /// As above; the block is valid for `size` bytes, at least one and more than `kept`.
-            #[unsafe(export_name = concat!("ok_pad_in_place_n_", stringify!($scheme), "_", stringify!($backend), "__ppspss"))]
-            unsafe extern "C" fn any_in_place(block: *mut u8, size: u8, kept: usize, noise: *const Noise, drawn: u8, empty: u8) {
+            /// The pointers are valid, the block for `size` bytes, at least one and more than `kept`. The CPU has the
+            /// back end.
+            #[unsafe(export_name = concat!(
+                "ok_pad_in_place_n_", stringify!($scheme), "_", stringify!($backend), "__ppspss"
+            ))]
+            unsafe extern "C" fn any_in_place(
+                block: *mut u8,
+                size: u8,
+                kept: usize,
+                noise: *const Noise,
+                drawn: u8,
+                empty: u8,
+            ) {
                 let row = Row::of(Scheme::$scheme, size);
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
@@ -63,10 +99,11 @@ macro_rules! pad {
     )* };
 }
 
-/// What `Padding` passes on: the row's own value, or a drawn one.
+/// The start value that `Padding` passes on: that of the row, or a random one.
 #[inline(always)]
 fn value(row: &Row, drawn: u8, empty: u8) -> Value {
-    // The one scheme whose check derives the bytes from the last one, and whose row says nothing about them.
+    // Only `ArbitraryTail` draws its start value: its check derives the padding bytes from the last one, and its row
+    // has no start value.
     let draws = row.follows != 0 && row.value.data == 0;
     if draws { Value { data: drawn, empty } } else { row.value }
 }
@@ -79,7 +116,8 @@ unsafe fn noise_for<'a>(row: &Row, noise: *const Noise) -> &'a Noise {
     if row.noisy == 0 { &NO_NOISE } else { unsafe { &*noise } }
 }
 
-// A constant fill, a count, noise, counting up, a mark, a drawn byte, a complement.
+// In order, the schemes fill with zeros, a count, zeros and a count, noise and a count, a sequence, a mark, a drawn
+// byte, and a complement.
 pad!(portable, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(sse2, length "p": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 pad!(avx512, length "s": Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
@@ -100,7 +138,7 @@ macro_rules! unpad {
             }
 
             /// # Safety
-            /// As above; the block is valid for `size` bytes, at least one.
+            /// The pointer is valid for `size` bytes, at least one, and the CPU has the back end.
             #[unsafe(export_name = concat!("ok_unpad_n_", stringify!($scheme), "_", stringify!($backend), "__pp"))]
             unsafe extern "C" fn any(block: *const u8, size: u8) -> usize {
                 let row = Row::of(Scheme::$scheme, size);
@@ -117,7 +155,7 @@ unpad!(portable: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotL
 unpad!(sse2: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 unpad!(avx512: Zero Pkcs7 AnsiX923 Iso10126 Rfc4303 Iso7816 ArbitraryTail NotLast);
 
-/// The public function, with its choice of back end.
+/// The public function, which chooses the back end.
 ///
 /// # Safety
 /// The pointer is valid for `length` bytes.

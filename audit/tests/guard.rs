@@ -1,31 +1,34 @@
-//! Guard pages: every one-shot function of the three crates with its buffers flush against pages that cannot be touched. An access outside
-//! kills the test, a wrong result fails it.
+//! Guard pages: every one-shot function of the three crates runs with its buffers right next to inaccessible pages. An
+//! access outside a buffer ends the test by a signal, and a wrong result fails it.
 //!
-//! It runs at the level of this CPU, or at the one that `DEADPAN_CPU` names if the crates were built with `--cfg deadpan_test`.
+//! The test runs at the level of this CPU, or at the level that `DEADPAN_CPU` names if the crates were built with
+//! `--cfg deadpan_test`.
+
+use std::io::Write;
+
+use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
 
 use deadpan_base64::hex::{self, Case};
 use deadpan_base64::stream::{Decoder, Encoder};
 use deadpan_base64::{Alphabet, Base64, Padding as Equals, pem};
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtZero, Wipe, declassify, lookup};
 use deadpan_pad::{Padding, Random, RandomError, Scheme};
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
-use std::io::Write;
 
 #[path = "../src/taint/plain.rs"]
 mod plain;
 #[path = "../../crates/pad/tests/reference/mod.rs"]
 mod reference;
 
-/// A multiple of every usual size of a page.
+/// A multiple of every usual page size.
 const GUARD: usize = 1 << 16;
 const ROOM: usize = 1 << 16;
 
-/// Memory between two guards.
+/// Memory between two guard pages.
 struct Pages {
     mapping: *mut u8,
 }
 
-/// Which guard a buffer touches.
+/// The guard that a buffer is next to.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     Start,
@@ -35,15 +38,19 @@ enum Side {
 impl Pages {
     #[allow(unsafe_code)]
     fn new() -> Self {
-        // SAFETY: a new mapping, at a place that the system chooses.
-        let mapping = unsafe { mmap_anonymous(core::ptr::null_mut(), GUARD + ROOM + GUARD, ProtFlags::empty(), MapFlags::PRIVATE) };
+        // SAFETY: this makes a new mapping at an address that the system chooses.
+        let mapping = unsafe {
+            mmap_anonymous(core::ptr::null_mut(), GUARD + ROOM + GUARD, ProtFlags::empty(), MapFlags::PRIVATE)
+        };
         let mapping = mapping.expect("no memory");
-        // SAFETY: the pages behind the first guard, of the mapping that was just made and that nobody else knows.
-        unsafe { mprotect(mapping.byte_add(GUARD), ROOM, MprotectFlags::READ | MprotectFlags::WRITE) }.expect("no access");
+        // SAFETY: the pages after the first guard belong to the mapping that was just made, to which there is no other
+        // pointer.
+        unsafe { mprotect(mapping.byte_add(GUARD), ROOM, MprotectFlags::READ | MprotectFlags::WRITE) }
+            .expect("no access");
         Self { mapping: mapping.cast() }
     }
 
-    /// A copy of `items` against a guard.
+    /// Returns a copy of `items` next to a guard.
     #[allow(unsafe_code)]
     fn put<T: Copy>(&mut self, side: Side, items: &[T]) -> &mut [T] {
         let size = size_of_val(items);
@@ -52,8 +59,8 @@ impl Pages {
             Side::Start => GUARD,
             Side::End => GUARD + ROOM - size,
         };
-        // SAFETY: `size` bytes inside the pages that may be touched, at a multiple of the alignment from either end of whole pages; they
-        // are written with valid values first, and the borrow of `self` keeps them for this slice alone.
+        // SAFETY: the `size` bytes lie inside the accessible pages, at a multiple of the alignment from an end of whole
+        // pages. They are first written with valid values, and the borrow of `self` keeps them for this slice alone.
         unsafe {
             let start = self.mapping.add(offset).cast::<T>();
             start.copy_from_nonoverlapping(items.as_ptr(), items.len());
@@ -65,7 +72,7 @@ impl Pages {
 impl Drop for Pages {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
-        // SAFETY: all of our own mapping, and no slice of it outlives the borrow of `self`.
+        // SAFETY: this unmaps the whole of our own mapping, and no slice of it outlives the borrow of `self`.
         let _ = unsafe { munmap(self.mapping.cast(), GUARD + ROOM + GUARD) };
     }
 }
@@ -74,12 +81,14 @@ fn lengths() -> impl Iterator<Item = usize> {
     (0..=300).chain(1000..1100).chain(4095..=4097)
 }
 
-/// Each length, with input and output against either guard.
+/// Runs `check` for each length, with input and output next to either guard.
 fn each(mut run: impl FnMut(usize, [Side; 2])) {
-    // Not through the test's own output, which is shown for failures only.
+    // This line bypasses the test harness, which shows output for failures only.
     let _ = writeln!(std::io::stderr(), "level {}", deadpan_ct::cpu::level().name());
     for length in lengths() {
-        for sides in [[Side::Start, Side::Start], [Side::Start, Side::End], [Side::End, Side::Start], [Side::End, Side::End]] {
+        for sides in
+            [[Side::Start, Side::Start], [Side::Start, Side::End], [Side::End, Side::Start], [Side::End, Side::End]]
+        {
             run(length, sides);
         }
     }
@@ -141,7 +150,14 @@ fn base64() {
                 let text = plain::base64(alphabet, padding != Equals::Forbidden, &plain);
                 encoding(&mut input, &mut output, sides, codec, &plain, &text);
                 decoding(&mut input, &mut output, sides, codec, &text, &plain);
-                decoding(&mut input, &mut output, sides, codec.skipping_white_space(), &plain::spaced(&text, 19), &plain);
+                decoding(
+                    &mut input,
+                    &mut output,
+                    sides,
+                    codec.skipping_white_space(),
+                    &plain::spaced(&text, 19),
+                    &plain,
+                );
             }
         }
     });
@@ -213,14 +229,14 @@ fn hexadecimal() {
 }
 
 #[test]
-fn armour() {
+fn armor() {
     let mut input = Pages::new();
     each(|length, [side, _]| {
         let plain = bytes(length, 5);
         let text = pem::encode("SECRET", input.put(side, &plain)).expect("a label");
         for ends in ["\n", "\r\n"] {
             let text = text.replace('\n', ends);
-            // With the last line end and without.
+            // The text is tried with and without its last line end.
             for text in [&text, text.trim_end()] {
                 let source = input.put(side, text.as_bytes());
                 assert_eq!(*pem::decode(source).expect("valid").contents, plain);
@@ -248,7 +264,7 @@ fn padding() {
     each(|length, sides| {
         let mut data = bytes(length, 6);
         if let Some(last) = data.last_mut() {
-            // Or padding with zeros would be refused.
+            // Data that end in zero would be refused by zero padding.
             *last |= 1;
         }
         for scheme in Scheme::ALL {
@@ -263,13 +279,16 @@ fn padding() {
 fn round_trip(input: &mut Pages, output: &mut Pages, sides: [Side; 2], padding: Padding, data: &[u8]) {
     let (length, block) = (data.len(), usize::from(padding.block()));
     let whole = padding.padded_len(length).expect("a length");
-    let check = |padded: &[u8]| assert!(reference::is_padded(padding.scheme(), block, data, padded), "{padding:?} {length} {sides:?}");
+    let check = |padded: &[u8]| {
+        assert!(reference::is_padded(padding.scheme(), block, data, padded), "{padding:?} {length} {sides:?}")
+    };
     let source = input.put(sides[0], data);
     check(padding.pad_into(source, output.put(sides[1], &vec![0; whole])).expect("room"));
     check(padding.pad_into_with(source, output.put(sides[1], &vec![0; whole]), &mut Count(1)).expect("room"));
     let (full, last) = padding.pad_last_block(source, output.put(sides[1], &vec![0; block])).expect("room");
     check(&[full, last].concat());
-    let (full, last) = padding.pad_last_block_with(source, output.put(sides[1], &vec![0; block]), &mut Count(2)).expect("room");
+    let (full, last) =
+        padding.pad_last_block_with(source, output.put(sides[1], &vec![0; block]), &mut Count(2)).expect("room");
     check(&[full, last].concat());
     let unpadded = [data, &vec![0; whole - length]].concat();
     check(padding.pad_in_place(output.put(sides[1], &unpadded), length).expect("room"));

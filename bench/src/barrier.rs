@@ -1,19 +1,19 @@
-//! The wall between the measured call and the loop around it: the only `unsafe` of the benchmark.
+//! Barriers between the measured call and the loop around it. Only this module of the benchmark has `unsafe` code.
 //!
-//! Each barrier is an empty assembly statement. A value that passes through is unknown to the compiler afterwards, so no call can be
-//! folded, hoisted or vectorised together with its neighbours; a value that is sunk has to be computed. They cost no instruction, unlike
-//! `black_box`, whose store and load would be most of what a half-nanosecond comparison costs.
+//! Each barrier is an empty assembly statement. The compiler knows nothing about a hidden value, so that it cannot
+//! fold, hoist or vectorize calls together. A value that is sunk has to be computed. Barriers cost no instruction.
+//! `black_box` costs a store and a load, which take longer than a comparison of half a nanosecond.
 
 use core::arch::asm;
 
-/// What fits in registers and can be hidden there.
+/// Values that fit in registers and can be hidden there.
 pub trait Register: Copy + Default + PartialEq {
-    /// The same value, about which the compiler knows nothing.
+    /// Returns the value, about which the compiler then knows nothing.
     #[must_use]
     fn hide(self) -> Self;
     /// Computes the value and drops it.
     fn sink(self);
-    /// The low bits of a random number.
+    /// Makes a value from the low bits of a random number.
     #[must_use]
     fn cut(random: u128) -> Self;
 }
@@ -23,7 +23,8 @@ macro_rules! register {
         impl Register for $int {
             #[inline(always)]
             fn hide(mut self) -> Self {
-                // SAFETY: the statement is empty; it keeps its one register, and touches neither memory, stack nor flags.
+                // SAFETY: the statement is empty; it keeps its one register, and touches neither memory, stack nor
+                // flags.
                 unsafe { asm!($template, inout($class) self, options(nomem, nostack, preserves_flags)) };
                 self
             }
@@ -100,20 +101,20 @@ impl<T: Register> Register for (T, T) {
     }
 }
 
-/// The same slice; address, length and contents are unknown to the compiler afterwards.
+/// Returns the slice. The compiler then knows nothing about its address, length and contents.
 #[inline(always)]
 #[must_use]
 pub fn hide_bytes(slice: &[u8]) -> &[u8] {
     let (mut address, mut length) = (slice.as_ptr(), slice.len());
-    // SAFETY: the statement is empty and returns both registers as they came, so they still describe `slice`. Memory is not excluded:
-    // the compiler must assume that the bytes have changed, and they have not.
+    // SAFETY: the statement is empty and returns both registers as they came, so they still describe `slice`. Memory is
+    // not excluded: the compiler must assume that the bytes have changed, and they have not.
     unsafe {
         asm!("/* {0} {1} */", inout(reg) address, inout(reg) length, options(nostack, preserves_flags));
         core::slice::from_raw_parts(address, length)
     }
 }
 
-/// As [`hide_bytes`], to be written.
+/// Returns the mutable slice. The compiler then knows nothing about its address, length and contents.
 #[inline(always)]
 #[must_use]
 pub fn hide_bytes_mut(slice: &mut [u8]) -> &mut [u8] {
@@ -125,7 +126,7 @@ pub fn hide_bytes_mut(slice: &mut [u8]) -> &mut [u8] {
     }
 }
 
-/// The same reference; address and contents are unknown to the compiler afterwards.
+/// Returns the reference. The compiler then knows nothing about its address and contents.
 #[inline(always)]
 #[must_use]
 pub fn hide_ref<T>(value: &T) -> &T {
@@ -137,7 +138,7 @@ pub fn hide_ref<T>(value: &T) -> &T {
     }
 }
 
-/// As [`hide_ref`], to be written.
+/// Returns the mutable reference. The compiler then knows nothing about its address and contents.
 #[inline(always)]
 #[must_use]
 pub fn hide_mut<T>(value: &mut T) -> &mut T {
@@ -149,7 +150,7 @@ pub fn hide_mut<T>(value: &mut T) -> &mut T {
     }
 }
 
-/// Has the value written to memory, as if somebody read it there.
+/// Makes the compiler write the value to memory.
 #[inline(always)]
 pub fn sink_ref<T: ?Sized>(value: &T) {
     let address = core::ptr::from_ref(value).cast::<u8>();
@@ -157,9 +158,9 @@ pub fn sink_ref<T: ?Sized>(value: &T) {
     unsafe { asm!("/* {0} */", in(reg) address, options(nostack, preserves_flags)) };
 }
 
-/// Moves the code behind it by `PLACE` times 16 bytes, and keeps the compiler from merging it with its copies.
+/// Moves the code after it by `PLACE` times 16 bytes, and keeps the compiler from merging it with its copies.
 #[inline(always)]
 pub fn shift<const PLACE: usize>() {
-    // SAFETY: no-operations, which do nothing.
+    // SAFETY: the instructions are no-operations.
     unsafe { asm!(".nops {0}", const PLACE * 16 + 1, options(nomem, nostack, preserves_flags)) };
 }

@@ -1,11 +1,21 @@
-//! `deadpan-base64` beside base64-turbo, base64-simd, base64, base64ct and simdutf: the standard alphabet with `=`, into buffers that exist.
+//! `deadpan-base64` beside base64-turbo, base64-simd, base64, base64ct and simdutf: the standard alphabet with `=`,
+//! into existing buffers.
 //!
-//! Everybody reads one input and writes one output. Both move before each round to another multiple of 16 bytes in a page, where an
-//! allocator might have put them, so that nobody is lucky with an address. Sizes are those of the binary data; `memcpy` of that many is the yardstick.
+//! All contestants read the same input and write the same output. Before each round, both move to another multiple of
+//! 16 bytes in a page, so that no contestant profits from a favorable address. Sizes are those of the binary data. For
+//! comparison, a `memcpy` of that size is measured.
 
 #[cfg(feature = "simdutf")]
 #[allow(unsafe_code)]
 mod barrier;
+
+use std::cell::RefCell;
+
+use ::base64::Engine;
+use ::base64::engine::general_purpose::PAD;
+use ::base64::engine::simd::Simd;
+use base64_simd::AsOut;
+use base64ct::Encoding;
 
 use crate::barrier::{Register, hide_bytes, hide_bytes_mut};
 use crate::bench::Bench;
@@ -13,21 +23,22 @@ use crate::movable::Movable;
 use crate::race::Race;
 use crate::race::Role::{self, ConstantTime, NoPromise, Ours, Yardstick};
 use crate::random::Random;
-use ::base64::Engine;
-use ::base64::engine::general_purpose::PAD;
-use ::base64::engine::simd::Simd;
-use base64_simd::AsOut;
-use base64ct::Encoding;
-use std::cell::RefCell;
 
-/// The sizes, and how they are called.
-const SIZES: [(usize, &str); 7] =
-    [(16, "16 B"), (64, "64 B"), (256, "256 B"), (1 << 10, "1 KiB"), (16 << 10, "16 KiB"), (1 << 20, "1 MiB"), (64 << 20, "64 MiB")];
+/// The sizes and their names.
+const SIZES: [(usize, &str); 7] = [
+    (16, "16 B"),
+    (64, "64 B"),
+    (256, "256 B"),
+    (1 << 10, "1 KiB"),
+    (16 << 10, "16 KiB"),
+    (1 << 20, "1 MiB"),
+    (64 << 20, "64 MiB"),
+];
 
-/// From here on a round takes most of a second: not with `--quick`.
+/// From this size on, a round takes most of a second, and `--quick` leaves the size out.
 const SLOW: usize = 64 << 20;
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     if cfg!(not(feature = "simdutf")) {
         bench.report.line("simdutf: skipped (no C++ compiler)");
@@ -39,7 +50,7 @@ pub fn run(bench: &mut Bench<'_>) {
     }
 }
 
-/// Encoding and decoding at 16 KiB, where the levels of the CPU are compared.
+/// Measures encoding and decoding of 16 KiB, the size for which the levels of the CPU are compared.
 pub fn middle(bench: &mut Bench<'_>) {
     cells(bench, 16 << 10, "16 KiB");
 }
@@ -69,27 +80,45 @@ fn cells(bench: &mut Bench<'_>, size: usize, name: &str) {
 
 fn encoders<'a>(race: &mut Race<'a>, buffers: &'a Buffers) {
     let crate_base64 = Simd::standard(PAD);
-    buffers.encode(race, ("deadpan", Ours), |input, output| deadpan_base64::STANDARD.encode_into(input, output).map_or(0, str::len));
-    buffers.encode(race, ("base64-turbo", NoPromise), |input, output| base64_turbo::STANDARD.encode_slice(input, output).unwrap_or(0));
-    buffers.encode(race, ("base64-simd", NoPromise), |input, output| base64_simd::STANDARD.encode(input, output.as_out()).len());
-    buffers.encode(race, ("base64", NoPromise), move |input, output| crate_base64.encode_slice(input, output).unwrap_or(0));
+    buffers.encode(race, ("deadpan", Ours), |input, output| {
+        deadpan_base64::STANDARD.encode_into(input, output).map_or(0, str::len)
+    });
+    buffers.encode(race, ("base64-turbo", NoPromise), |input, output| {
+        base64_turbo::STANDARD.encode_slice(input, output).unwrap_or(0)
+    });
+    buffers.encode(race, ("base64-simd", NoPromise), |input, output| {
+        base64_simd::STANDARD.encode(input, output.as_out()).len()
+    });
+    buffers.encode(race, ("base64", NoPromise), move |input, output| {
+        crate_base64.encode_slice(input, output).unwrap_or(0)
+    });
     #[cfg(feature = "simdutf")]
     buffers.encode(race, ("simdutf", NoPromise), barrier::encode);
-    buffers.encode(race, ("base64ct", ConstantTime), |input, output| base64ct::Base64::encode(input, output).map_or(0, str::len));
+    buffers.encode(race, ("base64ct", ConstantTime), |input, output| {
+        base64ct::Base64::encode(input, output).map_or(0, str::len)
+    });
     buffers.copy(race);
 }
 
 fn decoders<'a>(race: &mut Race<'a>, buffers: &'a Buffers) {
     let crate_base64 = Simd::standard(PAD);
-    buffers.decode(race, ("deadpan", Ours), |input, output| deadpan_base64::STANDARD.decode_into(input, output).map_or(0, |out| out.len()));
-    buffers.decode(race, ("base64-turbo", NoPromise), |input, output| base64_turbo::STANDARD.decode_slice(input, output).unwrap_or(0));
+    buffers.decode(race, ("deadpan", Ours), |input, output| {
+        deadpan_base64::STANDARD.decode_into(input, output).map_or(0, |out| out.len())
+    });
+    buffers.decode(race, ("base64-turbo", NoPromise), |input, output| {
+        base64_turbo::STANDARD.decode_slice(input, output).unwrap_or(0)
+    });
     buffers.decode(race, ("base64-simd", NoPromise), |input, output| {
         base64_simd::STANDARD.decode(input, output.as_out()).map_or(0, |out| out.len())
     });
-    buffers.decode(race, ("base64", NoPromise), move |input, output| crate_base64.decode_slice(input, output).unwrap_or(0));
+    buffers.decode(race, ("base64", NoPromise), move |input, output| {
+        crate_base64.decode_slice(input, output).unwrap_or(0)
+    });
     #[cfg(feature = "simdutf")]
     buffers.decode(race, ("simdutf", NoPromise), barrier::decode);
-    buffers.decode(race, ("base64ct", ConstantTime), |input, output| base64ct::Base64::decode(input, output).map_or(0, <[u8]>::len));
+    buffers.decode(race, ("base64ct", ConstantTime), |input, output| {
+        base64ct::Base64::decode(input, output).map_or(0, <[u8]>::len)
+    });
     buffers.copy(race);
 }
 
@@ -100,11 +129,21 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn encode<'a>(&'a self, race: &mut Race<'a>, who: (&str, Role), operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a) {
+    fn encode<'a>(
+        &'a self,
+        race: &mut Race<'a>,
+        who: (&str, Role),
+        operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a,
+    ) {
         self.enter(race, who, (&self.binary, &self.text), operation);
     }
 
-    fn decode<'a>(&'a self, race: &mut Race<'a>, who: (&str, Role), operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a) {
+    fn decode<'a>(
+        &'a self,
+        race: &mut Race<'a>,
+        who: (&str, Role),
+        operation: impl Fn(&[u8], &mut [u8]) -> usize + 'a,
+    ) {
         self.enter(race, who, (&self.text, &self.binary), operation);
     }
 

@@ -1,41 +1,43 @@
-//! A run of the benchmark: which cells, how long, and what came out.
+//! A run of the benchmark: its cells, the time for each, and the outcomes.
+
+use std::io;
+use std::process::ExitCode;
+use std::time::Duration;
 
 use crate::options::Options;
 use crate::race::{Effort, Outcome, Race};
 use crate::report::{self, Report};
 use crate::targets;
-use std::io;
-use std::process::ExitCode;
-use std::time::Duration;
 
 /// Runs cells and keeps their outcomes.
 pub struct Bench<'o> {
-    /// What was asked for.
+    /// The options of the command line.
     pub options: &'o Options,
-    /// What is printed.
+    /// The report that is printed.
     pub report: Report,
     machine: String,
     outcomes: Vec<Outcome>,
 }
 
 impl<'o> Bench<'o> {
-    /// Nothing measured yet. `machine` says where.
+    /// Makes a run without outcomes. `machine` describes the machine.
     pub fn new(options: &'o Options, machine: String) -> Self {
         Self { options, report: Report::new(options.ladder.is_none()), machine, outcomes: Vec::new() }
     }
 
-    /// Prints what stands above the tables.
+    /// Prints the text above the tables.
     pub fn begin(&mut self) {
         self.report.line(&self.machine);
         self.report.line(report::LEGEND);
     }
 
-    /// True if this cell is to be measured: ask before preparing inputs.
+    /// Whether this cell is to be measured. Callers ask before they prepare inputs.
     pub fn wants(&self, cell: &str) -> bool {
         cell.contains(&self.options.cell)
     }
 
-    /// How long to measure a cell. A round of a large one takes long by itself, so the least number of rounds is what counts there.
+    /// Returns how long to measure a cell. A round of a large cell takes long, so that the smallest number of rounds
+    /// decides.
     pub fn effort(&self) -> Effort {
         let time = Duration::from_millis(if self.options.quick { 70 } else { 500 });
         Effort { time, least: if self.options.quick { 5 } else { 31 }, most: 4000 }
@@ -53,7 +55,7 @@ impl<'o> Bench<'o> {
         self.outcomes.push(outcome);
     }
 
-    /// The outcomes, without targets.
+    /// Returns the outcomes, without targets.
     pub fn outcomes(self) -> Vec<Outcome> {
         self.outcomes
     }
@@ -67,8 +69,12 @@ impl<'o> Bench<'o> {
         }
         self.report.verdicts(&verdicts);
         if let Some(path) = &self.options.json {
-            let document =
-                serde_json::json!({ "schema_version": 1, "machine": self.machine, "outcomes": self.outcomes, "targets": verdicts });
+            let document = serde_json::json!({
+                "schema_version": 1,
+                "machine": self.machine,
+                "outcomes": self.outcomes,
+                "targets": verdicts,
+            });
             std::fs::write(path, format!("{document:#}\n"))?;
         }
         if let Some(path) = &self.options.markdown {

@@ -1,9 +1,10 @@
 //! `deadpan-ct` beside subtle, ctutils, cmov, constant_time_eq and plain operators.
 //!
-//! Operands are loaded from arrays in the cache, hidden in registers one by one, and every answer is sunk in a register: the throughput
-//! of independent calls. What is sunk of a comparison is what the library hands out without further work: our mask, subtle's
-//! `unwrap_u8`, cmov's condition byte, a `bool`. ctutils lets a choice out through `to_u8` only, whose `black_box` costs a store and a
-//! load; the cells *eq, then select* consume the choice inside each library and are free of that difference.
+//! The cells measure the throughput of independent calls: operands are loaded from arrays in the cache and hidden in
+//! registers one by one, and every answer is sunk in a register. The answer of a comparison is sunk in the form that
+//! costs the library nothing: our mask, subtle's `unwrap_u8`, cmov's condition byte, a `bool`. The only such form of
+//! ctutils is `to_u8`, whose `black_box` costs a store and a load. The cells *eq, then select* use the choice inside
+//! each library and do not have this difference.
 
 mod array;
 mod choices;
@@ -17,10 +18,11 @@ use crate::barrier::shift;
 use crate::bench::Bench;
 use crate::race::placement;
 
-/// Operands per array: they stay in the first-level cache together with the choices, and the branch predictor cannot learn them all.
+/// Operands per array. They fit in the first-level cache together with the choices, and are too many for the branch
+/// predictor to learn.
 const LANES: usize = 256;
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     compare::run(bench);
     choose::run(bench);
@@ -29,10 +31,10 @@ pub fn run(bench: &mut Bench<'_>) {
     table::run(bench);
 }
 
-/// Calls `step` with each lane, `turns` times over: the timed loop of all cells.
+/// Calls `step` with each lane, `turns` times. This is the timed loop of all cells.
 ///
-/// The loop exists four times, at different distances from a cache line, and successive rounds take another one each: where the compiler
-/// happens to place the same instructions changes a call of a quarter of a nanosecond by up to a half.
+/// The loop exists four times, at different distances from a cache line, and each round takes the next one. The place
+/// of the same instructions changes the time of a call of a quarter of a nanosecond by up to a half.
 #[inline(always)]
 fn each(turns: usize, mut step: impl FnMut(usize)) {
     match placement() % 4 {
@@ -43,7 +45,7 @@ fn each(turns: usize, mut step: impl FnMut(usize)) {
     }
 }
 
-/// Written out eight times, so that the loop around the calls costs little.
+/// The call is written eight times, so that the loop costs little.
 #[inline(always)]
 fn placed<const PLACE: usize>(turns: usize, step: &mut impl FnMut(usize)) {
     for _ in 0..turns {

@@ -1,17 +1,18 @@
-//! The lower rungs of the CPU ladder: the 16 KiB cells once more with our back end held down to AVX2, SSSE3 and portable code.
+//! The lower levels of the CPU: the 16 KiB cells again, with our back end limited to AVX2, SSSE3 and portable code.
 //!
-//! The level is fixed when a process first asks for it, and only a build with `--cfg deadpan_test` can be told to lower it. So the cells
-//! run in a child process, of a second binary that scripts/bench builds with that cfg; the tables above come from the ordinary one. The
-//! peers detect the CPU by themselves and are not held down.
+//! A process detects its level once, and only a build with `--cfg deadpan_test` can lower it. So the cells run in a
+//! child process of a second binary, which scripts/bench builds with that cfg. The other tables come from the ordinary
+//! binary. The peers detect the CPU themselves and are not limited.
 
-use crate::bench::Bench;
-use crate::race::Outcome;
 use std::io;
 use std::process::{Command, ExitCode, Stdio};
 
+use crate::bench::Bench;
+use crate::race::Outcome;
+
 const LEVELS: [&str; 3] = ["avx2", "ssse3", "portable"];
 
-/// Runs a child per level.
+/// Runs a child process for each level.
 pub fn run(bench: &mut Bench<'_>) {
     if !bench.wants("encode 16 KiB, avx2") && !bench.wants("decode 16 KiB, avx2") {
         return;
@@ -20,9 +21,10 @@ pub fn run(bench: &mut Bench<'_>) {
         bench.report.line("levels below the best: skipped (scripts/bench builds the binary for them)");
         return;
     };
-    bench
-        .report
-        .line("Held down to a lower level (a binary built with --cfg deadpan_test, which also marks declassified values for Valgrind):");
+    bench.report.line(
+        "Limited to a lower level (by a binary built with --cfg deadpan_test, which also marks declassified values \
+               for Valgrind):",
+    );
     for level in LEVELS {
         let mut child = Command::new(&binary);
         child.args(["--ladder", level]).args(bench.options.quick.then_some("--quick")).env("DEADPAN_CPU", level);
@@ -41,7 +43,7 @@ fn outcomes(child: &mut Command) -> io::Result<Vec<Outcome>> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// What the child does: measures, and prints JSON for its parent.
+/// The child process: measures, and prints JSON for its parent.
 pub fn rung(mut bench: Bench<'_>, level: &str) -> io::Result<ExitCode> {
     let found = deadpan_ct::cpu::level().name();
     if found != level {

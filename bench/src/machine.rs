@@ -1,8 +1,9 @@
-//! The machine: which one it is, and the core that the process stays on.
+//! The machine, and the core that the process is pinned to.
 
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 
-/// Stays on the core that the process is on, so that no round pays for a move. None if the system does not allow it.
+/// Pins the process to its present core, so that no round includes a migration. Returns none if the system does not
+/// allow it.
 pub fn stay() -> Option<usize> {
     let core = sched_getcpu();
     let mut cores = CpuSet::new();
@@ -10,7 +11,7 @@ pub fn stay() -> Option<usize> {
     sched_setaffinity(None, &cores).ok().map(|()| core)
 }
 
-/// A paragraph about the machine and the build.
+/// Returns a paragraph about the machine and the build.
 pub fn describe(core: Option<usize>) -> String {
     let cpu = read("/proc/cpuinfo", "model name");
     let family = [read("/proc/cpuinfo", "cpu family"), read("/proc/cpuinfo", "model")].join("/");
@@ -18,7 +19,7 @@ pub fn describe(core: Option<usize>) -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or("unknown");
     let level = deadpan_ct::cpu::level().name();
-    // Set by scripts/bench, which knows what it built with.
+    // scripts/bench sets this variable to the compiler and the flags of the build.
     let build = std::env::var("DEADPAN_BENCH_BUILD").unwrap_or("unknown build (run scripts/bench)".to_owned());
     format!("machine: {cpu}, family/model {family}, level {level}, {core}, load {load}\nbuild:   {build}")
 }

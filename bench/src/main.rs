@@ -1,8 +1,8 @@
-//! The ground floor beside its peers, in one run: `scripts/bench`.
+//! Measures the ct, base64 and pad crates beside their peers, in one run: `scripts/bench`.
 //!
-//! The contestants of a cell run *interleaved*: many short rounds on one core, in a new random order each round, so that a busy machine
-//! disturbs all of them alike. Quoted are the median and the minimum time of a call, and the median over the rounds of *ours ÷ theirs*.
-//! Every contestant's result is checked before its time is taken.
+//! The contestants of a cell run *interleaved*: many short rounds on one core, in a new random order each round, so
+//! that a busy machine disturbs all of them alike. The tables have the median and the minimum time of a call, and the
+//! median over the rounds of *ours ÷ theirs*. Every contestant's result is checked before its time is taken.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[allow(unsafe_code)]
@@ -21,9 +21,10 @@ mod report;
 mod statistic;
 mod targets;
 
+use std::process::ExitCode;
+
 use bench::Bench;
 use options::Options;
-use std::process::ExitCode;
 
 fn main() -> ExitCode {
     if std::env::args().skip(1).any(|argument| argument == "--help" || argument == "-h") {

@@ -1,6 +1,6 @@
-//! Bytes at an address of our choosing.
+//! Bytes at a chosen address.
 
-/// Bytes that can move; they start at a page.
+/// Bytes that can move. At first, they start at a page.
 pub struct Movable {
     memory: Vec<u8>,
     start: usize,
@@ -8,7 +8,7 @@ pub struct Movable {
 }
 
 impl Movable {
-    /// A copy of `bytes`.
+    /// Makes a copy of `bytes`.
     pub fn new(bytes: &[u8]) -> Self {
         let mut movable = Self { memory: vec![0; bytes.len() + 2 * 4096], start: 0, length: bytes.len() };
         movable.relocate(0);
@@ -16,17 +16,17 @@ impl Movable {
         movable
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.memory[self.start..][..self.length]
     }
 
-    /// The bytes, to be written.
+    /// Returns the bytes, for writing.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..][..self.length]
     }
 
-    /// Moves them to `past` bytes past a page; at most 4096.
+    /// Moves the bytes to `past` bytes after a page, at most 4096.
     pub fn relocate(&mut self, past: usize) {
         let start = self.memory.as_ptr().align_offset(4096) + past;
         self.memory.copy_within(self.start..self.start + self.length, start);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What `--help` prints.
+/// The text that `--help` prints.
 pub const HELP: &str = "\
 usage: scripts/bench [--quick] [--only ct|base64|pad] [--cell SUBSTRING] [--json FILE] [--markdown FILE]
 
@@ -14,25 +14,25 @@ usage: scripts/bench [--quick] [--only ct|base64|pad] [--cell SUBSTRING] [--json
 
 exit: 0 measured (targets met or not), 1 a contestant gave a wrong result, 2 usage or input/output";
 
-/// What is asked for.
+/// The options of the command line.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Fewer rounds.
+    /// Take fewer rounds.
     pub quick: bool,
-    /// Sections to run; all if empty.
+    /// Sections to run. All of them run if the list is empty.
     only: Vec<String>,
-    /// Part of the names of the cells to run; all if empty.
+    /// Part of the names of the cells to run. All of them run if it is empty.
     pub cell: String,
-    /// Where to write JSON.
+    /// The file to write JSON to.
     pub json: Option<PathBuf>,
-    /// Where to write Markdown.
+    /// The file to write Markdown to.
     pub markdown: Option<PathBuf>,
-    /// This process is the child that measures a lowered CPU level.
+    /// The lowered CPU level, if this process is the child that measures it.
     pub ladder: Option<String>,
 }
 
 impl Options {
-    /// From the arguments after the program's name.
+    /// Parses the arguments after the program's name.
     pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
         let mut options = Self::default();
         while let Some(argument) = arguments.next() {
@@ -43,7 +43,7 @@ impl Options {
                 "--cell" => options.cell = value()?,
                 "--json" => options.json = Some(value()?.into()),
                 "--markdown" => options.markdown = Some(value()?.into()),
-                // Not in the help: only the program itself passes it.
+                // The help leaves this option out, since only the program itself passes it.
                 "--ladder" => options.ladder = Some(value()?),
                 other => return Err(format!("unknown argument {other}")),
             }
@@ -51,12 +51,12 @@ impl Options {
         Ok(options)
     }
 
-    /// True if something was left out by name.
+    /// Whether sections or cells were selected by name.
     pub fn partial(&self) -> bool {
         !self.only.is_empty() || !self.cell.is_empty()
     }
 
-    /// True if this section is to run.
+    /// Whether this section is to run.
     pub fn section(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only == name)
     }

@@ -1,10 +1,15 @@
-//! `deadpan-pad` beside versions that leak and RustCrypto's `block-padding`: blocks of 16 bytes, messages that leave 1, 8 and 15 bytes.
+//! `deadpan-pad` beside versions that leak and RustCrypto's `block-padding`: blocks of 16 bytes, messages that leave 1,
+//! 8 and 15 bytes.
 //!
-//! All the rows of a cell are timed interleaved, so that the targets can compare ours with ours: one byte of padding with fifteen, valid
-//! with invalid. A turn repeats one message, which the branches of those that leak learn by heart: real traffic would cost them more.
+//! All rows of a cell are timed interleaved, so that the targets can compare our own rows: one byte of padding with
+//! fifteen, valid with invalid. A turn repeats one message, which the branch predictor learns: real traffic would cost
+//! the leaking contestants more.
 
 mod peer;
 mod plain;
+
+use std::cell::RefCell;
+use std::marker::PhantomData;
 
 use crate::barrier::{Register, hide_bytes, hide_bytes_mut, hide_ref};
 use crate::bench::Bench;
@@ -15,27 +20,25 @@ use crate::random::Random;
 use deadpan_pad::{Padding, Scheme};
 use peer::Peer;
 use plain::Plain;
-use std::cell::RefCell;
-use std::marker::PhantomData;
 
-/// Bytes per block, known to nobody but `block-padding` at compile time.
+/// Bytes in a block. Only `block-padding` knows the number at compile time.
 const BLOCK: usize = 16;
 
-/// Padding bytes, and how their rows are called.
+/// The numbers of padding bytes, and the names of their rows.
 const ROWS: [(usize, &str); 3] = [(1, "1 pad byte"), (8, "8 pad bytes"), (15, "15 pad bytes")];
 
-/// The row of an input that has to be refused; otherwise as the one with 8 bytes.
+/// The row with 8 bytes of invalid padding, which must be refused.
 pub const INVALID: &str = "8 pad bytes, invalid";
 
-/// What is measured, in the words of `deadpan-pad`. Outputs are long enough.
+/// The measured operations, named as in `deadpan-pad`. All outputs are long enough.
 trait Padder {
-    /// Copies and pads; the length of the result.
+    /// Copies and pads. Returns the length of the result.
     fn pad_into(&self, data: &[u8], output: &mut [u8]) -> usize;
-    /// Pads the last block, which it writes to `output`; the length of the blocks before it.
+    /// Writes the padded last block to `output`. Returns the length of the blocks before it.
     fn pad_last_block(&self, data: &[u8], output: &mut [u8]) -> usize;
-    /// The length of the data; none if the padding is not valid.
+    /// Returns the length of the data, or none if the padding is not valid.
     fn unpad(&self, data: &[u8]) -> Option<usize>;
-    /// The same without a jump on the answer, for those who can.
+    /// Returns the length without a jump on the verdict, for contestants that can do so.
     fn unpad_ct(&self, data: &[u8]) -> (usize, usize) {
         self.unpad(data).map_or((0, 0), |length| (length, usize::MAX))
     }
@@ -72,7 +75,7 @@ enum Operation {
     UnpadCt,
 }
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     if let Ok(line) = std::env::var("DEADPAN_BENCH_GO") {
         bench.report.line(&line);
@@ -110,7 +113,7 @@ fn cell(bench: &mut Bench<'_>, name: String, operation: Operation, scheme: Schem
             Scheme::Zero => message.enter_peer::<block_padding::ZeroPadding>(&mut race, &stage, operation),
             Scheme::Pkcs7 => message.enter_peer::<block_padding::Pkcs7>(&mut race, &stage, operation),
             Scheme::AnsiX923 => message.enter_peer::<block_padding::AnsiX923>(&mut race, &stage, operation),
-            // It pads as PKCS#7, without random bytes.
+            // This contestant pads like PKCS#7, without random bytes.
             Scheme::Iso10126 => message.enter_peer::<block_padding::Iso10126>(&mut race, &stage, operation),
             Scheme::Iso7816 => message.enter_peer::<block_padding::Iso7816>(&mut race, &stage, operation),
             _ => {}
@@ -119,17 +122,18 @@ fn cell(bench: &mut Bench<'_>, name: String, operation: Operation, scheme: Schem
     bench.run(race);
 }
 
-/// A row: the message, and for unpadding also whether it is valid.
+/// A row: the message, and for unpadding whether its padding is valid.
 struct Message {
     row: &'static str,
     data: Vec<u8>,
     padded: Vec<u8>,
-    /// The padded bytes can be predicted.
+    /// Whether the padded bytes can be predicted.
     fixed: bool,
     valid: bool,
 }
 
-/// Where every contestant finds its input and leaves its output, so that no two rows differ by an address. Both move before each round.
+/// The input and output buffers of all contestants. They are shared, so that rows do not differ by an address. Both
+/// move before each round.
 struct Stage {
     input: RefCell<Movable>,
     output: RefCell<Movable>,
@@ -146,12 +150,13 @@ impl Stage {
         race.before_round(move || {
             let past = random.next() as usize;
             self.input.borrow_mut().relocate(past % 64 * 16);
-            // In the other half of the page: the CPU takes addresses with the same low bits for the same at first.
+            // The output is in the other half of the page, since the CPU first takes addresses with equal low bits for
+            // equal.
             self.output.borrow_mut().relocate(2048 + past / 64 % 64 * 16);
         });
     }
 
-    /// Copies the input to its place and makes the calls: the copy is one ten-thousandth of the turn.
+    /// Copies the input to its place and makes the calls. The copy takes one ten-thousandth of the turn.
     #[inline(always)]
     fn turn(&self, input: &[u8], turns: usize, call: impl Fn(&[u8], &mut [u8])) {
         let (mut place, mut output) = (self.input.borrow_mut(), self.output.borrow_mut());
@@ -165,7 +170,7 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
     let mut random = Random::new(9);
     let mut message = |row, count| {
         let mut data = random.bytes(length - count);
-        // Zero padding cannot tell a zero at the end of the data from its own.
+        // Zero padding cannot tell a zero byte at the end of the data from padding.
         *data.last_mut().expect("one byte of data at least") |= 1;
         let mut padded = vec![0; length];
         plain.pad_into(&data, &mut padded);
@@ -177,8 +182,9 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
     if matches!(operation, Operation::Unpad | Operation::UnpadCt) {
         let mut bad = message(INVALID, 8);
         bad.valid = false;
-        // Not every scheme has invalid inputs: an impossible count, a wrong byte, no padding at all.
-        let candidates: [fn(&mut [u8]); 3] = [|end| end[BLOCK - 1] = 0x11, |end| end[BLOCK - 5] ^= 0xff, |end| end.fill(0)];
+        // Invalid padding is an impossible count, a wrong byte, or none. Some schemes have no invalid padding.
+        let candidates: [fn(&mut [u8]); 3] =
+            [|end| end[BLOCK - 1] = 0x11, |end| end[BLOCK - 5] ^= 0xff, |end| end.fill(0)];
         for spoil in candidates {
             let mut padded = bad.padded.clone();
             spoil(&mut padded[length - BLOCK..]);
@@ -193,7 +199,12 @@ fn messages(ours: &Padding, plain: &Plain, operation: Operation, length: usize) 
 }
 
 impl Message {
-    fn enter_peer<'a, P: block_padding::Padding>(&'a self, race: &mut Race<'a>, stage: &'a Stage, operation: Operation) {
+    fn enter_peer<'a, P: block_padding::Padding>(
+        &'a self,
+        race: &mut Race<'a>,
+        stage: &'a Stage,
+        operation: Operation,
+    ) {
         self.enter(race, stage, ("block-padding", Leaks), operation, &Peer::<P>(PhantomData));
     }
 
@@ -224,10 +235,13 @@ impl Message {
         }
     }
 
-    /// Padding must come off again, and be the same as everybody's where the scheme leaves no freedom.
+    /// Unpadding must return the data. The padded bytes must equal those of the other contestants, except in schemes
+    /// with random bytes.
     fn check(&self, operation: Operation, padder: &impl Padder) -> bool {
         let (data, padded) = (self.data.as_slice(), self.padded.as_slice());
-        let good = |other: &[u8]| other.starts_with(data) && padder.unpad(other) == Some(data.len()) && (!self.fixed || other == padded);
+        let good = |other: &[u8]| {
+            other.starts_with(data) && padder.unpad(other) == Some(data.len()) && (!self.fixed || other == padded)
+        };
         let whole = padded.len() - BLOCK;
         let mut output = vec![0xee; padded.len() + BLOCK];
         match operation {

@@ -1,41 +1,43 @@
 //! One cell of the benchmark: contestants that do the same work, timed interleaved.
 
-use crate::random::Random;
-use crate::statistic::{median, minimum};
-use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Counts rounds, for loops that exist at several places in the code.
+use serde::{Deserialize, Serialize};
+
+use crate::random::Random;
+use crate::statistic::{median, minimum};
+
+/// The number of the present round, for loops that exist at several places in the code.
 static ROUND: AtomicUsize = AtomicUsize::new(0);
 
-/// The number of the round: the same for all contestants.
+/// Returns the number of the present round, which is the same for all contestants.
 pub fn placement() -> usize {
     ROUND.load(Relaxed)
 }
 
-/// A turn lasts about this long: far above what reading the clock costs, far below a time slice of the scheduler.
+/// The time of a turn: far more than reading the clock takes, and far less than a time slice of the scheduler.
 const TURN: Duration = Duration::from_micros(25);
 
-/// What a contestant promises.
+/// The timing promise of a contestant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The crate under test.
     Ours,
-    /// A peer that means to run in constant time.
+    /// A peer that claims to run in constant time.
     ConstantTime,
-    /// A peer that promises nothing of the kind.
+    /// A peer that does not claim constant time.
     NoPromise,
-    /// Known to leak: plain operators, branches, early exits.
+    /// A contestant that is known to leak: plain operators, branches, early exits.
     Leaks,
-    /// Other work of the same size, such as a copy.
+    /// Other work of the same size, such as a copy, for comparison.
     Yardstick,
     /// The harness alone: loads and barriers, no call.
     Loop,
 }
 
-/// A contestant before its race: what it is called, and a turn of a given number of rounds.
+/// A contestant before its race: its name, and a function that runs a turn of a given number of rounds.
 struct Entry<'a> {
     row: String,
     name: String,
@@ -45,7 +47,7 @@ struct Entry<'a> {
     turn: Box<dyn FnMut(usize) + 'a>,
 }
 
-/// A cell that is being put together.
+/// A cell before it is measured.
 pub struct Race<'a> {
     section: &'static str,
     cell: String,
@@ -54,29 +56,29 @@ pub struct Race<'a> {
     before_round: Box<dyn FnMut() + 'a>,
 }
 
-/// How long to measure.
+/// The length of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Aim for this much time per race.
+    /// The intended time of a race.
     pub time: Duration,
-    /// But never fewer rounds than this.
+    /// The smallest number of rounds.
     pub least: usize,
-    /// Nor more than this.
+    /// The largest number of rounds.
     pub most: usize,
 }
 
 /// A cell that has been measured.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// ct, base64 or pad.
+    /// The section: ct, base64 or pad.
     pub section: String,
-    /// What was done.
+    /// The name of the cell.
     pub cell: String,
-    /// Bytes that one call works on, where a throughput makes sense.
+    /// Bytes that one call works on, for cells with a throughput.
     pub bytes: Option<usize>,
-    /// Interleaved rounds.
+    /// The number of interleaved rounds.
     pub rounds: usize,
-    /// The first contestant against itself: the median ratio, which would be 1 on a quiet machine.
+    /// The median ratio of the first contestant to itself, which would be 1 on a quiet machine.
     pub echo: f64,
     /// The contestants, in the order they were entered.
     pub lanes: Vec<Lane>,
@@ -85,32 +87,33 @@ pub struct Outcome {
 /// A contestant that has been measured.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Lane {
-    /// Which variant of the cell: lanes are compared with ours of the same row. Empty if there is one only.
+    /// The variant of the cell. Lanes are compared with ours of the same row. Empty if there is only one row.
     pub row: String,
-    /// Whose.
+    /// The name of the contestant.
     pub name: String,
-    /// What it promises.
+    /// Its timing promise.
     pub role: Role,
-    /// Its results were right.
+    /// Whether its results were right.
     pub correct: bool,
     /// Median time of a call, in nanoseconds.
     pub median: f64,
     /// Shortest time of a call, in nanoseconds.
     pub minimum: f64,
-    /// Median over the rounds of our time divided by its time; 1 for ours.
+    /// The median over the rounds of our time divided by its time, which is 1 for ours.
     pub ratio: f64,
-    /// Time of a call in each round.
+    /// The time of a call in each round.
     #[serde(skip)]
     pub times: Vec<f64>,
 }
 
 impl<'a> Race<'a> {
-    /// A cell without contestants. `bytes` is what one call works on, if a throughput is to be shown.
+    /// Makes a cell without contestants. `bytes` is the number of bytes that one call works on, if a throughput is to
+    /// be shown.
     pub fn new(section: &'static str, cell: impl Into<String>, bytes: Option<usize>) -> Self {
         Self { section, cell: cell.into(), bytes, entries: Vec::new(), before_round: Box::new(|| ()) }
     }
 
-    /// Does this before each round, off the clock.
+    /// Sets a function to run before each round, which is not timed.
     pub fn before_round(&mut self, action: impl FnMut() + 'a) {
         self.before_round = Box::new(action);
     }
@@ -120,20 +123,30 @@ impl<'a> Race<'a> {
         self.enter_row("", name, role, calls, correct, turn);
     }
 
-    /// As [`enter`](Race::enter), for one of several rows of the cell.
-    pub fn enter_row(&mut self, row: &str, name: &str, role: Role, calls: usize, correct: bool, turn: impl FnMut(usize) + 'a) {
+    /// Adds a contestant in one of several rows of the cell. `turn(n)` makes `n * calls` calls; `correct` says that the
+    /// results were checked and right.
+    pub fn enter_row(
+        &mut self,
+        row: &str,
+        name: &str,
+        role: Role,
+        calls: usize,
+        correct: bool,
+        turn: impl FnMut(usize) + 'a,
+    ) {
         let (row, name, turn) = (row.to_owned(), name.to_owned(), Box::new(turn));
         self.entries.push(Entry { row, name, role, calls, correct, turn });
     }
 
-    /// Times everybody.
+    /// Measures all contestants.
     pub fn run(mut self, effort: Effort) -> Outcome {
         let turns: Vec<usize> = self.entries.iter_mut().map(calibrate).collect();
-        let round: f64 = self.entries.iter_mut().zip(&turns).map(|(entry, &n)| time(entry, n) * (n * entry.calls) as f64).sum();
+        let round: f64 =
+            self.entries.iter_mut().zip(&turns).map(|(entry, &n)| time(entry, n) * (n * entry.calls) as f64).sum();
         let rounds = (effort.time.as_nanos() as f64 / round) as usize;
         let rounds = rounds.clamp(effort.least, effort.most);
 
-        // The last lane is the first contestant once more: what it differs by is noise.
+        // The last lane is the first contestant again: their difference is noise.
         let echo = self.entries.len();
         let mut times = vec![Vec::with_capacity(rounds); echo + 1];
         let mut order: Vec<usize> = (0..=echo).collect();
@@ -176,29 +189,29 @@ impl<'a> Race<'a> {
 }
 
 impl Outcome {
-    /// The lane of this name and row.
+    /// Returns the lane with this name and row.
     pub fn lane(&self, row: &str, name: &str) -> Option<&Lane> {
         self.lanes.iter().find(|lane| lane.row == row && lane.name == name)
     }
 }
 
-/// Median over the rounds of one time divided by the other.
+/// Returns the median over the rounds of one time divided by the other.
 pub fn ratio(these: &[f64], those: &[f64]) -> f64 {
     median(these.iter().zip(those).map(|(this, that)| this / that))
 }
 
-/// Nanoseconds per call of one turn.
+/// Returns the nanoseconds per call of one turn.
 fn time(entry: &mut Entry<'_>, turns: usize) -> f64 {
     let start = Instant::now();
     (entry.turn)(turns);
     start.elapsed().as_nanos() as f64 / (turns * entry.calls) as f64
 }
 
-/// How often the turn has to be repeated to last [`TURN`]. Also warms everything up.
+/// Returns how often the turn has to be repeated to last [`TURN`]. Also warms up caches and predictors.
 fn calibrate(entry: &mut Entry<'_>) -> usize {
     let mut turns = 1;
     loop {
-        // The best of three, because one of them may have been interrupted.
+        // The best of three counts, since a turn may be interrupted.
         let best = minimum((0..3).map(|_| time(entry, turns))) * (turns * entry.calls) as f64;
         if best * 4.0 >= TURN.as_nanos() as f64 {
             let wanted = TURN.as_nanos() as f64 / best * turns as f64;
@@ -210,8 +223,9 @@ fn calibrate(entry: &mut Entry<'_>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, Race, Role};
     use std::time::Duration;
+
+    use super::{Effort, Race, Role};
 
     #[test]
     fn a_race_compares_with_ours_of_the_same_row() {

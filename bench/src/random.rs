@@ -1,15 +1,15 @@
-//! Random numbers for inputs and for the order of a round: the same in every run, and good enough for that.
+//! Random numbers for inputs and for the order of a round. They are the same in every run.
 
 /// SplitMix64.
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// Starts the sequence of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -18,12 +18,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// The next 128 bits.
+    /// Returns the next 128 bits.
     pub fn wide(&mut self) -> u128 {
         u128::from(self.next()) << 64 | u128::from(self.next())
     }
 
-    /// `length` random bytes.
+    /// Returns `length` random bytes.
     pub fn bytes(&mut self, length: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(length + 8);
         while bytes.len() < length {
@@ -36,7 +36,7 @@ impl Random {
     /// Puts the items into a random order (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
-            // The bias of `%` is far below anything that the order of a dozen contestants could show.
+            // The bias of `%` does not matter for the order of a dozen contestants.
             items.swap(last, (self.next() % (last as u64 + 1)) as usize);
         }
     }

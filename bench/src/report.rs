@@ -1,26 +1,28 @@
-//! The tables: on the terminal as they come, and once more as Markdown.
+//! The tables, on the terminal as they are measured, and as Markdown.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use crate::race::{Outcome, Role};
 use crate::statistic::quantile;
 use crate::targets::Verdict;
-use std::fmt::Write as _;
-use std::io::Write as _;
 
-/// How to read the tables.
+/// The explanation of the tables.
 pub const LEGEND: &str = "\
-median, min: nanoseconds per call over the interleaved rounds. ours/its: median over the rounds of our time divided by its time
-(below 1 we are faster). 'no promise': not meant to be constant-time; 'leaks': known not to be. 'loop alone': loads and barriers
-without a call, included in every other line of its cell.";
+median, min: nanoseconds per call over all rounds. ours/its: our time divided by the time of the other contestant in
+the same round, as the median over the rounds; below 1, ours is faster. 'no promise': does not claim constant time.
+'leaks': known to leak through time. 'loop alone': the loop with its loads and barriers but without a call; every other
+row of the cell includes this time.";
 
-/// What the Markdown file begins with.
+/// The start of the Markdown file.
 const TITLE: &str = "\
-# The ground floor beside its peers
+# ct, base64 and pad beside other libraries
 
-Made by `scripts/bench --markdown FILE`; the targets stand at the end.
+Made by `scripts/bench --markdown FILE`; the targets are at the end.
 
 ";
 
-/// Prints, and remembers for the Markdown file.
+/// A report, which prints and collects the Markdown file.
 pub struct Report {
     loud: bool,
     markdown: String,
@@ -28,24 +30,26 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report; a silent one prints nothing.
+    /// Makes a report. A silent one prints nothing.
     pub fn new(loud: bool) -> Self {
         Self { loud, markdown: TITLE.to_owned(), section: String::new() }
     }
 
-    /// A paragraph.
+    /// Adds a paragraph.
     pub fn line(&mut self, text: &str) {
         self.print(&format!("{text}\n"));
         let _ = writeln!(self.markdown, "{text}\n");
-        // The next outcome needs a table head again.
+        // The next outcome starts a new table.
         self.section.clear();
     }
 
-    /// One cell.
+    /// Adds a cell.
     pub fn outcome(&mut self, outcome: &Outcome) {
         if self.section != outcome.section {
-            let heading =
-                format!("{:<52} {:<22} {:>12} {:>12} {:>9} {:>8}", outcome.section, "", "median ns", "min ns", "ours/its", "GB/s");
+            let heading = format!(
+                "{:<52} {:<22} {:>12} {:>12} {:>9} {:>8}",
+                outcome.section, "", "median ns", "min ns", "ours/its", "GB/s"
+            );
             self.print(&format!("{heading}\n"));
             let _ = writeln!(self.markdown, "\n| {} | | median ns | min ns | ours/its | GB/s | |", outcome.section);
             self.markdown.push_str("|---|---|--:|--:|--:|--:|---|\n");
@@ -57,29 +61,37 @@ impl Report {
             let first = last.as_ref() != Some(&cell);
             let shown = if first { cell.as_str() } else { "" };
             let (median, minimum) = (digits(lane.median), digits(lane.minimum));
-            let ratio = if matches!(lane.role, Role::Ours | Role::Loop) { String::new() } else { format!("{:.3}", lane.ratio) };
+            let ratio =
+                if matches!(lane.role, Role::Ours | Role::Loop) { String::new() } else { format!("{:.3}", lane.ratio) };
             let rate = outcome.bytes.filter(|_| lane.role != Role::Loop);
             let rate = rate.map_or(String::new(), |bytes| format!("{:.2}", bytes as f64 / lane.median));
             let note = if lane.correct { note(lane.role) } else { "WRONG RESULT" };
-            self.print(&format!("{shown:<52} {:<22} {median:>12} {minimum:>12} {ratio:>9} {rate:>8} {note}", lane.name));
-            let _ = writeln!(self.markdown, "| {shown} | {} | {median} | {minimum} | {ratio} | {rate} | {note} |", lane.name);
+            self.print(&format!(
+                "{shown:<52} {:<22} {median:>12} {minimum:>12} {ratio:>9} {rate:>8} {note}",
+                lane.name
+            ));
+            let _ = writeln!(
+                self.markdown,
+                "| {shown} | {} | {median} | {minimum} | {ratio} | {rate} | {note} |",
+                lane.name
+            );
             last = Some(cell);
         }
         self.print("");
     }
 
-    /// How well equal things came out equal.
+    /// Adds a paragraph about the noise: how much equal lanes differ.
     pub fn echoes(&mut self, outcomes: &[Outcome]) {
         let off = || outcomes.iter().map(|outcome| (outcome.echo - 1.0).abs() * 100.0);
         let (middle, most) = (quantile(off(), 0.5), quantile(off(), 0.95));
         self.line(&format!(
-            "control: the first contestant of each of the {} cells, timed against itself, is off by {middle:.2} % in the median cell and by \
-             more than {most:.2} % in one of twenty.",
+            "control: in each of the {} cells, the first contestant was also timed against itself. The two times \
+             differ by {middle:.2} % in the median cell, and by more than {most:.2} % in one cell of twenty.",
             outcomes.len()
         ));
     }
 
-    /// The targets.
+    /// Adds the targets.
     pub fn verdicts(&mut self, verdicts: &[Verdict]) {
         self.print("targets");
         self.markdown.push_str("| target | | measured |\n|---|---|---|\n");
@@ -94,20 +106,20 @@ impl Report {
         }
     }
 
-    /// Everything so far, for the file.
+    /// Returns the whole Markdown text.
     pub fn markdown(&self) -> &str {
         &self.markdown
     }
 
     fn print(&self, line: &str) {
         if self.loud {
-            // A reader that has seen enough (`| head`) is no reason to complain.
+            // A closed pipe, as after `| head`, is no error.
             let _ = writeln!(std::io::stdout(), "{}", line.trim_end_matches(' '));
         }
     }
 }
 
-/// Three digits behind the point for what takes less than a hundred nanoseconds, fewer for the rest.
+/// Formats a time, with three decimal places below a hundred nanoseconds and fewer above.
 fn digits(value: f64) -> String {
     let places = if value < 100.0 {
         3

@@ -1,16 +1,16 @@
-//! The few statistics that are quoted.
+//! The statistics of the tables.
 
-/// The middle one; the mean of the two middle ones for an even number. Not a number if there are none.
+/// Returns the median: the middle value, or the mean of the two middle ones. Not a number if there are no values.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The smallest.
+/// Returns the smallest value.
 pub fn minimum(values: impl IntoIterator<Item = f64>) -> f64 {
     values.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// The value below which this part of the others lies, interpolated.
+/// Returns a quantile, interpolated: the value below which this part of the values lies.
 pub fn quantile(values: impl IntoIterator<Item = f64>, part: f64) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! The examples in the README stand in files of their own, word for word, and work.
+//! The examples in the README are also files of their own. The tests compare the texts and run the examples.
 
 include!("readme/example.rs");
 

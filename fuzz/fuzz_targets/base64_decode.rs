@@ -1,12 +1,13 @@
-//! Any text, any configuration: what is accepted, what it means and what becomes of the output are as the reference says.
+//! Decoding any text in any configuration: the verdict, the bytes and the state of the output are the reference's.
 //!
 //! Input: the configuration, then a text.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
 use deadpan_base64::Error;
 use deadpan_fuzz::reference::{base64, hex};
 use deadpan_fuzz::{Input, Rules, canaries, is_untouched, is_wiped};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -37,11 +38,19 @@ fn into(rules: Rules, text: &[u8], expected: &Result<Vec<u8>, Error>) {
             assert!(bytes.len() <= longest, "decoded_len_max");
             assert!(is_untouched(&output[bytes.len()..]), "decode_into wrote too far");
             let mut exact = canaries(bytes.len());
-            assert_eq!(codec.decode_into(text, &mut exact).map(|bytes| bytes.to_vec()), *expected, "exactly enough room");
+            assert_eq!(
+                codec.decode_into(text, &mut exact).map(|bytes| bytes.to_vec()),
+                *expected,
+                "exactly enough room"
+            );
             if exact.pop().is_some() {
                 let needed = bytes.len();
                 exact.fill(deadpan_fuzz::CANARY);
-                assert_eq!(codec.decode_into(text, &mut exact), Err(Error::Output { needed }), "a byte too little room");
+                assert_eq!(
+                    codec.decode_into(text, &mut exact),
+                    Err(Error::Output { needed }),
+                    "a byte too little room"
+                );
                 assert!(is_wiped(&exact), "an error left something behind");
             }
         }

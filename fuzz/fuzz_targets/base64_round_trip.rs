@@ -1,13 +1,14 @@
-//! Any bytes, all configurations: three ways to encode agree with the reference, and decoding gives the bytes back. The text with one byte
-//! replaced is judged as the reference does. The same for hexadecimal.
+//! Encoding any bytes in all configurations: three ways agree with the reference, and decoding returns the bytes. With
+//! one byte replaced, the verdict is the reference's. The same checks run for hexadecimal.
 //!
-//! Input: where to replace a byte and by which, then the bytes.
+//! Input: the position and the value of the byte to replace, then the bytes.
 #![no_main]
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_base64::Error;
 use deadpan_base64::hex::{self, Case};
 use deadpan_fuzz::{CANARY, Input, Rules, canaries, is_untouched, reference};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -15,7 +16,7 @@ fuzz_target!(|data: &[u8]| {
     let bytes = &*input.bytes();
     for rules in Rules::all() {
         let text = reference::base64::encode(rules, bytes);
-        // The other rules are about decoding only.
+        // The other rules concern decoding only.
         if !rules.skip_white_space && !rules.ignore_trailing_bits {
             encode(rules, bytes, &text);
         }
@@ -43,7 +44,11 @@ fn encode(rules: Rules, bytes: &[u8], text: &str) {
     assert_eq!(codec.encode_in_place(&mut output, bytes.len()), Ok(text), "encode_in_place");
     assert!(is_untouched(&output[needed..]), "encode_in_place wrote too far");
     if let Some(less) = needed.checked_sub(1) {
-        assert_eq!(codec.encode_into(bytes, &mut output[..less]), Err(Error::Output { needed }), "encode_into, a byte too little room");
+        assert_eq!(
+            codec.encode_into(bytes, &mut output[..less]),
+            Err(Error::Output { needed }),
+            "encode_into, a byte too little room"
+        );
         let error = codec.encode_in_place(&mut output[..less], bytes.len());
         assert_eq!(error, Err(Error::Output { needed }), "encode_in_place, a byte too little room");
     }
@@ -62,9 +67,16 @@ fn hexadecimal(bytes: &[u8], flaw: (usize, u8)) {
     let expected = reference::hex::decode(&text);
     let mut output = canaries(text.len() / 2 + 70);
     assert_eq!(hex::decode(&text).ok(), expected, "hex::decode with a flaw");
-    assert_eq!(hex::decode_into(&text, &mut output).ok().map(|bytes| bytes.to_vec()), expected, "hex::decode_into with a flaw");
+    assert_eq!(
+        hex::decode_into(&text, &mut output).ok().map(|bytes| bytes.to_vec()),
+        expected,
+        "hex::decode_into with a flaw"
+    );
     assert!(is_untouched(&output[text.len() / 2..]), "hex::decode_into wrote too far");
-    assert!(expected.is_some() || output[..text.len() / 2].iter().all(|byte| *byte == 0), "hex::decode_into left something behind");
+    assert!(
+        expected.is_some() || output[..text.len() / 2].iter().all(|byte| *byte == 0),
+        "hex::decode_into left something behind"
+    );
 }
 
 /// The text with one byte replaced.

@@ -1,15 +1,18 @@
-//! Any text, cut anywhere: the streams give the same bytes and the same verdict as the one-shot functions.
+//! Decoding and encoding any text in pieces: the streams return the same bytes and the same verdict as the one-shot
+//! functions.
 //!
-//! Input: the configuration, the sizes of the pieces, then a text, which is also what is encoded.
+//! Input: the configuration, the sizes of the pieces, then the text.
 #![no_main]
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_base64::Error;
 use deadpan_base64::stream::io::{DecodeReader, DecodeWriter, EncodeReader, EncodeWriter};
 use deadpan_base64::stream::{Decoder, Encoder};
 use deadpan_fuzz::reference::base64;
 use deadpan_fuzz::{Cuts, Input, Pieces, Rules};
-use libfuzzer_sys::fuzz_target;
-use std::io::{self, ErrorKind, Read, Write};
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -24,7 +27,7 @@ fn encode(rules: Rules, cuts: &Cuts, bytes: &[u8]) {
     let codec = rules.codec();
     let expected = codec.encode(bytes);
     let mut encoder = Encoder::new(codec);
-    // Twice: after `finish` an encoder is as new.
+    // Runs twice, because `finish` resets an encoder.
     for round in ["first", "second"] {
         let mut found = String::new();
         for mut piece in cuts.pieces(bytes) {
@@ -98,7 +101,7 @@ fn write_pieces(mut writer: DecodeWriter<&mut Vec<u8>>, cuts: &Cuts, text: &[u8]
     writer.finish().map(drop)
 }
 
-/// Everything that comes out of a reader, asked for in pieces, and how it ends.
+/// The bytes that a reader returns when it is read in pieces, and the result at the end.
 fn read(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, Result<(), ErrorKind>) {
     let mut found = Vec::new();
     let mut piece = [0; 8200];

@@ -1,18 +1,21 @@
-//! Any bytes, as slices of every integer: comparing, assigning, swapping, looking up and wiping do what the plain operators do, and write
-//! nowhere else.
+//! Comparing, assigning, swapping, looking up and wiping slices of every integer type: the results are those of the
+//! plain operators, and no other memory changes.
 //!
-//! Input: how the right side comes from the left, a choice, an index, an offset, how often the bytes are repeated, then the bytes.
+//! Input: how to make the right side from the left, a choice, an index, an offset, how often to repeat the bytes, then
+//! the bytes.
 #![no_main]
+
+use std::fmt::Debug;
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtSelect, CtSign, CtZero, Wipe, Wiped, declassify, lookup};
 use deadpan_fuzz::{Input, canaries, is_untouched};
-use libfuzzer_sys::fuzz_target;
-use std::fmt::Debug;
 
 trait Item: CtEq + CtOrd + CtAssign + CtSelect + CtZero + Ord + Copy + Default + Debug {}
 impl<T: CtEq + CtOrd + CtAssign + CtSelect + CtZero + Ord + Copy + Default + Debug> Item for T {}
 
-/// What is done with two slices.
+/// Runs all functions on two slices.
 #[derive(Clone, Copy)]
 struct Case {
     yes: bool,
@@ -32,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
     integers(&left, &right, case);
 });
 
-/// The right side: the same, one bit different, shorter, longer, the bytes in reverse order, zeros.
+/// The right side: equal, one bit different, shorter, longer, the bytes in reverse order, or zeros.
 fn other(kind: u8, index: usize, left: &[u8]) -> Vec<u8> {
     let mut right = left.to_vec();
     let place = index % left.len().max(1);
@@ -51,7 +54,7 @@ fn other(kind: u8, index: usize, left: &[u8]) -> Vec<u8> {
     right
 }
 
-/// Numbers of every width from the same bytes.
+/// Reads numbers of every width from the same bytes.
 fn integers(left: &[u8], right: &[u8], case: Case) {
     macro_rules! widths {
         ($($int:ty)*) => { $( {
@@ -79,7 +82,11 @@ fn slices<T: Item>(left: &[T], right: &[T], case: Case) {
     arrays::<T, 32>(left, right, case);
     arrays::<T, 300>(left, right, case);
     assert_eq!(left.ct_is_zero().declassify(), left.iter().all(|item| *item == T::default()), "ct_is_zero of a slice");
-    assert_eq!(left.ct_is_nonzero().declassify(), left.iter().any(|item| *item != T::default()), "ct_is_nonzero of a slice");
+    assert_eq!(
+        left.ct_is_nonzero().declassify(),
+        left.iter().any(|item| *item != T::default()),
+        "ct_is_nonzero of a slice"
+    );
     let found = lookup(left, case.index).declassify();
     assert_eq!(found, left.get(case.index).copied(), "lookup");
     let near = case.index % (left.len() + 1);
@@ -120,7 +127,7 @@ fn assign_and_swap<T: Item>(left: &[T], right: &[T], yes: bool) {
     assert_eq!((&*a, &*b), if yes { (right, left) } else { (left, right) }, "ct_swap");
 }
 
-/// Bytes at any address, with canaries around them.
+/// Bytes at any alignment, with canaries around them.
 fn bytes_in_place(left: &[u8], right: &[u8], yes: bool, offset: usize) {
     let length = left.len().min(right.len());
     let (left, right) = (&left[..length], &right[..length]);

@@ -1,13 +1,15 @@
-//! Any bytes as a FLOE message: all ways of opening it agree, and nothing comes out that was not sealed.
+//! Opening any bytes as a FLOE message: all ways agree, and return only data that was sealed.
 //!
-//! Input: what kind of message, the sizes of the pieces, the length of the segments; then a message as it is, or segments behind a header
-//! that is right, or changes to a message that is sealed first, and its data.
+//! Input: the kind of message, the sizes of the pieces, the length of the segments. Then comes one of three: a message
+//! as it is; segments for a valid header; or changes to a message, and the data that are sealed first.
 #![no_main]
+
+use std::io::{Cursor, Read, Seek, SeekFrom};
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_fuzz::{Cuts, Input, Pieces, change};
 use deadpan_seal::floe::{self, HEADER, Message, OVERHEAD, Parameters, Reader, SeekReader};
-use libfuzzer_sys::fuzz_target;
-use std::io::{Cursor, Read, Seek, SeekFrom};
 
 const KEY: [u8; 32] = [7; 32];
 const ABOUT: &[u8] = b"fuzz";
@@ -39,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Everything that comes out of a reader, in pieces, and whether it came to an end.
+/// The bytes that a reader returns, in pieces, and whether it reached the end.
 fn read(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, bool) {
     let (mut found, mut piece) = (Vec::new(), [0; 8200]);
     for size in cuts.sizes() {
@@ -61,7 +63,7 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     let message = Message::resume(&KEY, ABOUT, header).expect("unchanged");
     assert_eq!(read(Reader::new(&message, Pieces::new(cuts, segments)), cuts), (data.to_vec(), true), "Reader");
 
-    // Wherever it goes, from the end to the front.
+    // Seeks from the end to the front.
     let mut seek = SeekReader::new(&message, Cursor::new(sealed), HEADER as u64).expect("unchanged");
     assert_eq!(seek.length(), data.len() as u64);
     let mut end = data.len();
@@ -76,7 +78,7 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     seek.rewind().expect("the start");
     assert_eq!(read(seek, cuts), (data.to_vec(), true), "SeekReader");
 
-    // Each segment alone, the last one first.
+    // Opens each segment alone, the last one first.
     let layout = message.segments_in(segments.len() as u64).expect("unchanged");
     let mut cipher = message.cipher();
     for number in (0..layout.count()).rev() {
@@ -91,7 +93,8 @@ fn assert_opens(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(Message::resume(&KEY, b"other", header).is_err() && Message::resume(&[8; 32], ABOUT, header).is_err());
 }
 
-/// That these bytes, which were not sealed so, open in no way; a reader hands out whole segments of `data` at the most.
+/// Checks that these bytes, which were not sealed, do not open in any way. A reader may return whole segments of
+/// `data`.
 fn assert_refused(sealed: &[u8], data: &[u8], length: usize, cuts: &Cuts) {
     assert!(floe::open(&KEY, ABOUT, sealed).is_err(), "open");
     let Some((header, segments)) = sealed.split_at_checked(HEADER) else { return };

@@ -1,13 +1,14 @@
-//! Any key file: reading it never panics and costs little, and what is read is written and read again as it was.
+//! Reading any key file: it never panics and takes little time. A key is the same after writing and reading it.
 //!
-//! Input: `P`, `E` or `S` and the DER of a private, encrypted or public key, since a fuzzer does not find its way through base64; anything
-//! else is a text. The passphrase of the seeds is `fuzz`.
+//! Input: `P`, `E` or `S` and the DER of a private, encrypted or public key, because fuzzers do not get through base64.
+//! Other inputs are texts. The passphrase of the seeds is `fuzz`.
 #![no_main]
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_base64::pem;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{Material, Passphrase, PrivateKey, PublicKey};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let (label, der) = match data {
@@ -47,7 +48,9 @@ fn again_private(key: &PrivateKey) {
         let found = key::read(&text).expect("what was written");
         let [Found::Private(back)] = &found[..] else { panic!("another kind of key") };
         let same = match (key.material(), back.material()) {
-            (Material::Seed(one), Material::Seed(other)) | (Material::Expanded(one), Material::Expanded(other)) => one.same(other),
+            (Material::Seed(one), Material::Seed(other)) | (Material::Expanded(one), Material::Expanded(other)) => {
+                one.same(other)
+            }
             _ => false,
         };
         assert!(same && key.public() == back.public(), "another private key");

@@ -1,13 +1,15 @@
-//! A pack read through its index: nothing panics, entries come in order and within the pack, and each is found again by its path, whatever the index
-//! says.
+//! Reading any pack through its index: it never panics, entries come in order and lie within the pack, and each is
+//! found again by its path.
 //!
-//! Input: whether the hashes are to be made right first, without which hardly anything gets past them, and a pack.
+//! Input: a byte that says whether to correct the hashes first; then the pack. Few inputs get past wrong hashes.
 #![no_main]
+
+use std::io::Cursor;
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_fuzz::Input;
 use deadpan_pack::{Contents, Entry, Selection};
-use libfuzzer_sys::fuzz_target;
-use std::io::Cursor;
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -31,11 +33,12 @@ fuzz_target!(|data: &[u8]| {
     for (number, entry) in entries.iter().enumerate() {
         assert!(entry.begin >= 1024 && entry.begin < entry.content && entry.end() <= length, "outside of the pack");
         if let Some(before) = number.checked_sub(1).map(|before| &entries[before]) {
-            let components = |entry: &Entry| entry.path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>();
+            let components =
+                |entry: &Entry| entry.path.split(|byte| *byte == b'/').map(<[u8]>::to_vec).collect::<Vec<_>>();
             assert!(components(before) < components(entry), "out of order");
             assert!(before.end() <= entry.begin, "one over the other");
         }
-        // Before an error there may be entries in a part where their paths do not belong.
+        // Entries before an error may lie in a part where their paths do not belong.
         let found = contents.find(&entry.path);
         assert!(!whole || found.is_ok_and(|found| found.as_ref() == Some(entry)), "not found again");
     }
@@ -47,13 +50,17 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Sets the hashes that the table and the trailer have, as far as these can be found.
+/// Corrects the hashes in the table and the trailer, if these can be found.
 fn repair(pack: &mut [u8]) -> Option<()> {
-    let number = |bytes: &[u8]| usize::try_from(bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))).ok();
+    let number =
+        |bytes: &[u8]| usize::try_from(bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte))).ok();
     let trailer = pack.len().checked_sub(64)?;
     let table = number(&pack[trailer..trailer + 8])?;
+    let length = number(&pack[trailer + 8..trailer + 16])?;
+    // Zeros may stand between the table and the trailer.
+    let end = table.checked_add(length)?.min(trailer);
     let mut at = table;
-    while at < trailer {
+    while at < end {
         let begin = number(pack.get(at..at + 8)?)?;
         let end = begin.checked_add(number(pack.get(at + 8..at + 12)?)?)?;
         let hash = blake3::hash(pack.get(begin..end)?);
@@ -61,7 +68,7 @@ fn repair(pack: &mut [u8]) -> Option<()> {
         pack[at + 16..at + 48].copy_from_slice(hash.as_bytes());
         at = at + 50 + path;
     }
-    let hash = blake3::hash(pack.get(table..trailer)?);
+    let hash = blake3::hash(pack.get(table..end)?);
     pack[trailer + 32..trailer + 56].copy_from_slice(&hash.as_bytes()[..24]);
     Some(())
 }

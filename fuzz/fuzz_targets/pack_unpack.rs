@@ -1,16 +1,19 @@
-//! An archive unpacked, all of it or a part, whatever it says: nothing panics, nothing is made outside of the target, and where the input is cut
-//! makes no difference.
+//! Unpacking any archive, whole or in part: it never panics, it makes nothing outside of the target, and the cuts of
+//! the input make no difference.
 //!
-//! Input: how it is cut, whether headers get the right sums first, without which hardly any would be read, and what is taken of it; and an archive.
+//! Input: a byte that says how to cut the archive, whether to correct the sums of its headers first, and which part to
+//! take; then the archive.
 #![no_main]
 
-use deadpan_fuzz::Input;
-use deadpan_pack::{Error, Outcome, Selection, Unpacker, Unpacking};
-use libfuzzer_sys::fuzz_target;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+
+use libfuzzer_sys::fuzz_target;
+
+use deadpan_fuzz::Input;
+use deadpan_pack::{Error, Outcome, Selection, Unpacker, Unpacking};
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -27,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(unpacked(archive.len().max(1)), unpacked(step), "the cut makes a difference");
 });
 
-/// What is taken of an archive.
+/// The part of the archive to unpack.
 #[derive(Clone, Copy)]
 enum Take {
     Whole,
@@ -35,14 +38,14 @@ enum Take {
     Single,
 }
 
-/// What came of it.
+/// The result of unpacking.
 #[derive(Debug, PartialEq)]
 struct Came {
     ended_well: bool,
     failed: u64,
-    /// Which names are there.
+    /// The names in the target.
     names: Vec<String>,
-    /// What went to a stream.
+    /// The bytes that went to a stream.
     single: Vec<u8>,
 }
 
@@ -68,7 +71,7 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     assert_eq!(fs::read_dir(place.path()).expect("a folder").count(), 1, "something was made beside the target");
     let failed = outcome.as_ref().map_or(0, |outcome| outcome.failed);
     let (mut names, mut single) = (Vec::new(), Vec::new());
-    // After an error it depends on the cut how much came before it.
+    // After an error, the cuts decide how much was unpacked before.
     if outcome.is_ok() {
         list(&target, &mut names);
         single.clone_from(&stream.0.lock().expect("nobody panicked"));
@@ -80,17 +83,17 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     Came { ended_well: outcome.is_ok(), failed, names, single }
 }
 
-/// Somebody's standard output takes no more than this.
+/// The most bytes that the stream keeps.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Somebody's standard output.
+/// An output that tests can read.
 #[derive(Clone, Default)]
 struct Stream(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut written = self.0.lock().expect("nobody panicked");
-        // Holes of any length become zeros.
+        // A hole may have any length and becomes zeros, which may be more than memory holds.
         if written.len() > MOST_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { written.write(bytes) }
     }
 
@@ -109,7 +112,7 @@ fn list(folder: &Path, names: &mut Vec<String>) {
     }
 }
 
-/// Gives each header its sum.
+/// Corrects the sum of each header.
 fn repair(archive: &mut [u8]) {
     for block in archive.chunks_exact_mut(512).filter(|block| &block[257..262] == b"ustar") {
         block[148..156].fill(b' ');

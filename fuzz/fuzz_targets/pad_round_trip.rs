@@ -1,15 +1,16 @@
-//! Any data, scheme, block and random bytes: three ways to pad agree, the padding is as the reference says, and unpadding gives the data
-//! back. And the length that Padmé makes of a number.
+//! Padding any data with any scheme, block and random bytes: three ways agree, the padding is the reference's, and
+//! unpadding returns the data. Also checks Padmé's length for a number.
 //!
 //! Input: a number, the scheme, the block, random bytes, then the data.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
 use deadpan_ct::declassify;
 use deadpan_fuzz::{Input, canaries, is_untouched, reference};
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme, padme};
-use libfuzzer_sys::fuzz_target;
 
-/// The fuzzer's bytes over and over; without any, the generator is broken.
+/// A generator that repeats the fuzzer's bytes. Without any, it fails.
 #[derive(Clone)]
 struct Given<'a>(std::iter::Cycle<std::slice::Iter<'a, u8>>);
 
@@ -53,7 +54,10 @@ fn round_trip(padding: Padding, random: &Given<'_>, data: &[u8]) {
         Err(error) => {
             let is_random = matches!(scheme, Scheme::Iso10126 | Scheme::ArbitraryTail);
             let ends_in_zero = scheme == Scheme::Zero && data.last() == Some(&0);
-            assert!(if is_random { error == Error::Random } else { ends_in_zero && error == Error::ZeroTail }, "{error:?}, {padding:?}");
+            assert!(
+                if is_random { error == Error::Random } else { ends_in_zero && error == Error::ZeroTail },
+                "{error:?}, {padding:?}"
+            );
             assert!(is_untouched(&place[data.len()..]), "pad_in_place writes on error, {padding:?}");
         }
     }
@@ -64,7 +68,10 @@ fn round_trip(padding: Padding, random: &Given<'_>, data: &[u8]) {
 }
 
 fn check_padded(padding: Padding, data: &[u8], mut padded: Vec<u8>) {
-    assert!(reference::padding::is_padded(padding.scheme(), usize::from(padding.block()), data, &padded), "{padding:?}, {padded:02x?}");
+    assert!(
+        reference::padding::is_padded(padding.scheme(), usize::from(padding.block()), data, &padded),
+        "{padding:?}, {padded:02x?}"
+    );
     assert_eq!(padding.unpad(&padded), Ok(data), "unpad, {padding:?}");
     let (length, valid) = padding.unpad_ct(&padded);
     assert_eq!((declassify(length), valid.declassify()), (data.len(), true), "unpad_ct, {padding:?}");
@@ -78,7 +85,10 @@ fn check_padme(length: u64) {
     match padded {
         Some(padded) => {
             assert!(padded >= length, "padme({length}) is shorter");
-            assert!(u128::from(padded - length) * 100 <= u128::from(length) * 12, "padme({length}) adds more than 12 %");
+            assert!(
+                u128::from(padded - length) * 100 <= u128::from(length) * 12,
+                "padme({length}) adds more than 12 %"
+            );
             assert_eq!(padme(padded), Some(padded), "padme({length}) of itself");
             assert!(next.is_none_or(|next| next >= padded), "padme({length}) is more than that of the next length");
         }

@@ -1,12 +1,13 @@
-//! Any text: reading it never panics, the first block is what the reference says, what is accepted is written and read again as it was,
-//! and labels to write are those of the RFC.
+//! Reading any text as PEM: it never panics, and the first block is the one that the reference finds. An accepted block
+//! is the same after writing and reading it. Labels to write are those that the RFC allows.
 //!
 //! Input: a text.
 #![no_main]
 
+use libfuzzer_sys::fuzz_target;
+
 use deadpan_base64::pem;
 use deadpan_fuzz::{Input, reference};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let text = Input(data).pem();

@@ -1,29 +1,33 @@
-//! Any header: reading it never panics, costs little and takes its own bytes only; what is read is read again as it was; and where the code
-//! is right, it opens exactly if its metadata are those that the format allows.
+//! Reading any header: it never panics, takes little time, and consumes only the header. Writing and reading it again
+//! gives the same. If the code is right, the header opens exactly if the format allows its metadata.
 //!
-//! Input: a header as it is; or, behind a byte that no header begins with, parts of one, which are put together with the code that fits
-//! them; or metadata and recipients, which are sealed, then changed.
+//! Input: a header as it is. Or, after a byte that begins no header: parts, which are joined with the right code; or
+//! metadata and recipients, which are sealed and then changed.
 #![no_main]
 
-use deadpan_fuzz::reference::sealed::{self, PREAMBLE};
-use deadpan_fuzz::{Input, change};
-use deadpan_seal::{Cost, Error, Header, Identity, Kem, Kind, Metadata, Passphrase, PrivateKey, Recipient, Sealing, Stanza};
-use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// As little as Argon2id can be asked for.
+use libfuzzer_sys::fuzz_target;
+
+use deadpan_fuzz::reference::sealed::{self, PREAMBLE};
+use deadpan_fuzz::{Input, change};
+use deadpan_seal::{
+    Cost, Error, Header, Identity, Kem, Kind, Metadata, Passphrase, PrivateKey, Recipient, Sealing, Stanza,
+};
+
+/// The lowest cost that Argon2id allows.
 const CHEAP: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
 fuzz_target!(|data: &[u8]| match data {
     [b'P', rest @ ..] => of_parts(Input(rest)),
     [b'S', rest @ ..] => sealed_and_changed(Input(rest)),
-    // What comes behind the preamble, without a fuzzer having to find it.
+    // Prepends the preamble, so that the fuzzer need not find it.
     [b'-', rest @ ..] => drop(read_twice(&[&PREAMBLE[..], rest].concat())),
     other => drop(read_twice(other)),
 });
 
-/// The header in front of `bytes`, if there is one.
+/// Reads the header at the front of `bytes`, if there is one.
 fn read_twice(bytes: &[u8]) -> Option<Header> {
     let mut rest = bytes;
     let header = Header::read(&mut rest).ok()?;
@@ -32,14 +36,17 @@ fn read_twice(bytes: &[u8]) -> Option<Header> {
     assert!(length <= 1 << 20 && header.slack() + header.metadata_length() < length as u64);
     assert!(bytes.starts_with(&PREAMBLE) && header.version() == 1);
     let again = Header::read(&bytes[..length]).expect("read before");
-    assert_eq!((again.stanzas(), again.slack(), again.metadata_length()), (header.stanzas(), header.slack(), header.metadata_length()));
+    assert_eq!(
+        (again.stanzas(), again.slack(), again.metadata_length()),
+        (header.stanzas(), header.slack(), header.metadata_length())
+    );
     assert!(matches!(Header::read(&bytes[..length - 1]), Err(Error::Truncated)), "a header without its last byte");
     let passphrases = header.stanzas().iter().filter(|it| it.is_passphrase()).count();
     assert!(!header.stanzas().is_empty() && passphrases <= 1);
     Some(header)
 }
 
-/// A header that was put together from parts, each of them perhaps wrong.
+/// Reads a header made of parts, each of which may be wrong.
 fn of_parts(mut input: Input<'_>) {
     let ours = sealed::recipient();
     let ours = (ours.0, ours.1.to_vec());
@@ -63,7 +70,7 @@ fn of_parts(mut input: Input<'_>) {
     if header.length() != bytes.len() as u64 {
         return;
     }
-    // What was read is what was put together, or it would be longer or shorter.
+    // The header that was read is the one that was made. Any other header would be longer or shorter.
     assert_eq!(header.stanzas().len(), recipients.len());
     assert!(slack.iter().all(|byte| *byte == 0) && header.slack() == slack.len() as u64);
     let opened = header.open(&[Identity::Key(sealed::identity().clone())]);
@@ -73,7 +80,10 @@ fn of_parts(mut input: Input<'_>) {
     }
     let expected = sealed::Metadata::read(&plain);
     let Ok(opened) = opened else {
-        assert!(expected.is_none_or(|it| it.time.is_some_and(|time| system_time(time).is_none())), "metadata that are right");
+        assert!(
+            expected.is_none_or(|it| it.time.is_some_and(|time| system_time(time).is_none())),
+            "metadata that are right"
+        );
         return;
     };
     let (expected, found) = (expected.expect("metadata that are wrong"), opened.metadata());
@@ -87,7 +97,7 @@ fn of_parts(mut input: Input<'_>) {
     assert_eq!(opened.metadata().name, expected.name);
 }
 
-/// A recipient of any type, most often as long as the format says.
+/// A recipient of any type, usually with the length that the format says.
 fn stranger(input: &mut Input<'_>) -> (u16, Vec<u8>) {
     let choice = input.byte();
     let (kind, length) = match Kem::ALL.get(usize::from(choice % 8)) {
@@ -97,7 +107,7 @@ fn stranger(input: &mut Input<'_>) -> (u16, Vec<u8>) {
     };
     let mut body = vec![choice; length];
     if kind >= 0xff01 {
-        // Its cost, of the numbers that decide.
+        // Cost parameters around the limits.
         body[..12].fill(0);
         for place in [2, 3, 6, 7, 11] {
             body[place] = input.byte();
@@ -119,7 +129,7 @@ fn system_time((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {
     time?.checked_add(Duration::from_nanos(nanoseconds.into()))
 }
 
-/// Keys that are made once.
+/// Keys, made once.
 fn keys() -> &'static [PrivateKey] {
     static KEYS: OnceLock<Vec<PrivateKey>> = OnceLock::new();
     KEYS.get_or_init(|| Kem::ALL.map(|kem| PrivateKey::generate(kem).expect("a key")).to_vec())
@@ -144,7 +154,7 @@ fn sealed_and_changed(mut input: Input<'_>) {
     let metadata = Metadata {
         kind: [Kind::Bytes, Kind::File, Kind::Folder][usize::from(what >> 3) % 3],
         name: (what & 1 != 0).then(|| name.to_vec()),
-        // The least time of all is written as the one a second later.
+        // The earliest time is written as the time one second later.
         modified: if what & 2 != 0 { system_time((seconds.max(-i64::MAX), mode as u32)) } else { None },
         mode: (what & 4 != 0).then_some(mode as u32),
     };
@@ -156,7 +166,7 @@ fn sealed_and_changed(mut input: Input<'_>) {
     let sealed = sealing.hide_length(what & 0x40 != 0).bytes(b"straight face").expect("sealed");
     let header = read_twice(&sealed).expect("what was written");
     let length = header.length() as usize;
-    // Each of them alone opens it.
+    // Each key alone opens the header.
     let identity = &identities[usize::from(what) % identities.len()];
     let opened = header.open(std::slice::from_ref(identity)).expect("the right key");
     assert_eq!(opened.metadata(), &metadata);
@@ -164,8 +174,13 @@ fn sealed_and_changed(mut input: Input<'_>) {
     change(&mut changes, &mut changed, 16, 4);
     if !changed.starts_with(&sealed[..length]) {
         let Some(header) = read_twice(&changed) else { return };
-        // A cost that somebody wrote into it may be anything that the format allows, and is not tried here.
-        if header.stanzas().iter().all(|it| !matches!(it, Stanza::Passphrase(cost) | Stanza::Session(cost) if *cost != CHEAP)) {
+        // The changed cost may be any cost that the format allows. Hashing with it could take too long, so the
+        // passphrase is not tried.
+        if header
+            .stanzas()
+            .iter()
+            .all(|it| !matches!(it, Stanza::Passphrase(cost) | Stanza::Session(cost) if *cost != CHEAP))
+        {
             assert!(header.open(&identities).is_err(), "a header that was changed");
         }
     }

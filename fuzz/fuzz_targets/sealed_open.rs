@@ -1,15 +1,17 @@
-//! A whole sealed file: all ways of opening it agree, give what was sealed, and nothing of a file that was changed but whole segments from its
-//! front. Padding is taken off exactly where it is right.
+//! Opening a sealed file: all ways agree and return the data. Of a changed file they return whole segments from the
+//! front at most. Padding is removed only if it is right.
 //!
-//! Input: who writes the file and how, the sizes of the pieces, changes to the file, and the data.
+//! Input: the writer of the file and its options, the sizes of the pieces, changes to the file, and the data.
 #![no_main]
+
+use std::io::{Cursor, Read, Seek, SeekFrom, Write};
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_fuzz::reference::{padme::padme, sealed};
 use deadpan_fuzz::{Cuts, Input, Pieces, change};
 use deadpan_seal::floe::{self, OVERHEAD, Parameters};
 use deadpan_seal::{Header, Identity, Opened, Recipient, Sealing, Work};
-use libfuzzer_sys::fuzz_target;
-use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 
 /// The shortest segments that a sealed file can have.
 const SEGMENT: usize = 4096;
@@ -21,7 +23,11 @@ fuzz_target!(|data: &[u8]| {
     let mut changes = Input(input.0.get(..16).unwrap_or_default());
     input.0 = input.0.get(16..).unwrap_or_default();
     let padded = how & 4 != 0;
-    let case = if how & 8 != 0 { Case::written(how, padded, &cuts, &input.bytes()) } else { Case::put_together(&mut input, how, padded) };
+    let case = if how & 8 != 0 {
+        Case::written(how, padded, &cuts, &input.bytes())
+    } else {
+        Case::put_together(&mut input, how, padded)
+    };
     case.check(&cuts, how);
 
     let mut changed = case.file.clone();
@@ -36,7 +42,7 @@ fn identity() -> [Identity; 1] {
     [Identity::Key(sealed::identity().clone())]
 }
 
-/// A file, what its segments hold, and the data in there, if the padding is right.
+/// A file, the plaintext of its segments, and the data, if the padding is right.
 struct Case {
     file: Vec<u8>,
     inside: Vec<u8>,
@@ -46,7 +52,9 @@ struct Case {
 impl Case {
     /// A file that the library wrote, in one of four ways.
     fn written(how: u8, padded: bool, cuts: &Cuts, data: &[u8]) -> Self {
-        let sealing = Sealing::to(vec![Recipient::Key(sealed::identity().public().clone())]).expect("a recipient").hide_length(padded);
+        let sealing = Sealing::to(vec![Recipient::Key(sealed::identity().public().clone())])
+            .expect("a recipient")
+            .hide_length(padded);
         let mut file = Vec::new();
         match how >> 4 & 3 {
             0 => file = sealing.bytes(data).expect("sealed"),
@@ -68,7 +76,7 @@ impl Case {
         Self { file, inside, data: Some(data.to_vec()) }
     }
 
-    /// A file with short segments, and padding as the fuzzer likes it.
+    /// A file with short segments, and padding that the fuzzer chooses.
     fn put_together(input: &mut Input<'_>, how: u8, padded: bool) -> Self {
         let add = input.place();
         let mut inside = input.bytes();
@@ -91,7 +99,7 @@ impl Case {
         Self { file, inside, data }
     }
 
-    /// That it opens to its data in all ways; or, with a wrong padding inside, in none.
+    /// Checks that all ways of opening the file return the data, or that all fail if the padding is wrong.
     fn check(&self, cuts: &Cuts, how: u8) {
         let Self { file, data, .. } = self;
         let mut payload = &file[..];
@@ -114,13 +122,13 @@ impl Case {
     }
 }
 
-/// A mark and zeros, as many as there have to be.
+/// A mark and as many zeros as needed.
 fn pad(data: &mut Vec<u8>) {
     data.push(0x80);
     data.resize(padme(data.len() as u64).expect("short") as usize, 0);
 }
 
-/// All ways to the data, or to an error: in memory, as a stream on one thread and on some, through a reader, and with seeks.
+/// Opens the file in all ways: in memory, as a stream on one thread and on several, through a reader, and with seeks.
 fn ways(opened: &Opened, file: &[u8], payload: &[u8], cuts: &Cuts) -> [(Vec<u8>, bool); 5] {
     let mut bytes = b"before".to_vec();
     let good = opened.bytes_onto(payload, &mut bytes).is_ok();
@@ -155,10 +163,10 @@ fn drain(mut reader: impl Read, cuts: &Cuts) -> (Vec<u8>, bool) {
     unreachable!("the sizes go on for ever")
 }
 
-/// That a changed file opens in no way, and that what comes out before that is known are whole segments of `data`, but for padding.
+/// Checks that all ways of opening a changed file fail, and that they return only whole segments of `data` before.
 fn assert_nothing_else(file: &[u8], data: &[u8], cuts: &Cuts) {
     let mut payload = file;
-    // A header that was changed opens to nobody.
+    // A changed header does not open at all.
     let Ok(opened) = Header::read(&mut payload).and_then(|header| header.open(&identity())) else { return };
     for (number, (found, good)) in ways(&opened, file, payload, cuts).into_iter().enumerate() {
         assert!(!good, "way {number} opens a file that was changed");

@@ -1,12 +1,13 @@
-//! Any bytes, any scheme, any block: three ways to unpad agree with the reference.
+//! Unpadding any bytes with any scheme and block: three ways agree with the reference.
 //!
-//! Input: the scheme, the block, what is done to the bytes, then the bytes.
+//! Input: the scheme, the block, how to change the bytes, then the bytes.
 #![no_main]
+
+use libfuzzer_sys::fuzz_target;
 
 use deadpan_ct::declassify;
 use deadpan_fuzz::{Input, reference};
 use deadpan_pad::{Error, Padding, Scheme};
-use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -26,7 +27,11 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(padding.unpad(&bytes).map(<[u8]>::to_vec), expected, "unpad, {padding:?}");
     let (length, valid) = padding.unpad_ct(&bytes);
     let length = declassify(length);
-    assert_eq!((length, valid.declassify()), (expected.as_ref().map_or(0, Vec::len), expected.is_ok()), "unpad_ct, {padding:?}");
+    assert_eq!(
+        (length, valid.declassify()),
+        (expected.as_ref().map_or(0, Vec::len), expected.is_ok()),
+        "unpad_ct, {padding:?}"
+    );
     let before = bytes.clone();
     assert_eq!(padding.unpad_mut(&mut bytes).map(|data| data.to_vec()), expected, "unpad_mut, {padding:?}");
     assert_eq!(bytes, before, "unpad_mut changes its input");
@@ -35,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Bytes as they are, filled up to whole blocks, or with a good padding of which one byte is changed.
+/// The bytes as they are, filled up to whole blocks, or with valid padding of which one byte is changed.
 fn padded(input: &mut Input<'_>, scheme: Scheme, block: usize) -> Vec<u8> {
     let kind = input.byte() % 4;
     let (place, change) = if kind > 1 { (usize::from(input.byte()) % block, input.byte()) } else { (0, 0) };
@@ -46,8 +51,9 @@ fn padded(input: &mut Input<'_>, scheme: Scheme, block: usize) -> Vec<u8> {
         1 => bytes.resize(bytes.len() + count, bytes.last().copied().unwrap_or(0)),
         _ => {
             let last = bytes.len() % block;
-            let tail: Vec<u8> =
-                (1..=count as u8).map(|place| good_byte(scheme, place, count as u8, &bytes[bytes.len() - last..])).collect();
+            let tail: Vec<u8> = (1..=count as u8)
+                .map(|place| good_byte(scheme, place, count as u8, &bytes[bytes.len() - last..]))
+                .collect();
             bytes.extend(tail);
             let start = bytes.len() - block;
             bytes[start + place] ^= change;
@@ -56,7 +62,7 @@ fn padded(input: &mut Input<'_>, scheme: Scheme, block: usize) -> Vec<u8> {
     bytes
 }
 
-/// A padding byte at a place that counts from one.
+/// The padding byte at a position that counts from one.
 fn good_byte(scheme: Scheme, place: u8, count: u8, data: &[u8]) -> u8 {
     match scheme {
         Scheme::Zero => 0,
@@ -70,7 +76,7 @@ fn good_byte(scheme: Scheme, place: u8, count: u8, data: &[u8]) -> u8 {
     }
 }
 
-/// Whether a scheme's check accepts more than its padding makes: every run of one byte.
+/// Whether the scheme accepts more paddings than it makes: every run of one byte.
 fn is_free(scheme: Scheme) -> bool {
     matches!(scheme, Scheme::ArbitraryTail | Scheme::NotLast)
 }

@@ -1,9 +1,9 @@
-//! Changes that somebody might make to sealed bytes on their way.
+//! Changes to sealed bytes, as an attacker might make them.
 
 use crate::Input;
 
-/// Changes `bytes`, up to three times: bits, the length, the order of blocks of `unit` bytes that begin at `begin`. It may be that nothing
-/// comes of it.
+/// Changes `bytes` up to three times: a bit, the length, or the order of blocks of `unit` bytes that begin at `begin`.
+/// The changes may cancel each other.
 pub fn change(input: &mut Input<'_>, bytes: &mut Vec<u8>, begin: usize, unit: usize) {
     for _ in 0..input.byte() % 4 {
         let (kind, place) = (input.byte(), input.place());
@@ -11,7 +11,7 @@ pub fn change(input: &mut Input<'_>, bytes: &mut Vec<u8>, begin: usize, unit: us
             return;
         }
         match kind % 7 {
-            // Most often a bit, in front or behind: that is where lengths, tags and codes are.
+            // Usually a bit near the beginning or the end, where lengths, tags and codes are.
             0 | 1 => {
                 let at = place % bytes.len();
                 bytes[at] ^= 1 << (kind >> 5);

@@ -1,21 +1,23 @@
-//! Cutting an input into pieces, and a reader that hands them out one by one.
+//! Cuts an input into pieces, and reads it piece by piece.
 
-use crate::Input;
 use std::io::{self, Read};
 
-/// Sizes of pieces, used in turn; zero is one of them.
+use crate::Input;
+
+/// Sizes of pieces, used in turn. A size may be zero.
 #[derive(Clone, Debug)]
 pub struct Cuts(Vec<usize>);
 
 impl Cuts {
-    /// Up to seven sizes from the front of `input`: as far as two blocks of a stream, and often small.
+    /// Takes up to seven sizes from the front of `input`: up to two blocks of a stream, and often small.
     pub fn new(input: &mut Input<'_>) -> Self {
         let count = input.byte() % 8;
-        let sizes = (0..count).map(|_| if input.byte() & 1 == 0 { usize::from(input.byte()) } else { input.word() % 8200 });
+        let sizes =
+            (0..count).map(|_| if input.byte() & 1 == 0 { usize::from(input.byte()) } else { input.word() % 8200 });
         Self(sizes.collect())
     }
 
-    /// `bytes` in pieces; without any size above zero, in one.
+    /// Cuts `bytes` into pieces, or into one piece if no size is above zero.
     pub fn pieces<'a>(&self, mut bytes: &'a [u8]) -> Vec<&'a [u8]> {
         let mut pieces = Vec::new();
         if self.0.iter().any(|size| *size > 0) {
@@ -33,7 +35,7 @@ impl Cuts {
         pieces
     }
 
-    /// The sizes above zero, for ever.
+    /// The sizes above zero, repeated without end.
     pub fn sizes(&self) -> impl Iterator<Item = usize> {
         let some: Vec<_> = self.0.iter().copied().filter(|size| *size > 0).collect();
         let some = if some.is_empty() { vec![100] } else { some };
@@ -41,12 +43,12 @@ impl Cuts {
     }
 }
 
-/// A reader that gives out no more than a piece at a time, and is interrupted where a piece is empty.
+/// A reader that returns at most a piece at a time, and fails with `Interrupted` where a piece is empty.
 #[derive(Debug)]
 pub struct Pieces<'a>(std::vec::IntoIter<&'a [u8]>);
 
 impl<'a> Pieces<'a> {
-    /// A reader of `bytes` in pieces.
+    /// Reads `bytes` in pieces.
     #[must_use]
     pub fn new(cuts: &Cuts, bytes: &'a [u8]) -> Self {
         Self(cuts.pieces(bytes).into_iter())

@@ -1,17 +1,18 @@
-//! A test case, taken from the front of the fuzzer's bytes.
+//! Takes a test case from the front of the fuzzer's bytes.
 
 use deadpan_base64::Alphabet;
 use deadpan_base64::stream::BLOCK;
 
-/// What is left of the fuzzer's bytes. An input that is too short goes on with zeros. Plain text stays plain, so that seeds can be written
-/// by hand.
+/// The rest of the fuzzer's bytes. Zeros follow an input that is too short. Plain text keeps its meaning, so seeds can
+/// be written by hand.
 #[derive(Clone, Debug)]
 pub struct Input<'a>(pub &'a [u8]);
 
-/// What a byte from 0xf0 on stands for in [`Input::text`]: padding, white space, symbols of either alphabet, and near misses.
+/// The texts that bytes from 0xf0 on become in [`Input::text`]: padding, white space, symbols of either alphabet, and
+/// similar characters.
 const NOT_QUITE_SYMBOLS: &[u8; 16] = b"== \n\r\t\x0b\x0c+/-_@[{\xc1";
 
-/// What a byte from 0xe0 on stands for in [`Input::pem`].
+/// The texts that bytes from 0xe0 on become in [`Input::pem`].
 const PEM_WORDS: [&str; 32] = [
     "-----BEGIN ",
     "-----END ",
@@ -48,56 +49,58 @@ const PEM_WORDS: [&str; 32] = [
 ];
 
 impl<'a> Input<'a> {
-    /// One byte.
+    /// Takes one byte.
     pub fn byte(&mut self) -> u8 {
         let Some((&first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;
         first
     }
 
-    /// A number of up to 16 bits.
+    /// Takes a number of up to 16 bits.
     pub fn word(&mut self) -> usize {
         usize::from(u16::from_le_bytes([self.byte(), self.byte()]))
     }
 
-    /// A place of up to 16 bits, most often a small one.
+    /// Takes a position of up to 16 bits, usually a small one.
     pub fn place(&mut self) -> usize {
         if self.byte() & 1 == 0 { usize::from(self.byte()) } else { self.word() }
     }
 
-    /// A number of up to 64 bits, all widths alike.
+    /// Takes a number of up to 64 bits. All widths are equally frequent.
     pub fn number(&mut self) -> u64 {
         let width = self.byte();
         u64::from_le_bytes(std::array::from_fn(|_| self.byte())) >> (width % 64)
     }
 
-    /// Everything else, as it is.
+    /// Takes the rest as it is.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }
 
-    /// Everything else as bytes to be encoded. The first byte says whether many others stand in front, for the kernels of long inputs.
+    /// Takes the rest as bytes to encode. The first byte says whether a long run of other bytes precedes them, so that
+    /// the kernels for long inputs run.
     pub fn bytes(&mut self) -> Vec<u8> {
         let front = if self.byte() & 1 == 1 { self.word() % 3000 } else { 0 };
-        // Repeated after 256 bytes, which is more than a kernel takes at once.
+        // The run repeats after 256 bytes, which is more than a kernel takes at once.
         let mut bytes: Vec<u8> = (0..front).map(|place| (place * 37) as u8).collect();
         bytes.extend_from_slice(self.rest());
         bytes
     }
 
-    /// Everything else as a text that a decoder has to judge. The first byte says whether good symbols stand in front, any number of them or
-    /// as many as move what follows to the border of a stream's block, and whether most of the other bytes become symbols too.
+    /// Takes the rest as a text to decode. The first byte says whether valid symbols precede it: none, any number, or
+    /// as many as move the rest to the border of a stream's block. It also says whether most of the other bytes become
+    /// symbols.
     pub fn text(&mut self, alphabet: Alphabet) -> Vec<u8> {
         let symbols = alphabet.symbols();
         let kind = self.byte();
         let front = match kind & 5 {
             1 => self.word() % 10_000,
-            // Up to seven before the first border or the second.
+            // The text begins up to seven symbols before the first or the second border.
             5 => BLOCK * (1 + usize::from(kind >> 6 & 1)) - usize::from(kind >> 3 & 7),
             _ => 0,
         };
         let mut text: Vec<u8> = symbols.iter().copied().cycle().take(front).collect();
-        // The last symbols have no bits that would be left over if `=` came next.
+        // The last symbols leave no bits over if `=` comes next.
         let end = front.saturating_sub(2);
         text[end..].fill(symbols[0]);
         text.extend(self.rest().iter().map(|&byte| match byte {
@@ -108,7 +111,7 @@ impl<'a> Input<'a> {
         text
     }
 
-    /// Everything else as a text with the words that PEM consists of.
+    /// Takes the rest as a text with the words that PEM consists of.
     pub fn pem(&mut self) -> Vec<u8> {
         let mut text = Vec::new();
         for byte in self.rest() {

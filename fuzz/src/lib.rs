@@ -1,8 +1,7 @@
-//! What the fuzz targets share: how bytes become a test case, and references that are right because they are plain.
+//! Code that the fuzz targets share: how bytes become a test case, and simple references.
 //!
-//! Branch-free code looks the same to the fuzzer whatever it is fed: there is no new edge behind a good symbol that coverage could reward.
-//! So the cases are made nearly right by themselves ([`Input::text`], [`Input::pem`]), and the jumps that guide the fuzzer are those of the
-//! references.
+//! Branch-free code gives the fuzzer no guidance: a valid symbol reaches no new edge. So [`Input::text`] and
+//! [`Input::pem`] make inputs that are almost valid, and the jumps of the references guide the fuzzer.
 
 mod change;
 mod cuts;
@@ -15,7 +14,7 @@ pub use cuts::{Cuts, Pieces};
 pub use input::Input;
 pub use rules::Rules;
 
-/// What output buffers hold before they are written to.
+/// The byte that fills output buffers before a call.
 pub const CANARY: u8 = 0x5c;
 
 /// A buffer full of canaries.
@@ -24,13 +23,13 @@ pub fn canaries(length: usize) -> Vec<u8> {
     vec![CANARY; length]
 }
 
-/// Whether nothing was written.
+/// Whether the buffer is unchanged.
 #[must_use]
 pub fn is_untouched(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == CANARY)
 }
 
-/// Whether what was written, if anything, has been wiped.
+/// Whether each byte of the buffer is unchanged or wiped.
 #[must_use]
 pub fn is_wiped(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == CANARY || *byte == 0)

@@ -1,8 +1,8 @@
-//! The rules told as plainly as possible: one byte after the other, with a jump wherever it is convenient.
+//! References: the rules in simple code, byte by byte, with jumps.
 
 pub mod base64;
 pub mod hex;
-/// The paddings' own reference, which their tests use as well.
+/// The reference for paddings, which the tests of deadpan-pad use, too.
 #[path = "../../crates/pad/tests/reference/mod.rs"]
 pub mod padding;
 pub mod padme;

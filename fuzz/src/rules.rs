@@ -5,13 +5,13 @@ use deadpan_base64::{Alphabet, Base64, Padding};
 /// One configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Which symbols.
+    /// The alphabet.
     pub alphabet: Alphabet,
-    /// What is done about `=`.
+    /// The rule for `=`.
     pub padding: Padding,
-    /// Whether white space is passed over.
+    /// Whether white space is skipped.
     pub skip_white_space: bool,
-    /// Whether bits behind the last byte may be set.
+    /// Whether the unused bits of the last symbol may be set.
     pub ignore_trailing_bits: bool,
 }
 
@@ -21,7 +21,8 @@ impl Rules {
         (0..32).filter(|number| number & 6 != 6).map(Self::from_byte)
     }
 
-    /// One configuration from the low five bits of a byte: `@` is the strict standard one, `H` the same with white space.
+    /// Takes a configuration from the low five bits of a byte: `@` is the strict standard one, `H` the same with white
+    /// space.
     #[must_use]
     pub fn from_byte(byte: u8) -> Self {
         Self {

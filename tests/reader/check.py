@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Seals with the program, opens with the reader: `check.py BINARY`. One line for each case; the exit status is 1 if one failed."""
+"""Checks the program against the reader: `check.py BINARY`.
+
+Prints one line for each case. The exit status is 1 if a case failed.
+"""
 
 import json
 import os
@@ -10,11 +13,16 @@ import tempfile
 import traceback
 from pathlib import Path
 
+from cryptography.exceptions import InvalidTag
+
 import foreign
 import open as opener
+import package
+import writer
 from program import MODES, Program
-from sealed import keys
+from sealed import header, keys, recipients
 from sealed.refusal import NoKey, Refused
+from sealed.source import Memory
 
 STEP = 262144 - 32
 SIZES = [0, 1, STEP - 1, STEP, STEP + 1, 2 * STEP, 4 * STEP, 4 * STEP + 1, 3 << 20]
@@ -39,7 +47,7 @@ class Check:
     def case(self, name: str, what, *arguments, **options):
         try:
             what(*arguments, **options)
-        except Exception:  # whatever it is, the other cases still have something to say
+        except Exception:  # a failed case does not end the others
             self.failed += 1
             print(f"FAILED  {name}\n{traceback.format_exc()}", flush=True)
         else:
@@ -53,13 +61,26 @@ class Check:
             self.case(f"key: {kind}", self.make_key, kind)
         for kind in MODES:
             self.case(f"one recipient: {kind}", self.one_recipient, kind)
+        for kind in MODES:
+            if kind != "MLKEM768-P256":  # the package's HPKE lacks it
+                self.case(
+                    f"the HPKE of PyPI's cryptography opens what the program sealed: {kind}",
+                    self.theirs_opens_ours,
+                    kind,
+                )
+                self.case(
+                    f"the program opens what the HPKE of PyPI's cryptography sealed: {kind}",
+                    self.ours_opens_theirs,
+                    kind,
+                )
         self.case("several recipients", self.several_recipients)
         self.case("passphrase", self.passphrase)
+        self.case("forms of a passphrase", self.forms)
         for size in SIZES:
             for options, how in ([], ""), (["--hide-length"], ", length hidden"):
                 self.case(f"{size} bytes{how}", self.roundtrip, size, options)
                 self.case(f"{size} bytes from a pipe{how}", self.roundtrip, size, options, pipe=True)
-        self.case("armour", self.armour)
+        self.case("armor", self.armor)
         self.case("ranges", self.ranges)
         self.case("ranges, length hidden", self.ranges, ["--hide-length"])
         self.file("foreign.key", foreign.PEM)
@@ -80,12 +101,41 @@ class Check:
         stranger = self.keys["P-256" if kind == "X25519" else "X25519"][0]
         expect(read("--key", stranger, sealed).returncode, 3)
 
+    def theirs_opens_ours(self, kind: str):
+        private, public = self.keys[kind]
+        _, sealed = self.seal(1000, public=[public])
+        (key,) = keys.read(private.read_bytes())
+        head = header.read(Memory(sealed.read_bytes()))
+        ((number, body),) = head.recipients
+        expect(number, key.kem_id)
+        head.verify(package.open(key, body, writer.INFO))
+        for info in (b"", b"deadpan v1 recipient", writer.INFO + b"\0"):
+            try:
+                package.open(key, body, info)
+            except InvalidTag:
+                continue
+            raise AssertionError(f"the recipient opens for another purpose: {info!r}")
+
+    def ours_opens_theirs(self, kind: str):
+        private, _ = self.keys[kind]
+        (key,) = keys.read(private.read_bytes())
+        body = package.seal(key.kem_id, key.public, foreign.KEY, writer.INFO)
+        sealed = self.file("theirs", foreign.seal(b"data", recipients=[writer.recipient(key.kem_id, body)]))
+        opened = self.program.open(private, sealed)
+        expect((opened.returncode, opened.stdout), (0, b"data"), opened.stderr.decode())
+
     def several_recipients(self):
         passphrase = self.file("passphrase", b"correct horse\n")
         modern = [kind for kind in MODES if kind not in ("X25519", "P-256")]
-        # A classical recipient beside others has to be asked for.
-        for kinds, who, options in (modern, passphrase, []), (["X25519", "P-256"], None, []), (list(MODES), None, ["--mode", "ecc"]):
-            data, sealed = self.seal(1000, public=[self.keys[kind][1] for kind in kinds], passphrase=who, options=options)
+        # The program puts a classical recipient beside others only if it is asked to.
+        for kinds, who, options in (
+            (modern, passphrase, []),
+            (["X25519", "P-256"], None, []),
+            (list(MODES), None, ["--mode", "ecc"]),
+        ):
+            data, sealed = self.seal(
+                1000, public=[self.keys[kind][1] for kind in kinds], passphrase=who, options=options
+            )
             for kind in kinds:
                 self.opens(sealed, data, "--key", self.keys[kind][0])
                 self.refuses_damage(sealed, "--key", self.keys[kind][0])
@@ -97,6 +147,28 @@ class Check:
         self.refuses_damage(sealed, "--passphrase-file", passphrase)
         wrong = self.file("wrong", b"correct horse \n")
         expect(read("--passphrase-file", wrong, sealed).returncode, 3)
+
+    def forms(self):
+        """Seals with a passphrase in one Unicode form and opens with another, in both directions."""
+        composed, decomposed, mixed = (
+            text.encode() for text in ("\u1e69\u00e9", "s\u0323\u0307e\u0301", "s\u0307\u0323\u00e9")
+        )
+        for typed in (composed, decomposed, mixed):
+            data, sealed = self.seal(10, passphrase=self.file("passphrase", typed + b"\n"))
+            for other in (composed, decomposed, mixed):
+                self.opens(sealed, data, "--passphrase-file", self.file("passphrase", other + b"\n"))
+            # The file has the NFC form alone, so a reader without forms opens it by the NFC bytes.
+            head = header.read(Memory(sealed.read_bytes()))
+            ((kind, body),) = head.recipients
+            head.verify(recipients.with_bytes(kind, body, composed))
+            # A file of another writer may have the bytes as they were typed.
+            raw = writer.to_passphrase(typed, foreign.KEY)
+            sealed = self.file("foreign", foreign.seal(b"data", recipients=[raw]))
+            for other in (composed, decomposed, mixed):
+                found = read("--passphrase-file", self.file("passphrase", other + b"\n"), sealed)
+                theirs = self.program.open_with(self.folder / "passphrase", sealed)
+                expect(theirs.returncode, found.returncode, theirs.stderr.decode())
+                expect(found.returncode, 0 if other == typed or mixed != typed else 3)
 
     def roundtrip(self, size: int, options=(), pipe: bool = False):
         private, public = self.keys[CHEAP]
@@ -114,7 +186,7 @@ class Check:
             expect(about["seconds"] * 10**9 + about["nanoseconds"], known.st_mtime_ns)
         self.refuses_damage(sealed, "--key", private)
 
-    def armour(self):
+    def armor(self):
         private, public = self.keys[CHEAP]
         for size in (0, 1, 2, 3, 1000, STEP + 1):
             data, sealed = self.seal(size, public=[public], options=["--armor"])
@@ -131,24 +203,28 @@ class Check:
                 asked = "--range", f"{start}:{end - start}"
                 found = read(*asked, "--key", private, sealed)
                 theirs = self.program.open(private, sealed, asked)
-                expect((found.returncode, found.stdout) == (theirs.returncode, theirs.stdout), True, f"from {start} to {end}")
+                expect(
+                    (found.returncode, found.stdout) == (theirs.returncode, theirs.stdout),
+                    True,
+                    f"from {start} to {end}",
+                )
                 expect(found.returncode, 0 if end <= len(whole) else 2)
                 if end <= len(whole):
                     expect(found.stdout == whole[start:end], True)
 
     def both_agree(self, content: bytes):
-        """On files that the program does not write, some of which are good ones."""
+        """The program and the reader give the same answer for a file that the program does not write."""
         private, sealed = self.folder / "foreign.key", self.file("foreign", content)
         found, theirs = read("--key", private, sealed), self.program.open(private, sealed)
         expect(found.returncode, theirs.returncode, f"{found.stderr!r} {theirs.stderr!r}")
         if found.returncode == 0:
             expect(found.stdout == theirs.stdout, True, "the data differ")
-        # What is a folder's does not become a file.
+        # The program does not open a folder into a file.
         if found.returncode != 0 or json.loads(read("--metadata", "--key", private, sealed).stdout)["kind"] != "folder":
             self.into_a_file(private, sealed, found)
 
     def into_a_file(self, private: Path, sealed: Path, wanted: subprocess.CompletedProcess):
-        """Which the program opens in another way than to a pipe: at positions, and on several threads where it is long."""
+        """Opens into a file, which the program writes at positions, and on several threads if it is long."""
         output = self.folder / "opened"
         output.unlink(missing_ok=True)
         theirs = self.program.open_to(private, sealed, output)
@@ -157,7 +233,7 @@ class Check:
         if wanted.returncode == 0:
             expect(output.read_bytes() == wanted.stdout, True, "the data in the file differ")
 
-    # What they are made of
+    # Files and programs for the cases
 
     def file(self, name: str, content: bytes) -> Path:
         path = self.folder / name
@@ -179,13 +255,18 @@ class Check:
         expect(found.stdout == data.read_bytes(), True, "the data differ")
 
     def refuses_damage(self, sealed: Path, *options):
-        """Within this process: a fresh Python for each place would take most of the time. A passphrase costs too much for many places."""
+        """The reader refuses changed files. It runs in this process: starting Python would take most of the time.
+
+        A passphrase is hashed in each try, so it is tried at few places.
+        """
         whole = sealed.read_bytes()
-        # The line end after armour is the one byte that may be missing.
+        # The line end after armor is the one byte that may be missing.
         last = len(whole.rstrip(b"\n")) - 1
         places = {0, 9, 13, 15, 17, 100, 400, last // 2, last - 17, last}
         if "--passphrase-file" in options:
             places = {40, 60, 100, last}
+        # A changed line end of armor may be white space, which a reader passes over.
+        places = {at for at in places if whole[at : at + 1] != b"\n"}
         flipped = [whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :] for at in sorted(places)]
         cut = [whole[:length] for length in {0, 15, 300, last - 40, last}]
         for changed in [*flipped, *cut, whole + b"\0", whole + whole[-100:]]:

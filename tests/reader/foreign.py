@@ -1,4 +1,4 @@
-"""Files that the program does not write: good ones at the edge of what docs/format-seal.md allows, and bad ones just past it.
+"""Files that the program does not write: at the edge of what docs/format-seal.md allows, and just past it.
 
 All are sealed to one key (`PEM`) under a MAC that is right, so that nothing but the rule in question decides.
 """
@@ -7,12 +7,15 @@ import base64
 import secrets
 from collections.abc import Iterator
 
+import forms
 import writer
 from sealed.hpke import X25519
 from writer import Payload, metadata, number, recipient, to_key, to_passphrase, to_session
 
 SEED = bytes([7]) * 32
-PEM = b"-----BEGIN PRIVATE KEY-----\n%s-----END PRIVATE KEY-----\n" % base64.encodebytes(bytes.fromhex("302e020100300506032b656e04220420") + SEED)
+PEM = b"-----BEGIN PRIVATE KEY-----\n%s-----END PRIVATE KEY-----\n" % base64.encodebytes(
+    bytes.fromhex("302e020100300506032b656e04220420") + SEED
+)
 KEY = secrets.token_bytes(32)
 STEP = 4096 - 32
 
@@ -27,7 +30,7 @@ def seal(data: bytes = b"data", recipients=None, about=None, payload=None, **hea
 
 
 def random(length: int) -> bytes:
-    """Data of which no piece stands for another."""
+    """Data whose pieces all differ."""
     return secrets.token_bytes(length)
 
 
@@ -36,6 +39,7 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield from passphrases()
     yield from boxes()
     yield from payloads()
+    yield from armored()
 
 
 def headers() -> Iterator[tuple[str, bytes]]:
@@ -47,8 +51,9 @@ def headers() -> Iterator[tuple[str, bytes]]:
     yield "the same recipient twice", seal(recipients=[mine(), mine()])
     yield "a wrong file key before the right one", seal(recipients=[mine(bytes(32)), mine()])
     yield "a wrong file key after the right one", seal(recipients=[mine(), mine(bytes(32))])
-    yield "another purpose", seal(recipients=[mine(info=b"deadpan v2 recipient")])
-    yield "another preamble", seal(recipients=[mine(aad=writer.P[:9] + b"\1")])
+    yield "another purpose", seal(recipients=[mine(info=b"deadpan v2 recipient" + writer.P)])
+    yield "another preamble", seal(recipients=[mine(info=writer.INFO[:-1] + b"\1")])
+    yield "no preamble", seal(recipients=[mine(info=b"deadpan v1 recipient")])
     yield "an unknown type", seal(recipients=[recipient(0x0021, bytes(80)), mine()])
     yield "a body too long", seal(recipients=[recipient(0x0020, bytes(81)), mine()])
     yield "somebody's point that is on no curve", seal(recipients=[recipient(0x0010, bytes(113)), mine()])
@@ -66,15 +71,22 @@ def passphrases() -> Iterator[tuple[str, bytes]]:
     yield "a passphrase and a session's", seal(recipients=[good, item, mine()])
     yield "a session's passphrase at too many passes", seal(recipients=[mine(), item[:8] + number(65, 4) + item[12:]])
     edges = [(16, 1, 2), (15, 1, 2), (16, 0, 2), (16, 64, 2), (16, 65, 2), (512, 1, 64), (520, 1, 65), (16, 1, 0)]
-    edges += [(1 << 22, 1, 1), (1 << 22, 4, 1), (1 << 22, 5, 1), ((1 << 22) + 1, 1, 1), (1 << 18, 64, 1), ((1 << 18) + 1, 64, 1)]
+    edges += [
+        (1 << 22, 1, 1),
+        (1 << 22, 4, 1),
+        (1 << 22, 5, 1),
+        ((1 << 22) + 1, 1, 1),
+        (1 << 18, 64, 1),
+        ((1 << 18) + 1, 64, 1),
+    ]
     for m, t, p in edges:
-        # The key comes first, so that nobody spends the memory.
+        # The key comes first, so that no reader hashes the passphrase.
         cost = number(m, 4) + number(t, 4) + number(p, 4)
         yield f"a passphrase at {m} KiB, {t} passes, {p} lanes", seal(recipients=[mine(), good[:4] + cost + good[16:]])
 
 
 def boxes() -> Iterator[tuple[str, bytes]]:
-    for size in (512, 8192, 8448):
+    for size in (512, 4352, 4608, 8192):
         yield f"a box of {size} without need", seal(about=metadata(size=size))
     for kind in (1, 2, 3):
         yield f"kind {kind} without a name", seal(about=metadata(kind))
@@ -86,7 +98,21 @@ def boxes() -> Iterator[tuple[str, bytes]]:
         yield f"time {time}", seal(about=metadata(time=time))
     for mode in (0o7777, 0o10000):
         yield f"mode {mode:o}", seal(about=metadata(mode=mode))
-    names = [b"", b".", b"..", b"...", b"a/b", b"a\\b", b"a\0b", b"\xff\xfe", b"a\nb", b"a:b", b" ", b"x" * 4096, b"x" * 4097]
+    names = [
+        b"",
+        b".",
+        b"..",
+        b"...",
+        b"a/b",
+        b"a\\b",
+        b"a\0b",
+        b"\xff\xfe",
+        b"a\nb",
+        b"a:b",
+        b" ",
+        b"x" * 4096,
+        b"x" * 4097,
+    ]
     for name in names:
         yield f"name {name[:4]!r}, {len(name)} bytes", seal(about=metadata(1, name=name))
 
@@ -100,10 +126,16 @@ def payloads() -> Iterator[tuple[str, bytes]]:
         step = segment - 32
         for count in (1, 2, 130) if step < 10_000 else (1, 5):
             yield f"{count} full segments of {segment}", seal(random(count * step), payload=Payload(segment))
-            yield f"{count} full segments of {segment}, an empty one", seal(random(count * step), payload=Payload(segment, empty_last=True))
-        # Enough for several threads, in stretches that begin and end anywhere.
+            yield (
+                f"{count} full segments of {segment}, an empty one",
+                seal(random(count * step), payload=Payload(segment, empty_last=True)),
+            )
+        # Enough data for several threads, in runs of segments that begin and end anywhere.
         hidden = writer.padded(random(9_000_001))
-        yield f"many segments of {segment}, length hidden", seal(hidden, about=metadata(padding=1), payload=Payload(segment))
+        yield (
+            f"many segments of {segment}, length hidden",
+            seal(hidden, about=metadata(padding=1), payload=Payload(segment)),
+        )
     yield "another aad", seal(payload=Payload(4096, aad=writer.P[:9] + b"\1"))
     sealed = seal(random(3 * STEP + 7))
     yield "a segment left out", sealed[: -2 * 4096 - 39] + sealed[-4096 - 39 :]
@@ -114,8 +146,26 @@ def payloads() -> Iterator[tuple[str, bytes]]:
 
     hidden = metadata(padding=1)
     long = writer.padded(random(20 * STEP))
-    datas = {"over many segments": long, "of no bytes": b"", "of zeros": bytes(104), "of 80": b"\x80", "of 80 00": b"\x80\0"}
+    datas = {
+        "over many segments": long,
+        "of no bytes": b"",
+        "of zeros": bytes(104),
+        "of 80": b"\x80",
+        "of 80 00": b"\x80\0",
+    }
     datas["behind zeros"] = writer.padded(random(50) + bytes(3 * STEP))
-    datas |= {"one byte too long": long + b"\0", "one byte too short": long[:-1], "segments too long": long + bytes(3 * STEP)}
+    datas |= {
+        "one byte too long": long + b"\0",
+        "one byte too short": long[:-1],
+        "segments too long": long + bytes(3 * STEP),
+    }
     for name, data in datas.items():
         yield f"padding {name}", seal(data, about=hidden)
+
+
+def armored() -> Iterator[tuple[str, bytes]]:
+    for length in range(3):
+        sealed = seal(random(1000 + length))
+        for made in (forms.permitted, forms.refused):
+            for name, text in made(sealed):
+                yield f"armor of {len(sealed)} bytes: {name}", text.encode()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Opens a sealed file. Nothing is written before all that was asked for is known to be authentic.
+"""Opens a sealed file. Writes nothing until all requested data are known to be authentic.
 
 Exit status: 0 opened, 1 refused, 2 called wrongly, 3 no key of a recipient.
 """
@@ -9,13 +9,13 @@ import json
 import sys
 from typing import BinaryIO
 
-from sealed import armour, floe, header, keys, metadata, padme, recipients
+from sealed import armor, floe, header, keys, metadata, padme, recipients
 from sealed.refusal import NoKey, Refused
 from sealed.source import Disk, Memory
 
 
 class OutOfRange(Exception):
-    """The file is as it should be, and the question is not."""
+    """The file is right, and the range that was asked for is not."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -57,14 +57,16 @@ def opened(source: Disk | Memory, asked: argparse.Namespace) -> bytes:
 
 def sealed_bytes(file: BinaryIO) -> Disk | Memory:
     source = Disk(file)
-    if source.size >= len(armour.FIRST) and source.take(0, len(armour.FIRST)) == armour.FIRST:
-        return Memory(armour.remove(source.take(0, source.size)))
+    if armor.is_armor(source.take(0, min(source.size, armor.WINDOW))):
+        return Memory(armor.remove(source.take(0, source.size)))
     return source
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Opens a sealed file and writes its data to standard output.")
-    parser.add_argument("--key", type=key_file, action="extend", default=[], help="PKCS#8 in PEM, or a bare seed; may be given again")
+    parser.add_argument(
+        "--key", type=key_file, action="extend", default=[], help="PKCS#8 in PEM, or a bare seed; may be given again"
+    )
     parser.add_argument("--passphrase-file", type=passphrase, help="its first line is the passphrase")
     parser.add_argument("--range", type=byte_range, metavar="OFFSET:LEN", help="only these bytes of the data")
     parser.add_argument("--metadata", action="store_true", help="what was sealed, as JSON, in the place of the data")

@@ -1,4 +1,4 @@
-"""The program that is checked: its command lines, all in one place."""
+"""The command lines of the program that is checked."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ MODES = {
 class Program:
     def __init__(self, binary: str, home: Path):
         self.binary = str(Path(binary).resolve())
-        # Whoever runs this has keys of his own, which are to stay out of it.
+        # Keys and settings of the user who runs the checks stay out of them.
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("DEADPAN", "XDG_"))}
         self.environment = kept | {"HOME": str(home)}
 
@@ -39,15 +39,22 @@ class Program:
     def open(self, private: Path, sealed: Path, options=()) -> subprocess.CompletedProcess:
         return self.start("open", "-i", private, *options, "-o", "-", sealed)
 
+    def open_with(self, passphrase: Path, sealed: Path) -> subprocess.CompletedProcess:
+        return self.start("open", "--passphrase-file", passphrase, "-o", "-", sealed)
+
     def open_to(self, private: Path, sealed: Path, output: Path) -> subprocess.CompletedProcess:
         return self.start("open", "-i", private, "-o", output, sealed)
 
     def start(self, *arguments, stdin: Path | None = None) -> subprocess.CompletedProcess:
         with open(stdin or "/dev/null", "rb") as file:
-            # A real pipe, whose length nobody can ask for.
-            return subprocess.run([self.binary, *map(str, arguments)], input=file.read(), capture_output=True, env=self.environment)
+            # Standard input is a real pipe, which has no length.
+            return subprocess.run(
+                [self.binary, *map(str, arguments)], input=file.read(), capture_output=True, env=self.environment
+            )
 
     def run(self, *arguments, stdin: Path | None = None):
         done = self.start(*arguments, stdin=stdin)
         if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(map(str, arguments))}: status {done.returncode}\n{done.stderr.decode(errors='replace')}")
+            raise RuntimeError(
+                f"{' '.join(map(str, arguments))}: status {done.returncode}\n{done.stderr.decode(errors='replace')}"
+            )

@@ -1,4 +1,4 @@
-"""Known answers for what the reader computes itself."""
+"""Known answers for the reader's own computations."""
 
 import json
 import unittest
@@ -11,7 +11,10 @@ from sealed.refusal import Refused
 from sealed.source import Memory
 
 VECTORS = Path(__file__).resolve().parents[3] / "shared" / "vectors"
-KINDS = {kind.kem_id: kind for kind in (hpke.X25519, hpke.P256Key, hpke.MlKem768, hpke.MlKem1024, hpke.XWing, hpke.MlKem768P256)}
+KINDS = {
+    kind.kem_id: kind
+    for kind in (hpke.X25519, hpke.P256Key, hpke.MlKem768, hpke.MlKem1024, hpke.XWing, hpke.MlKem768P256)
+}
 
 have_vectors = unittest.skipUnless(VECTORS.is_dir(), "the folder of published vectors is not beside this checkout")
 unhex = bytes.fromhex
@@ -35,7 +38,7 @@ class Hpke(unittest.TestCase):
         seen = set()
         for vector in json.loads((VECTORS / "hpke-pq" / "test-vectors.json").read_text()):
             kind = KINDS.get(vector["kem_id"])
-            # The curves' private keys there come from a derivation that no file needs.
+            # The curves' private keys in the vectors come from a derivation that no sealed file uses.
             if kind is None or vector["kem_id"] < 0x40:
                 continue
             with self.subTest(kem=hex(vector["kem_id"]), kdf=vector["kdf_id"]):
@@ -44,7 +47,9 @@ class Hpke(unittest.TestCase):
                 self.assertEqual(key.open(unhex(vector["enc"])).hex(), vector["shared_secret"])
                 seen.add(kind)
                 if vector["kdf_id"] == 1 and vector["aead_id"] in (1, 2):
-                    secret, nonce = hpke.schedule(kind.kem_id, unhex(vector["shared_secret"]), unhex(vector["info"]), vector["aead_id"])
+                    secret, nonce = hpke.schedule(
+                        kind.kem_id, unhex(vector["shared_secret"]), unhex(vector["info"]), vector["aead_id"]
+                    )
                     self.assertEqual((secret.hex(), nonce.hex()), (vector["key"], vector["base_nonce"]))
         self.assertEqual(len(seen), 4)
 
@@ -83,7 +88,21 @@ class Keys(unittest.TestCase):
 class Padme(unittest.TestCase):
     def test_lengths(self):
         # Counted by hand from the rule: 9 has e = 3, s = 2, and so steps of 2.
-        by_hand = {0: 0, 1: 1, 2: 2, 3: 3, 7: 7, 8: 8, 9: 10, 17: 18, 18: 18, 100: 104, 1000: 1024, 1025: 1088, 1048577: 1081344}
+        by_hand = {
+            0: 0,
+            1: 1,
+            2: 2,
+            3: 3,
+            7: 7,
+            8: 8,
+            9: 10,
+            17: 18,
+            18: 18,
+            100: 104,
+            1000: 1024,
+            1025: 1088,
+            1048577: 1081344,
+        }
         for length, expected in by_hand.items():
             with self.subTest(length=length):
                 self.assertEqual(padme(length), expected)

@@ -1,6 +1,5 @@
-"""The reader against files of the tests' own writer: what it opens, and each refusal that docs/format-seal.md lists."""
+"""Tests the reader with files of the tests' own writer: files that open, and each refusal of docs/format-seal.md."""
 
-import base64
 import contextlib
 import io
 import json
@@ -10,14 +9,23 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import forms
 import open as opener
+import package
 import writer
 from sealed import hpke, recipients
 from sealed.refusal import NoKey, Refused
 from sealed.source import Disk, Memory
 from writer import Payload, number, recipient, to_key, to_passphrase, to_session
 
-KINDS = {0x0010: hpke.P256Key, 0x0020: hpke.X25519, 0x0041: hpke.MlKem768, 0x0042: hpke.MlKem1024, 0x0050: hpke.MlKem768P256, 0x647A: hpke.XWing}
+KINDS = {
+    0x0010: hpke.P256Key,
+    0x0020: hpke.X25519,
+    0x0041: hpke.MlKem768,
+    0x0042: hpke.MlKem1024,
+    0x0050: hpke.MlKem768P256,
+    0x647A: hpke.XWing,
+}
 SEEDS = {kind: bytes([7]) * (64 if kind in (0x0041, 0x0042) else 32) for kind in KINDS}
 PUBLIC = {kind: KINDS[kind](SEEDS[kind]).public for kind in KINDS}
 STEP = 4096 - 32
@@ -76,6 +84,16 @@ class TheWorkedExample(Case):
         self.assertEqual(entry[:4], b"\xff\x02\0\x8c")
         self.assertEqual(recipients.with_passphrase(0xFF02, entry[4:], b"correct horse"), key)
         self.assertIsNone(recipients.with_passphrase(0xFF02, entry[4:], b"wrong horse"))
+
+    def test_the_page_shows_a_recipient_with_a_key(self):
+        page = (Path(__file__).parents[2] / "docs" / "format-seal.md").read_text()
+        file_key = bytes.fromhex(re.search(r"^file key +([0-9a-f]{64})$", page, re.MULTILINE)[1])
+        example = page.split("<!-- key example -->")[1].split("<!-- end of key example -->")[0]
+        entry = bytes.fromhex("".join(re.findall(r"^ *\d+  ([0-9a-f]+)$", example, re.MULTILINE)))
+        self.assertEqual(entry[:4], b"\x00\x20\x00\x50")
+        key = hpke.X25519(b"\x42" * 32)
+        self.assertEqual(recipients.with_keys(0x0020, entry[4:], [key]), file_key)
+        self.assertEqual(package.open(key, entry[4:], writer.INFO), file_key)
 
 
 class Opens(Case):
@@ -143,29 +161,59 @@ class Opens(Case):
             with self.assertRaises(NoKey):
                 self.open(sealed, passphrase=wrong)
 
+    def test_forms_of_a_passphrase(self):
+        composed, decomposed, mixed = (
+            text.encode() for text in ("\u1e69\u00e9", "s\u0323\u0307e\u0301", "s\u0307\u0323\u00e9")
+        )
+        opens = {composed: (composed, decomposed, mixed), decomposed: (composed, decomposed, mixed), mixed: (mixed,)}
+        for sealed_with, typed in opens.items():
+            for make in (to_passphrase, lambda text, key: to_session(text, bytes(16), key)):
+                sealed = self.seal(recipients=[make(sealed_with, self.key)])
+                for text in (composed, decomposed, mixed):
+                    with self.subTest(sealed_with=sealed_with, typed=text):
+                        if text in typed:
+                            self.assertEqual(self.open(sealed, passphrase=text), b"data")
+                        else:
+                            with self.assertRaises(NoKey):
+                                self.open(sealed, passphrase=text)
+        self.assertEqual(recipients.forms(b"ascii"), [b"ascii"])
+        self.assertEqual(recipients.forms(b"e\xcc\x81\xff"), [b"e\xcc\x81\xff"])
+        self.assertEqual(recipients.forms(mixed), [mixed, composed, decomposed])
+        sealed = self.seal(recipients=[to_passphrase(b"caf\xe9", self.key)])
+        self.assertEqual(self.open(sealed, passphrase=b"caf\xe9"), b"data")
+
     def test_somebody_elses_body_of_the_same_kind(self):
         other = to_key(0x0020, hpke.X25519(bytes([8]) * 32).public, self.key)
         self.assertEqual(self.open(self.seal(recipients=[other, self.recipient()])), b"data")
         with self.assertRaises(NoKey):
             self.open(self.seal(recipients=[other]))
 
+    def test_points_in_another_form(self):
+        key = hpke.X25519(bytes([8]) * 32)
+        for enc in ((2**255 - 19 + 9).to_bytes(32, "little"), key.public[:31] + bytes([key.public[31] | 0x80])):
+            with self.assertRaises(ValueError):
+                key.agree(enc)
+        key.agree(key.public)
+
     def test_metadata(self):
         about = writer.metadata(1, 0, (-1, 999999999), 0o7777, "ä.txt".encode())
         found = json.loads(self.open(self.seal(about=about), "--metadata"))
-        self.assertEqual(found, {"kind": "file", "padded": False, "seconds": -1, "nanoseconds": 999999999, "mode": 0o7777, "name": "ä.txt"})
+        self.assertEqual(
+            found,
+            {"kind": "file", "padded": False, "seconds": -1, "nanoseconds": 999999999, "mode": 0o7777, "name": "ä.txt"},
+        )
         found = json.loads(self.open(self.seal(about=writer.metadata(2, name=b"x" * 4096)), "--metadata"))
         self.assertEqual(found, {"kind": "folder", "padded": False, "name": "x" * 4096})
 
     def test_slack(self):
         self.assertEqual(self.open(self.seal(slack=bytes(5000))), b"data")
 
-    def test_armour(self):
-        for length in range(4):
+    def test_armor_in_every_form(self):
+        for length in range(3):
             data = secrets.token_bytes(1000 + length)
-            for end in ("\n", "\r\n"):
-                text = armoured(self.seal(data), end)
-                self.assertEqual(self.open(text), data)
-                self.assertEqual(self.open(text[: -len(end)]), data)
+            for name, text in forms.permitted(self.seal(data)):
+                with self.subTest(name, length=length):
+                    self.assertEqual(self.open(text.encode()), data)
 
 
 class RefusesHeaders(Case):
@@ -181,7 +229,7 @@ class RefusesHeaders(Case):
 
     def test_lengths(self):
         sealed = self.seal()
-        for length in (0, 335, (1 << 20) + 1, 0xFFFFFFFF):
+        for length in (0, 335, 419, (1 << 20) + 1, 0xFFFFFFFF):
             self.refused(sealed[:10] + number(length, 4) + sealed[14:], "header length")
         largest = (1 << 20) - len(writer.header(self.key, [self.recipient()], writer.metadata()))
         self.assertEqual(self.open(self.seal(slack=bytes(largest))), b"data")
@@ -197,12 +245,14 @@ class RefusesHeaders(Case):
         body = self.recipient()[4:]
         self.refused(self.seal(recipients=[recipient(0x0021, body), self.recipient()]), "of a type")
         for wrong in (body[:-1], body + b"\0"):
-            self.refused(self.seal(recipients=[recipient(0x0020, wrong), self.recipient()]), "another length")
+            self.refused(
+                self.seal(recipients=[recipient(0x0020, wrong), self.recipient()], slack=bytes(9)), "another length"
+            )
         passphrase = to_passphrase(b"p", self.key)
         self.refused(self.seal(recipients=[passphrase, passphrase]), "more than one passphrase")
 
     def test_box_lengths(self):
-        for size in (0, 255, 257, 8192 + 256):
+        for size in (0, 255, 257, 4352 + 256, 8192):
             about = writer.metadata()[:size].ljust(size, b"\0")
             self.refused(self.seal(about=about, recipients=[self.recipient(0x0041)]), "box")
 
@@ -216,10 +266,10 @@ class RefusesHeaders(Case):
         self.refused(sealed[: end - 1] + bytes([sealed[end - 1] ^ 1]) + sealed[end:], "header was changed")
         stranger = to_key(0x0020, PUBLIC[0x0020], bytes(32))
         self.refused(self.seal(recipients=[stranger]), "header was changed")
-        # A recipient taken out of its file, with another preamble or for another purpose, is nobody's.
-        for bound in ({"info": b"deadpan v2 recipient"}, {"aad": writer.P[:9] + b"\1"}):
+        # A recipient that was sealed for another preamble or another purpose does not open.
+        for info in (b"deadpan v2 recipient" + writer.P, writer.INFO[:-1] + b"\1", b"deadpan v1 recipient"):
             with self.assertRaises(NoKey):
-                self.open(self.seal(recipients=[to_key(0x0020, PUBLIC[0x0020], self.key, **bound)]))
+                self.open(self.seal(recipients=[to_key(0x0020, PUBLIC[0x0020], self.key, info)]))
 
     def test_every_byte_of_a_small_file(self):
         sealed = self.seal()
@@ -248,7 +298,16 @@ class RefusesHeaders(Case):
     def test_costs_of_a_passphrase(self):
         good = to_passphrase(b"p", self.key, 16, 1, 2)
         self.assertEqual(self.open(self.seal(recipients=[good]), passphrase=b"p"), b"data")
-        for m, t, p in [(15, 1, 2), (16, 0, 2), (16, 1, 0), (16, 65, 2), (520, 1, 65), ((1 << 22) + 1, 1, 1), (1 << 22, 5, 1), ((1 << 24) - 1, 1, 1)]:
+        for m, t, p in [
+            (15, 1, 2),
+            (16, 0, 2),
+            (16, 1, 0),
+            (16, 65, 2),
+            (520, 1, 65),
+            ((1 << 22) + 1, 1, 1),
+            (1 << 22, 5, 1),
+            ((1 << 24) - 1, 1, 1),
+        ]:
             cost = number(m, 4) + number(t, 4) + number(p, 4)
             sealed = self.seal(recipients=[self.recipient(), good[:4] + cost + good[16:]])
             self.refused(sealed, "cost", passphrase=b"p")
@@ -283,7 +342,12 @@ class RefusesMetadata(Case):
 class RefusesPayloads(Case):
     def test_parameters(self):
         good = bytes(2) + number(4096, 4) + number(32, 4)
-        for parameters in (b"\1" + good[1:], b"\0\1" + good[2:], good[:6] + number(16, 4), good[:2] + number(4095, 4) + good[6:]):
+        for parameters in (
+            b"\1" + good[1:],
+            b"\0\1" + good[2:],
+            good[:6] + number(16, 4),
+            good[:2] + number(4095, 4) + good[6:],
+        ):
             self.refused(self.seal(payload=Payload(4096, parameters=parameters)))
         self.refused(self.seal(payload=Payload((1 << 24) + 1)), "segment length")
         self.assertEqual(self.open(self.seal(payload=Payload(1 << 24))), b"data")
@@ -327,33 +391,15 @@ class RefusesPayloads(Case):
                 self.refused(self.seal(data, about=about), "padding")
 
 
-class RefusesArmour(Case):
+class RefusesArmor(Case):
     def test_forms(self):
-        text = armoured(self.seal(secrets.token_bytes(1001)))
-        lines = text.split(b"\n")
-        bad = [
-            text + b"\n",
-            text + b"x",
-            text.replace(b"-----END", b"----END"),
-            b"\n".join(lines[:-2]) + b"\n",
-            b"\n".join([lines[0], b"", *lines[1:]]),
-            b"\n".join([lines[0], b"Proc-Type: 4", *lines[1:]]),
-            b"\n".join([lines[0], lines[1][:60], lines[1][60:] + lines[2], *lines[3:]]),
-            text.replace(lines[1], lines[1][:-1] + b"*"),
-            text.replace(lines[1], lines[1][:-1] + b" "),
-            lines[0] + b"\n" + lines[-2] + b"\n",
-        ]
-        for changed in bad:
-            with self.subTest(changed=changed[:80]):
-                self.refused(changed, "armour")
-
-    def test_set_bits_after_the_last_byte(self):
         for length in range(3):
-            text = armoured(self.seal(secrets.token_bytes(1000 + length)))
-            at = text.find(b"=")
-            if at > 0:
-                symbol = text[at - 1] + 1
-                self.refused(text[: at - 1] + bytes([symbol]) + text[at:], "canonical")
+            for name, text in forms.refused(self.seal(secrets.token_bytes(1000 + length))):
+                with self.subTest(name, length=length):
+                    self.refused(text.encode())
+
+    def test_the_line_of_the_beginning_is_named(self):
+        self.refused(b"Dear Bob,\r\n\r\n" + forms.usual(self.seal()).encode(), "begins in line 3")
 
 
 class Exits(Case):
@@ -375,12 +421,6 @@ class Exits(Case):
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
             status = opener.main([str(argument) for argument in arguments])
         return status, out.buffer.getvalue()
-
-
-def armoured(sealed: bytes, end: str = "\n") -> bytes:
-    body = base64.b64encode(sealed).decode()
-    lines = [body[at : at + 64] for at in range(0, len(body), 64)]
-    return end.join(["-----BEGIN DEADPAN SEALED FILE-----", *lines, "-----END DEADPAN SEALED FILE-----", ""]).encode()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""A writer of sealed files from docs/format-seal.md, for the tests of the reader. Each part can be made wrong by whoever calls it.
+"""A writer of sealed files from docs/format-seal.md, for the tests of the reader. Callers can make each part wrong.
 
-HPKE comes from the package where it has the KEM, so that the reader's own is checked against another.
+HPKE comes from the package (`package.py`) where it has the KEM, so that the reader's own HPKE is checked against
+another implementation.
 """
 
 import hashlib
@@ -8,18 +9,18 @@ import hmac
 import secrets
 from dataclasses import dataclass
 
-from cryptography.hazmat.bindings._rust import openssl
-from cryptography.hazmat.primitives import hashes, hpke
-from cryptography.hazmat.primitives.asymmetric import ec, mlkem, x25519
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, mlkem
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+import package
 from sealed.hpke import schedule
 
 P = b"\x89DPN\r\n\x1a\n\x01\x00"
-INFO = b"deadpan v1 recipient"
+INFO = b"deadpan v1 recipient" + P
 SEGMENT = 262144
 
 
@@ -35,41 +36,21 @@ def recipient(kind: int, body: bytes) -> bytes:
     return number(kind, 2) + number(len(body), 2) + body
 
 
-def to_key(kind: int, public: bytes, file_key: bytes, info: bytes = INFO, aad: bytes = P) -> bytes:
-    if kind == 0x0050:
-        body = to_mlkem768_p256(public, file_key, info, aad)
-    else:
-        kem, key = public_key(kind, public)
-        suite = hpke.Suite(kem, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_256_GCM)
-        # The package keeps the form with additional data for its own tests; its version is pinned.
-        body = openssl.hpke._encrypt_with_aad(suite, file_key, key, info, aad)
-    return recipient(kind, body)
+def to_key(kind: int, public: bytes, file_key: bytes, info: bytes = INFO) -> bytes:
+    seal = to_mlkem768_p256 if kind == 0x0050 else package.seal
+    return recipient(kind, seal(kind, public, file_key, info))
 
 
-def public_key(kind: int, public: bytes):
-    curve = x25519.X25519PublicKey.from_public_bytes
-    lattice = mlkem.MLKEM768PublicKey.from_public_bytes
-    match kind:
-        case 0x0010:
-            return hpke.KEM.P256, ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), public)
-        case 0x0020:
-            return hpke.KEM.X25519, curve(public)
-        case 0x0041:
-            return hpke.KEM.MLKEM768, lattice(public)
-        case 0x0042:
-            return hpke.KEM.MLKEM1024, mlkem.MLKEM1024PublicKey.from_public_bytes(public)
-        case 0x647A:
-            return hpke.KEM.MLKEM768_X25519, hpke.MLKEM768X25519PublicKey(lattice(public[:1184]), curve(public[1184:]))
-
-
-def to_mlkem768_p256(public: bytes, file_key: bytes, info: bytes, aad: bytes) -> bytes:
+def to_mlkem768_p256(kind: int, public: bytes, file_key: bytes, info: bytes) -> bytes:
+    """The body for the one KEM that the package's HPKE lacks."""
     pq_secret, pq = mlkem.MLKEM768PublicKey.from_public_bytes(public[:1184]).encapsulate()
+    theirs = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), public[1184:])
     ephemeral = ec.generate_private_key(ec.SECP256R1())
     curve = ephemeral.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
-    curve_secret = ephemeral.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), public[1184:]))
+    curve_secret = ephemeral.exchange(ec.ECDH(), theirs)
     shared = hashlib.sha3_256(pq_secret + curve_secret + curve + public[1184:] + b"MLKEM768-P256").digest()
-    key, nonce = schedule(0x0050, shared, info)
-    return pq + curve + AESGCM(key).encrypt(nonce, file_key, aad)
+    key, nonce = schedule(kind, shared, info)
+    return pq + curve + AESGCM(key).encrypt(nonce, file_key, b"")
 
 
 def to_passphrase(passphrase: bytes, file_key: bytes, m: int = 64, t: int = 1, p: int = 1) -> bytes:
@@ -99,7 +80,9 @@ def metadata(kind: int = 0, padding: int = 0, time=None, mode=None, name=None, s
     return fields.ljust(size or -(-len(fields) // 256) * 256, b"\0")
 
 
-def header(file_key: bytes, recipients: list[bytes], about: bytes, slack: bytes = b"", count: int | None = None) -> bytes:
+def header(
+    file_key: bytes, recipients: list[bytes], about: bytes, slack: bytes = b"", count: int | None = None
+) -> bytes:
     iv = secrets.token_bytes(12)
     box = iv + AESGCM(derive(file_key, b"deadpan v1 metadata")).encrypt(iv, about, P)
     rest = b"".join(recipients) + number(len(box), 4) + box + slack
@@ -113,7 +96,7 @@ def with_mac(file_key: bytes, start: bytes) -> bytes:
 
 @dataclass
 class Payload:
-    """FLOE over data. `empty_last` ends data of whole segments with an empty one, which is allowed and not usual."""
+    """FLOE over data. `empty_last` adds an empty segment after full ones, which the format allows."""
 
     segment: int = SEGMENT
     empty_last: bool = False
@@ -144,7 +127,7 @@ class Payload:
 
 
 def padme(length: int) -> int:
-    """Written as in the page, with logarithms; the reader's counts bits."""
+    """Written with logarithms, as on the page. The reader's function counts bits."""
     if length < 2:
         return length
     e = len(bin(length)) - 3

@@ -1,26 +1,29 @@
-//! `cargo xtask asm`: reads the machine code that the compiler made and follows every secret through it.
+//! `cargo xtask asm`: follows every secret through the machine code that the compiler made.
 //!
-//! The audited library (`audit/`) exports functions that call the crates. Their names say which arguments are secret, and whether the
-//! function is one of ours (`ok_`) or a known leak (`bad_`) that shows the audit still sees. A static taint analysis
-//! follows each at every optimisation level, through every call, and reports jumps, addresses, divisions and library calls that
-//! depend on a secret. Memory behind pointers is secret, constants in the object are public, and a byte of the stack is secret
-//! unless something public was stored there.
+//! The audited library (`audit/`) exports functions that call the crates. The name of each function says which
+//! arguments are secret, and whether the function must pass (`ok_`) or is a planted leak that must be found (`bad_`). A
+//! static taint analysis follows each function at every optimization level, through every call. The analysis reports
+//! jumps, addresses, divisions and library calls that depend on a secret. Memory behind pointers is secret, and
+//! constants in the object are public. A byte of the stack is secret unless something public was stored there.
 //!
-//! Where it cannot tell arrays on the stack apart it reports too much: an array of constants that is indexed in the same frame as an array
-//! of secrets counts as secret. At levels 1, s and z that meets `[0, 1, 2, 3].map(...)` whose closure was not inlined; write such steps out.
-//! So does a masked vector store to an array shorter than the vector. What was met first is most likely the cause of the rest.
+//! Where the analysis cannot tell arrays on the stack apart, it reports too much. An array of constants that is indexed
+//! in the same frame as an array of secrets counts as secret. At levels 1, s and z this concerns `[0, 1, 2,
+//! 3].map(...)` when the compiler does not inline the closure: write such steps out. A masked vector store to an array
+//! that is shorter than the vector also causes a false report. The first finding is usually the cause of the others.
 //!
-//! It errs on the side of reporting, with these known gaps, for which the tests under Valgrind are the second pair of eyes:
-//! - Nothing is said about instructions other than division, square root and x87 whose time depends on their operands (`pdep` on old
-//!   AMD CPUs, for one), nor about speculation.
-//! - A secret stored to the stack through an index or an unknown pointer is taken to hit arrays, not variables: bytes that were stored
-//!   from a whole register are believed to be spilled variables, which nothing else stores to. An array that was filled with public
-//!   values from registers, then overwritten with secrets in a loop, then read at a fixed place is missed. An index, and a
-//!   pointer that a loop moves, are believed to stay inside the array that `memset` or `memcpy` filled where they started.
-//! - A stack pointer that travels through a vector register or a 32-bit register is no longer known to be one.
-//! - Mutable statics count as public, like constants.
-//! - Only the paths that the exported functions reach are read: generic code is audited for the types they use.
-//! - What a landing pad does during unwinding is not followed.
+//! In doubt the analysis reports. The analysis has these gaps, which the tests under Valgrind cover:
+//! Of the instructions whose time depends on their operands, the analysis knows only division, square root and x87. For
+//!   example, it does not know `pdep` on old AMD CPUs. It does not model speculation.
+//! The analysis assumes that a secret stored to the stack through an index or an unknown pointer hits arrays, not
+//!   variables. It takes bytes that were stored from a whole register for spilled variables, and assumes that no other
+//!   store reaches them. So it misses an array that is filled with public values from registers, then overwritten with
+//!   secrets in a loop, then read at a fixed place. It also assumes that an index, and a pointer that a loop moves,
+//!   stay inside the array that `memset` or `memcpy` filled where they started.
+//! The analysis loses a stack pointer that passes through a vector register or a 32-bit register.
+//! The analysis treats mutable statics as public, like constants.
+//! The analysis reads only code that the exported functions reach. Generic code is audited only for the types that
+//!   these functions use.
+//! The analysis does not follow landing pads, which run during unwinding.
 
 mod audit;
 mod build;
@@ -41,11 +44,10 @@ mod transfer;
 mod value;
 mod walk;
 
-use build::{LEVELS, Level};
-use image::Image;
-
 use crate::Outcome;
 use crate::workspace::Workspace;
+use build::{LEVELS, Level};
+use image::Image;
 
 pub(crate) fn run(arguments: &[String]) -> Result<Outcome, String> {
     let request = Request::parse(arguments)?;
@@ -69,11 +71,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<Outcome, String> {
     Ok(table.finish())
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Request {
     levels: Vec<Level>,
     show: Option<String>,
-    /// A library that is built already, for trying things out.
+    /// A library that is already built, for experiments.
     library: Option<std::path::PathBuf>,
 }
 
@@ -87,7 +89,7 @@ impl Request {
                 "--level" => {
                     request.levels.retain(|level| level.name == value);
                     if request.levels.is_empty() {
-                        return Err(format!("no level `{value}`\nhint: levels are 3, 2, 1, s, z and native"));
+                        return Err(format!("no level `{value}`\nhint: levels are 3, 2, 1, s, z, native and release"));
                     }
                 }
                 "--show" => request.show = Some(value.clone()),
@@ -95,7 +97,7 @@ impl Request {
                 _ => return Err(format!("unknown option `{option}`\nhint: {USAGE}")),
             }
         }
-        // A listing is for one level, and a ready-made library has only one.
+        // A listing shows one level, and a ready-made library has only one.
         if request.show.is_some() || request.library.is_some() {
             request.levels.truncate(1);
         }
@@ -103,4 +105,4 @@ impl Request {
     }
 }
 
-const USAGE: &str = "cargo xtask asm [--level 3|2|1|s|z|native] [--show FUNCTION] [--library FILE]";
+const USAGE: &str = "cargo xtask asm [--level 3|2|1|s|z|native|release] [--show FUNCTION] [--library FILE]";

@@ -1,11 +1,11 @@
-//! `cargo xtask layers`: arrows between the crates run down only, as docs/ARCHITECTURE.md draws them.
+//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows.
 
 use std::collections::BTreeSet;
 
 use crate::Outcome;
 use crate::workspace::Workspace;
 
-/// Each room with the rooms it may use.
+/// Each crate, with the crates that it may depend on.
 const ARROWS: [(&str, &[&str]); 9] = [
     ("cli", &["seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("python", &["seal", "pack", "picture", "base64", "pad", "ct"]),
@@ -18,14 +18,14 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("lab", &[]),
 ];
 
-/// Top-level folders whose packages look at the crates from outside: they may use anything, and nothing may use them.
+/// Top-level folders with tools. Their packages may depend on any crate, and no crate may depend on them.
 const TOOLS: [&str; 5] = ["audit", "bench", "xtask", "fuzz", "tests"];
 
 /// One member of the workspace.
 #[derive(Clone, Debug)]
 struct Package {
     name: String,
-    /// From the root of the workspace, with `/`.
+    /// The path from the workspace's root, with `/` between the parts.
     folder: String,
     uses: Vec<Use>,
 }
@@ -55,18 +55,23 @@ pub(crate) fn run() -> Result<Outcome, String> {
 fn read(data: &serde_json::Value, root: &std::path::Path) -> Option<Package> {
     let manifest = std::path::Path::new(data["manifest_path"].as_str()?);
     let folder = manifest.parent()?.strip_prefix(root).unwrap_or(manifest);
-    let uses = data["dependencies"]
-        .as_array()?
-        .iter()
-        .map(|dependency| Some(Use { name: dependency["name"].as_str()?.to_owned(), dev: dependency["kind"] == "dev" }));
-    Some(Package { name: data["name"].as_str()?.to_owned(), folder: folder.to_str()?.to_owned(), uses: uses.collect::<Option<_>>()? })
+    let uses = data["dependencies"].as_array()?.iter().map(|dependency| {
+        Some(Use { name: dependency["name"].as_str()?.to_owned(), dev: dependency["kind"] == "dev" })
+    });
+    Some(Package {
+        name: data["name"].as_str()?.to_owned(),
+        folder: folder.to_str()?.to_owned(),
+        uses: uses.collect::<Option<_>>()?,
+    })
 }
 
-/// The place of a package in the table.
+/// The name in `ARROWS` of this package.
 fn room(name: &str) -> Option<&str> {
     match name {
         "deadpan" => Some("cli"),
-        other => other.strip_prefix("deadpan-").filter(|&room| room != "cli" && ARROWS.iter().any(|arrow| arrow.0 == room)),
+        other => {
+            other.strip_prefix("deadpan-").filter(|&room| room != "cli" && ARROWS.iter().any(|arrow| arrow.0 == room))
+        }
     }
 }
 
@@ -75,10 +80,11 @@ fn is_tool(package: &Package) -> bool {
     TOOLS.contains(&top)
 }
 
-/// Every arrow that must not be there.
+/// Reports the dependencies that are not allowed.
 fn faults(packages: &[Package]) -> Vec<String> {
     let ours: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
-    let tools: BTreeSet<&str> = packages.iter().filter(|package| is_tool(package)).map(|package| package.name.as_str()).collect();
+    let tools: BTreeSet<&str> =
+        packages.iter().filter(|package| is_tool(package)).map(|package| package.name.as_str()).collect();
     let mut faults = Vec::new();
     for package in packages.iter().filter(|package| !is_tool(package)) {
         let Some(from) = room(&package.name) else {
@@ -89,16 +95,22 @@ fn faults(packages: &[Package]) -> Vec<String> {
             continue;
         };
         let allowed = ARROWS.iter().find(|arrow| arrow.0 == from).map_or(&[][..], |arrow| arrow.1);
-        // A crate may name itself, to switch on a feature in its tests.
+        // A crate may depend on itself, to enable a feature for its tests.
         for used in package.uses.iter().filter(|used| ours.contains(used.name.as_str()) && used.name != package.name) {
             if tools.contains(used.name.as_str()) {
-                faults.push(format!("{} uses the tool {}\nhint: tools look at the crates, never the other way", package.name, used.name));
+                faults.push(format!(
+                    "{} uses the tool {}\nhint: tools look at the crates, never the other way",
+                    package.name, used.name
+                ));
                 continue;
             }
             let to = room(&used.name);
             let measured = used.dev && to == Some("lab");
             if !measured && to.is_some_and(|to| !allowed.contains(&to)) {
-                faults.push(format!("{} uses {}, and no arrow leads there\nhint: see docs/ARCHITECTURE.md", package.name, used.name));
+                faults.push(format!(
+                    "{} uses {}, and no arrow leads there\nhint: see docs/ARCHITECTURE.md",
+                    package.name, used.name
+                ));
             }
         }
     }

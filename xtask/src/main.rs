@@ -1,14 +1,16 @@
-//! Deadpan's own checks: which crate may use which, where `unsafe` may stand, and what the compiler made of branch-free code.
+//! Checks of the workspace: dependencies between crates, places of `unsafe`, width of lines, groups of imports, and the
+//! machine code of branch-free functions.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod asm;
+mod form;
 mod layers;
 mod safety;
 mod workspace;
 
 use std::process::ExitCode;
 
-/// What a check came to, when it could run at all.
+/// The result of a check that was able to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Clean,
@@ -20,8 +22,9 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((name, [])) if name == "layers" => layers::run(),
         Some((name, [])) if name == "unsafe" => safety::run(),
+        Some((name, [])) if name == "form" => form::run(),
         Some((name, rest)) if name == "asm" => asm::run(rest),
-        _ => Err("usage: cargo xtask layers | unsafe | asm [--level LEVEL] [--show FUNCTION]".to_owned()),
+        _ => Err("usage: cargo xtask layers | unsafe | form | asm [--level LEVEL] [--show FUNCTION]".to_owned()),
     };
     match outcome {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,

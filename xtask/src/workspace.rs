@@ -1,6 +1,6 @@
-//! The workspace as cargo describes it.
+//! The workspace's packages, as cargo describes them, and its source files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
-    /// What `cargo metadata` says about each member.
+    /// The members, as described by `cargo metadata`.
     pub(crate) packages: Vec<Value>,
 }
 
@@ -22,12 +22,74 @@ impl Workspace {
         if !output.status.success() {
             return Err("`cargo metadata` failed\nhint: run from inside the workspace".to_owned());
         }
-        let data: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("cannot read cargo's metadata: {error}"))?;
-        let path = |key: &str| data[key].as_str().map(PathBuf::from).ok_or_else(|| format!("cargo's metadata has no `{key}`"));
+        let data: Value =
+            serde_json::from_slice(&output.stdout).map_err(|error| format!("cannot read cargo's metadata: {error}"))?;
+        let path =
+            |key: &str| data[key].as_str().map(PathBuf::from).ok_or_else(|| format!("cargo's metadata has no `{key}`"));
         Ok(Self {
             root: path("workspace_root")?,
             target: path("target_directory")?,
             packages: data["packages"].as_array().cloned().unwrap_or_default(),
         })
     }
+}
+
+/// The folders that hold code.
+const FOLDERS: [&str; 8] = ["crates", "audit", "bench", "fuzz", "python", "scripts", "tests", "xtask"];
+
+/// Returns every file with one of these endings in the folders that hold code: its path from `root`, and its text.
+pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, String> {
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        collect(&root.join(folder), &mut files)?;
+    }
+    files.retain(|path| endings.iter().any(|ending| path.to_string_lossy().ends_with(ending)));
+    if files.is_empty() {
+        return Err(format!("no files of code under {}", root.display()));
+    }
+    files.sort();
+    files.iter().map(|path| Ok((path.strip_prefix(root).unwrap_or(path).display().to_string(), read(path)?))).collect()
+}
+
+/// Returns every shell script: a file without an ending that begins with `#!` and names a shell.
+pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
+    let mut files = Vec::new();
+    for folder in ["scripts", "tests"] {
+        collect(&root.join(folder), &mut files)?;
+    }
+    files.retain(|path| path.extension().is_none_or(|ending| ending == "sh"));
+    files.sort();
+    let mut scripts = Vec::new();
+    for path in files {
+        let text = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        if let Ok(text) = String::from_utf8(text)
+            && text.lines().next().is_some_and(|line| line.starts_with("#!") && line.ends_with("sh"))
+        {
+            scripts.push((path.strip_prefix(root).unwrap_or(&path).display().to_string(), text));
+        }
+    }
+    Ok(scripts)
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+/// Collects the files below a folder, except build results and the fuzzer's files.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let fault = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(folder).map_err(fault)? {
+        let path = entry.map_err(fault)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let skipped = name.starts_with('.') || matches!(&*name, "target" | "artifacts" | "corpus" | "__pycache__");
+        if path.is_dir() && !path.is_symlink() && !skipped {
+            collect(&path, files)?;
+        } else if path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
 }

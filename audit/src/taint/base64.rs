@@ -5,7 +5,7 @@ use crate::secret::{bytes, hide, lengths, show};
 use crate::tally::Tally;
 use deadpan_base64::{Alphabet, Base64, Error, Padding};
 
-/// Whether the codec's rule writes `=`.
+/// Returns whether the codec writes `=`.
 pub(crate) fn is_padded(padding: Padding) -> bool {
     padding != Padding::Forbidden
 }
@@ -52,7 +52,9 @@ fn encoding(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[
     });
     if let Some(short) = text.len().checked_sub(1) {
         let needed = Error::Output { needed: text.len() };
-        tally.case(format_args!("encode_into {name}, no room"), || codec.encode_into(&secret, &mut vec![0; short]) == Err(needed));
+        tally.case(format_args!("encode_into {name}, no room"), || {
+            codec.encode_into(&secret, &mut vec![0; short]) == Err(needed)
+        });
         tally.case(format_args!("encode_in_place {name}, no room"), || {
             let mut buffer = vec![0; short];
             codec.encode_in_place(&mut buffer, plain.len()).is_err()
@@ -60,11 +62,13 @@ fn encoding(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[
     }
 }
 
-/// All ways to decode a secret `text`, which holds `plain` or is not valid.
+/// Decodes a secret `text` in all ways. The text stands for `plain`, or is not valid.
 fn decoding(tally: &mut Tally, name: &str, codec: Base64, text: &[u8], plain: Option<&[u8]>) {
     let secret = hide(text);
     let expected = plain.ok_or(Error::Invalid);
-    tally.case(format_args!("decode {name}"), || codec.decode(&secret).map(|output| show(&output)) == expected.map(<[u8]>::to_vec));
+    tally.case(format_args!("decode {name}"), || {
+        codec.decode(&secret).map(|output| show(&output)) == expected.map(<[u8]>::to_vec)
+    });
     tally.case(format_args!("decode_into {name}"), || {
         let mut output = vec![0; codec.decoded_len_max(text.len())];
         codec.decode_into(&secret, &mut output).map(|output| show(output)) == expected.map(<[u8]>::to_vec)
@@ -74,11 +78,13 @@ fn decoding(tally: &mut Tally, name: &str, codec: Base64, text: &[u8], plain: Op
         codec.decode_in_place(&mut buffer).map(|output| show(output)) == expected.map(<[u8]>::to_vec)
     });
     if let Some(short) = plain.and_then(|plain| plain.len().checked_sub(1)) {
-        tally.case(format_args!("decode_into {name}, no room"), || codec.decode_into(&secret, &mut vec![0; short]).is_err());
+        tally.case(format_args!("decode_into {name}, no room"), || {
+            codec.decode_into(&secret, &mut vec![0; short]).is_err()
+        });
     }
 }
 
-/// A byte that is no symbol at either end and in the middle, `=` where none may be, and lengths that no text has.
+/// Tries a byte that is no symbol at either end and in the middle, `=` in wrong places, and lengths that no text has.
 fn wrong(tally: &mut Tally, name: &str, codec: Base64, text: &[u8]) {
     if text.is_empty() {
         return;
@@ -94,7 +100,7 @@ fn wrong(tally: &mut Tally, name: &str, codec: Base64, text: &[u8]) {
     decoding(tally, &format!("{name}, ==="), codec, &[&text[..symbols], b"==="].concat(), None);
 }
 
-/// Bits behind the last byte, which a strict codec minds and a lenient one does not.
+/// Tries bits after the last byte, which a strict codec refuses and a lenient one accepts.
 fn trailing_bits(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], text: &[u8]) {
     let (shift, bits) = match plain.len() % 3 {
         1 => (4, 0x30),
@@ -104,7 +110,7 @@ fn trailing_bits(tally: &mut Tally, name: &str, codec: Base64, plain: &[u8], tex
     let value = (plain[plain.len() - 1] << shift) & bits;
     let last = plain.len() + plain.len() / 3;
     let mut changed = text.to_vec();
-    // At most 61, and up to there the alphabets agree.
+    // The value is at most 61, for which both alphabets have the same symbol.
     changed[last] = Alphabet::Standard.symbols()[usize::from(value | 1)];
     decoding(tally, &format!("{name}, trailing bits"), codec, &changed, None);
     decoding(tally, &format!("{name}, trailing bits ignored"), codec.ignoring_trailing_bits(), &changed, Some(plain));

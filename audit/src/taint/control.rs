@@ -1,8 +1,9 @@
-//! Known leaks. If one of them is not reported, nothing that the other cases say counts.
+//! Known leaks. If one of them is not reported, the results of the other cases mean nothing.
+
+use core::hint::black_box;
 
 use crate::secret::{bytes, hide, hide_one};
 use crate::tally::Tally;
-use core::hint::black_box;
 use deadpan_base64::{Alphabet, STANDARD};
 use deadpan_ct::{CtEq, CtOrd};
 use deadpan_pad::{Padding, Scheme};
@@ -41,7 +42,7 @@ pub(crate) fn run(tally: &mut Tally) {
     }
 }
 
-/// The usual way, left at the first wrong byte.
+/// The usual comparison, which stops at the first wrong byte.
 #[inline(never)]
 fn branchy_pkcs7(block: &[u8]) -> Option<&[u8]> {
     let count = usize::from(*block.last()?);
@@ -49,7 +50,7 @@ fn branchy_pkcs7(block: &[u8]) -> Option<&[u8]> {
     padding.iter().all(|byte| usize::from(*byte) == count).then_some(data)
 }
 
-/// What `black_box` does cannot be turned into arithmetic, so this is a jump.
+/// A `black_box` call cannot be turned into arithmetic, so that this is a jump.
 #[inline(never)]
 fn jump(secret: u8) {
     if secret & 1 == 1 {

@@ -1,8 +1,9 @@
 //! `deadpan-ct` on choices, slices, arrays, options and tables.
 
+use core::fmt::Debug;
+
 use crate::secret::{bytes, hide, hide_array, hide_one, lengths, show, show_array, show_one};
 use crate::tally::Tally;
-use core::fmt::Debug;
 use deadpan_ct::imp::Plain;
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOption, CtOrd, CtSelect, CtZero, Wipe, Wiped, declassify, lookup};
 
@@ -12,7 +13,9 @@ pub(crate) fn run(tally: &mut Tally) {
         slices(tally, &bytes(length, 1), &bytes(length, 2));
         order(tally, length);
         wiping(tally, length);
-        let wide = |seed| bytes(8 * length, seed).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>();
+        let wide = |seed| {
+            bytes(8 * length, seed).as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect::<Vec<_>>()
+        };
         slices(tally, &wide(3), &wide(4));
     }
     arrays(tally, bytes(1, 1).try_into().unwrap_or([0; 1]));
@@ -65,7 +68,7 @@ fn choices(tally: &mut Tally) {
     tally.case(format_args!("from_public"), || Choice::from_public(true).declassify() && Choice::TRUE.declassify());
 }
 
-/// Two slices that differ, equal ones, and ones that differ at one end only.
+/// Tries slices that are equal, that differ everywhere, and that differ at one end only.
 fn slices<T>(tally: &mut Tally, a: &[T], b: &[T])
 where
     T: Plain + Clone + Copy + PartialEq + Default + Debug + CtEq + CtZero + CtAssign,
@@ -83,9 +86,15 @@ where
         }
         tally.case(format_args!("ct_eq at {place} of {name}"), || x.ct_eq(&hide(&near)).declassify() == (a == near));
     }
-    tally.case(format_args!("ct_is_zero of {name}"), || x.ct_is_zero().declassify() == a.iter().all(|item| *item == T::default()));
-    tally.case(format_args!("ct_is_zero of zero {name}"), || hide(&vec![T::default(); a.len()]).ct_is_zero().declassify());
-    tally.case(format_args!("ct_is_nonzero of {name}"), || x.ct_is_nonzero().declassify() == a.iter().any(|item| *item != T::default()));
+    tally.case(format_args!("ct_is_zero of {name}"), || {
+        x.ct_is_zero().declassify() == a.iter().all(|item| *item == T::default())
+    });
+    tally.case(format_args!("ct_is_zero of zero {name}"), || {
+        hide(&vec![T::default(); a.len()]).ct_is_zero().declassify()
+    });
+    tally.case(format_args!("ct_is_nonzero of {name}"), || {
+        x.ct_is_nonzero().declassify() == a.iter().any(|item| *item != T::default())
+    });
     for bit in [0, 1] {
         tally.case(format_args!("ct_assign {bit} of {name}"), || {
             let mut target = x.clone();
@@ -110,9 +119,12 @@ fn order(tally: &mut Tally, length: usize) {
         tally.case(format_args!("ct_lt of {length} bytes"), || x.ct_lt(&y).declassify() == (a < b));
         tally.case(format_args!("ct_ge of {length} bytes"), || x.ct_ge(&y).declassify() == (a >= b));
         let shorter = &y[..length / 2];
-        tally
-            .case(format_args!("ct_le of {length} bytes and half of them"), || x.ct_le(shorter).declassify() == (a[..] <= b[..length / 2]));
-        tally.case(format_args!("ct_gt of {length} bytes and half of them"), || x.ct_gt(shorter).declassify() == (a[..] > b[..length / 2]));
+        tally.case(format_args!("ct_le of {length} bytes and half of them"), || {
+            x.ct_le(shorter).declassify() == (a[..] <= b[..length / 2])
+        });
+        tally.case(format_args!("ct_gt of {length} bytes and half of them"), || {
+            x.ct_gt(shorter).declassify() == (a[..] > b[..length / 2])
+        });
     }
     let numbers = [a.iter().map(|byte| u32::from(*byte) << 13).collect::<Vec<_>>(), vec![0x10_0000; length]];
     let [x, y] = [hide(&numbers[0]), hide(&numbers[1])];
@@ -120,7 +132,7 @@ fn order(tally: &mut Tally, length: usize) {
 }
 
 fn wiping(tally: &mut Tally, length: usize) {
-    // Wiped memory is public again, and no `show` is needed to look at it.
+    // Wiped memory is public, so that reading it needs no `show`.
     tally.case(format_args!("wipe of {length} bytes"), || {
         let mut secret = hide(&bytes(length, 6));
         secret.as_mut_slice().wipe();
@@ -153,7 +165,9 @@ where
     tally.case(format_args!("ct_is_zero of {name}"), || {
         !x.ct_is_zero().declassify() && hide_array([T::default(); N]).ct_is_zero().declassify()
     });
-    tally.case(format_args!("ct_lt of {name}"), || x.ct_lt(&y).declassify() == (a < b) && y.ct_lt(&x).declassify() == (b < a));
+    tally.case(format_args!("ct_lt of {name}"), || {
+        x.ct_lt(&y).declassify() == (a < b) && y.ct_lt(&x).declassify() == (b < a)
+    });
     for bit in [0, 1] {
         let (picked, other) = if bit == 1 { (b, a) } else { (a, b) };
         tally.case(format_args!("select {bit} of {name}"), || show_array(choice(bit).select(y, x)) == picked);
@@ -182,18 +196,23 @@ fn options(tally: &mut Tally) {
         tally.case(format_args!("declassify of an option {bit}"), || make(5).declassify().map(show_one) == expected(5));
         tally.case(format_args!("is_some {bit}"), || make(5).is_some().declassify() == (bit == 1));
         tally.case(format_args!("is_none {bit}"), || make(5).is_none().declassify() == (bit == 0));
-        tally.case(format_args!("map {bit}"), || make(5).map(|value| value * 3).declassify().map(show_one) == expected(15));
+        tally.case(format_args!("map {bit}"), || {
+            make(5).map(|value| value * 3).declassify().map(show_one) == expected(15)
+        });
         let odd = |value: u32| CtOption::new(value, Choice::from_bit(value as u8));
         tally.case(format_args!("and_then {bit}"), || make(5).and_then(odd).declassify().map(show_one) == expected(5));
         tally.case(format_args!("filter {bit}"), || make(5).filter(choice(0)).declassify().is_none());
         tally.case(format_args!("into_parts {bit}"), || make(5).into_parts().1.declassify() == (bit == 1));
         tally.case(format_args!("unwrap_or {bit}"), || show_one(make(5).unwrap_or(6)) == if bit == 1 { 5 } else { 6 });
         let other = CtOption::new(hide_one(7), choice(1));
-        tally.case(format_args!("or {bit}"), || make(5).or(other).declassify().map(show_one) == expected(5).or(Some(7)));
+        tally
+            .case(format_args!("or {bit}"), || make(5).or(other).declassify().map(show_one) == expected(5).or(Some(7)));
         tally.case(format_args!("select of options {bit}"), || {
             choice(bit).select(make(5), other).declassify().map(show_one) == expected(5).or(Some(7))
         });
-        tally.case(format_args!("ct_eq of options {bit}"), || make(5).ct_eq(&make(5)).declassify() && !make(5).ct_eq(&other).declassify());
+        tally.case(format_args!("ct_eq of options {bit}"), || {
+            make(5).ct_eq(&make(5)).declassify() && !make(5).ct_eq(&other).declassify()
+        });
         tally.case(format_args!("ct_assign and ct_swap of options {bit}"), || {
             let (mut left, mut right) = (make(5), other);
             left.ct_swap(&mut right, choice(1));
@@ -210,7 +229,9 @@ fn tables(tally: &mut Tally) {
     let secret_rows = rows.map(hide_array);
     for index in (0..=41).chain([usize::MAX]) {
         let secret = hide_one(index);
-        tally.case(format_args!("lookup of {index}"), || lookup(&table, secret).declassify().map(show_one) == table.get(index).copied());
+        tally.case(format_args!("lookup of {index}"), || {
+            lookup(&table, secret).declassify().map(show_one) == table.get(index).copied()
+        });
         tally.case(format_args!("lookup of row {index}"), || {
             lookup(&secret_rows, secret).declassify().map(show_array) == rows.get(index).copied()
         });

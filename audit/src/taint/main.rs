@@ -1,13 +1,13 @@
-//! The taint test. It calls every public function with its secrets marked as undefined memory, so that Valgrind's memcheck reports each
-//! jump and each address that depends on one, in optimised code as it is shipped.
+//! The taint test. It calls every public function with its secrets marked as undefined memory, so that Valgrind's
+//! memcheck reports each jump and each address that depends on one, in optimized code as it is shipped.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg deadpan_test" cargo build --release --package deadpan-audit --bin taint
-//! DEADPAN_CPU=ssse3 valgrind --error-limit=no target/release/taint
+//! RUSTFLAGS="--cfg deadpan_test" cargo build --profile dist --package deadpan-audit --bin taint
+//! DEADPAN_CPU=ssse3 valgrind --error-limit=no target/dist/taint
 //! ```
 //!
-//! Valgrind hides AVX-512 from the CPU's description, so `avx2` is the highest level that it sees; `cargo xtask asm` sees the rest.
-//! At the end stand known leaks, each of which must be reported: a test that reports nothing may just be blind.
+//! Valgrind hides AVX-512 from programs, so that this test reaches `avx2` at most; `cargo xtask asm` covers AVX-512.
+//! The last cases are known leaks, each of which must be reported, since a test that reports nothing could be broken.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(deadpan_test)]
@@ -38,8 +38,8 @@ mod tally;
 use std::process::ExitCode;
 
 const HINT: &str = "the taint test sees nothing unless it runs under Valgrind, in the test configuration
-hint: RUSTFLAGS=\"--cfg deadpan_test\" cargo build --release --package deadpan-audit --bin taint
-hint: valgrind --error-limit=no target/release/taint";
+hint: RUSTFLAGS=\"--cfg deadpan_test\" cargo build --profile dist --package deadpan-audit --bin taint
+hint: valgrind --error-limit=no target/dist/taint";
 
 #[cfg(not(deadpan_test))]
 fn main() -> ExitCode {
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     hex::run(&mut tally);
     pem::run(&mut tally);
     pad::run(&mut tally);
-    println!("documented disclosures and known leaks: the next reports are wanted");
+    println!("documented disclosures and known leaks: the next reports are expected");
     pad::run_disclosing(&mut tally);
     control::run(&mut tally);
     tally.finish()

@@ -6,7 +6,8 @@ use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, CtSelect, CtSign, CtZero, Wipe};
 
 macro_rules! numbers {
     ($tally:ident: $($int:ident)*) => { $(
-        let interesting = [0, 1, 2, 3, 10, 100, <$int>::MAX / 2, <$int>::MAX / 2 + 1, <$int>::MAX - 1, <$int>::MAX, <$int>::MIN, <$int>::MIN + 1];
+        let (most, least) = (<$int>::MAX, <$int>::MIN);
+        let interesting = [0, 1, 2, 3, 10, 100, most / 2, most / 2 + 1, most - 1, most, least, least + 1];
         for a in interesting {
             for b in interesting {
                 pair!($tally, $int, a, b);
@@ -57,7 +58,7 @@ macro_rules! one {
         $tally.case(format_args!("{}", name("wipe")), || {
             let mut wiped = x;
             wiped.wipe();
-            // No `show`: zeros are public.
+            // There is no `show`, since zeros are public.
             wiped == 0
         });
     };
@@ -67,7 +68,9 @@ macro_rules! signed {
     ($tally:ident: $($int:ident)*) => { $(
         for a in [0, 1, -1, <$int>::MAX, <$int>::MIN] {
             let x = hide_one(a);
-            $tally.case(format_args!("{} ct_is_negative of {a}", stringify!($int)), || x.ct_is_negative().declassify() == (a < 0));
+            $tally.case(format_args!("{} ct_is_negative of {a}", stringify!($int)), || {
+                x.ct_is_negative().declassify() == (a < 0)
+            });
         }
     )* };
 }

@@ -1,13 +1,14 @@
 //! `deadpan-pad`: every scheme, blocks of many sizes, right and wrong padding.
 
+use core::hint::black_box;
+
 use crate::secret::{bytes, hide, hide_one, lengths, show, show_any};
 use crate::tally::Tally;
-use core::hint::black_box;
 use deadpan_ct::declassify;
 use deadpan_ct::imp::valgrind;
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme, padme};
 
-// The rules told byte by byte, from the tests of the crate.
+// The byte-by-byte reference of the crate's tests.
 #[path = "../../../crates/pad/tests/reference/mod.rs"]
 mod reference;
 
@@ -28,7 +29,9 @@ impl Random for Secret {
 pub(crate) fn run(tally: &mut Tally) {
     for scheme in Scheme::ALL {
         for block in BLOCKS {
-            let Ok(padding) = Padding::new(scheme, block) else { return tally.case(format_args!("{scheme} {block}"), || false) };
+            let Ok(padding) = Padding::new(scheme, block) else {
+                return tally.case(format_args!("{scheme} {block}"), || false);
+            };
             for length in lengths() {
                 let mut data = bytes(length, 50);
                 round_trip(tally, padding, &data);
@@ -44,7 +47,7 @@ pub(crate) fn run(tally: &mut Tally) {
     }
 }
 
-/// Pads in every way, and unpads what came of it.
+/// Pads in every way, and unpads the result.
 fn round_trip(tally: &mut Tally, padding: Padding, data: &[u8]) {
     let (length, block) = (data.len(), usize::from(padding.block()));
     let full = length / block * block;
@@ -56,16 +59,20 @@ fn round_trip(tally: &mut Tally, padding: Padding, data: &[u8]) {
         Err(error) => refused && error == Error::ZeroTail,
     };
     let secret = hide(data);
-    tally.case(format_args!("pad_into {name}"), || is_right(padding.pad_into(&secret, &mut vec![0; whole + 1]).map(|padded| show(padded))));
+    tally.case(format_args!("pad_into {name}"), || {
+        is_right(padding.pad_into(&secret, &mut vec![0; whole + 1]).map(|padded| show(padded)))
+    });
     tally.case(format_args!("pad_into_with {name}"), || {
         is_right(padding.pad_into_with(&secret, &mut hide(&vec![7; whole]), &mut Secret(1)).map(|padded| show(padded)))
     });
     let together = |parts: (&[u8], &mut [u8])| [show(parts.0), show(parts.1)].concat();
-    tally.case(format_args!("pad_last_block {name}"), || is_right(padding.pad_last_block(&secret, &mut vec![0; block]).map(together)));
+    tally.case(format_args!("pad_last_block {name}"), || {
+        is_right(padding.pad_last_block(&secret, &mut vec![0; block]).map(together))
+    });
     tally.case(format_args!("pad_last_block_with {name}"), || {
         is_right(padding.pad_last_block_with(&secret, &mut vec![0; block + 1], &mut Secret(2)).map(together))
     });
-    // Here the length is secret too.
+    // In place, the length is secret as well.
     let buffer = || hide(&[data, &vec![9; whole + 1 - length]].concat());
     tally.case(format_args!("pad_in_place {name}"), || {
         is_right(padding.pad_in_place(&mut buffer(), hide_one(length)).map(|padded| show(padded)))
@@ -81,7 +88,7 @@ fn round_trip(tally: &mut Tally, padding: Padding, data: &[u8]) {
     }
 }
 
-/// Unpads in every way, and compares with the rules.
+/// Unpads in every way, and compares with the reference.
 fn removing(tally: &mut Tally, padding: Padding, padded: &[u8]) {
     let name = format!("{padding:?} {padded:02x?}");
     let block = usize::from(padding.block());
@@ -93,10 +100,12 @@ fn removing(tally: &mut Tally, padding: Padding, padded: &[u8]) {
         (declassify(found), valid.declassify()) == (length.unwrap_or(0), length.is_some())
     });
     tally.case(format_args!("unpad {name}"), || padding.unpad(&secret).ok().map(show) == data);
-    tally.case(format_args!("unpad_mut {name}"), || padding.unpad_mut(&mut secret.clone()).ok().map(|found| show(found)) == data);
+    tally.case(format_args!("unpad_mut {name}"), || {
+        padding.unpad_mut(&mut secret.clone()).ok().map(|found| show(found)) == data
+    });
 }
 
-/// Blocks that no one padded: noise, one byte over and over, and right paddings with one byte changed.
+/// Tries blocks that are not the result of padding: noise, one repeated byte, and valid padding with one changed byte.
 fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
     let block = usize::from(padding.block());
     let size = blocks * block;
@@ -122,9 +131,10 @@ fn wrong(tally: &mut Tally, padding: Padding, blocks: usize) {
     tally.case(format_args!("unpad_mut {name}"), || padding.unpad_mut(&mut secret[..part]) == Err(Error::NotBlocks));
 }
 
-/// The two that show whether they answer `None`, by a jump. A `const fn` cannot declassify, so one report is what their documentation says.
+/// Tries the two functions that jump on whether they return `None`. A `const fn` cannot declassify, so that one report
+/// is expected, as their documentation says.
 pub(crate) fn run_disclosing(tally: &mut Tally) {
-    // Not inlined: a jump of the caller's on `None` is not the crate's.
+    // These are not inlined, since a jump of the caller on `None` would count as the crate's.
     let padme: fn(u64) -> Option<u64> = black_box(padme);
     for length in (0..300).chain([1_000_000, 1 << 40, (1 << 62) - 1, 1 << 63, u64::MAX - (1 << 57), u64::MAX]) {
         let expected = plain_padme(length);
@@ -135,12 +145,15 @@ pub(crate) fn run_disclosing(tally: &mut Tally) {
         let Ok(padding) = Padding::new(Scheme::Pkcs7, block) else { return };
         for length in (0..600).chain([usize::MAX >> 1, usize::MAX]) {
             let expected = (length < 600).then(|| (length / usize::from(block) + 1) * usize::from(block));
-            tally.disclosing(format_args!("padded_len {block} {length}"), || show_any(padded_len(&padding, hide_one(length))) == expected);
+            tally.disclosing(format_args!("padded_len {block} {length}"), || {
+                show_any(padded_len(&padding, hide_one(length))) == expected
+            });
         }
     }
 }
 
-/// As the paper has it: with E the exponent of the length, the last E - S bits are zero, S being the number of bits of E.
+/// Computes Padmé as the paper does: with E the exponent of the length and S the number of bits of E, the last E - S
+/// bits are zero.
 fn plain_padme(length: u64) -> Option<u64> {
     let exponent = length.checked_ilog2().unwrap_or(0);
     let bits = exponent.checked_ilog2().map_or(0, |log| log + 1);

@@ -13,13 +13,21 @@ pub(crate) fn run(tally: &mut Tally) {
     for length in lengths() {
         let plain = bytes(length, 40);
         let body = plain::base64(Alphabet::Standard, true, &plain);
-        let lines = |width: usize, end: &str| body.chunks(width).flat_map(|line| [line, end.as_bytes()].concat()).collect::<Vec<_>>();
+        let lines = |width: usize, end: &str| {
+            body.chunks(width).flat_map(|line| [line, end.as_bytes()].concat()).collect::<Vec<_>>()
+        };
         tally.case(format_args!("pem encode {length}"), || {
             let expected = [BEGIN.as_bytes(), b"\n", &lines(64, "\n"), END.as_bytes(), b"\n"].concat();
             pem::encode("PRIVATE KEY", &hide(&plain)).is_ok_and(|text| show(text.as_bytes()) == expected)
         });
         decoding(tally, &format!("{length}"), ["", "\n", "\n"], &lines(64, "\n"), Ok(&plain));
-        decoding(tally, &format!("{length}, carriage returns"), ["before\r\n", "\r\n", "\r\nbehind"], &lines(64, "\r\n"), Ok(&plain));
+        decoding(
+            tally,
+            &format!("{length}, carriage returns"),
+            ["before\r\n", "\r\n", "\r\nbehind"],
+            &lines(64, "\r\n"),
+            Ok(&plain),
+        );
         decoding(tally, &format!("{length}, lines of 5"), ["\n\n", "\r", "\r"], &lines(5, " \r"), Ok(&plain));
         let mut flawed = lines(64, "\n");
         flawed.splice(length / 2..length / 2, *b"!\n");
@@ -30,31 +38,35 @@ pub(crate) fn run(tally: &mut Tally) {
     ends(tally);
 }
 
-/// Decodes a block, with text `around` its first, behind its first and behind its last line, all of it secret: what is public of it, the
-/// code must say.
+/// Decodes a block with the texts `around` it: before its first line, after its first line and after its last. All of
+/// it is secret; the code itself must declassify the public parts.
 fn decoding(tally: &mut Tally, name: &str, around: [&str; 3], body: &[u8], plain: Result<&[u8], Error>) {
     let [before, between, behind] = around.map(str::as_bytes);
     let text = hide(&[before, BEGIN.as_bytes(), between, body, END.as_bytes(), behind].concat());
     let expected = plain.map(<[u8]>::to_vec);
     tally.case(format_args!("pem decode {name}"), || {
         let decoded = pem::decode(&text);
-        decoded.map(|document| (show(&document.contents), document.label == "PRIVATE KEY")) == expected.clone().map(|plain| (plain, true))
+        decoded.map(|document| (show(&document.contents), document.label == "PRIVATE KEY"))
+            == expected.clone().map(|plain| (plain, true))
     });
     let twice = [&text[..], b"\n", &text].concat();
     tally.case(format_args!("pem documents {name}"), || {
-        let found: Vec<_> = pem::documents(&twice).map(|document| document.map(|document| show(&document.contents))).collect();
+        let found: Vec<_> =
+            pem::documents(&twice).map(|document| document.map(|document| show(&document.contents))).collect();
         found == [expected.clone(), expected]
     });
 }
 
-/// Texts without a block, or with half of one.
+/// Tries texts without a block, or with half of one.
 fn ends(tally: &mut Tally) {
     let secret = hide(&bytes(1000, 41));
     tally.case(format_args!("pem decode without a block"), || matches!(pem::decode(&secret), Err(Error::Missing)));
     let half = hide(&[BEGIN.as_bytes(), b"\nAAAA\nBBBB\n"].concat());
     tally.case(format_args!("pem decode of half a block"), || matches!(pem::decode(&half), Err(Error::End)));
     let one_line = hide(&[BEGIN.as_bytes(), b"AAAABBBB", END.as_bytes()].concat());
-    tally.case(format_args!("pem decode of a block on one line"), || matches!(pem::decode(&one_line), Err(Error::Begin)));
+    tally.case(format_args!("pem decode of a block on one line"), || {
+        matches!(pem::decode(&one_line), Err(Error::Begin))
+    });
     let document = hide(&[BEGIN.as_bytes(), b"\nAAAA\n", END.as_bytes()].concat());
     tally.case(format_args!("pem document, printed"), || {
         pem::decode(&document).is_ok_and(|document| format!("{document:?}").contains("contents: Wiped(..)"))

@@ -1,4 +1,4 @@
-//! Base64 and hex as one would explain them, to compare with: tables, and jumps wherever they are convenient.
+//! References for base64 and hex that are easy to check: tables and jumps.
 
 use deadpan_base64::Alphabet;
 
@@ -19,7 +19,7 @@ pub(crate) fn hex(digits: &[u8; 16], input: &[u8]) -> Vec<u8> {
     input.iter().flat_map(|byte| [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]).collect()
 }
 
-/// With white space of every kind, here and there.
+/// Inserts white space of every kind into a text.
 pub(crate) fn spaced(text: &[u8], gap: usize) -> Vec<u8> {
     let kinds = [&b" "[..], b"\n", b"\r\n", b"\t\x0b\x0c", b""];
     let pieces = text.chunks(gap).zip(kinds.into_iter().cycle());

@@ -1,14 +1,16 @@
-//! What is secret, what is so no longer, and the bytes that are tried.
+//! Marking values as secret or public, and the bytes that are tried.
 
 use core::hint::black_box;
+
 use deadpan_ct::imp::{Plain, bytes_mut, valgrind};
 
 /// Lengths around every step of every kernel, and around the blocks of streams.
 pub(crate) fn lengths() -> impl Iterator<Item = usize> {
-    (0..=130).chain([191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 767, 768, 769, 1023, 1024, 1025, 4095, 4096, 4097])
+    (0..=130)
+        .chain([191, 192, 193, 255, 256, 257, 300, 511, 512, 513, 767, 768, 769, 1023, 1024, 1025, 4095, 4096, 4097])
 }
 
-/// Bytes without a pattern, the same in each run.
+/// Returns bytes without a pattern, the same in each run.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ length as u64 ^ 0x2545_f491_4f6c_dd1d;
     let step = |_| {
@@ -20,51 +22,52 @@ pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     (0..length).map(step).collect()
 }
 
-/// A secret copy.
+/// Returns a secret copy.
 pub(crate) fn hide<T: Plain + Clone>(items: &[T]) -> Vec<T> {
     let mut copy = items.to_vec();
     valgrind::poison(bytes_mut(&mut copy));
     black_box(copy)
 }
 
-/// A public copy.
+/// Returns a public copy.
 pub(crate) fn show<T: Plain + Clone>(items: &[T]) -> Vec<T> {
     let mut copy = items.to_vec();
     valgrind::unpoison(bytes_mut(&mut copy));
     black_box(copy)
 }
 
-/// A secret copy.
+/// Returns a secret copy.
 pub(crate) fn hide_array<T: Plain + Copy, const N: usize>(items: [T; N]) -> [T; N] {
     let mut copy = items;
     valgrind::poison(bytes_mut(&mut copy));
     black_box(copy)
 }
 
-/// A public copy.
+/// Returns a public copy.
 pub(crate) fn show_array<T: Plain + Copy, const N: usize>(items: [T; N]) -> [T; N] {
     let mut copy = items;
     valgrind::unpoison(bytes_mut(&mut copy));
     black_box(copy)
 }
 
-/// The same number, secret.
+/// Returns the number, marked as secret.
 pub(crate) fn hide_one<T: Plain + Copy>(number: T) -> T {
     let [number] = hide_array([number]);
     number
 }
 
-/// The same number, public.
+/// Returns the number, marked as public.
 pub(crate) fn show_one<T: Plain + Copy>(number: T) -> T {
     let [number] = show_array([number]);
     number
 }
 
-/// The same value, public, whatever it is.
+/// Returns a value of any type, marked as public.
 #[allow(unsafe_code)]
 pub(crate) fn show_any<T: Copy>(value: T) -> T {
     let mut value = value;
-    // SAFETY: the bytes are the value's own. Nothing reads or writes them here: only their address and number go to Valgrind.
+    // SAFETY: the slice covers exactly the bytes of the value. They are neither read nor written here: only their
+    // address and number are passed to Valgrind.
     valgrind::unpoison(unsafe { core::slice::from_raw_parts_mut((&raw mut value).cast(), size_of::<T>()) });
     black_box(value)
 }

@@ -1,4 +1,6 @@
-//! `deadpan-base64`, the streams: in pieces of any size, with `Read` and `Write` and without.
+//! The streams of `deadpan-base64`: in pieces of any size, with and without `Read` and `Write`.
+
+use std::io::{self, ErrorKind, Read, Write};
 
 use crate::base64::is_padded;
 use crate::plain;
@@ -7,9 +9,8 @@ use crate::tally::Tally;
 use deadpan_base64::stream::io::{DecodeReader, DecodeWriter, EncodeReader, EncodeWriter};
 use deadpan_base64::stream::{Decoder, Encoder};
 use deadpan_base64::{Base64, Error, Padding, STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
-use std::io::{self, ErrorKind, Read, Write};
 
-/// Around the sizes of a block, and of two.
+/// Lengths around one and two blocks.
 const LENGTHS: [usize; 17] = [0, 1, 2, 3, 5, 47, 48, 100, 1000, 3070, 3071, 3072, 3073, 4096, 6143, 6144, 6145];
 
 pub(crate) fn run(tally: &mut Tally) {
@@ -22,7 +23,11 @@ pub(crate) fn run(tally: &mut Tally) {
         ("standard, = optional", optional, is_padded(Padding::Optional)),
     ];
     for (codec_name, codec, padded) in codecs {
-        let alphabet = if codec_name.starts_with("url") { deadpan_base64::Alphabet::UrlSafe } else { deadpan_base64::Alphabet::Standard };
+        let alphabet = if codec_name.starts_with("url") {
+            deadpan_base64::Alphabet::UrlSafe
+        } else {
+            deadpan_base64::Alphabet::Standard
+        };
         for length in LENGTHS {
             let plain = bytes(length, 20);
             let text = plain::base64(alphabet, padded, &plain);
@@ -32,12 +37,26 @@ pub(crate) fn run(tally: &mut Tally) {
                 encoding(tally, &name, codec, piece, &plain, &text);
                 decoding(tally, &name, codec, piece, &text, Ok(&plain));
                 decoding(tally, &format!("{name}, spaced"), codec.skipping_white_space(), piece, &spaced, Ok(&plain));
-                decoding(tally, &format!("{name}, refusing white space"), codec, piece, &[&text[..], b" "].concat(), Err(Error::Invalid));
+                decoding(
+                    tally,
+                    &format!("{name}, refusing white space"),
+                    codec,
+                    piece,
+                    &[&text[..], b" "].concat(),
+                    Err(Error::Invalid),
+                );
                 for place in [0, text.len() / 2, text.len().wrapping_sub(1)] {
                     let mut flawed = text.clone();
                     if let Some(byte) = flawed.get_mut(place) {
                         *byte = 0x8a;
-                        decoding(tally, &format!("{name}, flawed at {place}"), codec, piece, &flawed, Err(Error::Invalid));
+                        decoding(
+                            tally,
+                            &format!("{name}, flawed at {place}"),
+                            codec,
+                            piece,
+                            &flawed,
+                            Err(Error::Invalid),
+                        );
                     }
                 }
             }
@@ -72,7 +91,9 @@ fn encoding(tally: &mut Tally, name: &str, codec: Base64, piece: usize, plain: &
 
 fn decoding(tally: &mut Tally, name: &str, codec: Base64, piece: usize, text: &[u8], plain: Result<&[u8], Error>) {
     let secret = hide(text);
-    tally.case(format_args!("Decoder {name}"), || decode(codec, &secret, piece).map(|output| show(&output)) == plain.map(<[u8]>::to_vec));
+    tally.case(format_args!("Decoder {name}"), || {
+        decode(codec, &secret, piece).map(|output| show(&output)) == plain.map(<[u8]>::to_vec)
+    });
     let same = |result: io::Result<Vec<u8>>| match result {
         Ok(output) => plain == Ok(&show(&output)),
         Err(error) => plain.is_err() && error.kind() == ErrorKind::InvalidData,

@@ -1,4 +1,4 @@
-//! `deadpan-base64` on one symbol: every byte there is.
+//! The functions of `deadpan-base64` for one symbol, with every byte.
 
 use crate::secret::{hide_one, show_one};
 use crate::tally::Tally;
@@ -20,8 +20,9 @@ pub(crate) fn run(tally: &mut Tally) {
             tally.case(format_args!("value of {name}"), || symbol.value().declassify().map(show_one) == value);
             tally.case(format_args!("is_white_space of {name}"), || symbol.is_white_space().declassify() == space);
             tally.case(format_args!("is_padding of {name}"), || symbol.is_padding().declassify() == padding);
-            tally
-                .case(format_args!("is_invalid of {name}"), || symbol.is_invalid().declassify() == (value.is_none() && !space && !padding));
+            tally.case(format_args!("is_invalid of {name}"), || {
+                symbol.is_invalid().declassify() == (value.is_none() && !space && !padding)
+            });
             tally.case(format_args!("symbol of {name}, printed"), || format!("{symbol:?}") == "Symbol(..)");
         }
     }

@@ -1,8 +1,9 @@
-//! Cases, and what came of them.
+//! Cases and their results.
 
 use core::fmt;
-use deadpan_ct::imp::valgrind::errors;
 use std::process::ExitCode;
+
+use deadpan_ct::imp::valgrind::errors;
 
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -12,12 +13,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Runs what must be right and must not be reported.
+    /// Runs a case that must be right and must not be reported.
     pub(crate) fn case(&mut self, name: fmt::Arguments<'_>, run: impl FnOnce() -> bool) {
         self.examine(name, 0, run);
     }
 
-    /// Runs what must be right and makes one documented jump that it cannot announce.
+    /// Runs a case that must be right and makes one documented jump, which it cannot declassify.
     pub(crate) fn disclosing(&mut self, name: fmt::Arguments<'_>, run: impl FnOnce() -> bool) {
         self.examine(name, 1, run);
     }
@@ -35,7 +36,7 @@ impl Tally {
         }
     }
 
-    /// Runs what must be reported.
+    /// Runs a case that must be reported.
     pub(crate) fn leak(&mut self, name: &str, run: impl FnOnce()) {
         let before = errors();
         run();
@@ -47,7 +48,7 @@ impl Tally {
 
     pub(crate) fn finish(&self) -> ExitCode {
         if self.blind {
-            println!("the taint test has lost its eyes");
+            println!("the taint test is broken: a known leak was not reported");
         }
         println!("{} passed, {} failed", self.passed, self.failed);
         if self.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }

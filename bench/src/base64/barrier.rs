@@ -1,20 +1,23 @@
-//! simdutf, whose functions take raw pointers, behind the signature of everybody else.
+//! simdutf, whose functions take raw pointers, with the signature of the other contestants.
 
 use simdutf::{Base64Options, LastChunkHandlingOptions};
 
-/// Encodes to the front of `output` and says how much that is.
+/// Encodes to the front of `output` and returns the number of symbols.
 pub fn encode(input: &[u8], output: &mut [u8]) -> usize {
-    assert!(simdutf::base64_length_from_binary(input.len(), Base64Options::Default) <= output.len(), "the output is too short");
-    // SAFETY: both pointers come from slices, which do not overlap, and the output is as long as simdutf asks for.
+    assert!(
+        simdutf::base64_length_from_binary(input.len(), Base64Options::Default) <= output.len(),
+        "the output is too short"
+    );
+    // SAFETY: both pointers come from slices, which do not overlap, and the output is as long as simdutf requires.
     unsafe { simdutf::binary_to_base64(input.as_ptr(), input.len(), output.as_mut_ptr(), Base64Options::Default) }
 }
 
-/// Decodes strictly to the front of `output` and says how much that is.
+/// Decodes strictly to the front of `output` and returns the number of bytes.
 pub fn decode(input: &[u8], output: &mut [u8]) -> usize {
-    // SAFETY: pointer and length are the slice's.
+    // SAFETY: pointer and length are those of the slice.
     let needed = unsafe { simdutf::maximal_binary_length_from_base64(input.as_ptr(), input.len()) };
     assert!(needed <= output.len(), "the output is too short");
-    // SAFETY: both pointers come from slices, which do not overlap, and the output is as long as simdutf asks for.
+    // SAFETY: both pointers come from slices, which do not overlap, and the output is as long as simdutf requires.
     let result = unsafe {
         simdutf::base64_to_binary(
             input.as_ptr(),

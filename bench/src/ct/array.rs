@@ -1,4 +1,9 @@
-//! Arrays of 16 and 32 bytes, the size of blocks and keys: the length is known to the compiler.
+//! Arrays of 16 and 32 bytes, as long as blocks and keys. The compiler knows their length.
+
+use std::cell::RefCell;
+
+use cmov::{Cmov, CmovEq};
+use subtle::ConditionallySelectable;
 
 use super::choices::Choices;
 use super::{LANES, each};
@@ -7,19 +12,16 @@ use crate::bench::Bench;
 use crate::race::Race;
 use crate::race::Role::{self, ConstantTime, Leaks, Loop, Ours};
 use crate::random::Random;
-use cmov::{Cmov, CmovEq};
-use std::cell::RefCell;
-use subtle::ConditionallySelectable;
 
-/// Array pairs, half of them equal; the others differ in one byte.
+/// Pairs of arrays. Half of the pairs are equal; the others differ in one byte.
 struct Arrays<const N: usize> {
     left: Box<[[u8; N]; LANES]>,
     right: Box<[[u8; N]; LANES]>,
-    /// What assignments write to.
+    /// The targets of assignments.
     target: RefCell<Box<[[u8; N]; LANES]>>,
 }
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     cells::<16>(bench);
     cells::<32>(bench);
@@ -54,7 +56,9 @@ fn cells<const N: usize>(bench: &mut Bench<'_>) {
 impl<const N: usize> Arrays<N> {
     fn equal<'a>(&'a self, race: &mut Race<'a>) {
         self.compare(race, ("deadpan", Ours), |a, b| deadpan_ct::CtEq::ct_eq(a, b).mask());
-        self.compare(race, ("subtle", ConstantTime), |a, b| subtle::ConstantTimeEq::ct_eq(a.as_slice(), b.as_slice()).unwrap_u8());
+        self.compare(race, ("subtle", ConstantTime), |a, b| {
+            subtle::ConstantTimeEq::ct_eq(a.as_slice(), b.as_slice()).unwrap_u8()
+        });
         self.compare(race, ("ctutils", ConstantTime), |a, b| ctutils::CtEq::ct_eq(a, b).to_u8());
         self.compare(race, ("cmov", ConstantTime), |a, b| {
             let mut answer = 0;
@@ -68,7 +72,9 @@ impl<const N: usize> Arrays<N> {
     fn assign<'a>(&'a self, race: &mut Race<'a>, choices: &'a Choices) {
         let bits = &*choices.plain;
         self.write(race, ("deadpan", Ours), &choices.ours, bits, deadpan_ct::CtAssign::ct_assign);
-        self.write(race, ("subtle", ConstantTime), &choices.subtle, bits, |to, from, yes| to.conditional_assign(from, yes));
+        self.write(race, ("subtle", ConstantTime), &choices.subtle, bits, |to, from, yes| {
+            to.conditional_assign(from, yes)
+        });
         self.write(race, ("ctutils", ConstantTime), &choices.ctutils, bits, |to, from, yes| {
             ctutils::CtAssign::ct_assign(to, from, yes);
         });
@@ -80,12 +86,16 @@ impl<const N: usize> Arrays<N> {
         });
     }
 
-    /// Gives a new array, which is stored to memory.
+    /// Enters an operation that returns a new array, which is stored to memory.
     fn select<'a>(&'a self, race: &mut Race<'a>, choices: &'a Choices) {
         let bits = &*choices.plain;
         self.pick(race, ("deadpan", Ours), &choices.ours, bits, |a, b, yes| yes.select(*a, *b));
-        self.pick(race, ("subtle", ConstantTime), &choices.subtle, bits, |a, b, yes| <[u8; N]>::conditional_select(b, a, yes));
-        self.pick(race, ("ctutils", ConstantTime), &choices.ctutils, bits, |a, b, yes| ctutils::CtSelect::ct_select(b, a, yes));
+        self.pick(race, ("subtle", ConstantTime), &choices.subtle, bits, |a, b, yes| {
+            <[u8; N]>::conditional_select(b, a, yes)
+        });
+        self.pick(race, ("ctutils", ConstantTime), &choices.ctutils, bits, |a, b, yes| {
+            ctutils::CtSelect::ct_select(b, a, yes)
+        });
         self.pick(race, ("cmov", ConstantTime), &choices.cmov, bits, |a, b, yes| {
             let mut picked = *b;
             picked.cmovnz(a, yes);

@@ -5,22 +5,22 @@ use crate::barrier::hide_ref;
 use crate::random::Random;
 use deadpan_ct::Choice;
 
-/// The same random bits for everybody.
+/// The same random bits, in the type of each library.
 pub struct Choices {
-    /// What they are.
+    /// The bits.
     pub plain: Box<[bool; LANES]>,
-    /// For deadpan-ct: a machine word each.
+    /// The choices of deadpan-ct, which are machine words.
     pub ours: Box<[Choice; LANES]>,
-    /// For subtle: a byte each.
+    /// The choices of subtle, which are bytes.
     pub subtle: Box<[subtle::Choice; LANES]>,
-    /// For ctutils: a byte each.
+    /// The choices of ctutils, which are bytes.
     pub ctutils: Box<[ctutils::Choice; LANES]>,
-    /// For cmov: a byte each.
+    /// The conditions of cmov, which are bytes.
     pub cmov: Box<[u8; LANES]>,
 }
 
 impl Choices {
-    /// New random bits.
+    /// Draws random bits.
     pub fn new(random: &mut Random) -> Self {
         let plain: [bool; LANES] = std::array::from_fn(|_| random.next() & 1 == 1);
         let bits = *hide_ref(&plain.map(u8::from));

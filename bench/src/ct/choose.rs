@@ -1,4 +1,4 @@
-//! Integers that a secret choice selects, assigns or swaps.
+//! Selecting, assigning and swapping integers by a secret choice.
 
 use super::choices::Choices;
 use super::pairs::{Integer, Pairs};
@@ -8,7 +8,7 @@ use crate::race::Race;
 use crate::race::Role::{ConstantTime, NoPromise, Ours};
 use crate::random::Random;
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     cells::<u8>(bench);
     cells::<u32>(bench);
@@ -31,9 +31,12 @@ where
 fn select<'a, T: Integer>(race: &mut Race<'a>, pairs: &'a Pairs<T>, choices: &'a Choices) {
     let right = |a, b, yes| if yes { a } else { b };
     pairs.choose(race, ("deadpan", Ours), (&choices.ours, choices), right, |a, b, yes| yes.select(a, b));
-    pairs.choose(race, ("subtle", ConstantTime), (&choices.subtle, choices), right, |a, b, yes| T::conditional_select(&b, &a, yes));
-    pairs
-        .choose(race, ("ctutils", ConstantTime), (&choices.ctutils, choices), right, |a, b, yes| ctutils::CtSelect::ct_select(&b, &a, yes));
+    pairs.choose(race, ("subtle", ConstantTime), (&choices.subtle, choices), right, |a, b, yes| {
+        T::conditional_select(&b, &a, yes)
+    });
+    pairs.choose(race, ("ctutils", ConstantTime), (&choices.ctutils, choices), right, |a, b, yes| {
+        ctutils::CtSelect::ct_select(&b, &a, yes)
+    });
     pairs.choose(race, ("cmov", ConstantTime), (&choices.cmov, choices), right, |a, mut b, yes| {
         b.cmovnz(&a, yes);
         b
@@ -41,7 +44,7 @@ fn select<'a, T: Integer>(race: &mut Race<'a>, pairs: &'a Pairs<T>, choices: &'a
     pairs.choose(race, ("plain if", NoPromise), (&choices.plain, choices), right, right);
 }
 
-/// As select, through each library's assignment.
+/// Selects by way of the conditional assignment of each library.
 fn assign<'a, T: Integer>(race: &mut Race<'a>, pairs: &'a Pairs<T>, choices: &'a Choices) {
     let right = |a, b, yes| if yes { b } else { a };
     pairs.choose(race, ("deadpan", Ours), (&choices.ours, choices), right, |mut a, b, yes| {

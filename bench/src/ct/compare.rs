@@ -1,4 +1,4 @@
-//! Integers compared: equal, zero, less, greater, at most, and a comparison whose answer is used.
+//! Comparing integers: equal, zero, less, greater, at most, and a comparison whose answer is used.
 
 use super::pairs::{Integer, Ordered, Pairs};
 use crate::bench::Bench;
@@ -6,7 +6,7 @@ use crate::race::Race;
 use crate::race::Role::{ConstantTime, NoPromise, Ours};
 use crate::random::Random;
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     equality::<u8>(bench);
     equality::<u32>(bench);
@@ -49,7 +49,9 @@ fn equal<'a, T: Integer>(race: &mut Race<'a>, pairs: &'a Pairs<T>) {
 fn zero<'a, T: Integer>(race: &mut Race<'a>, pairs: &'a Pairs<T>) {
     let (right, zero) = (|a, _| a == T::default(), T::default());
     pairs.compare(race, ("deadpan", Ours), right, |a, _| a.ct_is_zero().mask());
-    pairs.compare(race, ("subtle", ConstantTime), right, move |a, _| subtle::ConstantTimeEq::ct_eq(&a, &zero).unwrap_u8());
+    pairs.compare(race, ("subtle", ConstantTime), right, move |a, _| {
+        subtle::ConstantTimeEq::ct_eq(&a, &zero).unwrap_u8()
+    });
     pairs.compare(race, ("ctutils", ConstantTime), right, move |a, _| ctutils::CtEq::ct_eq(&a, &zero).to_u8());
     pairs.compare(race, ("cmov", ConstantTime), right, move |a, _| {
         let mut answer = 0;
@@ -75,16 +77,18 @@ fn greater<'a, T: Ordered>(race: &mut Race<'a>, pairs: &'a Pairs<T>) {
     pairs.compare(race, ("plain >", NoPromise), right, |a, b| a > b);
 }
 
-/// The peers have no *at most*; their users write *not greater*.
+/// The peers have no *at most*: their users write *not greater*.
 fn at_most<'a, T: Ordered>(race: &mut Race<'a>, pairs: &'a Pairs<T>) {
     let right = |a, b| a <= b;
     pairs.compare(race, ("deadpan", Ours), right, |a, b| deadpan_ct::CtOrd::ct_le(&a, &b).mask());
-    pairs.compare(race, ("subtle !gt", ConstantTime), right, |a, b| (!subtle::ConstantTimeGreater::ct_gt(&a, &b)).unwrap_u8());
+    pairs.compare(race, ("subtle !gt", ConstantTime), right, |a, b| {
+        (!subtle::ConstantTimeGreater::ct_gt(&a, &b)).unwrap_u8()
+    });
     pairs.compare(race, ("ctutils !gt", ConstantTime), right, |a, b| (!ctutils::CtGt::ct_gt(&a, &b)).to_u8());
     pairs.compare(race, ("plain <=", NoPromise), right, |a, b| a <= b);
 }
 
-/// The choice is made and spent inside the library: the whole price, barriers included.
+/// The choice is made and used inside the library, so that the time includes all barriers.
 fn equal_select<'a, T: Integer>(race: &mut Race<'a>, pairs: &'a Pairs<T>) {
     let other = T::cut(0x5a5a_5a5a_5a5a_5a5a);
     let right = move |a, b| if a == b { other } else { b };

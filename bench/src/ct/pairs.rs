@@ -7,7 +7,7 @@ use crate::bench::Bench;
 use crate::race::{Race, Role};
 use crate::random::Random;
 
-/// An integer that all the libraries know.
+/// An integer type that all libraries support.
 pub trait Integer:
     Register
     + Ord
@@ -23,7 +23,7 @@ pub trait Integer:
     + cmov::Cmov
     + cmov::CmovEq
 {
-    /// As in the names of the cells.
+    /// The name of the type, as in the names of the cells.
     const NAME: &'static str;
 }
 
@@ -33,26 +33,27 @@ macro_rules! integers {
 
 integers!(u8 u32 u64 u128 i64);
 
-/// An integer whose order all the libraries know: the peers know none of signed ones.
+/// An integer type for which all libraries compare order. The peers compare unsigned types only.
 pub trait Ordered: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils::CtGt {}
 
 impl<T: Integer + subtle::ConstantTimeLess + ctutils::CtLt + ctutils::CtGt> Ordered for T {}
 
-/// Operand pairs in no order: half of them equal, an eighth of them zero.
+/// Pairs of operands in random order. Half of the pairs are equal, and an eighth are zero.
 pub struct Pairs<T> {
     left: Box<[T; LANES]>,
     right: Box<[T; LANES]>,
 }
 
 impl<T: Integer> Pairs<T> {
-    /// New random pairs.
+    /// Draws random pairs.
     pub fn new(random: &mut Random) -> Self {
-        let left: [T; LANES] = std::array::from_fn(|_| if random.next().is_multiple_of(8) { T::default() } else { T::cut(random.wide()) });
+        let left: [T; LANES] =
+            std::array::from_fn(|_| if random.next().is_multiple_of(8) { T::default() } else { T::cut(random.wide()) });
         let right = left.map(|left| if random.next() & 1 == 0 { left } else { T::cut(random.wide()) });
         Self { left: Box::new(left), right: Box::new(right) }
     }
 
-    /// Measures one cell; `enter` enters everybody but the empty loop.
+    /// Measures one cell. `enter` enters all contestants but the empty loop.
     pub fn cell<'a>(&'a self, bench: &mut Bench<'_>, operation: &str, enter: impl FnOnce(&mut Race<'a>)) {
         let name = format!("{operation} {}", T::NAME);
         if !bench.wants(&name) {
@@ -70,7 +71,7 @@ impl<T: Integer> Pairs<T> {
         bench.run(race);
     }
 
-    /// Enters a comparison. Its answer is *yes* if it is not the type's zero.
+    /// Enters a comparison. Its answer is *yes* if it is not zero.
     pub fn compare<'a, R: Register>(
         &'a self,
         race: &mut Race<'a>,
@@ -85,7 +86,7 @@ impl<T: Integer> Pairs<T> {
         });
     }
 
-    /// Enters something that gives an integer or two of the same type.
+    /// Enters an operation that returns one or two integers of the type.
     pub fn compute<'a, R: Register>(
         &'a self,
         race: &mut Race<'a>,
@@ -100,7 +101,7 @@ impl<T: Integer> Pairs<T> {
         });
     }
 
-    /// Enters something that a secret choice decides.
+    /// Enters an operation that takes a secret choice.
     pub fn choose<'a, C: Copy, R: Register>(
         &'a self,
         race: &mut Race<'a>,
@@ -110,7 +111,9 @@ impl<T: Integer> Pairs<T> {
         operation: impl Fn(T, T, C) -> R + 'a,
     ) {
         let (left, right) = (&*self.left, &*self.right);
-        let right_answer = |lane| operation(left[lane], right[lane], choices[lane]) == expected(left[lane], right[lane], bits.plain[lane]);
+        let right_answer = |lane| {
+            operation(left[lane], right[lane], choices[lane]) == expected(left[lane], right[lane], bits.plain[lane])
+        };
         let correct = (0..LANES).all(right_answer);
         race.enter(name, role, LANES, correct, move |turns| {
             each(turns, |lane| operation(left[lane].hide(), right[lane].hide(), choices[lane]).sink());

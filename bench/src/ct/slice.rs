@@ -1,7 +1,13 @@
-//! Byte slices whose length only the caller knows: comparing beside `memcmp`, assigning and swapping.
+//! Byte slices whose length the compiler does not know: comparing, beside `memcmp`, assigning and swapping.
 //!
-//! The slices compared are equal, so that `memcmp` has to read everything too. Successive calls work on different slices, so that none
-//! waits for what the one before has stored; their addresses are 0, 16, 32 and 48 bytes past a cache line in turn, as an allocator's are.
+//! The compared slices are equal, so that `memcmp` has to read everything as well. Successive calls work on different
+//! slices, so that no call waits for the stores of the call before. Their addresses are 0, 16, 32 and 48 bytes after a
+//! cache line in turn, like those of an allocator.
+
+use std::cell::RefCell;
+
+use cmov::{Cmov, CmovEq};
+use subtle::ConditionallySelectable;
 
 use super::choices::Choices;
 use super::{LANES, each};
@@ -10,14 +16,11 @@ use crate::bench::Bench;
 use crate::race::Race;
 use crate::race::Role::{self, ConstantTime, Leaks, Loop, Ours};
 use crate::random::Random;
-use cmov::{Cmov, CmovEq};
-use std::cell::RefCell;
-use subtle::ConditionallySelectable;
 
-/// Short enough to be inlined, just past that, odd, and long.
+/// Lengths: short enough to be inlined, just above that, odd, and long.
 const LENGTHS: [usize; 7] = [16, 32, 64, 100, 256, 1024, 4096];
 
-/// All the slices together take this much of the first-level cache on each side.
+/// The slices of each side together take this many bytes of the first-level cache.
 const SIDE: usize = 16 * 1024;
 
 struct Slices {
@@ -31,14 +34,15 @@ struct Shelf {
     memory: Vec<u8>,
     length: usize,
     stride: usize,
-    /// One less than how many there are, which is a power of two.
+    /// The number of slices, a power of two, minus one.
     mask: usize,
-    /// Where the first one starts.
+    /// The offset of the first slice.
     start: usize,
 }
 
 impl Shelf {
-    /// Copies of `bytes`, the first one `past` bytes past a page, so that two shelves do not collide in the low bits of the address.
+    /// Makes copies of `bytes`. The first one starts `past` bytes after a page, so that the addresses of two shelves
+    /// differ in their low bits.
     fn new(bytes: &[u8], past: usize) -> Self {
         let length = bytes.len();
         let stride = length.next_multiple_of(16) + if length.is_multiple_of(64) { 16 } else { 0 };
@@ -63,7 +67,7 @@ impl Shelf {
     }
 }
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     let mut random = Random::new(4);
     for operation in ["eq", "assign", "swap"] {
@@ -102,9 +106,12 @@ impl Slices {
     }
 
     fn assign<'a>(&'a self, race: &mut Race<'a>) {
-        let right = |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), b.to_vec()) } else { (a.to_vec(), b.to_vec()) };
+        let right =
+            |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), b.to_vec()) } else { (a.to_vec(), b.to_vec()) };
         let choices = &self.choices;
-        self.change(race, ("deadpan", Ours), &choices.ours, right, |to, from, yes| deadpan_ct::CtAssign::ct_assign(to, from, yes));
+        self.change(race, ("deadpan", Ours), &choices.ours, right, |to, from, yes| {
+            deadpan_ct::CtAssign::ct_assign(to, from, yes)
+        });
         self.change(race, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |to, from, yes| {
             to.iter_mut().zip(from).for_each(|(to, from)| to.conditional_assign(from, yes));
         });
@@ -120,7 +127,8 @@ impl Slices {
     }
 
     fn swap<'a>(&'a self, race: &mut Race<'a>) {
-        let right = |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), a.to_vec()) } else { (a.to_vec(), b.to_vec()) };
+        let right =
+            |a: &[u8], b: &[u8], yes: bool| if yes { (b.to_vec(), a.to_vec()) } else { (a.to_vec(), b.to_vec()) };
         let choices = &self.choices;
         self.change(race, ("deadpan", Ours), &choices.ours, right, deadpan_ct::CtAssign::ct_swap);
         self.change(race, ("subtle, byte by byte", ConstantTime), &choices.subtle, right, |a, b, yes| {
@@ -136,7 +144,12 @@ impl Slices {
         });
     }
 
-    fn compare<'a, R: Register>(&'a self, race: &mut Race<'a>, (name, role): (&str, Role), operation: impl Fn(&[u8], &[u8]) -> R + 'a) {
+    fn compare<'a, R: Register>(
+        &'a self,
+        race: &mut Race<'a>,
+        (name, role): (&str, Role),
+        operation: impl Fn(&[u8], &[u8]) -> R + 'a,
+    ) {
         let yes = |a: &[u8], b: &[u8]| operation(a, b) != R::default();
         let same = self.left.borrow().slice(0).to_vec();
         let correct = yes(&same, self.right.borrow().slice(0))
@@ -169,7 +182,9 @@ impl Slices {
         });
         race.enter(name, role, LANES, correct, move |turns| {
             let (mut left, mut right) = (self.left.borrow_mut(), self.right.borrow_mut());
-            each(turns, |lane| operation(hide_bytes_mut(left.slice_mut(lane)), hide_bytes_mut(right.slice_mut(lane)), choices[lane]));
+            each(turns, |lane| {
+                operation(hide_bytes_mut(left.slice_mut(lane)), hide_bytes_mut(right.slice_mut(lane)), choices[lane])
+            });
         });
     }
 

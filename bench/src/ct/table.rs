@@ -1,4 +1,7 @@
-//! A lookup at a secret index that touches the whole table, beside a plain index, which the cache betrays.
+//! A lookup at a secret index that reads the whole table, beside a plain index, which leaks through the cache.
+
+use ctutils::CtLookup;
+use subtle::{ConditionallySelectable, ConstantTimeEq};
 
 use super::{LANES, each};
 use crate::barrier::{Register, hide_ref, sink_ref};
@@ -6,16 +9,14 @@ use crate::bench::Bench;
 use crate::race::Race;
 use crate::race::Role::{self, ConstantTime, Leaks, Loop, Ours};
 use crate::random::Random;
-use ctutils::CtLookup;
-use subtle::{ConditionallySelectable, ConstantTimeEq};
 
-/// An entry that all the libraries can select.
+/// An entry type that all libraries can select.
 trait Entry: Copy + Default + PartialEq + deadpan_ct::CtAssign + ConditionallySelectable + ctutils::CtAssign {}
 impl Entry for u8 {}
 impl Entry for u32 {}
 impl Entry for [u64; 8] {}
 
-/// Runs every cell.
+/// Measures every cell.
 pub fn run(bench: &mut Bench<'_>) {
     let mut random = Random::new(5);
     cell::<u32, 16>(bench, "lookup, 16 x u32", &mut random, |random| random.next() as u32);
@@ -23,8 +24,13 @@ pub fn run(bench: &mut Bench<'_>) {
     cell::<[u64; 8], 16>(bench, "lookup, 16 x [u64; 8]", &mut random, |random| std::array::from_fn(|_| random.next()));
 }
 
-/// Every index lies inside the table. What is sunk is the entry, in memory; whether there was one is not looked at.
-fn cell<T: Entry, const N: usize>(bench: &mut Bench<'_>, name: &str, random: &mut Random, mut entry: impl FnMut(&mut Random) -> T) {
+/// Measures lookups with indices inside the table. The entry is sunk in memory, and its presence is not checked.
+fn cell<T: Entry, const N: usize>(
+    bench: &mut Bench<'_>,
+    name: &str,
+    random: &mut Random,
+    mut entry: impl FnMut(&mut Random) -> T,
+) {
     if !bench.wants(name) {
         return;
     }

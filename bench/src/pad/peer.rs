@@ -1,11 +1,14 @@
-//! RustCrypto's `block-padding`. Its block size is a type, so the compiler knows it; everybody else learns it at run time.
+//! RustCrypto's `block-padding`. Its block size is a type, so that the compiler knows it. The other contestants get it
+//! at run time.
 
-use super::{BLOCK, Padder};
-use block_padding::array::{Array, typenum::U16};
-use block_padding::{PaddedData, Padding};
 use std::marker::PhantomData;
 
-/// One of its schemes.
+use block_padding::array::{Array, typenum::U16};
+use block_padding::{PaddedData, Padding};
+
+use super::{BLOCK, Padder};
+
+/// A scheme of `block-padding`.
 pub struct Peer<P>(pub PhantomData<P>);
 
 impl<P: Padding> Padder for Peer<P> {

@@ -1,25 +1,26 @@
-//! The paddings as one writes them without a thought for timing: branches on the data, loops that end early. Leaking on purpose.
+//! Paddings that ignore timing and leak on purpose, with branches on the data and loops that end early.
+
+use std::cell::RefCell;
 
 use super::Padder;
 use crate::random::Random;
 use deadpan_pad::Scheme;
-use std::cell::RefCell;
 
 /// A scheme and a block size.
 pub struct Plain {
     scheme: Scheme,
     block: usize,
-    /// Fast and predictable: good enough to be timed, not to be used.
+    /// The state of a fast, predictable generator, for benchmarks only.
     random: RefCell<Random>,
 }
 
 impl Plain {
-    /// Any scheme.
+    /// Makes a padding of any scheme.
     pub fn new(scheme: Scheme, block: usize) -> Self {
         Self { scheme, block, random: RefCell::new(Random::new(8)) }
     }
 
-    /// Fills what follows the data in its last block; `last` is the byte before.
+    /// Fills the last block after the data. `last` is the last data byte.
     fn fill(&self, padding: &mut [u8], last: Option<u8>) {
         let count = padding.len() as u8;
         match self.scheme {
@@ -27,7 +28,9 @@ impl Plain {
             Scheme::AnsiX923 => padding.fill(0),
             Scheme::Iso10126 => {
                 let mut random = self.random.borrow_mut();
-                padding.chunks_mut(8).for_each(|bytes| bytes.copy_from_slice(&random.next().to_le_bytes()[..bytes.len()]));
+                padding
+                    .chunks_mut(8)
+                    .for_each(|bytes| bytes.copy_from_slice(&random.next().to_le_bytes()[..bytes.len()]));
             }
             Scheme::Rfc4303 => padding.iter_mut().zip(1..).for_each(|(byte, number)| *byte = number),
             Scheme::Iso7816 => {
@@ -69,12 +72,16 @@ impl Padder for Plain {
         let counted = || (1..=self.block).contains(&count).then(|| data.split_at(data.len() - count));
         let run = |byte: u8| data.iter().rev().take_while(|&&other| other == byte).count();
         match self.scheme {
-            Scheme::Pkcs7 => counted().filter(|(_, padding)| padding.iter().all(|&byte| byte == last)).map(|(data, _)| data.len()),
-            Scheme::AnsiX923 => {
-                counted().filter(|(_, padding)| padding[..count - 1].iter().all(|&byte| byte == 0)).map(|(data, _)| data.len())
+            Scheme::Pkcs7 => {
+                counted().filter(|(_, padding)| padding.iter().all(|&byte| byte == last)).map(|(data, _)| data.len())
             }
+            Scheme::AnsiX923 => counted()
+                .filter(|(_, padding)| padding[..count - 1].iter().all(|&byte| byte == 0))
+                .map(|(data, _)| data.len()),
             Scheme::Iso10126 => counted().map(|(data, _)| data.len()),
-            Scheme::Rfc4303 => counted().filter(|(_, padding)| padding.iter().copied().eq(1..=last)).map(|(data, _)| data.len()),
+            Scheme::Rfc4303 => {
+                counted().filter(|(_, padding)| padding.iter().copied().eq(1..=last)).map(|(data, _)| data.len())
+            }
             Scheme::Iso7816 => {
                 let mark = data.len().checked_sub(run(0) + 1)?;
                 (data[mark] == 0x80 && data.len() - mark <= self.block).then_some(mark)

@@ -3,23 +3,30 @@
 use super::{Verdict, at_most, find};
 use crate::race::{Outcome, Role};
 
-/// Ours may take this much more than the best constant-time peer.
+/// Our time, divided by that of the best constant-time peer, may be this large.
 const MARGIN: f64 = 1.05;
 
-/// All of them.
+/// Returns all targets.
 pub fn judge(outcomes: &[Outcome]) -> Vec<Verdict> {
-    let median = |cell| find(outcomes, "ct", cell).and_then(|outcome| outcome.lane("", "deadpan")).map(|lane| lane.median);
+    let median =
+        |cell| find(outcomes, "ct", cell).and_then(|outcome| outcome.lane("", "deadpan")).map(|lane| lane.median);
     let memcmp = find(outcomes, "ct", "eq [u8], 1024 bytes").and_then(|outcome| outcome.lane("", "memcmp"));
     vec![
         best_peer(outcomes),
         at_most("ct: comparing 1024 bytes takes at most 1.1 x memcmp", memcmp.map(|lane| lane.ratio), 1.1, " x"),
-        at_most("ct: conditional assignment of 1024 bytes takes at most 32 ns", median("assign [u8], 1024 bytes"), 32.0, " ns"),
+        at_most(
+            "ct: conditional assignment of 1024 bytes takes at most 32 ns",
+            median("assign [u8], 1024 bytes"),
+            32.0,
+            " ns",
+        ),
         at_most("ct: eq u64 takes at most 0.70 ns", median("eq u64"), 0.70, " ns"),
         at_most("ct: eq u128 takes at most 0.80 ns", median("eq u128"), 0.80, " ns"),
     ]
 }
 
-/// Within the margin of the best constant-time peer of each cell; names the cells that are not.
+/// Makes the target that each cell is within the margin of its best constant-time peer. The result names the other
+/// cells.
 fn best_peer(outcomes: &[Outcome]) -> Verdict {
     let mut cells = 0;
     let mut behind = Vec::new();

@@ -4,15 +4,17 @@ use super::{Verdict, at_most};
 use crate::pad::INVALID;
 use crate::race::{Lane, Outcome, Role, ratio};
 
-/// Two times are the same if they differ by no more than this.
+/// Two times count as equal if their ratio differs from 1 by no more than this.
 const SAME: f64 = 0.02;
 
-/// All of them.
+/// Returns all targets.
 pub fn judge(outcomes: &[Outcome]) -> Vec<Verdict> {
     let random = |cell: &str| cell.contains("iso10126") || cell.contains("arbitrary-tail");
     let pads = |cell: &str| cell.starts_with("pad_");
     vec![
-        slowest(outcomes, "pad: pad_into and pad_last_block take at most 8 ns", 8.0, |cell| pads(cell) && !random(cell)),
+        slowest(outcomes, "pad: pad_into and pad_last_block take at most 8 ns", 8.0, |cell| {
+            pads(cell) && !random(cell)
+        }),
         slowest(outcomes, "pad: with random bytes at most 12 ns", 12.0, |cell| pads(cell) && random(cell)),
         slowest(outcomes, "pad: unpad takes at most 4 ns", 4.0, |cell| cell.starts_with("unpad ")),
         apart(outcomes, "pad: 1 and 15 bytes of padding take the same time, within 2 %", "1 pad byte", "15 pad bytes"),
@@ -20,7 +22,7 @@ pub fn judge(outcomes: &[Outcome]) -> Vec<Verdict> {
     ]
 }
 
-/// The slowest row of ours in the cells that count.
+/// Makes a target for our slowest row in the selected cells.
 fn slowest(outcomes: &[Outcome], target: &str, limit: f64, counts: impl Fn(&str) -> bool) -> Verdict {
     let cells = outcomes.iter().filter(|outcome| outcome.section == "pad" && counts(&outcome.cell));
     let rows = cells.flat_map(|outcome| outcome.lanes.iter().map(move |lane| (outcome, lane)));
@@ -33,7 +35,7 @@ fn slowest(outcomes: &[Outcome], target: &str, limit: f64, counts: impl Fn(&str)
     verdict
 }
 
-/// The cell in which two rows of ours differ most.
+/// Makes a target for the cell in which two of our rows differ most.
 fn apart(outcomes: &[Outcome], target: &str, one: &str, other: &str) -> Verdict {
     let cells = outcomes.iter().filter(|outcome| outcome.section == "pad");
     let times = |lane: Option<&Lane>| lane.map(|lane| lane.times.clone());

@@ -1,4 +1,4 @@
-//! Base64 group by group, as the grammar of RFC 4648 has it.
+//! Base64, group by group, after the grammar of RFC 4648.
 
 use crate::Rules;
 use deadpan_base64::{Padding, stream::BLOCK};
@@ -47,8 +47,8 @@ pub fn decode(rules: Rules, text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What a stream gives out of a text that is not valid: the bytes of all blocks before the first bad one. The last block is known to be the
-/// last, and is the only one in which `=` is allowed.
+/// The bytes that a stream returns for an invalid text: those of all blocks before the first bad one. `=` is allowed
+/// only in the last block.
 #[must_use]
 pub fn decode_good_blocks(rules: Rules, text: &[u8]) -> Vec<u8> {
     let text = significant(rules, text);
@@ -61,7 +61,7 @@ fn significant(rules: Rules, text: &[u8]) -> Vec<u8> {
     text.iter().copied().filter(|byte| !rules.skip_white_space || !matches!(byte, b'\t'..=b'\r' | b' ')).collect()
 }
 
-/// Up to `width` bytes as a number that begins at the top.
+/// Up to `width` bytes as a big-endian number of `width` bytes, filled with zeros.
 fn number(bytes: &[u8], width: usize) -> u32 {
     (0..width).fold(0, |number, place| number << 8 | u32::from(bytes.get(place).copied().unwrap_or(0)))
 }

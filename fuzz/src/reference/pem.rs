@@ -5,17 +5,20 @@ use crate::Rules;
 use deadpan_base64::pem::Error;
 use deadpan_base64::{Alphabet, Padding};
 
-const BODY: Rules = Rules { alphabet: Alphabet::Standard, padding: Padding::Required, skip_white_space: true, ignore_trailing_bits: false };
+const BODY: Rules = Rules {
+    alphabet: Alphabet::Standard,
+    padding: Padding::Required,
+    skip_white_space: true,
+    ignore_trailing_bits: false,
+};
 
 /// The first block of `text`: its label and what it holds.
 pub fn decode(text: &[u8]) -> Result<(String, Vec<u8>), Error> {
-    let mut lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).skip_while(|line| !line.starts_with(b"-----BEGIN "));
+    let mut lines =
+        text.split(|byte| matches!(byte, b'\n' | b'\r')).skip_while(|line| !line.starts_with(b"-----BEGIN "));
     let label = label(lines.next().ok_or(Error::Missing)?, "-----BEGIN ").ok_or(Error::Begin)?;
     let mut body = Vec::new();
     for line in lines {
-        if line.starts_with(b"Proc-Type:") || line.starts_with(b"DEK-Info:") {
-            return Err(Error::Headers);
-        }
         if line.starts_with(b"-----BEGIN ") {
             break;
         }
@@ -23,7 +26,8 @@ pub fn decode(text: &[u8]) -> Result<(String, Vec<u8>), Error> {
             if self::label(line, "-----END ").as_ref() != Some(&label) {
                 break;
             }
-            return base64::decode(BODY, &body).map(|contents| (label, contents)).ok_or(Error::Body);
+            let wrong = if body.contains(&b':') { Error::Headers } else { Error::Body };
+            return base64::decode(BODY, &body).map(|contents| (label, contents)).ok_or(wrong);
         }
         body.extend_from_slice(line);
     }

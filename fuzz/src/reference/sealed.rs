@@ -1,20 +1,22 @@
-//! The sealed file, written as docs/format-seal.md says, part by part: each can be wrong by itself, and the header's code is right all the
-//! same. One file key serves for all, and one recipient, so that a fuzzer's cases cost little.
+//! Writes sealed files part by part, as docs/format-seal.md says. Each part can be wrong while the header's code is
+//! right. All files have one file key and one recipient, so that a case takes little time.
 
-use super::padme::padme;
+use std::sync::OnceLock;
+
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::{hkdf, hmac};
+
+use super::padme::padme;
 use deadpan_seal::{Kem, PrivateKey, hpke};
-use std::sync::OnceLock;
 
 /// Signature, version and flags.
 pub const PREAMBLE: [u8; 10] = *b"\x89DPN\r\n\x1a\n\x01\0";
-/// The bytes of a header but for its recipients and metadata: the preamble, two lengths, a count, the code.
+/// The length of a header without recipients and metadata: the preamble, two lengths, a count, the code.
 pub const AROUND: usize = 10 + 4 + 2 + 4 + MAC;
 const MAC: usize = 32;
 const FILE_KEY: [u8; 32] = [7; 32];
 
-/// Who can open what is made here.
+/// The identity that opens the files.
 pub fn identity() -> &'static PrivateKey {
     static KEY: OnceLock<PrivateKey> = OnceLock::new();
     KEY.get_or_init(|| PrivateKey::from_seed(Kem::X25519, &[9; 32]).expect("a scalar"))
@@ -24,7 +26,8 @@ pub fn identity() -> &'static PrivateKey {
 pub fn recipient() -> (u16, &'static [u8]) {
     static BODY: OnceLock<Vec<u8>> = OnceLock::new();
     let body = BODY.get_or_init(|| {
-        let sealed = hpke::seal(identity().public(), b"deadpan v1 recipient", &PREAMBLE, &FILE_KEY);
+        let info = [&b"deadpan v1 recipient"[..], &PREAMBLE].concat();
+        let sealed = hpke::seal(identity().public(), &info, b"", &FILE_KEY);
         let (enc, sealed) = sealed.expect("a recipient");
         [enc, sealed].concat()
     });
@@ -40,7 +43,7 @@ fn derive(label: &str) -> [u8; 32] {
     key
 }
 
-/// What the payload is sealed with.
+/// The key that seals the payload.
 #[must_use]
 pub fn floe_key() -> [u8; 32] {
     derive("deadpan v1 payload")
@@ -52,15 +55,19 @@ pub fn metadata_box(plain: &[u8]) -> Vec<u8> {
     let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &derive("deadpan v1 metadata")).expect("a key"));
     let nonce = [3; 12];
     let mut sealed = plain.to_vec();
-    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(PREAMBLE), &mut sealed).expect("sealed");
+    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(PREAMBLE), &mut sealed)
+        .expect("sealed");
     [&nonce[..], &sealed].concat()
 }
 
-/// A header of these parts. What its lengths say is wrong by `lie` for the whole and `miscount` for the recipients; the code is right.
+/// A header of these parts, with the right code. Its length is wrong by `lie`, and its number of recipients by
+/// `miscount`.
 #[must_use]
 pub fn header(recipients: &[(u16, Vec<u8>)], metadata: &[u8], slack: &[u8], lie: i32, miscount: i16) -> Vec<u8> {
-    let entries: Vec<u8> =
-        recipients.iter().flat_map(|(kind, body)| [&kind.to_be_bytes()[..], &(body.len() as u16).to_be_bytes(), body].concat()).collect();
+    let entries: Vec<u8> = recipients
+        .iter()
+        .flat_map(|(kind, body)| [&kind.to_be_bytes()[..], &(body.len() as u16).to_be_bytes(), body].concat())
+        .collect();
     let length = (AROUND + entries.len() + metadata.len() + slack.len()) as i32 + lie;
     let count = (recipients.len() as u16).wrapping_add_signed(miscount);
     let mut header = PREAMBLE.to_vec();
@@ -91,7 +98,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// What a box holds, if it is right.
+    /// Reads the plaintext of a metadata box, if it is valid.
     #[must_use]
     pub fn read(mut plain: &[u8]) -> Option<Self> {
         let all = plain.len();
@@ -106,7 +113,7 @@ impl Metadata {
             let length = number(take(2)?) as usize;
             Some(take(length)?.to_vec())
         };
-        // The system's own times hold all seconds, and less than a second behind the last of them.
+        // The system's times hold all seconds, with less than a second after the last.
         let good = kind <= 2
             && padding <= 1
             && present <= 7
@@ -124,7 +131,7 @@ fn is_name(name: &[u8]) -> bool {
     !long && name != b"." && name != b".." && !name.iter().any(|byte| [b'/', b'\\', 0].contains(byte))
 }
 
-/// The data in front of their padding, if it is right.
+/// The data without their padding, if the padding is right.
 #[must_use]
 pub fn unpadded(padded: &[u8]) -> Option<&[u8]> {
     let mut length = padded.len();

@@ -1,4 +1,4 @@
-//! The smallest allocator: it only goes forward, and ends with the program.
+//! A minimal allocator, which never reuses memory.
 #![allow(unsafe_code)]
 
 use core::alloc::{GlobalAlloc, Layout};
@@ -16,10 +16,11 @@ struct Bump {
     used: AtomicUsize,
 }
 
-// SAFETY: `used` is atomic, and gives every part of the memory away once only; nothing else touches the memory.
+// SAFETY: `used` is atomic, so that every part of the memory is given out once only. Nothing else accesses the memory.
 unsafe impl Sync for Bump {}
 
-// SAFETY: a block lies within the memory, is aligned, and is never given away again; without room the answer is null. Nothing panics.
+// SAFETY: a block lies within the memory, is aligned, and is never given out again. Without room, the result is null.
+// Nothing panics.
 unsafe impl GlobalAlloc for Bump {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let memory = self.memory.get().cast::<u8>();
@@ -28,8 +29,9 @@ unsafe impl GlobalAlloc for Bump {
             let end = start.checked_add(layout.size()).filter(|end| *end <= SIZE)?;
             Some((start, end))
         };
-        let before = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| take(used).map(|(_, end)| end));
-        // What `used` was is what the place follows from.
+        let before =
+            self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| take(used).map(|(_, end)| end));
+        // The address of the block follows from the old value of `used`.
         before.ok().and_then(take).map_or(null_mut(), |(start, _)| memory.wrapping_add(start))
     }
 

@@ -1,11 +1,11 @@
-//! What the program does with the crates. A check is `None` if a result was wrong.
+//! The checks of the crates. A check returns `None` if a result is wrong.
 
 use deadpan_base64::stream::Decoder;
 use deadpan_base64::{Error, STANDARD, URL_SAFE_NO_PAD, hex};
 use deadpan_ct::{Choice, CtAssign, CtEq, CtOrd, Wipe, Wiped, declassify, lookup};
 use deadpan_pad::{Padding, Random, RandomError, Scheme, padme};
 
-/// All checks; the place in this list, counted from one, is the exit status of a check that fails.
+/// All checks. If one fails, the exit status is its position in this list, counted from one.
 pub const ALL: &[fn() -> Option<()>] = &[
     compare_a_tag,
     choose_and_swap,
@@ -30,7 +30,7 @@ fn compare_a_tag() -> Option<()> {
     holds(tag.ct_eq(&received))?;
     received[31] ^= 1;
     holds(tag.ct_ne(&received) & tag.ct_lt(&received))?;
-    // Long enough for the wide registers, whose choice depends on the CPU.
+    // The data are long enough for the widest registers of the CPU.
     let mut long = [7_u8; 1000];
     let same = long;
     holds(long[..].ct_eq(&same[..]))?;
@@ -83,7 +83,7 @@ fn hex_in_stack_buffers() -> Option<()> {
     (hex::decode_into(text.as_bytes(), &mut bytes).ok()? == DATA).then_some(())
 }
 
-/// A generator that counts: enough to be seen at work, and not random at all.
+/// A generator that counts up. Its bytes are not random, so that a check can predict them.
 struct Counter(u8);
 
 impl Random for Counter {
@@ -112,7 +112,7 @@ fn pad_and_unpad() -> Option<()> {
     (padding.pad_into_with(DATA, &mut output, &mut Counter(0)).ok()?[15] == 2).then_some(())
 }
 
-/// Without std there is no generator, and a scheme that needs one says so.
+/// Without std there is no default generator, and a scheme that needs one returns an error.
 fn pad_without_a_generator() -> Option<()> {
     let mut output = [0; 16];
     let pad = |scheme| Padding::new(scheme, 16)?.pad_into(DATA, &mut output).map(|padded| padded[15]);
@@ -142,7 +142,7 @@ fn pem_there_and_back() -> Option<()> {
     (document.label == "PRIVATE KEY" && **document.contents == [7; 100]).then_some(())
 }
 
-/// The answer, made public.
+/// Makes the answer public.
 fn holds(choice: Choice) -> Option<()> {
     choice.declassify().then_some(())
 }

@@ -1,20 +1,20 @@
-//! What std would bring: the way in from C, and what happens on a panic.
+//! The parts that std would provide: the entry point for C, and the panic handler.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_char, c_int};
 use core::panic::PanicInfo;
 
-/// The status of a program that panicked, which is none of a check.
+/// The exit status after a panic, which is not the status of any check.
 const PANICKED: c_int = 101;
 
-// SAFETY: `_exit` is the function of POSIX, and the C library that `main` below needs anyway has it.
+// SAFETY: `_exit` is the POSIX function. It is part of the C library, which `main` below needs anyway.
 #[link(name = "c")]
 unsafe extern "C" {
     safe fn _exit(status: c_int) -> !;
 }
 
-/// The start files of the C library call this.
-// SAFETY: the name is C's, the signature is too, and no other function here has it.
+/// The entry point, which the start files of the C library call.
+// SAFETY: the name and the signature are those of C, and no other function here has this name.
 #[unsafe(no_mangle)]
 extern "C" fn main(_argc: c_int, _argv: *const *const c_char) -> c_int {
     crate::run()
@@ -25,8 +25,8 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     _exit(PANICKED)
 }
 
-/// The compiled `core` could unwind, and its tables name this function. As panics abort, nothing calls it; without optimisation, the linker
-/// asks for it nevertheless.
-// SAFETY: no other library here brings the name, and whatever reads it finds a function that can be called.
+/// The unwinding tables of the compiled `core` name this function. Since panics abort, it is never called. Without
+/// optimization, the linker still needs it.
+// SAFETY: no other library here defines the name, and it is a function that can be called.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}

@@ -1,4 +1,4 @@
-//! The three crates at work where there is no std: stack buffers, a generator of the program's own, and an exit status.
+//! Uses the three crates without std: with buffers on the stack, a generator of its own, and an exit status.
 #![no_std]
 #![no_main]
 
@@ -9,7 +9,7 @@ mod edge;
 
 use core::ffi::c_int;
 
-/// Runs every check; the first that fails is the exit status, counted from one.
+/// Runs every check. The exit status is the number of the first one that fails, counted from one.
 fn run() -> c_int {
     checks::ALL.iter().position(|check| check().is_none()).map_or(0, |place| place as c_int + 1)
 }

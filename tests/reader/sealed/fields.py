@@ -1,4 +1,4 @@
-"""Big-endian fields, one after the other, out of bytes that may end too early."""
+"""Reads big-endian fields from bytes, which may end too early."""
 
 from .refusal import require
 

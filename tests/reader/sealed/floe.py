@@ -18,8 +18,10 @@ MOST_SEGMENTS = 1 << 40
 
 
 class Payload:
-    def __init__(self, source: Disk | Memory, at: int, key: bytes, aad: bytes, bounds=(4096, 1 << 24), rotation: int = ROTATION):
-        """`bounds` and `rotation` differ from the format's in the published vectors of FLOE only."""
+    def __init__(
+        self, source: Disk | Memory, at: int, key: bytes, aad: bytes, bounds=(4096, 1 << 24), rotation: int = ROTATION
+    ):
+        """`bounds` and `rotation` have other values in FLOE's published vectors only."""
         self.source, self.at, self.aad, self.rotation = source, at + HEADER, aad, rotation
         raw = source.take(at, HEADER)
         fields = Fields(raw)
@@ -33,7 +35,7 @@ class Payload:
         self.message_key = self.kdf(key, b"MESSAGE_KEY:", 48)
         self.key_period, self.cipher = None, None
 
-        # All lengths follow from the file's, which the last segment makes authentic.
+        # All lengths follow from the length of the file, which the last segment makes authentic.
         rest = source.size - self.at
         require(rest >= OVERHEAD, "the file is cut short")
         self.segments = -(-rest // self.segment)
@@ -61,7 +63,7 @@ class Payload:
             raise Refused(f"segment {i} was changed") from None
 
     def open_range(self, start: int, end: int) -> bytes:
-        """Bytes from `start` up to `end`, which must lie within the data. The last segment is checked whatever the range is."""
+        """Returns the bytes from `start` up to `end`, which lie within the data. Always checks the last segment."""
         self.open_segment(self.segments - 1)
         data = self.segment - OVERHEAD
         first = start // data

@@ -1,4 +1,4 @@
-"""The header: taken apart by its lengths, every one of them checked, before any cryptography."""
+"""The header. Its lengths are all checked before any cryptography."""
 
 import hashlib
 import hmac
@@ -15,11 +15,22 @@ PREAMBLE = bytes.fromhex("8944504e0d0a1a0a") + b"\x01\x00"
 FIXED = 16  # preamble, header length, count
 MAC = 32
 SMALLEST_BOX = 4 + 28 + 256
+LARGEST_BOX = 28 + 4352
+SMALLEST_RECIPIENT = 4 + 80
 LARGEST_HEADER = 1 << 20
 PASSPHRASE, SESSION = 0xFF01, 0xFF02
 
 # The length of the body of each type of recipient.
-BODIES = {0x0010: 113, 0x0020: 80, 0x0041: 1136, 0x0042: 1616, 0x0050: 1201, 0x647A: 1168, PASSPHRASE: 108, SESSION: 140}
+BODIES = {
+    0x0010: 113,
+    0x0020: 80,
+    0x0041: 1136,
+    0x0042: 1616,
+    0x0050: 1201,
+    0x647A: 1168,
+    PASSPHRASE: 108,
+    SESSION: 140,
+}
 
 
 @dataclass
@@ -43,16 +54,17 @@ def read(source: Disk | Memory) -> Header:
     require(start.number(1) == PREAMBLE[8], "a version that this reader does not know")
     require(start.number(1) == PREAMBLE[9], "flags that this reader does not know")
     length, count = start.number(4), start.number(2)
-    require(FIXED + SMALLEST_BOX + MAC <= length <= LARGEST_HEADER, "a header length out of bounds")
     room = length - FIXED - SMALLEST_BOX - MAC
-    require(1 <= count <= room // 36, "more recipients than the header has room for, or none")
+    require(SMALLEST_RECIPIENT <= room and length <= LARGEST_HEADER, "a header length out of bounds")
+    require(1 <= count <= room // SMALLEST_RECIPIENT, "more recipients than the header has room for, or none")
 
     raw = source.take(0, length)
     fields = Fields(raw[FIXED:-MAC])
     recipients = [read_recipient(fields) for _ in range(count)]
     require(sum(kind in (PASSPHRASE, SESSION) for kind, _ in recipients) <= 1, "more than one passphrase")
     box = fields.number(4)
-    require(256 <= box - 28 <= 8192 and (box - 28) % 256 == 0, "a metadata box of a length that is not written")
+    require(256 <= box - 28 and box <= LARGEST_BOX, "a metadata box of a length out of bounds")
+    require((box - 28) % 256 == 0, "a metadata box of a length that is not written")
     box = fields.take(box)
     require(not any(fields.rest()), "slack that is not zero")
     return Header(raw, recipients, box)
@@ -69,7 +81,7 @@ def read_recipient(fields: Fields) -> tuple[int, bytes]:
 
 
 def check_cost(body: Fields) -> None:
-    """Looked at with every file, so that whether one is accepted does not depend on who opens it."""
+    """Checks the cost in each file, so that the same files are refused whatever key opens them."""
     memory, passes, lanes = (body.number(4) for _ in range(3))
     require(1 <= lanes <= 64 and 1 <= passes <= 64, "a passphrase's cost out of bounds")
     require(8 * lanes <= memory <= 1 << 22 and memory * passes <= 1 << 24, "a passphrase's cost out of bounds")

@@ -1,6 +1,6 @@
-"""HPKE in base mode (RFC 9180) with HKDF-SHA-256 and AES-256-GCM, from the side of the recipient.
+"""HPKE in base mode (RFC 9180) with HKDF-SHA-256 and AES-256-GCM, for recipients.
 
-The key schedule is written out although the package has one: its own lacks MLKEM768-P256, and the tests use it as a second opinion.
+The key schedule is written out here, because the package's HPKE lacks MLKEM768-P256. The tests compare the two.
 """
 
 import hashlib
@@ -19,16 +19,18 @@ P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 # RFC 9180, section 4
 
+
 def extract(suite: bytes, salt: bytes, label: bytes, key: bytes) -> bytes:
     return hmac.new(salt or bytes(32), b"HPKE-v1" + suite + label + key, hashlib.sha256).digest()
 
 
 def expand(suite: bytes, key: bytes, label: bytes, info: bytes, length: int) -> bytes:
-    labelled = length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info
-    return HKDFExpand(hashes.SHA256(), length, labelled).derive(key)
+    labeled = length.to_bytes(2, "big") + b"HPKE-v1" + suite + label + info
+    return HKDFExpand(hashes.SHA256(), length, labeled).derive(key)
 
 
 # Each key gives its shared secret for an encapsulation, or raises ValueError.
+
 
 def dhkem(kem_id: int, shared: bytes, enc: bytes, public: bytes) -> bytes:
     """RFC 9180, section 4.1."""
@@ -44,6 +46,8 @@ class X25519:
         self.public = self.key.public_key().public_bytes_raw()
 
     def agree(self, enc: bytes) -> bytes:
+        if int.from_bytes(enc, "little") >= 2**255 - 19:
+            raise ValueError("not the canonical form of a point")
         # The package refuses a shared secret of zeros, as RFC 9180, section 7.1.4 asks.
         return self.key.exchange(x25519.X25519PublicKey.from_public_bytes(enc))
 
@@ -88,7 +92,7 @@ class MlKem1024:
 
 
 class Hybrid:
-    """ML-KEM-768 beside a curve: the 32-byte seed is stretched to both keys, and SHA3-256 joins both secrets."""
+    """ML-KEM-768 with a curve: the 32-byte seed is expanded to both keys, and SHA3-256 combines both secrets."""
 
     def open(self, enc: bytes) -> bytes:
         pq, curve = enc[:1088], enc[1088:]
@@ -113,7 +117,7 @@ class MlKem768P256(Hybrid):
 
     def __init__(self, seed: bytes):
         stretched = hashlib.shake_256(seed).digest(64 + 128)
-        # The first of four 32-byte numbers that is a private key; that none is has a chance of 2^-128.
+        # The first of four 32-byte numbers that is a private key. None of them is one with a chance of 2^-128.
         scalars = (stretched[at : at + 32] for at in range(64, 192, 32))
         scalar = next(s for s in scalars if 0 < int.from_bytes(s, "big") < P256_ORDER)
         self.pq, self.curve = MlKem768(stretched[:64]), P256Key(scalar)
@@ -133,7 +137,10 @@ def open_base(key, enc: bytes, info: bytes, aad: bytes, ciphertext: bytes, aead:
 
 
 def schedule(kem_id: int, shared: bytes, info: bytes, aead: int = 2) -> tuple[bytes, bytes]:
-    """RFC 9180, section 5.1: the key, and the nonce of the one message. `aead` 1, AES-128-GCM, is there for the published vectors."""
+    """RFC 9180, section 5.1: returns the key and the nonce of the only message.
+
+    `aead` 1 is AES-128-GCM, which the published vectors use.
+    """
     suite = b"HPKE" + kem_id.to_bytes(2, "big") + b"\x00\x01" + aead.to_bytes(2, "big")
     context = b"\x00" + extract(suite, b"", b"psk_id_hash", b"") + extract(suite, b"", b"info_hash", info)
     secret = extract(suite, shared, b"secret", b"")

@@ -7,7 +7,10 @@ import re
 from . import hpke
 
 # The object identifier of a key's algorithm, as the bytes of its DER.
-ML_KEM = {bytes.fromhex("0609608648016503040402"): hpke.MlKem768, bytes.fromhex("0609608648016503040403"): hpke.MlKem1024}
+ML_KEM = {
+    bytes.fromhex("0609608648016503040402"): hpke.MlKem768,
+    bytes.fromhex("0609608648016503040403"): hpke.MlKem1024,
+}
 # The hybrids' octet string is the seed itself.
 HYBRID = {
     bytes.fromhex("060b2b0601040183e62d81c87a"): hpke.XWing,
@@ -17,12 +20,12 @@ X25519 = bytes.fromhex("06032b656e")
 EC = bytes.fromhex("06072a8648ce3d0201")
 P256 = bytes.fromhex("06082a8648ce3d030107")
 
-# A bare seed does not say whose it is: it is a key of every kind that its length allows, and a wrong one opens nothing.
+# A bare seed does not name its kind: it is tried as each kind that its length allows. A wrong kind opens nothing.
 BARE = {32: [hpke.X25519, hpke.P256Key, hpke.XWing, hpke.MlKem768P256], 64: [hpke.MlKem768, hpke.MlKem1024]}
 
 
 def read(data: bytes) -> list:
-    """All keys that these bytes can be. Raises ValueError if they are none."""
+    """Returns all keys that these bytes can be. Raises ValueError if they are not a key."""
     if b"-----BEGIN " in data:
         return [private_key(der) for der in pem(data)]
     if len(data) not in BARE:
@@ -31,7 +34,7 @@ def read(data: bytes) -> list:
 
 
 def pem(text: bytes) -> list[bytes]:
-    """All private keys of a file; its other blocks are no concern of a reader."""
+    """Returns all private keys of a file. Other blocks are passed over."""
     found = re.findall(rb"-----BEGIN PRIVATE KEY-----\s(.*?)-----END PRIVATE KEY-----", text, re.DOTALL)
     if not found:
         raise ValueError("no PEM block with a PRIVATE KEY")
@@ -42,7 +45,7 @@ def pem(text: bytes) -> list[bytes]:
 
 
 def private_key(der: bytes):
-    """PrivateKeyInfo (RFC 5958): version, algorithm, the key in an octet string; attributes and a public key may follow."""
+    """PrivateKeyInfo (RFC 5958): version, algorithm, octet string; attributes and a public key may follow."""
     info = element(der, 0x30)[0]
     version, rest = element(info, 0x02)
     if version not in (b"\x00", b"\x01"):
@@ -50,7 +53,7 @@ def private_key(der: bytes):
     algorithm, rest = element(rest, 0x30)
     key, _ = element(rest, 0x04)
     if algorithm in ML_KEM:
-        # RFC 9935: the seed alone carries the tag [0].
+        # RFC 9935: the tag [0] marks the form that is only a seed.
         return ML_KEM[algorithm](sized(element(key, 0x80)[0], 64))
     if algorithm in HYBRID:
         return HYBRID[algorithm](sized(key, 32))
@@ -69,7 +72,7 @@ def sized(key: bytes, length: int) -> bytes:
 
 
 def element(der: bytes, tag: int) -> tuple[bytes, bytes]:
-    """The content of the first element, which must have this tag, and what follows it."""
+    """Returns the content of the first element, which must have this tag, and the bytes after it."""
     if len(der) < 2 or der[0] != tag:
         raise ValueError("a key in another form than PKCS#8")
     length, at = der[1], 2

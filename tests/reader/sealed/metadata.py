@@ -1,4 +1,4 @@
-"""The metadata box: what was sealed."""
+"""The metadata box, which describes what was sealed."""
 
 from dataclasses import asdict, dataclass
 
@@ -25,7 +25,7 @@ class Metadata:
     def described(self) -> dict:
         known = {field: value for field, value in asdict(self).items() if value is not None}
         if self.name is not None:
-            # Names that are no UTF-8 survive the way through text, as in Python's own file functions.
+            # Names that are not UTF-8 survive as text, as in Python's own file functions.
             known["name"] = self.name.decode("utf-8", "surrogateescape")
         return known
 

@@ -13,7 +13,7 @@ def padme(length: int) -> int:
 
 
 def unpadded_length(payload: Payload) -> int:
-    """Looks for the `80` from the end, and so opens no more segments than hold padding."""
+    """Looks for the `80` from the end, and so opens only the segments that hold padding."""
     step = payload.segment - OVERHEAD
     for i in reversed(range(payload.segments)):
         opened = payload.open_segment(i).rstrip(b"\0")

@@ -1,6 +1,7 @@
-"""From a recipient's body to the file key."""
+"""Opens a recipient's body to the file key."""
 
 import hmac
+import unicodedata
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives import hashes
@@ -13,12 +14,12 @@ from .fields import Fields
 from .header import PASSPHRASE, PREAMBLE, SESSION, Header
 from .refusal import NoKey, Refused
 
-INFO = b"deadpan v1 recipient"
+INFO = b"deadpan v1 recipient" + PREAMBLE
 SESSION_INFO = b"deadpan v1 session"
 
 
 def file_key(header: Header, keys: list, passphrase: bytes | None) -> bytes:
-    """The first that opens is the one: whether it is the file's own key, the MAC says."""
+    """Returns the file key in the first body that opens. The MAC tells whether it is the key of this file."""
     for kind, body in header.recipients:
         if kind not in (PASSPHRASE, SESSION):
             found = with_keys(kind, body, keys)
@@ -34,13 +35,31 @@ def file_key(header: Header, keys: list, passphrase: bytes | None) -> bytes:
 def with_keys(kind: int, body: bytes, keys: list) -> bytes | None:
     for key in keys:
         if key.kem_id == kind:
-            found = hpke.open_base(key, body[: key.enc], INFO, PREAMBLE, body[key.enc :])
+            found = hpke.open_base(key, body[: key.enc], INFO, b"", body[key.enc :])
             if found is not None:
                 return found
     return None
 
 
+def forms(passphrase: bytes) -> list[bytes]:
+    """Returns the passphrase as typed, in NFC and in NFD, without forms that have the same bytes."""
+    try:
+        text = passphrase.decode()
+    except UnicodeDecodeError:
+        return [passphrase]
+    normal = (unicodedata.normalize(form, text).encode() for form in ("NFC", "NFD"))
+    return list(dict.fromkeys([passphrase, *normal]))
+
+
 def with_passphrase(kind: int, body: bytes, passphrase: bytes) -> bytes | None:
+    for form in forms(passphrase):
+        found = with_bytes(kind, body, form)
+        if found is not None:
+            return found
+    return None
+
+
+def with_bytes(kind: int, body: bytes, passphrase: bytes) -> bytes | None:
     fields = Fields(body)
     memory, passes, lanes = (fields.number(4) for _ in range(3))
     salt = fields.take(16)

@@ -1,4 +1,4 @@
-"""Why a file is not opened. Whose fault it is decides the exit status."""
+"""Reasons why a file is not opened. They decide the exit status."""
 
 
 class Refused(Exception):
@@ -6,7 +6,7 @@ class Refused(Exception):
 
 
 class NoKey(Exception):
-    """No key at hand belongs to any of the file's recipients."""
+    """None of the given keys belongs to a recipient of the file."""
 
 
 def require(holds: bool, otherwise: str) -> None:

@@ -1,4 +1,4 @@
-"""Where a file's bytes come from: a stretch of a file on disk, or memory. A range is opened without reading what lies outside it."""
+"""Sources of a file's bytes: a file on disk, or memory. Only the requested bytes are read."""
 
 import os
 from typing import BinaryIO
@@ -12,7 +12,7 @@ class Disk:
         self.size = os.fstat(file.fileno()).st_size
 
     def take(self, at: int, length: int) -> bytes:
-        # Asked before reading, so that a length from a hostile header never becomes an allocation.
+        # The length is checked first, so that a hostile header causes no large allocation.
         require(at + length <= self.size, "the file is cut short")
         self.file.seek(at)
         data = self.file.read(length)

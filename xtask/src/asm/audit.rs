@@ -7,15 +7,15 @@ use super::image::Image;
 use super::state::{ARGUMENTS, State};
 use super::walk::{Listing, Walker};
 
-/// What the name of an exported function says about it.
+/// What the audit must find in a function, by the prefix of the function's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expectation {
     /// `ok_`: nothing may be found.
     Clean,
-    /// `bad_`: something must be found, or the audit has lost its eyes.
+    /// `bad_`: something must be found; otherwise the audit is broken.
     Caught,
-    /// `bad3_`: as `bad_`, but only where the compiler optimises fully.
-    CaughtWhenOptimised,
+    /// `bad3_`: something must be found, but only where the compiler optimizes fully.
+    CaughtWhenOptimized,
 }
 
 #[derive(Debug)]
@@ -27,16 +27,16 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Was the leak seen? Losing one's way is not seeing.
+    /// Whether the leak was found. A function that could not be followed does not count.
     pub(crate) fn caught(&self) -> bool {
         self.findings.iter().any(|finding| !matches!(finding.reason, Reason::CannotFollow(_)))
     }
 
-    pub(crate) fn passed(&self, fully_optimised: bool) -> bool {
+    pub(crate) fn passed(&self, fully_optimized: bool) -> bool {
         match self.expected {
             Expectation::Clean => self.findings.is_empty(),
             Expectation::Caught => self.caught(),
-            Expectation::CaughtWhenOptimised => self.caught() || !fully_optimised,
+            Expectation::CaughtWhenOptimized => self.caught() || !fully_optimized,
         }
     }
 }
@@ -48,12 +48,15 @@ pub(crate) fn parse_name(name: &str) -> Result<Option<(Expectation, State)>, Str
     } else if name.starts_with("bad_") {
         Expectation::Caught
     } else if name.starts_with("bad3_") {
-        Expectation::CaughtWhenOptimised
+        Expectation::CaughtWhenOptimized
     } else {
         return Ok(None);
     };
     let (_, letters) = name.rsplit_once("__").ok_or_else(|| {
-        format!("`{name}` does not say which arguments are secret\nhint: end its name in `__` and one letter, s or p, for each")
+        format!(
+            "`{name}` does not say which arguments are secret\n\
+            hint: end its name in `__` and one letter, s or p, for each"
+        )
     })?;
     let mut state = State::at_entry();
     if letters.len() > ARGUMENTS.len() {
@@ -63,7 +66,11 @@ pub(crate) fn parse_name(name: &str) -> Result<Option<(Expectation, State)>, Str
         match letter {
             's' => state.mark(register, true),
             'p' => {}
-            other => return Err(format!("`{name}` has the argument letter `{other}`\nhint: use s for secret and p for public")),
+            other => {
+                return Err(format!(
+                    "`{name}` has the argument letter `{other}`\nhint: use s for secret and p for public"
+                ));
+            }
         }
     }
     Ok(Some((expected, state)))
@@ -76,22 +83,29 @@ pub(crate) fn audit(image: &Image) -> Result<Vec<Verdict>, String> {
     for (name, address) in image.exports() {
         if let Some((expected, entry)) = parse_name(name)? {
             let outcome = walker.audit(address, entry);
-            verdicts.push(Verdict { function: name.to_owned(), expected, findings: outcome.findings.clone(), first: walker.first.clone() });
+            verdicts.push(Verdict {
+                function: name.to_owned(),
+                expected,
+                findings: outcome.findings.clone(),
+                first: walker.first.clone(),
+            });
         }
     }
     Ok(verdicts)
 }
 
-/// One function, and the callees in which something was found, with the state in front of each instruction.
+/// Lists one function and those callees that have a finding, with the state in front of each instruction.
 pub(crate) fn listing(image: &Image, name: &str) -> Result<(Listing, BTreeSet<Finding>), String> {
-    let unknown = || format!("no audited function `{name}`\nhint: give its full exported name, such as `ok_eq_u64__ss`");
+    let unknown =
+        || format!("no audited function `{name}`\nhint: give its full exported name, such as `ok_eq_u64__ss`");
     let (_, address) = image.exports().find(|(known, _)| *known == name).ok_or_else(unknown)?;
     let (_, entry) = parse_name(name)?.ok_or_else(unknown)?;
     let mut walker = Walker::new(image);
     let (outcome, mut listing) = walker.audit_with_listing(address, entry);
-    // Of the callees only those are worth reading in which something was found.
+    // Callees without a finding would only make the listing longer.
     let function = |at: u64| image.function_at(at).map(|(start, _)| start);
-    let shown: BTreeSet<_> = outcome.findings.iter().map(|finding| finding.address).chain([address]).filter_map(function).collect();
+    let shown: BTreeSet<_> =
+        outcome.findings.iter().map(|finding| finding.address).chain([address]).filter_map(function).collect();
     listing.retain(|&at, _| function(at).is_some_and(|start| shown.contains(&start)));
     Ok((listing, outcome.findings.clone()))
 }

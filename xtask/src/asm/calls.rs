@@ -1,4 +1,4 @@
-//! Calls that are not followed into: what the callee is known to do, by its name.
+//! Calls that the audit does not follow: the known effect of the callee, by its name.
 
 use iced_x86::Register;
 
@@ -9,33 +9,42 @@ use super::value::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callee {
-    /// Never returns: a panic, an abort. Whether to go there was decided by a jump that is checked.
+    /// Never returns, such as a panic or an abort. The audit checks the jump that leads here.
     End,
-    /// `memcpy` and `memmove`: time depends on length and addresses only.
+    /// `memcpy` and `memmove`: their time depends on length and addresses only.
     Copy,
-    /// `memset`, likewise.
+    /// `memset`: its time depends on length and address only.
     Fill,
     /// Allocates or frees, with this many arguments; the result is a public pointer.
     Allocator(usize),
     /// Asks the CPU for its features.
     Detection,
-    /// Reads until it knows enough: never on secrets.
+    /// The function's time depends on the bytes that it reads, so secrets must never be passed to it.
     EarlyExit,
-    /// Anything else: to be read, when its code is here.
+    /// Any other function: the audit follows it if the object holds its code.
     Other,
 }
 
-/// What a function is, by its linker name.
+/// Classifies a function by its linker name.
 pub(crate) fn classify(name: &str, imported: bool) -> Callee {
-    const ENDS: [&str; 9] =
-        ["handle_error", "panic", "_fail", "unwind", "abort", "handle_alloc_error", "expect_failed", "unwrap_failed", "capacity_overflow"];
+    const ENDS: [&str; 9] = [
+        "handle_error",
+        "panic",
+        "_fail",
+        "unwind",
+        "abort",
+        "handle_alloc_error",
+        "expect_failed",
+        "unwrap_failed",
+        "capacity_overflow",
+    ];
     let path = Path::of(name);
-    // These come back, although they are kept beside those that do not.
+    // These functions return, although their names resemble those of functions that do not.
     let returns = ["panic_count", "panicking::panicking", "catch_unwind"].iter().any(|part| path.plain.contains(part));
     if (imported || path.standard) && !returns && ENDS.iter().any(|end| path.plain.contains(end)) {
         return Callee::End;
     }
-    // Our own detection reads an environment variable under test.
+    // Our detection reads an environment variable under test.
     let detects = path.plain.starts_with("std_detect") && path.plain.contains("detect_and_initialize");
     if detects || path.plain == "deadpan_ct::cpu::remember" {
         return Callee::Detection;
@@ -51,8 +60,9 @@ pub(crate) fn classify(name: &str, imported: bool) -> Callee {
     }
 }
 
-/// A function's name without its generics, and whether it is the standard library's: a function of ours that is called
-/// `abort_if_odd`, or a generic one over a type of that name, is no end.
+/// A function's name without its generics, and whether the function belongs to the standard library. Only the standard
+/// library's functions can end the program: a function of ours called `abort_if_odd` does not, nor does a generic
+/// function over a type of that name.
 struct Path {
     plain: String,
     standard: bool,
@@ -77,7 +87,7 @@ impl Path {
     }
 }
 
-/// Rust's allocation functions carry a mangled crate name in front, C's do not.
+/// The names of Rust's allocation functions begin with a mangled crate name, those of C do not.
 fn allocator_arguments(name: &str) -> Option<usize> {
     const KNOWN: [(&str, usize); 9] = [
         ("malloc", 1),
@@ -98,7 +108,7 @@ fn allocator_arguments(name: &str) -> Option<usize> {
     })
 }
 
-/// Applies a callee that returns.
+/// Applies the effect of a callee that returns.
 pub(crate) fn apply(callee: Callee, name: &str, state: &mut State) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let asks: &[Register] = match callee {
@@ -114,7 +124,7 @@ pub(crate) fn apply(callee: Callee, name: &str, state: &mut State) -> Vec<Reason
         Callee::Copy => copy(state),
         Callee::Fill => fill(state),
         Callee::EarlyExit => reasons.push(Reason::Library(name.to_owned())),
-        // The address of the block comes back through the first argument.
+        // `posix_memalign` stores the block's address where its first argument points.
         Callee::Allocator(3) if name == "posix_memalign" => {
             if let Value::Stack(result) = state.value(Register::RDI) {
                 state.stack.store(result, 8, false, Origin::Spill, None);
@@ -136,7 +146,7 @@ pub(crate) fn apply(callee: Callee, name: &str, state: &mut State) -> Vec<Reason
     reasons
 }
 
-/// Every argument that points into the stack may have been written through.
+/// Assumes that the callee wrote through every argument that points into the stack.
 pub(crate) fn give_away_stack(state: &mut State) {
     for register in ARGUMENTS {
         if let Some(floor) = state.value(register).stack_floor() {
@@ -145,7 +155,7 @@ pub(crate) fn give_away_stack(state: &mut State) {
     }
 }
 
-/// What a call leaves behind in the registers that it need not keep: nothing of ours.
+/// Forgets the registers that the callee may overwrite: their new contents are public and unknown.
 pub(crate) fn clobber(state: &mut State) {
     let before = state.clone();
     state.secret = 0;
@@ -168,13 +178,14 @@ fn copy(state: &mut State) {
 
 fn fill(state: &mut State) {
     let len = length(state);
-    // `memset` looks at the low byte only.
+    // `memset` uses only the low byte.
     overwrite(state, len, state.is_secret(Register::SIL));
 }
 
 fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
     match (state.value(Register::RDI), len) {
-        // Past the end of the frame: a path that the numbers on it rule out, such as the tail of a block without one.
+        // A store past the end of the frame is on a path that never runs with this length, such as the tail of an input
+        // without a tail. No array of that extent is recorded.
         (Value::Stack(to), Some(len)) if to + len <= state.stack.frame_top(to) => {
             for at in (0..len).step_by(16) {
                 state.stack.store(to + at, (len - at).min(16), secret, Origin::Contents, None);
@@ -186,7 +197,7 @@ fn overwrite(state: &mut State, len: Option<i64>, secret: bool) {
     }
 }
 
-/// The length, when it is a number that is worth following byte by byte.
+/// The length, if it is a number small enough to follow byte by byte.
 fn length(state: &State) -> Option<i64> {
     match state.value(Register::RDX) {
         Value::Number(n @ 0..=0x1_0000) => Some(n.cast_signed()),

@@ -1,4 +1,4 @@
-//! What the audit can hold against an instruction.
+//! The reasons for which the audit reports an instruction.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ pub(crate) enum Reason {
     Address,
     Division,
     Repeat,
-    /// A library function got a secret where its time depends on it.
+    /// A secret is an argument of a library function whose time depends on that argument.
     Argument(String),
-    /// A library function whose time depends on what memory holds.
+    /// A library function's time depends on the contents of memory.
     Library(String),
     CannotFollow(String),
 }
@@ -31,11 +31,11 @@ impl fmt::Display for Reason {
     }
 }
 
-/// One reason at one instruction, ordered by address for the report.
+/// One reason at one instruction. Findings are ordered by address for the report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     pub(crate) address: u64,
-    /// The function the instruction stands in, which may be a callee of the audited one.
+    /// The function that holds the instruction. It may be a callee of the audited function.
     pub(crate) place: String,
     pub(crate) text: String,
     pub(crate) reason: Reason,

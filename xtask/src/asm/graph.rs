@@ -6,27 +6,33 @@ use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use super::image::Image;
 
-/// How many entries a jump table may have.
+/// The most entries that a jump table may have.
 const TABLE_LIMIT: u64 = 4096;
 
 pub(crate) struct Graph {
     pub(crate) instructions: BTreeMap<u64, Instruction>,
-    /// Where more than one path can meet; the fixpoint keeps a state for each.
+    /// Addresses where more than one path can meet. The fixpoint keeps one state for each.
     pub(crate) leaders: BTreeSet<u64>,
-    /// Jumps through a table, with what the table lists.
+    /// Jumps through a table, with the targets in the table.
     tables: BTreeMap<u64, Vec<u64>>,
     start: u64,
     end: u64,
 }
 
 impl Graph {
-    /// `None` when the function cannot be decoded.
+    /// Returns `None` if the function cannot be decoded.
     pub(crate) fn of(image: &Image, start: u64) -> Option<Self> {
         let end = image.function_at(start).map_or(u64::MAX, |(at, symbol)| match symbol.size {
             0 => u64::MAX,
             size => at + size,
         });
-        let mut graph = Self { instructions: BTreeMap::new(), leaders: BTreeSet::from([start]), tables: BTreeMap::new(), start, end };
+        let mut graph = Self {
+            instructions: BTreeMap::new(),
+            leaders: BTreeSet::from([start]),
+            tables: BTreeMap::new(),
+            start,
+            end,
+        };
         let mut todo = vec![start];
         while let Some(mut at) = todo.pop() {
             while !graph.instructions.contains_key(&at) {
@@ -49,12 +55,12 @@ impl Graph {
         Some(graph)
     }
 
-    /// Is this address part of the function? A jump anywhere else is a call in the last position.
+    /// Whether this address is part of the function. A jump to any other address is a tail call.
     pub(crate) fn holds(&self, address: u64) -> bool {
         (self.start..self.end).contains(&address)
     }
 
-    /// The places inside the function that this instruction may jump to.
+    /// The addresses inside the function that this instruction may jump to.
     pub(crate) fn jumps(&self, instruction: &Instruction) -> Vec<u64> {
         match instruction.flow_control() {
             FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
@@ -70,8 +76,8 @@ impl Graph {
         self.tables.contains_key(&instruction.ip())
     }
 
-    /// LLVM's jump table: `lea base, [rip+table]; movsxd reg, [base+index*4]; add reg, base; jmp reg`,
-    /// with the `lea` possibly far above, out of a loop.
+    /// Recognizes LLVM's jump table: `lea base, [rip+table]; movsxd reg, [base+index*4]; add reg, base; jmp reg`. The
+    /// `lea` may stand far above, outside a loop.
     fn table_targets(&self, image: &Image, jump: &Instruction) -> Option<Vec<u64>> {
         if jump.op0_kind() != OpKind::Register {
             return None;
@@ -85,10 +91,14 @@ impl Graph {
             return None;
         }
         let table = before
-            .find(|i| i.mnemonic() == Mnemonic::Lea && i.op0_register() == load.memory_base() && i.memory_base() == Register::RIP)?
+            .find(|i| {
+                i.mnemonic() == Mnemonic::Lea
+                    && i.op0_register() == load.memory_base()
+                    && i.memory_base() == Register::RIP
+            })?
             .ip_rel_memory_address();
         let mut targets = Vec::new();
-        // Nothing says where a table ends. Reading on into the next one only adds paths.
+        // Nothing in the object marks the end of a table. Reading on into the next table only adds paths.
         for index in 0..TABLE_LIMIT {
             let Some(entry) = image.read_i32(table + 4 * index) else { break };
             let target = table.wrapping_add_signed(i64::from(entry));
@@ -103,7 +113,7 @@ impl Graph {
     }
 }
 
-/// May the next instruction in memory follow this one?
+/// Whether the next instruction in memory can follow this one.
 pub(crate) fn falls_through(instruction: &Instruction) -> bool {
     !matches!(
         instruction.flow_control(),

@@ -1,10 +1,11 @@
-//! Instructions whose result does not depend on what they seem to read.
+//! Instructions whose result does not depend on their operands.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
-/// `xor eax, eax`, `vpcmpeqd ymm0, ymm1, ymm1` and their kin: a constant, whatever the registers held.
+/// Recognizes `xor eax, eax`, `vpcmpeqd ymm0, ymm1, ymm1` and similar instructions: the result is a constant for any
+/// contents of the registers.
 pub(crate) fn is_constant(instruction: &Instruction) -> bool {
-    // Under a mask the old contents or the mask shine through.
+    // Under a mask, the result also depends on the old contents or on the mask.
     if instruction.has_op_mask() {
         return false;
     }
@@ -25,7 +26,7 @@ pub(crate) fn is_carry_spread(instruction: &Instruction) -> bool {
 }
 
 fn immediate(instruction: &Instruction) -> Option<u64> {
-    // A narrow `or al, -1` has an 8-bit -1; only the widened forms are worth knowing.
+    // In `or al, -1` the immediate has 8 bits. Only the forms whose immediate is widened to 64 bits matter.
     instruction.try_immediate(1).ok()
 }
 
@@ -89,12 +90,17 @@ fn cancels(mnemonic: Mnemonic) -> bool {
     )
 }
 
-/// Instructions whose time depends on their operands on CPUs in use.
+/// Recognizes instructions whose time depends on their operands on CPUs in use.
 pub(crate) fn is_slow(instruction: &Instruction) -> bool {
     use Mnemonic as M;
     let division = matches!(instruction.mnemonic(), M::Div | M::Idiv)
-        || matches!(instruction.mnemonic(), M::Divss | M::Divsd | M::Divps | M::Divpd | M::Vdivss | M::Vdivsd | M::Vdivps | M::Vdivpd);
-    let root =
-        matches!(instruction.mnemonic(), M::Sqrtss | M::Sqrtsd | M::Sqrtps | M::Sqrtpd | M::Vsqrtss | M::Vsqrtsd | M::Vsqrtps | M::Vsqrtpd);
+        || matches!(
+            instruction.mnemonic(),
+            M::Divss | M::Divsd | M::Divps | M::Divpd | M::Vdivss | M::Vdivsd | M::Vdivps | M::Vdivpd
+        );
+    let root = matches!(
+        instruction.mnemonic(),
+        M::Sqrtss | M::Sqrtsd | M::Sqrtps | M::Sqrtpd | M::Vsqrtss | M::Vsqrtsd | M::Vsqrtps | M::Vsqrtpd
+    );
     division || root || instruction.cpuid_features().contains(&iced_x86::CpuidFeature::FPU)
 }

@@ -1,4 +1,4 @@
-//! The built library as the audit needs it: code bytes, function symbols, and where the global offset table leads.
+//! The built library as the audit needs it: code bytes, function symbols, and the targets in the global offset table.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -9,9 +9,9 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, RelocationTarge
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A function of another library.
+    /// A function in another library.
     Import(String),
-    /// An address in this one.
+    /// An address in the audited library.
     Local(u64),
 }
 
@@ -56,14 +56,17 @@ impl Image {
                 image.add_function(symbol.address(), symbol.size(), name);
             }
         }
-        for symbol in file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == SymbolKind::Text) {
+        for symbol in
+            file.dynamic_symbols().filter(|symbol| symbol.is_definition() && symbol.kind() == SymbolKind::Text)
+        {
             image.exports.insert(symbol.name().map_err(|error| fault(&error))?.to_owned(), symbol.address());
         }
         for (at, relocation) in file.dynamic_relocations().into_iter().flatten() {
             let target = match relocation.target() {
                 RelocationTarget::Symbol(index) => {
                     let table = file.dynamic_symbol_table().ok_or_else(|| fault(&"no dynamic symbols"))?;
-                    let symbol = object::ObjectSymbolTable::symbol_by_index(&table, index).map_err(|error| fault(&error))?;
+                    let symbol =
+                        object::ObjectSymbolTable::symbol_by_index(&table, index).map_err(|error| fault(&error))?;
                     match symbol.is_definition() {
                         true => Target::Local(symbol.address()),
                         false => Target::Import(symbol.name().unwrap_or_default().to_owned()),
@@ -76,7 +79,8 @@ impl Image {
         Ok(image)
     }
 
-    /// Two names can share one address when the linker folds equal functions; an exported name is the one to show.
+    /// Two names share one address when the linker folds equal functions. The exported name is kept, since reports show
+    /// it.
     fn add_function(&mut self, address: u64, size: u64, name: String) {
         let known = self.functions.entry(address).or_insert_with(|| Symbol { name: name.clone(), size });
         if name.starts_with("ok_") || name.starts_with("bad") {
@@ -85,7 +89,7 @@ impl Image {
         known.size = known.size.max(size);
     }
 
-    /// Exported functions by name.
+    /// The exported functions, with their names.
     pub(crate) fn exports(&self) -> impl Iterator<Item = (&str, u64)> {
         self.exports.iter().map(|(name, &address)| (name.as_str(), address))
     }
@@ -96,7 +100,7 @@ impl Image {
         (address == start || address < start + symbol.size).then_some((start, symbol))
     }
 
-    /// A name for people: without the compiler's mangling.
+    /// The demangled name of the function that holds this address.
     pub(crate) fn name_at(&self, address: u64) -> String {
         match self.function_at(address) {
             Some((_, symbol)) => format!("{:#}", rustc_demangle::demangle(&symbol.name)),
@@ -104,7 +108,7 @@ impl Image {
         }
     }
 
-    /// Where a pointer in the object's data leads, once the dynamic linker has filled it in.
+    /// The target of a pointer in the object's data, after the dynamic linker has filled it in.
     pub(crate) fn slot(&self, address: u64) -> Option<&Target> {
         self.slots.get(&address)
     }
@@ -125,13 +129,15 @@ impl Image {
     }
 
     fn section(&self, address: u64) -> Option<&Section> {
-        self.sections.iter().find(|section| (section.start..section.start + section.bytes.len() as u64).contains(&address))
+        self.sections
+            .iter()
+            .find(|section| (section.start..section.start + section.bytes.len() as u64).contains(&address))
     }
 }
 
 #[cfg(test)]
 impl Image {
-    /// Test support: one piece of code, its functions, and its global offset table.
+    /// Builds an image for tests from one piece of code, its functions, and its global offset table.
     pub(crate) fn from_code(start: u64, bytes: Vec<u8>, functions: &[(u64, &str)], imports: &[(u64, &str)]) -> Self {
         let end = start + bytes.len() as u64;
         let mut image = Self::default();

@@ -1,5 +1,5 @@
-//! Declassification: `deadpan_ct` tells Valgrind that a value has become public, by the instructions of a client request,
-//! and the audit believes the same request.
+//! Declassification: `deadpan_ct` tells Valgrind that a value has become public, by the instructions of a client
+//! request. The audit recognizes the same instructions.
 
 use iced_x86::{Instruction, Mnemonic, Register};
 
@@ -7,12 +7,13 @@ use super::graph::Graph;
 use super::state::State;
 use super::value::Value;
 
-/// Valgrind's `rol rdi` by 3, 13, 61 and 51: 128 bits in all, so nothing happens on a real CPU.
+/// Valgrind's client requests rotate `rdi` by 3, 13, 61 and 51: 128 bits in all, so the rotations have no effect on a
+/// real CPU.
 const ROTATIONS: [u8; 4] = [51, 61, 13, 3];
-/// Memcheck's request to call memory undefined, which is how tests mark a secret.
+/// Memcheck's request that declares memory undefined. Tests mark secrets with this request.
 const MAKE_MEM_UNDEFINED: u64 = 0x4d43_0001;
 
-/// Is this the `xchg rbx, rbx` at the end of a client request?
+/// Whether this is the `xchg rbx, rbx` at the end of a client request.
 pub(crate) fn is_request(graph: &Graph, instruction: &Instruction) -> bool {
     let last = instruction.mnemonic() == Mnemonic::Xchg
         && instruction.op0_register() == Register::RBX
@@ -29,10 +30,11 @@ pub(crate) fn is_request(graph: &Graph, instruction: &Instruction) -> bool {
     }
 }
 
-/// What the request at `rax` asks for: six words, of which the first is the request, the second the address, the third the length.
+/// Applies the request at `rax`. A request has six words: the first is the request's number, the second the address,
+/// the third the length.
 ///
-/// When those words are not known, the whole frame becomes public until it is stored to again. Memory outside the stack
-/// stays secret in any case.
+/// If those words are not known, the whole frame becomes public until something is stored to it. Memory outside the
+/// stack stays secret in any case.
 pub(crate) fn apply(state: &mut State) {
     let mut words = [Value::Unknown; 3];
     if let Value::Stack(request) = state.value(Register::RAX) {
@@ -44,7 +46,7 @@ pub(crate) fn apply(state: &mut State) {
     match words {
         [Value::Number(MAKE_MEM_UNDEFINED), at, _] => state.stack.smear(at),
         [_, Value::Stack(at), Value::Number(len @ 1..=4096)] => state.stack.publish(at, at + len.cast_signed()),
-        // The leaf functions of this ABI may use 128 bytes below the stack pointer.
+        // Leaf functions may use 128 bytes below the stack pointer (the red zone of the System V ABI).
         _ => state.stack.publish(frame - 128, 0),
     }
 }

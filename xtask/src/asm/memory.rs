@@ -1,24 +1,25 @@
-//! Memory operands: where they point, and whether what is read there is secret.
+//! Memory operands: their addresses, and whether the bytes at an address are secret.
 
 use iced_x86::{Instruction, OpAccess, Register, UsedMemory};
 
 use super::state::State;
 use super::value::Value;
 
-/// The address of a memory operand.
+/// The address that a memory operand refers to.
 pub(crate) fn address(state: &State, instruction: &Instruction, memory: &UsedMemory) -> Value {
-    // Thread-local storage and the stack protector: nothing of ours is kept there.
+    // Thread-local storage and the stack protector hold no data of ours.
     if matches!(memory.segment(), Register::FS | Register::GS) {
         return Value::Static;
     }
-    let rip_relative = matches!(memory.base(), Register::RIP | Register::None) && instruction.is_ip_rel_memory_operand();
+    let rip_relative =
+        matches!(memory.base(), Register::RIP | Register::None) && instruction.is_ip_rel_memory_operand();
     if rip_relative {
         return Value::Address(instruction.ip_rel_memory_address());
     }
     sum(state, memory.base(), memory.index(), memory.scale(), memory.displacement())
 }
 
-/// The result of `lea`, which is no access.
+/// The result of `lea`, which does not access memory.
 pub(crate) fn effective_address(state: &State, lea: &Instruction) -> Value {
     if lea.is_ip_rel_memory_operand() {
         return Value::Address(lea.ip_rel_memory_address());
@@ -48,10 +49,11 @@ pub(crate) fn is_read_secret(state: &State, address: Value, len: i64) -> bool {
     }
 }
 
-/// How many bytes an access touches; a repeated one may touch more.
+/// The number of bytes that an access touches. An instruction with a repeat prefix may touch more than one operand.
 pub(crate) fn length(state: &State, instruction: &Instruction, memory: &UsedMemory) -> Extent {
     let size = memory.memory_size().size();
-    let repeated = instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let repeated =
+        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
     match (repeated, state.value(Register::RCX)) {
         _ if size == 0 => Extent::Unbounded,
         (false, _) => Extent::Bytes(size as i64),
@@ -74,7 +76,7 @@ pub(crate) fn writes(access: OpAccess) -> bool {
     matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
 }
 
-/// A write that may leave the old contents.
+/// Whether the access is a write that may keep the old contents.
 pub(crate) fn is_conditional(access: OpAccess) -> bool {
     matches!(access, OpAccess::CondWrite | OpAccess::ReadCondWrite)
 }

@@ -1,4 +1,4 @@
-//! What people read: findings, the table, and one function's listing.
+//! Prints findings, the table, and the listing of one function.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ struct Row {
 }
 
 impl Table {
-    /// Prints what was found at one level and keeps the count.
+    /// Prints the findings at one level and adds them to the counts.
     pub(crate) fn add(&mut self, level: Level, verdicts: &[Verdict]) -> Result<(), String> {
         let of_ours = verdicts.iter().filter(|verdict| verdict.expected == Expectation::Clean);
         let known_bad = verdicts.iter().filter(|verdict| verdict.expected != Expectation::Clean);
@@ -37,18 +37,20 @@ impl Table {
             caught: (known_bad.clone().filter(|verdict| verdict.caught()).count(), known_bad.count()),
         };
         if row.clean.1 == 0 || row.caught.1 == 0 {
-            return Err("the library exports no functions to audit, or no known leaks to test the audit with\nhint: name them \
+            return Err(
+                "the library exports no functions to audit, or no known leaks to test the audit with\nhint: name them \
                         `ok_NAME__ARGS` and `bad_NAME__ARGS`, extern \"C\" and no_mangle"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         for verdict in verdicts {
-            if verdict.passed(level.fully_optimised()) {
+            if verdict.passed(level.fully_optimized()) {
                 self.passed += 1;
             } else {
                 self.failed += 1;
                 println!("{}", failure(level, verdict));
             }
-            if verdict.expected == Expectation::CaughtWhenOptimised && !verdict.caught() {
+            if verdict.expected == Expectation::CaughtWhenOptimized && !verdict.caught() {
                 println!("note: level {}: {} leaks nothing that could be seen", level.name, verdict.function);
             }
         }
@@ -89,7 +91,8 @@ fn line(function: &str, finding: &Finding) -> String {
     format!("  {:#8x}  {:<48} {}{place}\n", finding.address, finding.text, finding.reason)
 }
 
-/// The listing of a function and its callees. `s` marks an instruction that reads a secret register, `!` a finding.
+/// Prints the listing of a function and its callees. `s` marks an instruction that reads a secret register, `!` a
+/// finding.
 pub(crate) fn show(image: &Image, listing: &Listing, findings: &BTreeSet<Finding>) {
     let mut factory = InstructionInfoFactory::new();
     for (address, (instruction, state)) in listing {

@@ -1,25 +1,25 @@
-//! The stack as the audit sees it: a byte is secret unless something public was stored there.
+//! The audit's model of the stack: a byte is secret unless something public was stored there.
 //!
-//! A byte that nothing has stored to yet reads as secret, but gives way where paths meet: `None` leaves the fields of `Some` as they
-//! were, and no valid program looks at them then.
+//! A byte that was never stored to reads as secret, but does not make the joined state secret where paths meet: the
+//! other path's entry is kept. No valid program reads such a byte after the paths meet.
 
 use std::collections::BTreeMap;
 
 use super::value::Value;
 
-/// What a byte is and how it came to be there, which tells arrays from spilled variables: LLVM lays out the two in any order.
-/// Where paths meet the smaller one holds.
+/// The kind of store that wrote a byte. The kind tells arrays from spilled variables, which LLVM lays out in any order.
+/// Where paths meet, the smaller variant is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Origin {
     Secret,
-    /// By a vector store, a narrow store or a library call: perhaps the first contents of an array.
+    /// A vector store, a narrow store or a library call: perhaps the first contents of an array.
     Contents,
-    /// By a store of any other number of 4 or 8 bytes: a variable or a very small array.
+    /// A store of any other number of 4 or 8 bytes: a variable or a very small array.
     Number,
-    /// By a store of a whole register, or of a small count: a spilled variable.
+    /// A store of a whole register, or of a small count: a spilled variable.
     Spill,
-    /// Untouched when a secret was stored somewhere around it. It reads as secret, but gives way to a spilled variable as untouched
-    /// bytes do.
+    /// Nothing has stored to this byte, but a secret was stored somewhere around it. The byte reads as secret. A
+    /// spilled variable takes precedence where paths meet.
     Smeared,
 }
 
@@ -30,7 +30,9 @@ impl Origin {
 
     fn join(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Smeared, Self::Contents | Self::Number) | (Self::Contents | Self::Number, Self::Smeared) => Self::Secret,
+            (Self::Smeared, Self::Contents | Self::Number) | (Self::Contents | Self::Number, Self::Smeared) => {
+                Self::Secret
+            }
             (ours, theirs) => ours.min(theirs),
         }
     }
@@ -40,9 +42,9 @@ impl Origin {
 pub(crate) struct Stack {
     bytes: BTreeMap<i64, Origin>,
     values: BTreeMap<i64, Value>,
-    /// Arrays whose extent is known, because `memset` or `memcpy` filled them: start and end.
+    /// Start and end of each array whose extent is known because `memset` or `memcpy` filled it.
     arrays: BTreeMap<i64, i64>,
-    /// Where the frames of our callers begin, as offsets from our own (which is 0), ascending.
+    /// The offsets at which the frames of the current function (0) and of its callers begin, ascending.
     frames: Vec<i64>,
 }
 
@@ -52,14 +54,16 @@ impl Stack {
     }
 
     pub(crate) fn is_public(&self, offset: i64, len: i64) -> bool {
-        len > 0 && len <= 0x1_0000 && (offset..offset + len).all(|byte| self.bytes.get(&byte).is_some_and(|origin| origin.is_public()))
+        len > 0
+            && len <= 0x1_0000
+            && (offset..offset + len).all(|byte| self.bytes.get(&byte).is_some_and(|origin| origin.is_public()))
     }
 
     pub(crate) fn value(&self, offset: i64) -> Value {
         self.values.get(&offset).copied().unwrap_or_default()
     }
 
-    /// A store at a known place. `value` is what is known about 8 stored bytes.
+    /// Applies a store at a known offset. `value` is the known value of 8 stored bytes.
     pub(crate) fn store(&mut self, offset: i64, len: i64, secret: bool, origin: Origin, value: Option<Value>) {
         self.values.retain(|&at, _| at + 8 <= offset || at >= offset + len);
         for byte in offset..offset + len {
@@ -70,23 +74,26 @@ impl Stack {
         }
     }
 
-    /// A store that may or may not happen: under a mask, or to one of two places.
+    /// Applies a store that may or may not happen: a masked store, or a store to one of two addresses.
     pub(crate) fn store_perhaps(&mut self, offset: i64, len: i64, secret: bool, origin: Origin) {
         let stored = if secret { Origin::Secret } else { origin };
         self.values.retain(|&at, _| at + 8 <= offset || at >= offset + len);
         for byte in offset..offset + len {
             let old = self.bytes.entry(byte).or_insert(stored);
-            // A wide masked store over a short array reaches past it, where the mask forbids it to write.
+            // A wide masked store over a short array covers bytes behind the array, but the mask prevents a write to
+            // them.
             if !(secret && *old == Origin::Spill && len > 8) {
                 *old = stored.join(*old);
             }
         }
     }
 
-    /// A secret store at an unknown place around `floor`.
+    /// Applies a secret store at an unknown address around `floor`.
     ///
-    /// An array of known extent takes all of it. Otherwise it hits array contents anywhere in that frame, since a loop may count a negative index up to zero and so write below its floor;
-    /// numbers from the floor on; and no spilled variable, because those are never stored to through a pointer.
+    /// If an array of known extent holds `floor`, the store makes that whole array secret. Otherwise the store makes
+    /// array contents anywhere in that frame secret, since a loop may count a negative index up to zero and so write
+    /// below `floor`. It also makes numbers at or above `floor` secret. It does not change spilled variables, because
+    /// the compiler never stores to those through a pointer.
     pub(crate) fn smear(&mut self, to: Value) {
         if let Value::Either(_, second) = to {
             self.smear_at(second);
@@ -115,20 +122,20 @@ impl Stack {
         self.fill(numbers.start, numbers.end);
     }
 
-    /// The known array that holds this byte.
+    /// The known array that holds this byte, as its start and end.
     fn array(&self, at: i64) -> Option<(i64, i64)> {
         let (&start, &end) = self.arrays.range(..=at).next_back()?;
         (at < end).then_some((start, end))
     }
 
-    /// Remembers an array. Short ones are more likely a part of something.
+    /// Records an array. A shorter array is more likely a part of a larger one.
     pub(crate) fn add_array(&mut self, start: i64, len: i64) {
         if len >= 32 {
             self.arrays.insert(start, start + len);
         }
     }
 
-    /// Marks bytes that nothing has stored to yet, up to the end of a frame (of the outermost caller's frame we know no end).
+    /// Marks untouched bytes up to the end of a frame. The end of the outermost caller's frame is not known.
     fn fill(&mut self, from: i64, to: i64) {
         if to != i64::MAX {
             for byte in from..to {
@@ -142,7 +149,8 @@ impl Stack {
         self.frames.iter().find(|&&start| start > offset).copied().unwrap_or(i64::MAX)
     }
 
-    /// Whatever can be reached from a stack pointer that foreign code was given: `floor` and the pointers stored above it.
+    /// Marks as secret all that foreign code can reach from a stack pointer: `floor`, and the targets of pointers
+    /// stored above `floor`.
     pub(crate) fn smear_reachable(&mut self, floor: i64) {
         let mut floors = vec![floor];
         let mut next = 0;
@@ -160,7 +168,7 @@ impl Stack {
         }
     }
 
-    /// Declassification of everything between two offsets.
+    /// Makes all bytes between two offsets public.
     pub(crate) fn publish(&mut self, from: i64, to: i64) {
         for byte in from..to {
             let origin = self.bytes.entry(byte).or_insert(Origin::Contents);
@@ -186,7 +194,7 @@ impl Stack {
         self.values.retain(|_, value| *value != Value::Unknown);
     }
 
-    /// The caller's stack as the callee sees it: what lies below the call is gone.
+    /// The caller's stack as seen from the callee. Bytes below the call's stack pointer are dropped.
     pub(crate) fn enter(&self, by: i64) -> Self {
         let mut frames = vec![0];
         frames.extend(self.frames.iter().map(|start| start - by));
@@ -198,7 +206,7 @@ impl Stack {
         }
     }
 
-    /// The callee's stack at its return, as the caller sees it.
+    /// The callee's stack at its return, as seen from the caller.
     pub(crate) fn leave(&self, by: i64) -> Self {
         Self {
             bytes: self.bytes.range(0..).map(|(byte, origin)| (byte + by, *origin)).collect(),

@@ -1,4 +1,4 @@
-//! The state of the machine at one instruction: which registers, flags and stack bytes may hold a secret.
+//! The CPU's state at one instruction: which registers, flags and stack bytes may hold a secret.
 
 use iced_x86::Register;
 
@@ -7,8 +7,8 @@ use super::value::Value;
 
 /// One bit for each part of a register that can be secret on its own.
 ///
-/// The low byte of a general-purpose register is apart, because `setcc` writes nothing else; the low 16 bytes of a vector register are
-/// apart, because SSE writes nothing else.
+/// The low byte of a general-purpose register has its own bit, because `setcc` writes only that byte. The low 16 bytes
+/// of a vector register have their own bit, because SSE writes only those bytes.
 pub(crate) type Parts = u128;
 
 const LOW_BYTE: u32 = 0;
@@ -18,7 +18,7 @@ const HIGH_VECTOR: u32 = 64;
 const MASK: u32 = 96;
 const X87: u32 = 104;
 
-/// Every flag a conditional instruction can ask for.
+/// All flags that a conditional instruction can test.
 pub(crate) const ALL_FLAGS: u32 = iced_x86::RflagsBits::OF
     | iced_x86::RflagsBits::SF
     | iced_x86::RflagsBits::ZF
@@ -35,7 +35,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// At entry of a function everything is public but what the caller adds.
+    /// The state at a function's entry. All of it is public until the caller marks the secret arguments.
     pub(crate) fn at_entry() -> Self {
         let mut state = Self { secret: 0, flags: 0, values: [Value::Unknown; 16], stack: Stack::at_entry() };
         state.set_value(Register::RSP, Value::Stack(0));
@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// Takes in what may hold on another path; true when that told something new.
+    /// Adds what may hold on another path. Returns true if the state changed.
     pub(crate) fn join(&mut self, other: &Self) -> bool {
         let before = self.clone();
         self.secret |= other.secret;
@@ -76,20 +76,24 @@ impl State {
         *self != before
     }
 
-    /// The state a callee starts in, when its return address lies at `by`.
+    /// The state in which a callee starts if its return address lies at `by`.
     pub(crate) fn enter(&self, by: i64) -> Self {
         let values = self.values.map(|value| value.shift(by));
         let mut state = Self { secret: self.secret, flags: 0, values, stack: self.stack.enter(by) };
-        // The call has pushed the return address, and that is where a callee starts to count.
+        // The call has pushed the return address, and a callee's offsets count from there.
         state.set_value(Register::RSP, Value::Stack(0));
         state
     }
 
-    /// The state after the callee's return. The ABI promises that it restored some registers, which is worth more than what
-    /// we saw of its pushes and pops.
+    /// The state after the callee's return. The ABI guarantees that the callee restored some registers. This guarantee
+    /// is more precise than the pushes and pops that the audit saw.
     pub(crate) fn leave(&self, by: i64, caller: &Self) -> Self {
-        let mut after =
-            Self { secret: self.secret, flags: self.flags, values: self.values.map(|value| value.shift(-by)), stack: self.stack.leave(by) };
+        let mut after = Self {
+            secret: self.secret,
+            flags: self.flags,
+            values: self.values.map(|value| value.shift(-by)),
+            stack: self.stack.leave(by),
+        };
         for register in CALLEE_SAVED {
             after.secret = after.secret & !parts(register) | caller.secret & parts(register);
             after.set_value(register, caller.value(register));
@@ -98,18 +102,19 @@ impl State {
     }
 }
 
-/// What the System V ABI lets a callee keep.
+/// The registers that a callee must preserve in the System V ABI.
 pub(crate) const CALLEE_SAVED: [Register; 7] =
     [Register::RBX, Register::RBP, Register::RSP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// The integer arguments of the System V ABI, in order.
-pub(crate) const ARGUMENTS: [Register; 6] = [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
+pub(crate) const ARGUMENTS: [Register; 6] =
+    [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
 
 pub(crate) fn gpr_index(register: Register) -> Option<usize> {
     register.is_gpr().then(|| register.full_register().number())
 }
 
-/// The parts that a read of this register sees.
+/// The parts that an instruction reads when it reads this register.
 pub(crate) fn parts(register: Register) -> Parts {
     let bit = |group: u32, number: usize| 1u128 << (group as usize + number);
     let number = register.full_register().number();
@@ -126,16 +131,20 @@ pub(crate) fn parts(register: Register) -> Parts {
     } else if register.is_k() {
         bit(MASK, register.number())
     } else if register.is_mm() || register.is_st() {
-        // The MMX registers are the x87 ones by another name.
+        // The MMX registers are other names for the x87 registers.
         bit(X87, register.number())
     } else {
         0
     }
 }
 
-/// The parts that a write of this register leaves as they were although they share a bit with what is written.
+/// The parts that a write of this register leaves unchanged, although they share a bit with the written parts.
 pub(crate) fn kept_parts(register: Register) -> Parts {
-    if is_high_byte(register) || register.is_gpr16() { parts(register.full_register()) & !(0xffff << LOW_BYTE) } else { 0 }
+    if is_high_byte(register) || register.is_gpr16() {
+        parts(register.full_register()) & !(0xffff << LOW_BYTE)
+    } else {
+        0
+    }
 }
 
 fn is_high_byte(register: Register) -> bool {

@@ -1,4 +1,4 @@
-//! Stores to the stack: what they look like, and what they do to it.
+//! Stores to the stack: their kinds, and their effect on the stack's state.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::stack::Origin;
 use super::state::State;
 use super::value::Value;
 
-/// What an instruction leaves where it stores.
+/// The kind and the value of the bytes that an instruction stores.
 #[derive(Clone, Copy)]
 pub(crate) struct Stored {
     origin: Origin,
@@ -17,7 +17,8 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// To be asked before the instruction changes any register. A number stored to one of the `variables` begins a variable.
+    /// Describes the store of `instruction`. Call this before the instruction changes any register. A number stored to
+    /// one of the `variables` counts as a spilled variable.
     pub(crate) fn of(state: &State, instruction: &Instruction, variables: &BTreeSet<i64>) -> Self {
         let mut origin = origin(instruction);
         if origin == Origin::Number && offset(state, instruction).is_some_and(|offset| variables.contains(&offset)) {
@@ -38,24 +39,26 @@ pub(crate) fn write(state: &mut State, access: OpAccess, address: Value, extent:
         }
         (Value::Stack(offset), Extent::Bytes(len)) => {
             state.stack.store(offset, len, secret, stored.origin, stored.value);
-            // No register is that wide: this is `rep stos`, the compiler's short `memset`.
+            // No register holds more than 64 bytes: such a store is `rep stos`, which the compiler emits for a short
+            // `memset`.
             if len > 64 {
                 state.stack.add_array(offset, len);
             }
         }
         (to, _) if secret => state.stack.smear(to),
-        // Public bytes make nothing secret, and all other memory counts as secret already.
+        // A public store elsewhere changes nothing, since all other memory counts as secret already.
         _ => {}
     }
 }
 
-/// The stack offset of a variable that this instruction stores a whole public register to, or adds one to.
+/// The stack offset of the variable to which this instruction stores or adds a whole public register.
 pub(crate) fn variable(state: &State, instruction: &Instruction) -> Option<i64> {
-    let whole = matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub) && instruction.op1_register().is_gpr64();
+    let whole = matches!(instruction.mnemonic(), Mnemonic::Mov | Mnemonic::Add | Mnemonic::Sub)
+        && instruction.op1_register().is_gpr64();
     if whole && !state.is_secret(instruction.op1_register()) { offset(state, instruction) } else { None }
 }
 
-/// Where in its own frame an instruction stores to, if that is known.
+/// The offset in its own frame that an instruction stores to, if known.
 fn offset(state: &State, instruction: &Instruction) -> Option<i64> {
     let stores = instruction.op_count() == 2 && instruction.op0_kind() == OpKind::Memory;
     match memory::effective_address(state, instruction) {
@@ -64,27 +67,34 @@ fn offset(state: &State, instruction: &Instruction) -> Option<i64> {
     }
 }
 
-/// What a store looks like: a spilled register, a number, or a piece of an array.
+/// Classifies a store: a spilled register, a number, or a piece of an array.
 fn origin(instruction: &Instruction) -> Origin {
     let operand = if instruction.mnemonic() == Mnemonic::Push { 0 } else { instruction.op_count().saturating_sub(1) };
-    // `inc [rsp + 8]` has one operand, and it is a variable that LLVM left in memory.
+    // `inc [rsp + 8]` has one operand, a variable that LLVM left in memory.
     let updates = instruction.op_count() == 1 && instruction.op0_kind() == OpKind::Memory;
     if instruction.op_count() == 0 || instruction.is_string_instruction() {
         return Origin::Contents;
     }
     match instruction.op_kind(operand) {
-        OpKind::Register if instruction.op_register(operand).is_gpr32() || instruction.op_register(operand).is_gpr64() => Origin::Spill,
+        OpKind::Register
+            if instruction.op_register(operand).is_gpr32() || instruction.op_register(operand).is_gpr64() =>
+        {
+            Origin::Spill
+        }
         OpKind::Register => Origin::Contents,
         OpKind::Memory if updates => Origin::Spill,
         OpKind::Memory => Origin::Contents,
-        // A small count, such as the chunk size that an iterator keeps. Arrays begin as zeros, or as bytes all over.
-        _ if instruction.memory_size().size() == 8 && matches!(instruction.try_immediate(operand), Ok(1..=0xffff)) => Origin::Spill,
+        // The value is a small count, such as the chunk size that an iterator keeps. Arrays start as zeros or as one
+        // repeated byte, so a small count is not an array.
+        _ if instruction.memory_size().size() == 8 && matches!(instruction.try_immediate(operand), Ok(1..=0xffff)) => {
+            Origin::Spill
+        }
         _ if instruction.memory_size().size() >= 4 || instruction.mnemonic() == Mnemonic::Push => Origin::Number,
         _ => Origin::Contents,
     }
 }
 
-/// What a store of 8 bytes leaves in its slot.
+/// The value that a store of 8 bytes leaves in its slot.
 fn value(state: &State, instruction: &Instruction) -> Option<Value> {
     let operand = match instruction.mnemonic() {
         Mnemonic::Push => 0,

@@ -1,4 +1,4 @@
-//! The audit must see what it is for: each snippet says in its name what is expected.
+//! Tests of the audit: each snippet's name says what the audit must report.
 
 use iced_x86::IcedError;
 use iced_x86::code_asm::*;
@@ -11,12 +11,17 @@ use super::image::Image;
 const START: u64 = 0x1000;
 const GOT: u64 = 0x9000;
 
-/// Assembles one function and says why it was found fault with.
+/// Assembles one function and returns the reasons why the audit reports it.
 fn reasons(arguments: &str, write: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<Reason> {
     let mut code = CodeAssembler::new(64).unwrap();
     write(&mut code).unwrap();
     let name = format!("ok_snippet__{arguments}");
-    let image = Image::from_code(START, code.assemble(START).unwrap(), &[(START, &name)], &[(GOT, "memcpy"), (GOT + 8, "memcmp")]);
+    let image = Image::from_code(
+        START,
+        code.assemble(START).unwrap(),
+        &[(START, &name)],
+        &[(GOT, "memcpy"), (GOT + 8, "memcmp")],
+    );
     let verdict = audit(&image).unwrap().remove(0);
     verdict.findings.into_iter().map(|finding| finding.reason).collect()
 }
@@ -455,7 +460,7 @@ fn copy_needs_a_public_length_and_compare_is_never_fine() {
     assert_eq!(reasons("ppp", memcmp), [Reason::Library("memcmp".to_owned())]);
 }
 
-/// `call [rip + slot]` as the first instruction; the assembler has no absolute targets for it.
+/// Emits `call [rip + slot]` as the first instruction. The assembler has no absolute targets for this form.
 fn call_import(a: &mut CodeAssembler, entry: u64) -> Result<(), IcedError> {
     let distance = (GOT + entry - START - 6) as i32;
     let mut bytes = vec![0xff, 0x15];
@@ -509,7 +514,7 @@ fn names_say_what_is_secret() {
     assert!(parse_name("ok_eq__ppppppp").is_err());
 }
 
-/// The compiler's own output, at every level.
+/// Audits the compiler's own output at every level.
 #[test]
 fn a_built_library_is_judged_rightly_at_every_level() {
     let folder = std::env::temp_dir().join(format!("deadpan-xtask-{}", std::process::id()));
@@ -529,7 +534,7 @@ fn a_built_library_is_judged_rightly_at_every_level() {
         let verdicts = audit(&Image::read(&library).unwrap()).unwrap();
         assert!(verdicts.len() >= 14);
         for verdict in verdicts {
-            assert!(verdict.passed(level.fully_optimised()), "level {}: {verdict:#?}", level.name);
+            assert!(verdict.passed(level.fully_optimized()), "level {}: {verdict:#?}", level.name);
         }
     }
     std::fs::remove_dir_all(folder).unwrap();

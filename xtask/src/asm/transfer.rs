@@ -1,5 +1,4 @@
-//! What one instruction does to the state, and what can be held against it. Calls and jumps only have their operands
-//! checked here; `walk` decides where they lead.
+//! Applies one instruction to the state, and reports leaks through its operands. `walk` follows calls and jumps.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +21,11 @@ pub(crate) fn step(
     instruction: &Instruction,
 ) -> Vec<Reason> {
     let info = factory.info(instruction);
-    let operands: Vec<(UsedMemory, Value, Extent)> =
-        info.used_memory().iter().map(|m| (*m, memory::address(state, instruction, m), memory::length(state, instruction, m))).collect();
+    let operands: Vec<(UsedMemory, Value, Extent)> = info
+        .used_memory()
+        .iter()
+        .map(|m| (*m, memory::address(state, instruction, m), memory::length(state, instruction, m)))
+        .collect();
     let secret = if idioms::is_constant(instruction) {
         false
     } else if idioms::is_carry_spread(instruction) {
@@ -66,16 +68,23 @@ fn reads_secret(
 ) -> bool {
     let from_registers = registers.iter().any(|used| memory::reads(used.access()) && state.is_secret(used.register()));
     let from_flags = state.flags & instruction.rflags_read() != 0;
-    let from_memory = operands.iter().filter(|(used, ..)| memory::reads(used.access())).any(|(_, address, extent)| match *extent {
-        Extent::Bytes(len) => memory::is_read_secret(state, *address, len),
-        Extent::Unbounded => memory::is_read_secret(state, *address, 0),
-    });
+    let from_memory =
+        operands.iter().filter(|(used, ..)| memory::reads(used.access())).any(|(_, address, extent)| match *extent {
+            Extent::Bytes(len) => memory::is_read_secret(state, *address, len),
+            Extent::Unbounded => memory::is_read_secret(state, *address, 0),
+        });
     from_registers || from_flags || from_memory
 }
 
-fn check(state: &State, instruction: &Instruction, secret: bool, operands: &[(UsedMemory, Value, Extent)]) -> Vec<Reason> {
+fn check(
+    state: &State,
+    instruction: &Instruction,
+    secret: bool,
+    operands: &[(UsedMemory, Value, Extent)],
+) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    // `lea` and `nop` only look like memory accesses. A prefetch is one, though it reads nothing: it leaves its address in the cache.
+    // `lea` and `nop` have memory operands but do not access memory. A prefetch reads no data, but it leaves its
+    // address in the cache, so it counts as an access.
     let harmless = matches!(instruction.mnemonic(), Mnemonic::Lea | Mnemonic::Nop);
     let written_out = [instruction.memory_base(), instruction.memory_index()];
     let implied = operands.iter().flat_map(|(used, ..)| [used.base(), used.index()]);
@@ -83,7 +92,8 @@ fn check(state: &State, instruction: &Instruction, secret: bool, operands: &[(Us
     if secret_address && !harmless {
         reasons.push(Reason::Address);
     }
-    let repeated = instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let repeated =
+        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
     if repeated {
         let compares = matches!(
             instruction.mnemonic(),
@@ -117,7 +127,7 @@ fn check(state: &State, instruction: &Instruction, secret: bool, operands: &[(Us
 
 fn write_register(state: &mut State, instruction: &Instruction, register: Register, access: OpAccess, secret: bool) {
     let mut written: Parts = state::parts(register);
-    // VEX and EVEX clear the rest of the register, SSE leaves it.
+    // VEX and EVEX instructions clear the rest of the register, SSE instructions keep it.
     if register.is_vector_register() && instruction.encoding() != iced_x86::EncodingKind::Legacy {
         written = state::parts(register.full_register());
     }
@@ -130,7 +140,7 @@ fn write_register(state: &mut State, instruction: &Instruction, register: Regist
     state.set_value(register, old.blur(Value::Unknown));
 }
 
-/// String instructions and the stack instructions move their pointers by public amounts.
+/// String instructions and stack instructions change their pointers by public amounts.
 fn keep_pointers(state: &mut State, before: &State, instruction: &Instruction) {
     let mut keep: Parts = 0;
     if instruction.is_string_instruction() {
@@ -159,7 +169,7 @@ fn move_stack_pointer(state: &mut State, before: &State, instruction: &Instructi
 fn write_flags(state: &mut State, instruction: &Instruction, secret: bool) {
     let constant = instruction.rflags_cleared() | instruction.rflags_set();
     let modified = instruction.rflags_modified() & ALL_FLAGS;
-    // A shift by zero leaves the flags alone.
+    // A shift by zero keeps the flags.
     let by_register = instruction.op_count() >= 2
         && instruction.op_kind(instruction.op_count() - 1) == OpKind::Register
         && instruction.op_register(instruction.op_count() - 1) == Register::CL;
@@ -171,7 +181,7 @@ fn write_flags(state: &mut State, instruction: &Instruction, secret: bool) {
     }
 }
 
-/// `xchg` of two registers, which would otherwise spread either one's secret over both.
+/// Handles `xchg` of two registers. Without this, a secret in one of them would spread to both.
 fn swap(state: &State, instruction: &Instruction) -> Option<State> {
     let registers = instruction.mnemonic() == Mnemonic::Xchg
         && instruction.op0_kind() == OpKind::Register
@@ -190,8 +200,13 @@ fn swap(state: &State, instruction: &Instruction) -> Option<State> {
     Some(swapped)
 }
 
-/// What the first operand holds afterwards, when it is a whole register.
-fn result(image: &Image, state: &State, instruction: &Instruction, operands: &[(UsedMemory, Value, Extent)]) -> Option<Value> {
+/// The value that the first operand holds afterwards, if it is a whole register.
+fn result(
+    image: &Image,
+    state: &State,
+    instruction: &Instruction,
+    operands: &[(UsedMemory, Value, Extent)],
+) -> Option<Value> {
     if instruction.op_count() == 0 || instruction.op0_kind() != OpKind::Register {
         return None;
     }
@@ -217,8 +232,11 @@ fn result(image: &Image, state: &State, instruction: &Instruction, operands: &[(
         },
         Mnemonic::Inc => old.plus(1),
         Mnemonic::Dec => old.plus(-1),
-        // Aligning the stack: the true address is at most this much higher. The new frame and the old one never overlap.
-        Mnemonic::And if matches!(old, Value::Stack(_)) && is_immediate(instruction) => old.plus(instruction.immediate(1).cast_signed()),
+        // An `and` aligns the stack, so the true address is at most this much higher. The new frame and the old one
+        // never overlap.
+        Mnemonic::And if matches!(old, Value::Stack(_)) && is_immediate(instruction) => {
+            old.plus(instruction.immediate(1).cast_signed())
+        }
         _ if is_cmov(instruction) => old.join(source()),
         _ => (0..instruction.op_count())
             .filter(|&operand| instruction.op_kind(operand) == OpKind::Register)
@@ -236,7 +254,12 @@ fn is_immediate(instruction: &Instruction) -> bool {
     instruction.op_count() == 2 && instruction.try_immediate(1).is_ok()
 }
 
-fn source_value(image: &Image, state: &State, instruction: &Instruction, operands: &[(UsedMemory, Value, Extent)]) -> Value {
+fn source_value(
+    image: &Image,
+    state: &State,
+    instruction: &Instruction,
+    operands: &[(UsedMemory, Value, Extent)],
+) -> Value {
     match instruction.op1_kind() {
         OpKind::Register => state.value(instruction.op1_register()),
         OpKind::Memory => operands.first().map_or(Value::Unknown, |(_, address, _)| load(image, state, *address)),

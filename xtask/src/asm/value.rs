@@ -1,40 +1,42 @@
-//! What a general-purpose register (or an 8-byte stack slot) is known to hold.
+//! The known contents of a general-purpose register, or of an 8-byte stack slot.
 //!
-//! Only what the audit needs to tell the stack from other memory, to find jump tables, and to follow calls through
-//! the global offset table. Whether the value is *secret* is kept beside it, in the state's bit set.
+//! The audit uses these values to tell the stack from other memory, to find jump tables, and to follow calls through
+//! the global offset table. `State::secret` records separately whether a register is *secret*.
 
-/// Offsets on the stack count from the stack pointer at entry of the function being read: 0 is the return address.
+/// Stack offsets count from the stack pointer at the entry of the current function: 0 is the return address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
     #[default]
     Unknown,
-    /// A number that stood in the code.
+    /// A number from an immediate operand.
     Number(u64),
-    /// The address of a place in the object: `lea reg, [rip + x]`.
+    /// An address in the object: `lea reg, [rip + x]`.
     Address(u64),
-    /// Somewhere in the object's constants: an address plus an index.
+    /// An address in the object's constants plus an unknown index.
     Static,
-    /// What the object holds at this address, such as an entry of the global offset table.
+    /// The contents of the object at this address, such as an entry of the global offset table.
     Loaded(u64),
     /// A stack address.
     Stack(i64),
     /// One of two stack addresses, the lower one first.
     Either(i64, i64),
-    /// Somewhere in the array at this stack address: the address plus an index.
+    /// An address somewhere in the array at this stack address: the address plus an index.
     Within(i64),
-    /// A stack address at or above this offset, as far as we know.
+    /// A stack address, assumed to be at or above this offset.
     NearStack(i64),
 }
 
 impl Value {
-    /// What holds on both paths. Anything that may point into the stack stays a possible stack pointer.
+    /// The value that holds on both paths. A value that may point into the stack remains a possible stack pointer.
     pub(crate) fn join(self, other: Self) -> Self {
         if self == other {
             return self;
         }
         match (self, other) {
             (Self::Stack(a), Self::Stack(b)) => return Self::Either(a.min(b), a.max(b)),
-            (either @ Self::Either(a, b), Self::Stack(c)) | (Self::Stack(c), either @ Self::Either(a, b)) if c == a || c == b => {
+            (either @ Self::Either(a, b), Self::Stack(c)) | (Self::Stack(c), either @ Self::Either(a, b))
+                if c == a || c == b =>
+            {
                 return either;
             }
             _ => {}
@@ -47,10 +49,12 @@ impl Value {
         }
     }
 
-    /// The lowest stack offset this value is thought to point to.
+    /// The lowest stack offset that this value is assumed to point to.
     pub(crate) fn stack_floor(self) -> Option<i64> {
         match self {
-            Self::Stack(offset) | Self::Within(offset) | Self::NearStack(offset) | Self::Either(offset, _) => Some(offset),
+            Self::Stack(offset) | Self::Within(offset) | Self::NearStack(offset) | Self::Either(offset, _) => {
+                Some(offset)
+            }
             _ => None,
         }
     }
@@ -59,8 +63,8 @@ impl Value {
         matches!(self, Self::Address(_) | Self::Static | Self::Loaded(_))
     }
 
-    /// This value plus a known number. A vague stack pointer keeps its floor, or a loop that walks down
-    /// an array would never reach a fixpoint.
+    /// This value plus a known number. An inexact stack pointer keeps its floor. Otherwise a loop that walks down an
+    /// array would never reach a fixpoint.
     pub(crate) fn plus(self, number: i64) -> Self {
         match self {
             Self::Number(n) => Self::Number(n.wrapping_add_signed(number)),
@@ -77,15 +81,15 @@ impl Value {
     pub(crate) fn sum(self, other: Self) -> Self {
         match (self, other) {
             (value, Self::Number(n)) | (Self::Number(n), value) => value.plus(n.cast_signed()),
-            (Self::Stack(base) | Self::Within(base), Self::Unknown) | (Self::Unknown, Self::Stack(base) | Self::Within(base)) => {
-                Self::Within(base)
-            }
+            (Self::Stack(base) | Self::Within(base), Self::Unknown)
+            | (Self::Unknown, Self::Stack(base) | Self::Within(base)) => Self::Within(base),
             _ if self.is_static() != other.is_static() && self.blur(other) == Self::Unknown => Self::Static,
             _ => self.blur(other),
         }
     }
 
-    /// The result of any other arithmetic on two values: a stack pointer still points somewhere near.
+    /// The result of any other arithmetic on two values. If one of them is a stack pointer, the result still points
+    /// near it.
     pub(crate) fn blur(self, other: Self) -> Self {
         match (self.stack_floor(), other.stack_floor()) {
             (Some(a), Some(b)) => Self::NearStack(a.min(b)),
@@ -94,7 +98,7 @@ impl Value {
         }
     }
 
-    /// The same value seen from a function whose entry stack pointer lies `by` above ours.
+    /// The same value, seen from a function whose entry stack pointer lies `by` above the current function's.
     pub(crate) fn shift(self, by: i64) -> Self {
         match self {
             Self::Stack(offset) => Self::Stack(offset - by),

@@ -1,4 +1,4 @@
-//! The fixpoint: follows every path of a function, and of the functions it calls, until no state changes.
+//! The fixpoint: follows every path of a function and of the functions that it calls, until no state changes.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -15,20 +15,20 @@ use super::store;
 use super::transfer;
 use super::value::Value;
 
-/// How deep calls may nest before we stop following them.
+/// The depth of nested calls at which the audit gives up.
 const DEPTH_LIMIT: usize = 48;
-/// How many stretches of code may be walked for one exported function.
+/// The number of basic blocks that the audit may walk for one exported function.
 const WORK_LIMIT: usize = 200_000;
 
-/// What a function does to the state it is called in, and what was found on the way.
+/// A function's effect on the state in which it is called, and the findings in it.
 #[derive(Default)]
 pub(crate) struct Outcome {
-    /// `None` when it never returns.
+    /// `None` if the function never returns.
     pub(crate) exit: Option<State>,
     pub(crate) findings: BTreeSet<Finding>,
 }
 
-/// The states in front of each instruction, for the annotated listings.
+/// The state in front of each instruction, for the annotated listings.
 pub(crate) type Listing = BTreeMap<u64, (Instruction, State)>;
 
 pub(crate) struct Walker<'image> {
@@ -39,13 +39,14 @@ pub(crate) struct Walker<'image> {
     active: Vec<(u64, State)>,
     work: usize,
     listing: Option<Listing>,
-    /// Stack offsets, by function, to which whole registers with public contents are stored: variables, not pieces of arrays.
+    /// By function, the stack offsets to which whole registers with public contents are stored. These are variables,
+    /// not pieces of arrays.
     variables: BTreeMap<u64, BTreeSet<i64>>,
-    /// The finding that was met first, which most likely caused the others.
+    /// The finding that came first, which most likely caused the others.
     pub(crate) first: Option<Finding>,
 }
 
-/// One pass over a stretch of straight code.
+/// The results of walking one or more basic blocks.
 #[derive(Default)]
 struct Pass {
     onward: Vec<(u64, State)>,
@@ -68,8 +69,8 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Audits the function at `start`, entered in `entry`. What is learned about variables may change what was seen before, so it
-    /// starts again until nothing new is learned.
+    /// Audits the function at `start` with the state `entry`. A newly found variable may change earlier results, so the
+    /// audit starts again until it finds no new variable.
     pub(crate) fn audit(&mut self, start: u64, entry: State) -> Rc<Outcome> {
         loop {
             let known = self.variables.clone();
@@ -86,7 +87,7 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// The same, and the states in front of every instruction on the way.
+    /// Audits the function at `start`, and also returns the state in front of every instruction on the way.
     pub(crate) fn audit_with_listing(&mut self, start: u64, entry: State) -> (Rc<Outcome>, Listing) {
         self.listing = Some(Listing::new());
         let outcome = self.audit(start, entry);
@@ -121,7 +122,7 @@ impl<'image> Walker<'image> {
         outcome
     }
 
-    /// Runs one function to its fixpoint, then once more to collect what there is to say.
+    /// Runs one function to its fixpoint, then once more to collect the findings.
     fn settle(&mut self, graph: &Graph, start: u64, entry: State) -> Pass {
         let mut states = BTreeMap::from([(start, entry)]);
         let mut todo = BTreeSet::from([start]);
@@ -154,7 +155,7 @@ impl<'image> Walker<'image> {
         all
     }
 
-    /// Walks from one leader to the next.
+    /// Walks one basic block, from one leader to the next.
     fn stretch(&mut self, graph: &Graph, start: u64, mut state: State, pass: &mut Pass) {
         let mut at = start;
         loop {
@@ -162,7 +163,7 @@ impl<'image> Walker<'image> {
                 return;
             };
             if let Some(listing) = &mut self.listing {
-                // A function that is called twice is shown once, with what holds for either call.
+                // The listing shows a function that is called twice only once, with the states of both calls joined.
                 let (_, known) = listing.entry(at).or_insert_with(|| (*instruction, state.clone()));
                 known.join(&state);
             }
@@ -186,7 +187,7 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Follows jumps and calls; false when the next instruction in memory is not reached from here.
+    /// Follows jumps and calls. Returns false if execution does not continue at the next instruction in memory.
     fn leave(&mut self, graph: &Graph, instruction: &Instruction, state: &mut State, pass: &mut Pass) -> bool {
         match instruction.flow_control() {
             FlowControl::Return => pass.exits.push(state.clone()),
@@ -226,8 +227,16 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// Applies a call; `pushed` is the size of the return address, 0 for a tail call. False when it never returns.
-    fn call(&mut self, instruction: &Instruction, target: Option<Target>, pushed: i64, state: &mut State, pass: &mut Pass) -> bool {
+    /// Applies a call. `pushed` is the size of the return address, 0 for a tail call. Returns false if the callee never
+    /// returns.
+    fn call(
+        &mut self,
+        instruction: &Instruction,
+        target: Option<Target>,
+        pushed: i64,
+        state: &mut State,
+        pass: &mut Pass,
+    ) -> bool {
         let (address, name, imported) = match target {
             Some(Target::Import(name)) => (0, name, true),
             Some(Target::Local(address)) => {
@@ -266,11 +275,13 @@ impl<'image> Walker<'image> {
         true
     }
 
-    /// Where a call or jump through a register or through memory leads.
+    /// The target of a call or jump through a register or through memory.
     fn indirect_target(&self, instruction: &Instruction, state: &State) -> Option<Target> {
         let value = match instruction.op0_kind() {
             OpKind::Register => state.value(instruction.op0_register()),
-            OpKind::Memory if instruction.is_ip_rel_memory_operand() => Value::Loaded(instruction.ip_rel_memory_address()),
+            OpKind::Memory if instruction.is_ip_rel_memory_operand() => {
+                Value::Loaded(instruction.ip_rel_memory_address())
+            }
             _ => Value::Unknown,
         };
         match value {
@@ -280,15 +291,18 @@ impl<'image> Walker<'image> {
         }
     }
 
-    /// A function that is being read already. Its result may depend on every secret; what it finds is found by the outer reading,
-    /// provided that this one adds no secret argument.
+    /// Handles a call of a function that is already being walked. Its result may depend on every secret. The outer walk
+    /// reports the function's findings, provided that the inner call adds no secret argument.
     fn recursion(&self, start: u64, mut state: State, covered: bool) -> Outcome {
         if !covered {
             return self.lost(start, state, "recursion on new secrets");
         }
         calls::give_away_stack(&mut state);
         calls::clobber(&mut state);
-        state.secret |= [Register::RAX, Register::RDX, Register::ZMM0, Register::ZMM1].map(parts).iter().fold(0, |all, part| all | part);
+        state.secret |= [Register::RAX, Register::RDX, Register::ZMM0, Register::ZMM1]
+            .map(parts)
+            .iter()
+            .fold(0, |all, part| all | part);
         Outcome { exit: Some(state), findings: BTreeSet::new() }
     }
 
@@ -315,8 +329,9 @@ impl<'image> Walker<'image> {
     }
 }
 
-/// Large frames are touched page by page in a loop `sub rsp, 4096; ...; cmp rsp, r11; jne`, after which the two are equal. Without
-/// this the loop would lose the stack pointer.
+/// Restores the stack pointer after a stack probe. A function with a large frame touches it page by page in a loop `sub
+/// rsp, 4096; ...; cmp rsp, r11; jne`. After the loop the two registers are equal. Without this function the audit
+/// would lose the stack pointer.
 fn end_of_probe(graph: &Graph, jump: &Instruction, state: &mut State) {
     let before = graph.instructions.range(..jump.ip()).next_back();
     if let Some((_, compare)) = before

@@ -1,15 +1,15 @@
-//! Where `unsafe` may stand.
+//! The places where `unsafe` is allowed.
 
 use std::path::Path;
 
-/// Modules that may hold `unsafe`: CPU back ends, the optimisation barrier, wiping, the FFI edge, tests.
+/// Modules that may hold `unsafe`: CPU back ends, the optimization barrier, wiping, the FFI edge, tests.
 const MODULES: [&str; 5] = ["imp", "barrier", "wipe", "ffi", "tests"];
 
-/// May this file, named from the root of the workspace, hold `unsafe`?
+/// Whether this file may hold `unsafe`. The path starts at the workspace's root.
 pub(crate) fn is_allowed(file: &Path) -> bool {
     let mut parts: Vec<&str> = file.iter().filter_map(|part| part.to_str()).collect();
     let name = parts.pop().unwrap_or_default();
-    // The audited library is a row of `extern "C"` functions that take raw pointers.
+    // The audited library exports `extern "C"` functions that take raw pointers.
     let audited = parts.first() == Some(&"audit");
     let folder = parts.iter().any(|part| matches!(*part, "imp" | "tests" | "benches"));
     audited || folder || name.strip_suffix(".rs").is_some_and(is_allowed_module)
@@ -26,11 +26,14 @@ pub(crate) fn is_crate_root(file: &Path) -> bool {
 }
 
 pub(crate) fn forbids_itself(source: &str) -> bool {
-    source.lines().map(str::trim).any(|line| line.starts_with("#![forbid(unsafe_code") || line.starts_with("#![deny(unsafe_code"))
+    source
+        .lines()
+        .map(str::trim)
+        .any(|line| line.starts_with("#![forbid(unsafe_code") || line.starts_with("#![deny(unsafe_code"))
 }
 
-/// Does this section of a manifest set one of the keys to one of the values? `[lints]` with `workspace = true` and
-/// `lints.workspace = true` mean the same.
+/// Whether this section of a manifest sets one of the keys to one of the values. `[lints]` with `workspace = true` and
+/// `lints.workspace = true` are equivalent.
 pub(crate) fn sets(manifest: &str, section: &str, keys: &[&str], values: &[&str]) -> bool {
     let mut current = String::new();
     for line in manifest.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {

@@ -1,4 +1,4 @@
-//! One file: every `unsafe` in it, with what its place and its neighbourhood say.
+//! Finds each `unsafe` in one file, and checks its place and its comment.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,11 +20,13 @@ enum Kind {
     Permission,
 }
 
-/// Everything wrong in one file, as lines to print.
+/// The faults of one file, as lines to print.
 pub(crate) fn faults(file: &Path, source: &str) -> Vec<String> {
     let parsed = match syn::parse_file(source) {
         Ok(parsed) => parsed,
-        Err(error) => return vec![format!("{}:{}: does not parse: {error}", file.display(), error.span().start().line)],
+        Err(error) => {
+            return vec![format!("{}:{}: does not parse: {error}", file.display(), error.span().start().line)];
+        }
     };
     let mut scan = Scan {
         allowed: place::is_allowed(file),
@@ -50,9 +52,10 @@ pub(crate) fn faults(file: &Path, source: &str) -> Vec<String> {
 struct Scan<'source> {
     allowed: bool,
     lines: Vec<&'source str>,
-    /// First lines of the statements and constants we are inside of: a comment above them speaks for what they contain.
+    /// First lines of the enclosing statements and constants. A comment above one of these lines covers the contents.
     anchors: Vec<usize>,
-    /// Inside an `impl` of a trait, or a trait whose own `# Safety` section speaks for its functions.
+    /// Whether the code is inside an `impl` of a trait, or inside a trait whose own `# Safety` section covers its
+    /// functions.
     owed_elsewhere: bool,
     found: Vec<(usize, &'static str)>,
 }
@@ -65,7 +68,10 @@ impl Scan<'_> {
     fn meet(&mut self, kind: Kind, span: Span, first_line: usize) {
         if kind == Kind::Permission {
             if !self.allowed {
-                self.report(span, "allow(unsafe_code) outside the places for it\nhint: move the code to imp, barrier, wipe or ffi");
+                self.report(
+                    span,
+                    "allow(unsafe_code) outside the places for it\nhint: move the code to imp, barrier, wipe or ffi",
+                );
             }
             return;
         }
@@ -78,7 +84,8 @@ impl Scan<'_> {
                 self.report(span, "unsafe without a `// SAFETY:` comment above it");
             }
             Kind::Function
-                if !self.explained(line.min(first_line), &["SAFETY:", "# Safety"]) && !self.commented(line, &["SAFETY:", "# Safety"]) =>
+                if !self.explained(line.min(first_line), &["SAFETY:", "# Safety"])
+                    && !self.commented(line, &["SAFETY:", "# Safety"]) =>
             {
                 self.report(span, "unsafe fn without a `# Safety` section");
             }
@@ -86,13 +93,15 @@ impl Scan<'_> {
         }
     }
 
-    /// Is there a comment above this line, above the statement it continues, or above the statement around it?
+    /// Whether a comment stands above this line, above the statement that this line continues, or above the enclosing
+    /// statement.
     fn explained(&self, line: usize, words: &[&str]) -> bool {
         let around = self.anchors.last().copied().unwrap_or(line);
         [line, self.statement_start(line), around].iter().any(|&line| self.commented(line, words))
     }
 
-    /// Looks at the comment that ends right above `line`; attributes may stand between. A `/* SAFETY: */` on the line itself counts.
+    /// Whether the comment that ends right above `line` has one of `words`. Attributes may stand between. A `/* SAFETY:
+    /// */` on the line itself also counts.
     fn commented(&self, line: usize, words: &[&str]) -> bool {
         let says = |text: &str| words.iter().any(|word| text.contains(word));
         let same_line = self.lines.get(line - 1).and_then(|text| text.split("unsafe").next());
@@ -107,7 +116,7 @@ impl Scan<'_> {
             .any(|text| text.starts_with("//") && says(text))
     }
 
-    /// Goes up through lines that plainly continue: macro bodies have no statements to ask.
+    /// Goes up through lines that continue a statement. The parser does not split macro bodies into statements.
     fn statement_start(&self, line: usize) -> usize {
         let mut start = line;
         while start > 1 {
@@ -127,7 +136,7 @@ impl Scan<'_> {
         self.anchors.pop();
     }
 
-    /// A function starts a new neighbourhood: what stands above an outer statement does not speak for its body.
+    /// A comment above an outer statement does not cover the body of a function inside that statement.
     fn function(&mut self, signature: &syn::Signature, attributes: &[syn::Attribute]) {
         if let Some(token) = &signature.unsafety
             && !self.owed_elsewhere
@@ -139,7 +148,7 @@ impl Scan<'_> {
             }
             self.meet(if documented { Kind::Extern } else { Kind::Function }, token.span, first);
         } else if let Some(token) = &signature.unsafety {
-            // The trait says what the caller owes, once for all its functions.
+            // The trait states the caller's obligation once, for all its functions.
             self.meet(Kind::Extern, token.span, token.span.start().line);
         }
     }
@@ -168,7 +177,7 @@ impl Scan<'_> {
     }
 }
 
-/// What `unsafe` begins, judging by the tokens behind it; `None` for a function pointer type.
+/// The construct that `unsafe` begins, judged by the tokens after it. Returns `None` for a function pointer type.
 fn kind_by_tokens(after: &[TokenTree]) -> Option<Kind> {
     let word = |index: usize| after.get(index).map(ToString::to_string).unwrap_or_default();
     match after.first()? {
@@ -185,7 +194,7 @@ fn kind_by_tokens(after: &[TokenTree]) -> Option<Kind> {
                     name => (!word(name).starts_with('(')).then_some(Kind::Function),
                 }
             }
-            // `$block`: a macro that takes the braces from outside.
+            // In `unsafe $block`, the macro's caller supplies the braces.
             "$" => Some(Kind::Block),
             _ => None,
         },
@@ -199,7 +208,8 @@ fn names_lint(tokens: &TokenStream) -> bool {
 fn is_safety_section(attribute: &syn::Attribute) -> bool {
     match &attribute.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => {
-            matches!(&pair.value, syn::Expr::Lit(literal) if matches!(&literal.lit, syn::Lit::Str(text) if text.value().contains("# Safety")))
+            let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return false };
+            text.value().contains("# Safety")
         }
         _ => false,
     }
@@ -257,7 +267,7 @@ impl<'ast> Visit<'ast> for Scan<'_> {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         let outer = self.allowed;
         let name = item.ident.to_string();
-        // `mod imp;` leads to a file that is allowed by its name; of modules written out here only the tests are.
+        // `mod imp;` names another file, which its own name allows. Of inline modules, only `tests` is allowed.
         self.allowed |= if item.content.is_none() { place::is_allowed_module(&name) } else { name == "tests" };
         visit::visit_item_mod(self, item);
         self.allowed = outer;
@@ -271,7 +281,7 @@ impl<'ast> Visit<'ast> for Scan<'_> {
             } else if (list.path.is_ident("allow") || list.path.is_ident("expect")) && names_lint(&list.tokens) {
                 self.meet(Kind::Permission, span, 0);
             } else {
-                // `cfg_attr(..., allow(unsafe_code))`, and `cfg_attr(..., unsafe(...))`.
+                // Matches `cfg_attr(..., allow(unsafe_code))` and `cfg_attr(..., unsafe(...))`.
                 self.tokens(list.tokens.clone());
             }
         }

@@ -15,14 +15,18 @@ fn assert_fine(file: &str, source: &str) {
 #[track_caller]
 fn assert_fault(file: &str, source: &str, line: usize, words: &str) {
     let found = faults(Path::new(file), source);
-    assert!(found.iter().any(|fault| fault.contains(words) && fault.starts_with(&format!("{file}:{line}:"))), "{found:?}");
+    assert!(
+        found.iter().any(|fault| fault.contains(words) && fault.starts_with(&format!("{file}:{line}:"))),
+        "{found:?}"
+    );
 }
 
 #[test]
 fn safe_code_is_fine_anywhere() {
     assert_fine(
         OUTSIDE,
-        "#![forbid(unsafe_code)]\nfn f(unsafe_looking: u8) -> &'static str { \"unsafe { }\" }\n// unsafe { }\ntype F = fn();",
+        "#![forbid(unsafe_code)]\nfn f(unsafe_looking: u8) -> &'static str { \"unsafe { }\" }\n// unsafe { }\n\
+        type F = fn();",
     );
 }
 
@@ -55,7 +59,10 @@ fn permission_outside_its_places_is_found() {
 #[test]
 fn permission_for_a_named_place_is_fine() {
     assert_fine("crates/ct/src/lib.rs", "#[allow(unsafe_code)]\nmod imp;\n#[allow(unsafe_code)]\npub mod barrier;");
-    assert_fine("crates/ct/src/lib.rs", "#[cfg(test)]\n#[allow(unsafe_code)]\nmod tests {\n fn f() {\n // SAFETY: x.\n unsafe { g() } } }");
+    assert_fine(
+        "crates/ct/src/lib.rs",
+        "#[cfg(test)]\n#[allow(unsafe_code)]\nmod tests {\n fn f() {\n // SAFETY: x.\n unsafe { g() } } }",
+    );
     assert_fine(INSIDE, "#![allow(unsafe_code)]");
 }
 
@@ -97,7 +104,10 @@ fn one_comment_does_not_speak_for_two_statements() {
 
 #[test]
 fn unsafe_functions_say_what_the_caller_owes() {
-    assert_fine(INSIDE, "/// Loads.\n///\n/// # Safety\n/// AVX2.\n#[target_feature(\n enable = \"avx2\"\n)]\nunsafe fn f() {}");
+    assert_fine(
+        INSIDE,
+        "/// Loads.\n///\n/// # Safety\n/// AVX2.\n#[target_feature(\n enable = \"avx2\"\n)]\nunsafe fn f() {}",
+    );
     assert_fine(INSIDE, "// SAFETY: callers have AVX2.\n#[inline]\nunsafe fn f() {}");
     assert_fine(INSIDE, "impl T for X { unsafe fn f() {} }");
     assert_fine(INSIDE, "type F = unsafe fn(u8);\nmacro_rules! m { () => { type F = unsafe extern \"C\" fn(u8); } }");

@@ -1,0 +1,39 @@
+//! Reading any bytes as a picture: it never panics, keeps the limits, and agrees with the header that `probe` returns.
+//! The pixels of a picture that was turned upright are those of the stored one, in another order. Looking for a carrier
+//! in the pixels does no harm.
+//!
+//! Input: a file.
+#![no_main]
+
+use std::io::Cursor;
+
+use libfuzzer_sys::fuzz_target;
+
+use deadpan_picture::carrier::Finding;
+use deadpan_picture::{Header, Limits, Orientation, probe, read};
+
+const LIMITS: Limits = Limits { pixels: 1 << 16, bytes: 1 << 22 };
+
+fuzz_target!(|data: &[u8]| {
+    let header = probe(Cursor::new(data));
+    let stored = read(Cursor::new(data), Orientation::Ignore, &LIMITS);
+    let shown = read(Cursor::new(data), Orientation::Apply, &LIMITS);
+    let Ok(stored) = stored else {
+        assert!(shown.is_err(), "only upright");
+        return;
+    };
+    let pixels = &stored.pixels;
+    let (width, height, channels) = (pixels.width, pixels.height, pixels.channels);
+    assert_eq!(header.expect("a header"), Header { format: stored.source, width, height, channels });
+    let count = u64::from(width) * u64::from(height);
+    assert!((1..=LIMITS.pixels).contains(&count), "{count} pixels");
+    assert_eq!(pixels.samples.len() as u64, count * channels.count() as u64);
+    let _ = Finding::of(pixels);
+    // Turning takes memory, which the limits may refuse.
+    if let Ok(mut shown) = shown {
+        let mut stored = stored.pixels.samples;
+        stored.sort_unstable();
+        shown.pixels.samples.sort_unstable();
+        assert_eq!(shown.pixels.samples, stored, "other samples");
+    }
+});

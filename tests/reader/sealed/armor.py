@@ -1,0 +1,47 @@
+"""A whole file as text: one PEM block (RFC 7468), in each form that docs/format-seal.md allows."""
+
+import base64
+import binascii
+import re
+
+from .header import PREAMBLE as SIGNATURE
+from .refusal import Refused, require
+
+BEGIN = b"-----BEGIN DEADPAN SEALED FILE-----"
+END = b"-----END DEADPAN SEALED FILE-----"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# The first line of armor lies within this many bytes.
+WINDOW = 4096
+SPACE = b" \t\v\f"
+
+
+def lines(text: bytes) -> list[bytes]:
+    """The lines of a text, without quoting at their start and white space around them."""
+    all_lines = re.split(rb"\r\n|\n|\r", text.removeprefix(BYTE_ORDER_MARK))
+    return [line.lstrip(SPACE + b">").rstrip(SPACE) for line in all_lines]
+
+
+def is_armor(start: bytes) -> bool:
+    if start.startswith(SIGNATURE[:1]):
+        return False
+    return any(line.startswith(BEGIN) for line in lines(start[:WINDOW]))
+
+
+def remove(text: bytes) -> bytes:
+    every = lines(text)
+    first = next(number for number, line in enumerate(every) if line.startswith(BEGIN))
+    require(every[first] == BEGIN, "armor whose first line holds something else")
+    require(not any(every[:first]), f"armor that begins in line {first + 1}, behind other text")
+    last = next((number for number, line in enumerate(every) if number > first and line.startswith(b"-")), None)
+    require(last is not None and every[last] == END, "armor without its end")
+    require(not any(every[last + 1 :]), "something after the end of the armor")
+    # White space may stand between symbols, too.
+    symbols = b"".join(every[first + 1 : last]).translate(None, SPACE)
+    require(b":" not in symbols, "armor with a header")
+    try:
+        data = base64.b64decode(symbols, validate=True)
+    except binascii.Error:
+        raise Refused("armor that is not base64") from None
+    # The library's decoder accepts unused bits that are set, which would give one file several texts.
+    require(base64.b64encode(data) == symbols, "armor that is not canonical base64")
+    return data

@@ -1,0 +1,32 @@
+//! `cargo xtask form`: 120 columns, and imports in three groups: std, crates, ours.
+//!
+//! rustfmt keeps most of the width, but it breaks neither comments nor strings, and its stable version cannot group
+//! imports.
+
+mod imports;
+mod width;
+
+use crate::Outcome;
+use crate::workspace::{self, Workspace};
+
+pub(crate) fn run() -> Result<Outcome, String> {
+    let root = Workspace::find()?.root;
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for (file, source) in workspace::sources(&root, &[".rs", ".py"])?.into_iter().chain(workspace::scripts(&root)?) {
+        count += 1;
+        if file.ends_with(".rs") {
+            let syntax = syn::parse_file(&source).map_err(|error| format!("cannot parse {file}: {error}"))?;
+            faults.extend(imports::faults(&syntax.items, &source).iter().map(|fault| format!("{file}:{fault}")));
+            faults
+                .extend(width::faults(&source, &width::long_strings(&source)?).map(|fault| format!("{file}:{fault}")));
+        } else {
+            faults.extend(width::faults(&source, &[]).map(|fault| format!("{file}:{fault}")));
+        }
+    }
+    for fault in &faults {
+        println!("{fault}");
+    }
+    println!("form: {count} files, {} faults", faults.len());
+    Ok(if faults.is_empty() { Outcome::Clean } else { Outcome::Found })
+}
