@@ -1,4 +1,4 @@
-"""`scripts/bench-folder`: folders beside tar, `cp -r` and other programs. The shell script of that name builds, installs and starts this."""
+"""Folders beside tar, `cp -r` and other programs; started by the shell script `scripts/bench-folder`."""
 
 import os
 import sys
@@ -17,12 +17,13 @@ INTRODUCTION = """\
 
 Made by `{command}`; every figure comes from one run of it.
 
-Whole processes, timed from the outside. In each round every program runs once, in random order: it makes one file of the folder, then a folder
-of that file. Before each run its output is removed and the system writes out what it holds (`sync`), and what is read is in the page cache.
-*× tar* is the median over the rounds of the time divided by that of `tar` in the same round, which neither seals nor hashes. The peak memory is
-that of a run of its own. What was opened is compared with the folder (`diff -r`) once for each program, and lists have as many lines as the
-folder has entries. None of the programs was asked to wait until its output is on the disk. The processor time and the memory of what a program
-starts count as far as it waits for its end.
+The benchmark times whole processes from the outside. In each round every program runs once, in random order: it makes
+one file of the folder, then a folder of that file. Before each run the old output is removed and dirty pages are
+written to the disk (`sync`); the input is in the page cache. *× tar* is the median over the rounds of the time
+divided by that of `tar` in the same round; `tar` neither seals nor hashes. Peak memory comes from a separate run.
+Each program's opened folder is compared once with the source (`diff -r`), and each list must have as many lines as
+the folder has entries. No program was asked to wait until its output is on the disk. The processor time and the
+memory of child processes count if the program waits for their end.
 """
 
 
@@ -44,13 +45,15 @@ def run(options, work, gpg_home, runner):
     if options.markdown:
         remarks = [f"{one.name}: {one.note}." for one in [*ours, *peers] if one.note]
         introduction = INTRODUCTION.format(command=asked.command(options))
-        frame.write(options.markdown, introduction, frame.ended(about), notes, remarks, [table.markdown() for table in parts])
+        frame.write(
+            options.markdown, introduction, frame.ended(about), notes, remarks, [table.markdown() for table in parts]
+        )
     if options.raw:
         frame.write_raw(options.raw, bench.results)
 
 
 def sections(options, bench, tar, ours, peers):
-    """The parts that were asked for; each gives a table and verdicts."""
+    """Runs the selected parts. Each gives a table and verdicts."""
     parts, verdicts, results = [], [], bench.results
     sealed = ours[0]
 

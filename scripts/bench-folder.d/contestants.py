@@ -1,7 +1,8 @@
-"""Who takes part: for each program how it makes one file of a folder, and a folder of that file.
+"""The contestants: how each program makes one file of a folder, and a folder of that file.
 
-A way is the stages of a pipeline, mostly one. In their words stand, in braces: `parent`, where the folder is, and `name`, how it is called there;
-`file`, the one file; `into`, an empty folder that exists; and `new`, the folder that comes out, in there under its name.
+A way is a pipeline of one or more stages. Words in braces are filled in: `parent` is the folder that holds the source
+folder, `name` is the source folder's name, `file` is the one file, `into` is an empty folder, and `new` is the folder
+that comes out, below `into`.
 """
 
 import os
@@ -21,7 +22,7 @@ FOLDER = "folder"
 class Way:
     shown: str
     stages: list
-    # The stage whose memory is measured: the one that seals.
+    # The stage whose memory is measured, which is the one that seals.
     measured: int = 0
 
     def fill(self, places):
@@ -31,7 +32,7 @@ class Way:
 @dataclass
 class Contestant:
     name: str
-    # How the name of its files must end.
+    # The suffix that the names of its files must have.
     ending: str
     pack: Way
     unpack: Way
@@ -45,7 +46,7 @@ class Contestant:
 
     @property
     def ways(self):
-        """By the name of the operation, in the order in which they run."""
+        """Returns the commands by operation, in the order in which they run."""
         return {"pack": self.pack, **{way.shown: way for way in self.lists}, "unpack": self.unpack}
 
 
@@ -60,22 +61,36 @@ def tar():
 
 
 def deadpan(binary, work):
-    """With a key folder of its own, as a user with one unprotected key has it."""
+    """Makes a contestant with its own key folder, like that of a user with one unprotected key."""
     environment = {"DEADPAN_HOME": os.path.join(work, "home")}
     quiet([binary, "keygen", "--mode", "hybrid", "--no-passphrase"], environment)
     run = lambda command, *words: Way(f"deadpan {command}", [[binary, *command.split(), *words]])
     folder = "{parent}/{name}"
     lists = [run("list", "{file}"), run("list --json", "{file}")]
-    sealed = Contestant("deadpan seal", ".dpn", run("seal", "-o", "{file}", folder), run("open", "-o", "{new}", "{file}"), lists, environment)
+    sealed = Contestant(
+        "deadpan seal",
+        ".dpn",
+        run("seal", "-o", "{file}", folder),
+        run("open", "-o", "{new}", "{file}"),
+        lists,
+        environment,
+    )
     lists = [Way("deadpan list (pack)", lists[0].stages)]
-    packed = Contestant("deadpan pack", ".tar", run("pack", "-o", "{file}", folder), run("unpack", "-o", "{new}", "{file}"), lists, environment)
+    packed = Contestant(
+        "deadpan pack",
+        ".tar",
+        run("pack", "-o", "{file}", folder),
+        run("unpack", "-o", "{new}", "{file}"),
+        lists,
+        environment,
+    )
     sealed.note = "hybrid key (X-Wing), unprotected"
     packed.note = "the same archive, not sealed"
     return sealed, packed
 
 
 def peers(names, work, gpg_home, runner):
-    """The contestants of the peers that are here and work, the versions of all, and why the others are not here."""
+    """Returns the contestants that work here, the versions of all, and why the other peers are skipped."""
     makers = {"age": _age, "7z": _7z, "gpgtar": lambda work: _gpgtar(gpg_home)}
     here, versions, missing = [], {program: version(program) for program in ("tar", "cp")}, {}
     if "GNU" not in versions["tar"]:
@@ -102,7 +117,11 @@ def _age(work):
     return Contestant(
         "age",
         ".tar.age",
-        Way("tar c | age", [["tar", "-c", "-C", "{parent}", "{name}"], ["age", "-r", recipient, "-o", "{file}"]], measured=1),
+        Way(
+            "tar c | age",
+            [["tar", "-c", "-C", "{parent}", "{name}"], ["age", "-r", recipient, "-o", "{file}"]],
+            measured=1,
+        ),
         Way("age -d | tar x", [["age", "-d", "-i", key, "{file}"], ["tar", "-x", "-C", "{into}"]]),
         note="X25519",
     )
@@ -116,12 +135,13 @@ def _7z(work):
         ".7z",
         Way("7z a", [[program, "a", "-t7z", "-mx=0", "-mhe=on", secret, *silent, "{file}", "{parent}/{name}"]]),
         Way("7z x", [[program, "x", secret, *silent, "-o{into}", "{file}"]]),
-        note="a passphrase, AES-256 CBC, names sealed too, no compression; its key derivation is in the time. It does not authenticate",
+        note="a passphrase, AES-256 CBC, names sealed too, no compression; its key derivation is in the time. "
+        "It does not authenticate",
     )
 
 
 def _sevenzip():
-    """Debian's 7zip has it as 7zz, p7zip as 7z."""
+    """Finds 7-Zip: Debian's package 7zip names it 7zz, p7zip names it 7z."""
     return next((name for name in ("7z", "7zz") if shutil.which(name)), None)
 
 
@@ -131,17 +151,30 @@ def _gpgtar(home):
     return Contestant(
         "gpgtar",
         ".tar.gpg",
-        Way("gpgtar --encrypt", [["gpgtar", "--encrypt", "--gpg-args", options, "-r", "bench", "-o", "{file}", "-C", "{parent}", "{name}"]]),
-        Way("gpgtar --decrypt", [["gpgtar", "--decrypt", "--gpg-args", "--batch --quiet", "--directory", "{into}", "{file}"]]),
+        Way(
+            "gpgtar --encrypt",
+            [["gpgtar", "--encrypt", "--gpg-args", options, "-r", "bench", "-o", "{file}", "-C", "{parent}", "{name}"]],
+        ),
+        Way(
+            "gpgtar --decrypt",
+            [["gpgtar", "--decrypt", "--gpg-args", "--batch --quiet", "--directory", "{into}", "{file}"]],
+        ),
         environment={"GNUPGHOME": home},
-        note="AES-256 CFB with MDC, no compression, Curve25519; opening asks gpg-agent, whose time is not counted as processor time",
+        note="AES-256 CFB with MDC, no compression, Curve25519; opening asks gpg-agent, whose processor time is not "
+        "counted",
     )
 
 
 def _try(contestant, work, runner):
-    """A peer that cannot pack and unpack one line here is skipped; one that fails later on stops everything."""
+    """Skips a peer that cannot pack and unpack one line here. A peer that fails later stops the benchmark."""
     place = os.path.join(work, "try")
-    places = {"parent": place, "name": FOLDER, "file": f"{place}/sealed{contestant.ending}", "into": f"{place}/into", "new": f"{place}/into/{FOLDER}"}
+    places = {
+        "parent": place,
+        "name": FOLDER,
+        "file": f"{place}/sealed{contestant.ending}",
+        "into": f"{place}/into",
+        "new": f"{place}/into/{FOLDER}",
+    }
     os.makedirs(f"{place}/{FOLDER}/inner")
     os.mkdir(places["into"])
     with open(f"{place}/{FOLDER}/inner/file", "w") as file:

@@ -1,10 +1,11 @@
-"""The folders that are measured: how they are made, and what room they take."""
+"""The measured folders: how they are made, and how much space they take."""
 
 import os
 import random
 from dataclasses import dataclass
 
-# What a file takes beyond its bytes: on the disk its last block, in an archive its headers, the rest of a block, and its place in the index.
+# Space that a file takes beyond its bytes: its last block on the disk; in an archive its headers, the rest of a block,
+# and its record in the index.
 BLOCK, HEADERS = 4096, 3072
 
 
@@ -70,12 +71,12 @@ class Million(Folder):
 
 
 def entries(path):
-    """Everything that is in a folder, and the folder."""
+    """Lists everything in a folder, and the folder itself."""
     return sum(len(folders) + len(files) for _, folders, files in os.walk(path)) + 1
 
 
 def _many(path, files, in_each, sizes):
-    """The sizes are the same in every run, the bytes are not."""
+    """Makes files whose sizes are the same in every run, and whose bytes are not."""
     choose = random.Random(1)
     folder = path
     os.mkdir(path)

@@ -1,4 +1,4 @@
-"""The measurements, in rounds of all that is compared. What was opened is compared with the folder once for each contestant."""
+"""The measurements, in rounds of all contestants. Each contestant's opened folder is compared once with the source."""
 
 import os
 
@@ -8,12 +8,12 @@ from contestants import FOLDER
 
 NULL = "/dev/null"
 LARGE, KEPT = "large", "kept.dpn"
-# How often one file is taken out.
+# How often one file is taken out of the large folder.
 TIMES = 20
 
 
 def there_and_back(bench, section, folder, contestants, count, lists=False):
-    """Each contestant makes one file of the folder, and a folder of that file; in between it lists, if that is measured."""
+    """Measures how each contestant seals the folder, lists the file if `lists` is set, and opens it to a folder."""
     source, into, listing = bench.path(FOLDER), bench.path("into"), bench.path("listing")
     bench.say(f"{section}: making the folder")
     folder.make(source, bench)
@@ -21,7 +21,13 @@ def there_and_back(bench, section, folder, contestants, count, lists=False):
 
     def turn(contestant, run, output):
         file = bench.path(f"sealed{contestant.ending}")
-        places = {"parent": bench.path("."), "name": FOLDER, "file": file, "into": into, "new": os.path.join(into, FOLDER)}
+        places = {
+            "parent": bench.path("."),
+            "name": FOLDER,
+            "file": file,
+            "into": into,
+            "new": os.path.join(into, FOLDER),
+        }
         for operation, way in contestant.ways.items():
             listed = operation not in ("pack", "unpack")
             if listed and not lists:
@@ -31,7 +37,13 @@ def there_and_back(bench, section, folder, contestants, count, lists=False):
             elif operation == "unpack":
                 os.mkdir(into)
             os.sync()
-            run((section, contestant.name, operation), way.fill(places), output if listed else NULL, contestant, way.measured)
+            run(
+                (section, contestant.name, operation),
+                way.fill(places),
+                output if listed else NULL,
+                contestant,
+                way.measured,
+            )
             if listed and output != NULL:
                 _count(listing, entries, way.shown)
         return file
@@ -43,7 +55,7 @@ def there_and_back(bench, section, folder, contestants, count, lists=False):
         bench.rest(file, into, listing)
 
     def timed(contestant):
-        # Of a pipeline, the processor time of all stages: tar's work is a part of what it takes.
+        # The processor time of a pipeline is that of all stages, since tar's work is a part of it.
         run = lambda key, stages, output, contestant, _: bench.timed(key, stages, output, contestant, None)
         bench.rest(turn(contestant, run, NULL), into)
 
@@ -52,7 +64,7 @@ def there_and_back(bench, section, folder, contestants, count, lists=False):
 
 
 def make_large(bench, folder, sealed):
-    """The large folder, and the sealed file that its sections open."""
+    """The large folder, and the sealed file that is opened."""
     bench.say("large: making the folder")
     folder.make(bench.path(LARGE), bench)
     bench.say("large: sealing the folder")
@@ -61,7 +73,7 @@ def make_large(bench, folder, sealed):
 
 
 def large(bench, sealed, count):
-    """`cp -r` of the folder, sealing it, and opening what was sealed: three times the folder is on the disk, never four times.
+    """Runs `cp -r`, seals the folder, and opens the sealed file. The disk holds the folder three times at most.
 
     That is more than the page cache may hold: what is not read in a turn is taken out of it first.
     """
@@ -83,7 +95,7 @@ def large(bench, sealed, count):
         bench.say(f"large: checking {name}")
         turn(name, bench.checked)
         if name == "deadpan seal":
-            # The one that is opened next, and in every round.
+            # This file is opened next, and in every round.
             os.replace(output, kept)
         else:
             bench.same(source, output, name)
@@ -92,11 +104,14 @@ def large(bench, sealed, count):
 
 
 def one(bench, sealed):
-    """A small file out of the sealed large folder, to standard output and into a folder."""
+    """Takes a small file out of the sealed large folder, to standard output and into a folder."""
     small, output = os.path.join(bench.path(LARGE), folders.Large.SMALL), bench.path("output")
     binary, path = sealed.pack.stages[0][0], f"{LARGE}/{folders.Large.SMALL}"
     only = lambda target: [binary, "open", "-o", target, "--only", path, bench.path(KEPT)]
-    kinds = {"-o -": (only("-"), output, output), "-o DIR": (only(output), NULL, os.path.join(output, folders.Large.SMALL))}
+    kinds = {
+        "-o -": (only("-"), output, output),
+        "-o DIR": (only(output), NULL, os.path.join(output, folders.Large.SMALL)),
+    }
 
     def turn(name, run):
         command, stdout, result = kinds[name]
@@ -119,7 +134,7 @@ def _seal(bench, sealed, output):
 
 
 def _count(listing, entries, who):
-    """A line for each entry, whatever the form of the list."""
+    """Checks that a list has one line for each entry."""
     with open(listing, "rb") as lines:
         listed = sum(1 for _ in lines)
     if listed != entries:

@@ -11,17 +11,42 @@ MIB = 1 << 20
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser(prog="scripts/bench-folder", description="Folders beside tar, cp -r and other programs, in one run.")
+    parser = argparse.ArgumentParser(
+        prog="scripts/bench-folder", description="Folders beside tar, cp -r and other programs, in one run."
+    )
     add = parser.add_argument
-    add("--dir", metavar="DIR", help="the folder to work in (default: target/bench-folder); what is made there is removed at the end")
-    add("--quick", action="store_true", help="everything small, in under two minutes: shows that the script works, not how fast we are")
+    add(
+        "--dir",
+        metavar="DIR",
+        help="the folder to work in (default: target/bench-folder); what is made there is removed at the end",
+    )
+    add(
+        "--quick",
+        action="store_true",
+        help="everything small, in under two minutes: shows that the script works, not how fast we are",
+    )
     add("--only", type=some_of(SECTIONS), metavar="LIST", help=f"parts of it (default: {','.join(SECTIONS)})")
-    add("--rounds", type=int, metavar="N", help="rounds of mixed, large and million (default: 7, 5 and 3); one file out of many: always 20")
+    add(
+        "--rounds",
+        type=int,
+        metavar="N",
+        help="rounds of mixed, large and million (default: 7, 5 and 3); one file out of many: always 20",
+    )
     add("--scale", type=float, metavar="F", help="the size of the large folder, as a part of its 10 GiB (default: 1)")
     add("--million", type=int, metavar="N", help="how many tiny files (default: 1000000)")
-    add("--peers", type=some_of(PEERS), default=PEERS, metavar="LIST", help=f"who takes part (default: {','.join(PEERS)})")
-    add("--binary", metavar="PATH", help="the deadpan to measure (default: the release build)")
-    add("--markdown", metavar="FILE", help="where the page goes (default: docs/results/folder.md of a whole run, otherwise nowhere)")
+    add(
+        "--peers",
+        type=some_of(PEERS),
+        default=PEERS,
+        metavar="LIST",
+        help=f"who takes part (default: {','.join(PEERS)})",
+    )
+    add("--binary", metavar="PATH", help="the deadpan to measure (default: built with the dist profile)")
+    add(
+        "--markdown",
+        metavar="FILE",
+        help="where the page goes (default: docs/results/folder.md of a whole run, otherwise nowhere)",
+    )
     add("--raw", metavar="FILE", help="where every single time goes, as JSON")
     options = parser.parse_args(arguments)
     for name, least in [("rounds", 1), ("million", 1)]:

@@ -1,18 +1,18 @@
-"""The figures that are wanted of folders."""
+"""The wanted figures for folders."""
 
 from contestants import YARDSTICK
 from figures import least, memory, most
 
 BESIDE_TAR = {"pack": 1.2, "unpack": 1.3}
-# What is measured of the large folder, and of one file out of it, in the order of the tables.
+# The operations on the large folder, and on one file of it, in the order of the tables.
 LARGE = ["cp -r", "deadpan seal", "deadpan open"]
 ONE = ["-o -", "-o DIR"]
-# MiB.
+# Peak memory, in MiB.
 PEAK = 64
 
 
 def of_mixed(results, contestants):
-    """By (contestant, operation). Only sealing and opening are wanted; packing has nothing to hide behind, and is shown."""
+    """Returns wanted figures by (contestant, operation). Only sealing and opening have one, not packing."""
     verdicts = {}
     for one in contestants:
         if one.name == "deadpan seal":
@@ -26,7 +26,7 @@ def of_mixed(results, contestants):
 def of_large(results):
     verdicts = {}
     for name in LARGE[1:]:
-        # The ratios of speeds are the inverse of those of times.
+        # A ratio of speeds is the inverse of the ratio of times.
         speed = 1 / results.ratio(("large", name), ("large", LARGE[0]))
         verdicts[name] = [least(f"{name}, large folder", speed, 0.9, "{:.2f} × the speed of cp -r")]
     return verdicts

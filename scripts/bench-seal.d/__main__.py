@@ -1,4 +1,4 @@
-"""`scripts/bench-seal`: the command line beside `cp` and its peers. The shell script of that name builds, installs and starts this."""
+"""The command line beside `cp` and its peers. The shell script `scripts/bench-seal` builds, installs and starts it."""
 
 import os
 import sys
@@ -18,10 +18,11 @@ INTRODUCTION = """\
 
 Made by `scripts/bench-seal`; every figure comes from one run of it.
 
-Whole processes, timed from the outside. In each round every program runs once, in random order: it seals the file, then opens what it
-sealed; `cp` copies the file, then the copy. Before each run its output is removed and the system writes out what it holds (`sync`), and what
-is read is in the page cache. *× cp* is the median over the rounds of the time divided by that of `cp` in the same round; *more than cp* is
-the median of the differences. The peak memory is that of a run of its own. What was opened is compared with the source once for each row.
+The benchmark times whole processes from the outside. In each round every program runs once, in random order: it seals
+the file, then opens the sealed file; `cp` copies the file, then the copy. Before each run the old output is removed
+and dirty pages are written to the disk (`sync`); the input is in the page cache. *× cp* is the median over the rounds
+of the time divided by that of `cp` in the same round; *more than cp* is the median of the differences. Peak memory
+comes from a separate run. For each row, the opened file is compared once with the source.
 """
 
 
@@ -29,7 +30,9 @@ def main():
     options = asked.parse(sys.argv[1:])
     cached = max((3 * size.bytes for size in options.sizes if "files" in options.only), default=0)
     if cached > machine.memory():
-        print("warning: the largest file, sealed and opened, does not fit into the memory that is free: the disk will be measured too")
+        print(
+            "warning: the largest file, sealed and opened, does not fit into free memory: the disk will be measured too"
+        )
     need = asked.disk(options)
     frame.enter("bench-seal", options, need, 0, "smaller files with --sizes", lambda *given: run(options, *given))
 
@@ -50,14 +53,23 @@ def run(options, work, gpg_home, runner):
         remarks = [f"{one.name}: {one.note}." for one in everyone if one.note]
         text = [table.markdown() for table in parts]
         if in_process:
-            text += ["## In one process", "", "`cargo bench -p deadpan-seal --bench whole -- DIR`", "", "```text", *in_process, "```", ""]
+            text += [
+                "## In one process",
+                "",
+                "`cargo bench -p deadpan-bench --bench seal_whole -- DIR`",
+                "",
+                "```text",
+                *in_process,
+                "```",
+                "",
+            ]
         frame.write(options.markdown, INTRODUCTION, frame.ended(about), notes, remarks, text)
     if options.raw:
         frame.write_raw(options.raw, bench.results)
 
 
 def sections(options, bench, everyone, work):
-    """The parts that were asked for; each gives tables and verdicts."""
+    """Runs the selected parts. Each gives tables and verdicts."""
     parts, verdicts, in_process = [], [], []
     names, results = [one.name for one in everyone], bench.results
     hybrid = next(one for one in everyone if one.name == "deadpan hybrid")
@@ -92,7 +104,10 @@ def sections(options, bench, everyone, work):
         in_process = measure.process(work)
         verdicts += wanted.of_process(in_process)
     elif options.quick:
-        print("skipped: inside one process (`cargo bench -p deadpan-seal --bench whole -- DIR`), which takes minutes to build")
+        print(
+            "skipped: inside one process (`cargo bench -p deadpan-bench --bench seal_whole -- DIR`), "
+            "which takes minutes to build"
+        )
     return parts, verdicts, in_process
 
 

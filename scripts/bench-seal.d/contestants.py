@@ -1,7 +1,7 @@
-"""Who takes part: for each program its keys and its commands.
+"""The contestants: the keys and the commands of each program.
 
-A command is a list in which IN and OUT stand for the file that is read and the one that is written. Through pipes a program reads standard
-input and writes standard output.
+A command is a list of words; IN and OUT stand for its input file and its output file. Through pipes a program reads
+standard input and writes standard output.
 """
 
 import filecmp
@@ -25,12 +25,12 @@ class Contestant:
     seal: list
     open: list
     environment: dict = field(default_factory=dict)
-    # How it seals and opens in the middle of a pipeline; empty: it does not take part there.
+    # The commands that seal and open inside a pipeline, or none if the program does not take part there.
     seal_pipe: list = field(default_factory=list)
     open_pipe: list = field(default_factory=list)
     # A remark for the page.
     note: str = ""
-    # Larger files tell nothing new: the same program moves the same bytes after another key exchange.
+    # The largest size to measure. Modes differ by the key exchange only, so larger files give no new information.
     most: float = float("inf")
 
     @property
@@ -48,7 +48,7 @@ def yardstick():
 
 
 def deadpan(binary, work):
-    """One for each mode, each with a key folder of its own, as a user with one unprotected key has it."""
+    """Makes a contestant for each mode, with its own key folder, like that of a user with one unprotected key."""
     contestants = []
     for mode in MODES:
         environment = {"DEADPAN_HOME": os.path.join(work, f"home-{mode}")}
@@ -67,8 +67,14 @@ def deadpan(binary, work):
 
 
 def peers(names, work, gpg_home):
-    """The contestants of the peers that are here and work, the versions, and why the others are not here."""
-    makers = {"age": _age, "rage": _rage, "gpg": lambda work: _gpg(work, gpg_home), "openssl": _openssl, "nkCryptoTool": _nkcryptotool}
+    """Returns the contestants that work here, the versions, and why the other peers are skipped."""
+    makers = {
+        "age": _age,
+        "rage": _rage,
+        "gpg": lambda work: _gpg(work, gpg_home),
+        "openssl": _openssl,
+        "nkCryptoTool": _nkcryptotool,
+    }
     here, versions, missing = [], {}, {}
     for name in names:
         program = {"nkCryptoTool": "nkct"}.get(name, name)
@@ -92,7 +98,7 @@ def _age(work):
 
 
 def _age_hybrid(work):
-    """Since 1.3 age has a hybrid of ML-KEM-768 and X25519."""
+    """Makes age's hybrid contestant: since 1.3, age has a hybrid of ML-KEM-768 and X25519."""
     if "-pq" not in subprocess.run(["age-keygen", "--help"], capture_output=True, text=True).stderr:
         return []
     contestant = _age_like("age", "age-keygen", ["-pq"], work, "ML-KEM-768 with X25519")
@@ -119,7 +125,7 @@ def _gpg(work, home):
         file.write("correct horse battery staple\n")
     gpg = ["gpg", "--batch", "--quiet", "--yes", "--pinentry-mode", "loopback", "--passphrase-file", passphrase]
     gpg_key(home)
-    # The default of 65 million hashed bytes would measure the patience of the key derivation.
+    # By default, gpg hashes 65 million bytes to derive the key, which would dominate the measured time.
     fast = ["--s2k-mode", "1", "--no-symkey-cache"]
     symmetric = Contestant(
         "gpg passphrase",
@@ -133,7 +139,8 @@ def _gpg(work, home):
         [*gpg, *GPG_CIPHER, "--trust-model", "always", "--recipient", "bench", "--encrypt", "-o", OUT, IN],
         [*gpg, "-o", OUT, "--decrypt", IN],
         environment,
-        note="AES-256 CFB with MDC, no compression, Curve25519; opening asks gpg-agent, whose time is not counted as processor time",
+        note="AES-256 CFB with MDC, no compression, Curve25519; opening asks gpg-agent, whose processor time is not "
+        "counted",
     )
     return [symmetric, key]
 
@@ -147,7 +154,7 @@ def _openssl(_work):
 
 
 def _nkcryptotool(work):
-    """Its own three modes. It takes recipients only as signed bundles; an empty passphrase leaves its keys unprotected, as ours are."""
+    """Makes contestants of the three modes. Recipients are signed bundles; keys are unprotected, like ours."""
     keys = os.path.join(work, "nkcryptotool")
     os.mkdir(keys)
     environment = {"NK_PASSPHRASE": ""}
@@ -163,7 +170,12 @@ def _nkcryptotool(work):
         if not fingerprint:
             raise Unfit("it named no fingerprint of its key bundle")
         if mode == "hybrid":
-            identity = ["--user-mlkem-privkey", private("enc_hybrid_mlkem"), "--user-ecdh-privkey", private("enc_hybrid_ecdh")]
+            identity = [
+                "--user-mlkem-privkey",
+                private("enc_hybrid_mlkem"),
+                "--user-ecdh-privkey",
+                private("enc_hybrid_ecdh"),
+            ]
         else:
             identity = ["--user-privkey", private(f"enc_{mode}")]
         recipient = ["--recipient-keybundle", bundle, "--recipient-fingerprint", fingerprint.group()]
@@ -181,7 +193,7 @@ def _nkcryptotool(work):
 
 
 def _try(contestant, work):
-    """A peer that cannot seal and open one line here is skipped; one that fails later on stops everything."""
+    """Skips a peer that cannot seal and open one line here. A peer that fails later stops the benchmark."""
     plain, sealed, opened = (os.path.join(work, name) for name in ("try", "try-sealed", "try-opened"))
     with open(plain, "w") as file:
         file.write("one line\n")

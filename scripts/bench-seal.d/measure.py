@@ -1,4 +1,4 @@
-"""The measurements, in rounds of all that is compared."""
+"""The measurements, in rounds of all contestants."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from contestants import fill
 
 
 def files(bench, contestants, size, count):
-    """From file to file: each contestant seals the file and opens what it sealed. The yardstick copies the file, and copies the copy."""
+    """Measures files: each contestant seals and opens a file. `cp` copies the file, and copies the copy."""
     plain, sealed, opened = _plain(bench, size), bench.path("sealed"), bench.path("opened")
     contestants = [contestant for contestant in contestants if size.bytes <= contestant.most]
 
@@ -38,7 +38,7 @@ def files(bench, contestants, size, count):
 
 
 def pipes(bench, contestants, size, count):
-    """`cat FILE | … | cat > /dev/null`: what stands in the middle is compared with a `cat` there."""
+    """Measures `cat FILE | … | cat > /dev/null`. The contestant in the middle is compared with a `cat`."""
     plain, sealed, opened = _plain(bench, size), bench.path("sealed"), bench.path("opened")
     contestants = [contestant for contestant in contestants if contestant.seal_pipe and size.bytes <= contestant.most]
 
@@ -55,7 +55,7 @@ def pipes(bench, contestants, size, count):
         turn(contestant, bench.checked, sealed, opened)
         bench.same(plain, opened, f"{contestant.name} through pipes")
         bench.rest(opened)
-        # Kept for the rounds; sealing writes to nowhere there.
+        # The sealed file is kept for the rounds, in which sealing writes to /dev/null.
         os.rename(sealed, bench.path(f"sealed-{contestant.name}"))
 
     def timed(contestant):
@@ -73,7 +73,7 @@ def pipes(bench, contestants, size, count):
 
 
 def passphrase(bench, binary, hybrid, size, count):
-    """A passphrase takes about as long to hash as a large file to seal: does one happen while the other does?"""
+    """Measures whether a passphrase is hashed while a large file is sealed: both take about the same time."""
     plain, tiny, sealed, opened = _plain(bench, size), bench.path("tiny"), bench.path("sealed"), bench.path("opened")
     with open(tiny, "wb") as file:
         file.write(b"x")
@@ -103,7 +103,7 @@ def passphrase(bench, binary, hybrid, size, count):
 
 
 def ranges(bench, binary, hybrid, size, count):
-    """Four kilobytes out of a large file and out of one that has no more, as whole processes: the difference is what seeking costs."""
+    """Reads 4 KB out of a large file and out of a file of 4 KB, as whole processes: the difference is the seek."""
     length = 4096
     tiny, opened = bench.path("tiny"), bench.path("opened")
     sealed = {}
@@ -132,7 +132,7 @@ def ranges(bench, binary, hybrid, size, count):
 
 
 def process(work):
-    """What the library does inside one process, by its own benchmark, which is printed as it is."""
+    """Runs the library's own benchmark, which measures inside one process, and prints its output."""
     command = ["cargo", "bench", "--quiet", "--package", "deadpan-seal", "--bench", "whole", "--", work]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=sys.stderr, text=True)
     if result.returncode != 0:

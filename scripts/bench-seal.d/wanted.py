@@ -1,4 +1,4 @@
-"""The figures that are wanted of sealing."""
+"""The wanted figures for sealing."""
 
 import re
 
@@ -7,14 +7,14 @@ from figures import Verdict, least, memory, most
 
 MIB = 1 << 20
 LARGE = 1 << 30
-# MiB.
+# Peak memory, in MiB.
 PEAK = 16
 OPERATIONS = ["seal", "open"]
 OURS = [f"deadpan {mode}" for mode in MODES]
 
 
 def of_files(results, size, names):
-    """For one size: by (contestant, operation) the verdicts that concern it."""
+    """Returns the verdicts for one size, by (contestant, operation)."""
     verdicts = {}
     for mine in OURS:
         for operation in OPERATIONS:
@@ -38,7 +38,7 @@ def _beside_cp(results, size, operation, key, yardstick):
 
 
 def _beside_peers(results, size, operation, key, names):
-    """Small files: not slower than any peer, which is to say than the fastest."""
+    """Judges small files, for which ours must not be slower than the fastest peer."""
     peers = [name for name in names if name != YARDSTICK and name not in OURS and (size, name, operation) in results]
     if not size.small or not peers:
         return []
@@ -52,8 +52,10 @@ def of_pipes(results, names):
     for mine in OURS:
         for operation in OPERATIONS:
             key, what = ("pipes", mine, operation), f"{mine}, {operation} through pipes"
-            # Twice as fast is half the time: the ratios of speeds are the inverse of those of times.
-            verdicts[mine, operation] = [least(what, 1 / results.ratio(key, ("pipes", YARDSTICK, operation)), 0.9, "{:.2f} × the speed of cat")]
+            # A ratio of speeds is the inverse of the ratio of times: twice as fast takes half the time.
+            verdicts[mine, operation] = [
+                least(what, 1 / results.ratio(key, ("pipes", YARDSTICK, operation)), 0.9, "{:.2f} × the speed of cat")
+            ]
             if "age" in names:
                 speed = 1 / results.ratio(key, ("pipes", "age", operation))
                 verdicts[mine, operation].append(least(what, speed, 2.0, "{:.2f} × the speed of age"))
@@ -67,7 +69,7 @@ def of_passphrase(results, size):
         both = results.times["passphrase", "both", operation]
         alone = zip(*(results.times["passphrase", name, operation] for name in ("passphrase alone", "data alone")))
         ratios = sorted(took.wall / max(one.wall, other.wall) for took, (one, other) in zip(both, alone))
-        # Only sealing is promised: to open, the passphrase must be hashed before the first segment can be.
+        # Only sealing has a wanted figure: opening must hash the passphrase before the first segment.
         if operation == "seal":
             what = f"seal {size.name} with a passphrase"
             verdicts["both", operation] = [most(what, ratios[len(ratios) // 2], 1.1, "{:.2f} × the longer alone")]
@@ -84,10 +86,12 @@ IN_PROCESS = [
 
 
 def of_process(lines):
-    """The benchmark inside the process prints lines; a figure that is not there is a failure of ours, not a pass."""
+    """Judges the lines of the benchmark inside one process. A missing figure counts as a failure."""
     verdicts = []
     for pattern, what, limit, shown, compare in IN_PROCESS:
         match = next((found for found in (re.search(pattern, line) for line in lines) if found), None)
         limit_shown = ("≤ " if compare is most else "≥ ") + shown.format(limit)
-        verdicts.append(compare(what, float(match[1]), limit, shown) if match else Verdict(what, limit_shown, "not measured", False))
+        verdicts.append(
+            compare(what, float(match[1]), limit, shown) if match else Verdict(what, limit_shown, "not measured", False)
+        )
     return verdicts

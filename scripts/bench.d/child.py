@@ -1,8 +1,8 @@
-"""Runs a program, or several in a pipeline, and says what it took.
+"""Runs a program, or a pipeline of programs, and measures time and memory.
 
-Two clocks for two questions. Times come from `wait4` on a child that was spawned directly: nothing stands between us and it. The peak
-memory cannot: Linux counts what the parent had before `exec` as the child's own peak, so behind a Python of 20 MiB no child ever shows
-less. For memory alone the program runs behind GNU time, which is a megabyte.
+There are two measurements. Times come from `wait4` on a child that this program spawned directly. For
+peak memory the child runs under GNU time: Linux counts the parent's memory before `exec` as part of the child's peak,
+and Python has 20 MiB, GNU time 1 MiB.
 """
 
 import os
@@ -14,12 +14,12 @@ from collections import namedtuple
 
 Took = namedtuple("Took", "wall cpu user system")
 
-# A child of a megabyte must be seen as one.
+# The measurement must see a child that uses one megabyte.
 SMALL_KIB = 4 * 1024
 
 
 class Failed(Exception):
-    """A program that we ran did not do its work."""
+    """A program that the benchmark ran has failed."""
 
 
 class Runner:
@@ -33,7 +33,7 @@ class Runner:
         return self.pipeline([command], "/dev/null", environment)
 
     def pipeline(self, stages, output, environment=None, measured=0):
-        """Wall clock of all stages together; the processor time is that of stage `measured`; None: of all."""
+        """Measures the wall clock of all stages, and the processor time of stage `measured` (None: of all)."""
         environment = {**os.environ, "LC_ALL": "C", **(environment or {})}
         open(self.log, "w").close()
         statuses, usages = [], []
@@ -53,7 +53,7 @@ class Runner:
         return Took(wall, user + system, user, system)
 
     def peak(self, stages, output, environment=None, measured=0):
-        """Peak memory of stage `measured`, in KiB; None where there is no GNU time."""
+        """Returns the peak memory of stage `measured` in KiB, or None without GNU time."""
         if not self.gnu_time:
             self.pipeline(stages, output, environment, measured)
             return None
@@ -64,19 +64,19 @@ class Runner:
             return int(lines.read().split()[-1])
 
     def check_peak(self):
-        """A measure of memory that cannot see a small program is no measure."""
+        """Checks that the measured memory of a small program is small."""
         peak = self.peak([["true"]], "/dev/null")
         if peak is not None and peak >= SMALL_KIB:
             raise Failed(f"`true` shows a peak of {peak} KiB: peak memory cannot be measured here")
         return peak
 
     def _gnu_time(self):
-        """BSD's has the same name and other options."""
+        """Finds GNU time. BSD's `time` has other options."""
         found = shutil.which("time")
         return bool(found) and "GNU" in subprocess.run([found, "--version"], capture_output=True, text=True).stdout
 
     def stop(self):
-        """Nothing that we started outlives us."""
+        """Kills every child that is still running."""
         for process in self.running:
             try:
                 os.kill(process, signal.SIGKILL)
@@ -93,22 +93,27 @@ class Runner:
                 read, write = (None, None) if last else os.pipe()
                 ends += [end for end in (read, write) if end is not None]
                 actions = [
-                    (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0) if source is None else (os.POSIX_SPAWN_DUP2, source, 0),
+                    (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
+                    if source is None
+                    else (os.POSIX_SPAWN_DUP2, source, 0),
                     (os.POSIX_SPAWN_OPEN, 1, output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                     if last
                     else (os.POSIX_SPAWN_DUP2, write, 1),
                     (os.POSIX_SPAWN_OPEN, 2, self.log, os.O_WRONLY | os.O_APPEND, 0),
                 ]
-                # Python ignores SIGPIPE, which children would inherit: a stage whose reader died would not end.
-                process = os.posix_spawnp(command[0], command, environment, file_actions=actions, setsigdef=[signal.SIGPIPE])
+                # Python ignores SIGPIPE, and children would inherit that: a stage whose reader died would not end.
+                process = os.posix_spawnp(
+                    command[0], command, environment, file_actions=actions, setsigdef=[signal.SIGPIPE]
+                )
                 self.running.append(process)
                 source = read
         finally:
-            # Ours are closed only now; children got theirs by dup2 and none inherits the rest. A pipe that we kept open would never end.
+            # The parent closes its ends of the pipes only now. Children have theirs by dup2 and inherit no others. A
+            # pipe with an open end here would never end.
             for end in ends:
                 os.close(end)
 
     def _fail(self, command, status):
         with open(self.log, errors="replace") as lines:
-            message = lines.read().strip() or "it said nothing"
+            message = lines.read().strip() or "it wrote no message"
         raise Failed(f"`{' '.join(command)}` failed ({os.waitstatus_to_exitcode(status)}):\n{message}")

@@ -1,4 +1,4 @@
-"""What all benchmarks can be asked for."""
+"""Options that all benchmarks share."""
 
 import argparse
 

@@ -1,6 +1,6 @@
-"""The figures that are wanted, and whether they were reached.
+"""Compares measured figures with the wanted ones.
 
-A verdict is never rounded into being: what is compared is the median itself, not the number of digits that the table shows.
+A verdict compares the median itself, not the rounded number that the table shows.
 """
 
 from dataclasses import dataclass
@@ -27,6 +27,6 @@ def least(what, value, limit, shown):
 
 
 def memory(results, key, what, limit):
-    """Peak memory in MiB; nothing where it could not be measured."""
+    """Returns the verdict about the peak memory in MiB, in a list that is empty if the memory was not measured."""
     peak = results.peaks.get(key)
     return [] if peak is None else [most(what, peak / 1024, limit, "{:.1f} MiB")]

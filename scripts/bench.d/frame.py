@@ -1,4 +1,4 @@
-"""What is around a benchmark: its folder, which goes whatever happens, the machine, and the page."""
+"""The frame of a benchmark: its working folder, which is always removed, the machine, and the page."""
 
 import json
 import os
@@ -13,8 +13,8 @@ from child import Failed, Runner
 
 
 def enter(name, options, need, inodes, hint, run):
-    """Checks that there is room, and calls `run(work, gpg_home, runner)`."""
-    # Whatever ends us, the files go: an exception runs the `finally` below.
+    """Checks the free space, and calls `run(work, gpg_home, runner)`."""
+    # Signals become exceptions, so that the `finally` below removes the files.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     folder = os.path.abspath(options.dir or os.path.join(os.environ["BENCH_TARGET"], name))
@@ -41,24 +41,27 @@ def check_room(folder, need, inodes, hint):
     if need > free:
         sys.exit(f"error: not enough room on the disk\nhint: give another folder with --dir, or {hint}")
     if inodes > machine.inodes(folder):
-        sys.exit(f"error: {inodes} files are needed, and the file system cannot hold as many\nhint: give another folder with --dir, or {hint}")
+        sys.exit(
+            f"error: {inodes} files are needed, and the file system cannot hold as many\n"
+            f"hint: give another folder with --dir, or {hint}"
+        )
 
 
 def about(work, versions, missing):
-    """What the figures belong to, and what is not there; both are printed, and stand in the page."""
+    """Describes the machine and lists the missing programs, for the terminal and the page."""
     skipped = dict(line.split("\t") for line in os.environ.get("BENCH_SKIPPED", "").splitlines())
     notes = [f"skipped: {name}: {skipped.get(name, why)}" for name, why in missing.items()]
     lines = [*machine.describe(work), ("deadpan", os.environ["BENCH_BUILD"]), *versions.items()]
     print(*(f"{name}: {value}" for name, value in lines), *notes, sep="\n")
     load = machine.load()
     if load > 0.5:
-        print(f"warning: others are at work here (load {load:.1f}): the times will be theirs too")
+        print(f"warning: other programs are running (load {load:.1f}): the times will be too long")
     lines.insert(5, ("load", f"{load:.2f} at the start"))
     return lines, notes
 
 
 def ended(lines):
-    """The line of the load, once all is done."""
+    """Adds the line about the load, after the last round."""
     return [(name, f"{value}, {machine.load():.2f} at the end" if name == "load" else value) for name, value in lines]
 
 
@@ -76,6 +79,6 @@ def write_raw(path, results):
 
 
 def progress(text):
-    """One line that changes, on terminals only."""
+    """Shows one line of progress, on terminals only."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The machine that the figures belong to."""
+"""Describes the machine on which the figures were measured."""
 
 import os
 import platform
@@ -6,31 +6,37 @@ import platform
 
 def describe(folder):
     yield "CPU", f"{_field('/proc/cpuinfo', 'model name')}, {os.cpu_count()} cores{_hypervisor()}"
-    yield "memory", f"{int(_field('/proc/meminfo', 'MemTotal').split()[0]) / (1 << 20):.1f} GiB, transparent huge pages {_chosen()}"
+    yield (
+        "memory",
+        f"{int(_field('/proc/meminfo', 'MemTotal').split()[0]) / (1 << 20):.1f} GiB, huge pages {_chosen()}",
+    )
     yield "system", f"{platform.system()} {platform.release()}"
     yield "file system", _file_system(folder)
-    yield "dirty pages", f"written in the background from {_vm('dirty_background_ratio')} % on, writers wait from {_vm('dirty_ratio')} % on"
+    yield (
+        "dirty pages",
+        f"background writes above {_vm('dirty_background_ratio')} %, writers wait above {_vm('dirty_ratio')} %",
+    )
 
 
 def load():
-    """How many processes wanted to run in the last minute."""
+    """Returns the average number of runnable processes in the last minute."""
     return os.getloadavg()[0]
 
 
 def available(folder):
-    """Free bytes for us in the file system of `folder`."""
+    """Returns the free bytes in the file system of `folder` for this user."""
     state = os.statvfs(folder)
     return state.f_bavail * state.f_frsize
 
 
 def inodes(folder):
-    """How many files more the file system takes; some count none."""
+    """Returns the number of files that the file system has room for. Some file systems have no such limit."""
     state = os.statvfs(folder)
     return state.f_favail if state.f_files else 1 << 60
 
 
 def memory():
-    """Bytes that the page cache can have."""
+    """Returns the bytes that are free for the page cache."""
     return int(_field("/proc/meminfo", "MemAvailable").split()[0]) << 10
 
 
@@ -64,7 +70,7 @@ def _vm(name):
 
 
 def _file_system(folder):
-    """The type and options of the mount that `folder` is in: the longest mount point that it begins with."""
+    """Returns the type and options of the mount that holds `folder`: the longest mount point that is a prefix of it."""
     folder, best = os.path.realpath(folder), ("", "unknown", "")
     for line in _read("/proc/mounts").splitlines():
         _, point, kind, options = line.split()[:4]

@@ -1,4 +1,4 @@
-"""Other programs: their keys, their versions, and why they cannot take part."""
+"""Other programs: their keys, their versions, and the reasons why some are skipped."""
 
 import os
 import re
@@ -8,16 +8,19 @@ import tempfile
 
 
 class Unfit(Exception):
-    """A program that cannot take part, and why."""
+    """The reason why a program is skipped."""
 
 
 def quiet(command, environment=None):
-    """Preparations show what they print only when they fail."""
-    result = subprocess.run(command, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    said = (result.stdout + result.stderr).strip()
+    """Runs a preparation. Its output is shown only if it fails."""
+    result = subprocess.run(
+        command, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    output = (result.stdout + result.stderr).strip()
     if result.returncode != 0:
-        raise Unfit(f"`{os.path.basename(command[0])}` failed: {said.splitlines()[-1] if said else 'it said nothing'}")
-    return said
+        message = output.splitlines()[-1] if output else "it wrote no message"
+        raise Unfit(f"`{os.path.basename(command[0])}` failed: {message}")
+    return output
 
 
 def version(program):
@@ -28,25 +31,25 @@ def version(program):
 
 
 def age_key(keygen, options, path):
-    """Makes a key of age or of a program like it, and says to whom it belongs."""
+    """Makes a key of age or of a compatible program, and returns its recipient."""
     quiet([keygen, *options, "-o", path])
     with open(path) as lines:
         return re.search(r"# public key: (\S+)", lines.read()).group(1)
 
 
-# Compression would measure zlib.
+# No compression: it would measure zlib.
 GPG_CIPHER = ["--cipher-algo", "AES256", "--compress-algo", "none"]
 
 
 def gpg_key(home):
-    """An unprotected key for `bench`."""
+    """Makes an unprotected key for the user `bench`."""
     unprotected = ["--pinentry-mode", "loopback", "--passphrase", ""]
     key = ["--quick-generate-key", "bench", "future-default", "default", "never"]
     quiet(["gpg", "--batch", "--quiet", *unprotected, *key], {"GNUPGHOME": home})
 
 
 def new_gpg_home():
-    """Not in the working folder: the agent's socket lies in it, and the name of a socket must be shorter than 108 bytes."""
+    """Makes a home folder for gpg with a short path: a socket's path must be shorter than 108 bytes."""
     return tempfile.mkdtemp(prefix="bench-gpg-")
 
 

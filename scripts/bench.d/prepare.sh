@@ -1,8 +1,8 @@
-# What the benchmarks of the command line need before they start: the programs to compare with, GNU time, and the binary. Sourced by
-# bench-seal and bench-folder, which give their arguments along and say which peers they know.
+# Prepares the benchmarks of the command line: peers, GNU time, and the binary. bench-seal and bench-folder source this
+# file and pass their arguments and the list of their peers.
 #
-# The peers go to target/tools, where `rm -r target` finds them; only what Debian packages comes from apt, and only for root. A peer that
-# cannot be had is skipped, and the page says so.
+# Peers are installed in target/tools, so that `rm -r target` removes them; only Debian packages are installed by apt,
+# and only as root. A peer that cannot be installed is skipped, and the page says so.
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 target="$(realpath -m "${CARGO_TARGET_DIR:-$root/target}")"
@@ -12,7 +12,7 @@ bench="$(basename "$0")"
 
 driver() { PYTHONPATH="$root/scripts/bench.d" exec python3 -B "$root/scripts/$bench.d" "$@"; }
 
-# The driver checks the arguments; here only those matter that decide what has to be there.
+# Reads the arguments that decide what must be installed. The driver checks them all.
 value() { # option, arguments …
     local wanted="$1" previous=""
     shift
@@ -30,16 +30,18 @@ skip() { # name, why
     skipped+="$1"$'\t'"$2"$'\n'
 }
 
-# Programs by Debian's names.
+# Installs a program from Debian's packages.
 apt() { # program, package
     command -v "$1" >/dev/null && return
     [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || return 1
     echo "installing $2"
-    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } >/dev/null 2>&1 || true
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } \
+        >/dev/null 2>&1 || true
     command -v "$1" >/dev/null
 }
 
-# From crates.io, with the compiler that is this machine's default (hence `cd /`): the one that the workspace names is for the workspace.
+# Installs a program from crates.io. `cd /` selects the machine's default compiler instead of the one that the workspace
+# pins.
 crate() { # program, arguments of cargo install …
     local program="$1"
     shift
@@ -57,12 +59,12 @@ age() {
     apt age age
 }
 
-# It may ask for a newer compiler than there is, and often builds all the same; if not, it is skipped. OpenSSL is its faster engine.
+# nkct may declare a newer compiler than the installed one, and often builds all the same. OpenSSL is its faster engine.
 nkcryptotool() {
     crate nkct nkct --ignore-rust-version --no-default-features --features backend-openssl
 }
 
-# Debian's 7zip calls itself 7zz where it is not the newest, p7zip 7z.
+# Debian's package 7zip installs 7zz in older releases; p7zip installs 7z.
 sevenzip() {
     command -v 7z >/dev/null || apt 7zz 7zip || apt 7z p7zip-full
 }
@@ -72,32 +74,35 @@ peer() { # name
     age) age || skip age "neither the Go module proxy nor Debian's packages could give it" ;;
     rage) crate rage rage || skip rage "it could not be built from crates.io" ;;
     gpg) apt gpg gpg && apt gpg-agent gpg-agent || skip gpg "not installed, and not installable here" ;;
-    gpgtar) apt gpg gpg && apt gpg-agent gpg-agent && apt gpgtar gnupg-utils || skip gpgtar "not installed, and not installable here" ;;
+    gpgtar) 
+        apt gpg gpg && apt gpg-agent gpg-agent && apt gpgtar gnupg-utils ||
+            skip gpgtar "not installed, and not installable here"
+        ;;
     openssl) apt openssl openssl || skip openssl "not installed, and not installable here" ;;
     nkCryptoTool) nkcryptotool || skip nkCryptoTool "it could not be built from crates.io (package nkct)" ;;
     7z) sevenzip || skip 7z "not installed, and not installable here" ;;
     esac
 }
 
-# Everything, then the driver: it takes over and does not return.
+# Prepares everything, and replaces this shell by the driver.
 start() { # the peers that the benchmark knows, its arguments …
     local peers="$1" asked binary build argument
     shift
-    # Help needs nothing.
+    # `--help` needs no preparation.
     for argument; do [[ $argument == -h || $argument == --help ]] && driver --help; done
 
     mkdir -p "$tools"
     asked="$(value --peers "$@")"
     for argument in $(tr ',' ' ' <<<"${asked:-$peers}"); do peer "$argument"; done
-    # Peak memory is measured through GNU time: what the shell calls `time` is something else.
+    # GNU time measures the peak memory. The shell's own `time` does not.
     type -P time >/dev/null || apt time time || skip "GNU time" "not installed: no peak memory"
 
     binary="$(value --binary "$@")"
     if [[ -z $binary ]]; then
         echo "building deadpan"
-        (cd "$root" && cargo build --quiet --release --package deadpan)
-        binary="$target/release/deadpan"
-        build="release profile of the workspace, $(cd "$root" && rustc --version), revision $(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
+        (cd "$root" && cargo build --quiet --profile dist --package deadpan)
+        binary="$target/dist/deadpan"
+        build="dist profile of the workspace, $(cd "$root" && rustc --version), revision $(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)"
     else
         binary="$(realpath "$binary")"
         build="a binary that was given with --binary"

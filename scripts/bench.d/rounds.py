@@ -1,8 +1,9 @@
-"""Measuring fairly: everything that is compared runs in one round, in random order, and rounds are repeated.
+"""Measures in rounds: each round runs every contestant once, in a new random order.
 
-Before each timed run its output is removed and the system writes out what it still holds (`sync`). Otherwise the dirty pages of the run
-before count against the next one: past a limit the system makes the writer wait, and the same `cp` writes at 5 GB/s or at 1, depending on
-who ran before it. What is read is in the page cache, for all alike: the question is what sealing costs, not what the disk does.
+Before each timed run the old output is removed and dirty pages are written to the disk (`sync`). Otherwise the dirty
+pages of one run would slow down the next run: above a limit, the system makes writers wait, and the same `cp` writes at
+5 GB/s or at 1 GB/s. The input is in the page cache for every contestant: the benchmark measures the cost of sealing,
+not the disk.
 """
 
 import os
@@ -17,7 +18,7 @@ BLOCK = 1 << 20
 
 
 class Results:
-    """Times by what was measured; the lists are in the order of the rounds, so that equal places are one round."""
+    """Times by key. Each list is in the order of the rounds, so that equal indexes belong to one round."""
 
     def __init__(self):
         self.times = defaultdict(list)
@@ -30,16 +31,19 @@ class Results:
         return min(took.wall for took in self.times[key])
 
     def ratio(self, key, yardstick):
-        """The median of the ratios in each round: a drift of the machine between rounds cancels."""
+        """Returns the median of the ratios within each round, so that a drift between rounds cancels."""
         return statistics.median(mine.wall / its.wall for mine, its in zip(self.times[key], self.times[yardstick]))
 
     def difference(self, key, yardstick):
         return statistics.median(mine.wall - its.wall for mine, its in zip(self.times[key], self.times[yardstick]))
 
     def raw(self):
-        """Every single time, for JSON."""
+        """Returns every single time, for JSON."""
         named = lambda part: str(getattr(part, "name", part))
-        return [{"what": [named(part) for part in key], "times": [took._asdict() for took in times]} for key, times in self.times.items()]
+        return [
+            {"what": [named(part) for part in key], "times": [took._asdict() for took in times]}
+            for key, times in self.times.items()
+        ]
 
     def __contains__(self, key):
         return key in self.times
@@ -49,11 +53,11 @@ class Bench:
     def __init__(self, work, runner, say):
         self.runner, self.say, self.results = runner, say, Results()
         self.path = lambda name: os.path.join(work, name)
-        # The order is random but the same in every run of the script.
+        # The order is random, and the same in every run of the script.
         self.random = random.Random(1)
 
     def rounds(self, turns, count, what):
-        """`turns` are functions; each runs once a round, in another order each time."""
+        """Runs each function of `turns` once a round, in a new random order each time."""
         for number in range(count):
             self.say(f"{what}: round {number + 1} of {count}")
             for turn in self.random.sample(turns, len(turns)):
@@ -72,24 +76,26 @@ class Bench:
         self.results.times[key].append(self.runner.pipeline(stages, output, contestant.environment, measured))
 
     def checked(self, key, stages, output, contestant, measured=0):
-        """A run that is not timed: it shows the peak memory, and what it writes is compared with the source later on."""
+        """Measures the peak memory in a run that is not timed. The caller then compares the output with the source."""
         self.results.peaks[key] = self.runner.peak(stages, output, contestant.environment, measured)
 
     def same(self, one, other, who):
         compare = ["diff", "--recursive", "--brief", "--no-dereference"] if os.path.isdir(one) else ["cmp", "--silent"]
         if subprocess.run([*compare, one, other], stdout=subprocess.DEVNULL).returncode != 0:
-            raise Failed(f"{who}: what was opened is not what was sealed")
+            raise Failed(f"{who}: the opened data differ from the sealed data")
 
     def fill(self, size, path):
-        """Data that do not repeat: disks, file systems and compressors must not find them easy."""
+        """Makes data that do not repeat, so that disks, file systems and compressors find no shortcut."""
         with open(path, "wb") as file:
             for begin in range(0, size, BLOCK):
                 file.write(os.urandom(min(BLOCK, size - begin)))
 
     def warm(self, path):
-        """Reads a file or a folder, so that it is in the page cache whatever the others did to it."""
+        """Reads a file or a folder, so that it is in the page cache."""
         if os.path.isdir(path):
-            subprocess.run(["find", path, "-type", "f", "-exec", "cat", "{}", "+"], stdout=subprocess.DEVNULL, check=True)
+            subprocess.run(
+                ["find", path, "-type", "f", "-exec", "cat", "{}", "+"], stdout=subprocess.DEVNULL, check=True
+            )
             return
         buffer = bytearray(BLOCK)
         with open(path, "rb", buffering=0) as file:
@@ -97,8 +103,12 @@ class Bench:
                 pass
 
     def cool(self, path):
-        """Takes files out of the page cache, where there is no room for all: what was written must have been synced."""
-        paths = [path] if os.path.isfile(path) else [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+        """Drops files from the page cache, which cannot hold all of them. Their pages must be synced already."""
+        paths = (
+            [path]
+            if os.path.isfile(path)
+            else [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+        )
         for path in paths:
             with open(path, "rb", buffering=0) as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,4 +1,4 @@
-"""Tables, on the terminal and in a page."""
+"""Writes tables on the terminal and in a page."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,18 @@ class Table:
     title: str
     header: list
     rows: list
-    # What has to be known to read it, above the table.
+    # Text above the table that explains how to read it.
     about: str = ""
 
     def markdown(self):
-        # The first columns are words, the rest are numbers.
+        # The first columns are words, the others are numbers.
         words = 2
         rule = ["---" if at < words else "--:" for at in range(len(self.header))]
         lines = [f"## {self.title}", "", *([self.about, ""] if self.about else [])]
-        return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in [self.header, rule, *map(_escaped, self.rows)]]) + "\n"
+        return (
+            "\n".join(lines + ["| " + " | ".join(row) + " |" for row in [self.header, rule, *map(_escaped, self.rows)]])
+            + "\n"
+        )
 
     def text(self):
         rows = [[cell.replace("**", "") for cell in row] for row in [self.header, *self.rows]]
@@ -53,7 +56,7 @@ def memory(peak):
 
 
 def size(amount):
-    """As it is said: 1 GiB, 64 MiB, 4 KiB."""
+    """Formats a size: 1 GiB, 64 MiB, 4 KiB."""
     for unit, name in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]:
         if amount >= unit:
             return f"{amount / unit:.4g} {name}"
