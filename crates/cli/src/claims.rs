@@ -50,6 +50,11 @@ impl Claims {
         self.made.borrow_mut().extend(place.path().and_then(Claim::of));
     }
 
+    /// Whether this file is an input.
+    pub fn is_input(&self, path: &Path) -> bool {
+        Claim::of(path).is_some_and(|file| self.inputs.iter().any(|input| input.id == file.id))
+    }
+
     /// Refuses an output of `source` that would replace another input, or an output of this run.
     pub fn check(&self, place: &Place, source: &Source) -> Result<(), Failure> {
         // A name that does not exist replaces nothing.

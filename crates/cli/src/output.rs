@@ -131,11 +131,11 @@ impl Place {
         self.path().and_then(special::descriptor)
     }
 
-    fn is_folder(&self) -> bool {
+    pub fn is_folder(&self) -> bool {
         self.path().is_some_and(Path::is_dir)
     }
 
-    fn ends_with_slash(&self) -> bool {
+    pub fn ends_with_slash(&self) -> bool {
         self.path().is_some_and(|path| path.as_os_str().as_bytes().ends_with(b"/"))
     }
 

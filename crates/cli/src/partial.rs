@@ -6,6 +6,7 @@
 
 mod clear;
 mod folder;
+pub mod set;
 
 pub use folder::PartialFolder;
 
@@ -111,8 +112,20 @@ impl Partial {
         &self.file
     }
 
+    /// Makes another file in the same folder, whose temporary name is like that of this one.
+    pub fn another(&self) -> Result<Self, Failure> {
+        let (folder, name) = (Arc::clone(&self.folder), self.name.clone());
+        let made = match nameless_in(&folder, self.named.is_none()) {
+            Ok(Some(file)) => Ok((file, None)),
+            Ok(None) => named_in(&folder, &name).map(|(file, named)| (file, Some(named))),
+            Err(error) => Err(error),
+        };
+        let (file, named) = made.map_err(|error| self.failed(error))?;
+        Ok(Self { target: self.target.clone(), name, folder, file, named })
+    }
+
     /// Chooses another name in the same folder.
-    pub fn rename(&mut self, target: &Path) {
+    fn rename(&mut self, target: &Path) {
         self.name = target.file_name().unwrap_or_default().into();
         self.target = target.into();
     }
@@ -167,12 +180,8 @@ impl Partial {
         let named = match self.named.take() {
             Some(named) => named,
             None => {
-                // The file gets a temporary name before it is renamed. Files with temporary names are locked.
                 sweep(&self.folder, folder_of(&self.target), &self.name);
-                let _ = flock(&self.file, FlockOperation::NonBlockingLockExclusive);
-                let named = Named::new(&self.folder, &self.name);
-                link_nameless(&self.file, &self.folder, &named.name).map_err(|error| self.failed(error))?;
-                named
+                self.name_draft(&self.name)?
             }
         };
         named
@@ -180,6 +189,15 @@ impl Partial {
             .settle(|| renameat(&self.folder, &named.name, &self.folder, &self.name))
             .map_err(|error| self.failed(error))?;
         self.sync_folder()
+    }
+
+    /// Gives a file without a name a temporary name, like those of drafts of `name`. Files with temporary names are
+    /// locked.
+    fn name_draft(&self, name: &OsStr) -> Result<Named, Failure> {
+        let _ = flock(&self.file, FlockOperation::NonBlockingLockExclusive);
+        let named = Named::new(&self.folder, name);
+        link_nameless(&self.file, &self.folder, &named.name).map_err(|error| self.failed(error))?;
+        Ok(named)
     }
 
     fn sync_folder(&self) -> Result<(), Failure> {

@@ -2,8 +2,9 @@
 //! The program then dies of the same signal, as shells expect. Ctrl-Z restores the terminal while the program is
 //! stopped.
 //!
-//! Handlers of these signals are installed when the first cleanup is registered. Without a registered cleanup there is
-//! nothing to remove, so the system's default action is enough. Outputs without a name need no cleanup.
+//! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
+//! first time. Without a registered cleanup there is nothing to remove, so the system's default action is enough.
+//! Outputs without a name need no cleanup.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, mpsc};
@@ -27,10 +28,11 @@ fn pending() -> MutexGuard<'static, Vec<(u64, Cleanup)>> {
 #[must_use]
 pub struct Guard(u64);
 
+static HANDLERS: Once = Once::new();
+
 /// Registers `cleanup`, which runs when a signal ends the program or when the guard is dropped.
 pub fn guard(cleanup: impl FnMut() + Send + 'static) -> Guard {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    static HANDLERS: Once = Once::new();
     HANDLERS.call_once(listen);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     pending().push((id, Box::new(cleanup)));
@@ -48,6 +50,23 @@ impl Guard {
         }
         drop(pending);
         result
+    }
+}
+
+/// Signals that wait.
+pub struct Held(MutexGuard<'static, Vec<(u64, Cleanup)>>);
+
+/// Runs `act` while signals wait: one that would end the program ends it afterwards. `act` must neither register a
+/// cleanup nor drop a [`Guard`].
+pub fn hold<T>(act: impl FnOnce(&mut Held) -> T) -> T {
+    HANDLERS.call_once(listen);
+    act(&mut Held(pending()))
+}
+
+impl Held {
+    /// Removes a cleanup, which is not needed any more.
+    pub fn forget(&mut self, guard: &Guard) {
+        self.0.retain(|(id, _)| *id != guard.0);
     }
 }
 

@@ -2,9 +2,13 @@
 
 mod sandbox;
 
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use sandbox::{PROGRAM, Sandbox, skip};
 
@@ -149,6 +153,57 @@ fn signals_leave_no_drafts_in_an_existing_folder() {
             assert!(!sandbox.shell("find tree -name '*.deadpan-part' | grep .").0.status.success());
         }
         assert!(caught > 0, "{args:?}: no signal arrived during the work");
+    }
+}
+
+/// Signals arrive while the pictures get their names, and at other moments. With `-f`, they replace those of an older
+/// set.
+#[test]
+fn a_set_of_pictures_is_complete_or_does_not_exist() {
+    let sandbox = Sandbox::with_key("ecc");
+    let folder = sandbox.path("out");
+    sandbox.write("data", vec![7; 400_000]);
+    let args = ["picture", "hide", "--raw", "--size", "30x30", "-o", "out/", "data"];
+    let read = || -> BTreeMap<_, _> {
+        let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        entries.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+    };
+    let clear = || {
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir(&folder).unwrap();
+    };
+    clear();
+    sandbox.run(&args).expect(0, "");
+    let first = folder.join("data-001.png");
+    let inode = || std::fs::symlink_metadata(&first).ok().map(|about| about.ino());
+    for round in 0..10 {
+        let force = round % 2 == 1;
+        if !force {
+            clear();
+        } else if read().is_empty() {
+            sandbox.run(&args).expect(0, "");
+        }
+        let (before, old) = (read(), inode());
+        let mut command = program(&sandbox, &args);
+        command.args(force.then_some("-f"));
+        let (start, mut child) = (Instant::now(), command.spawn().unwrap());
+        // Mostly, the signal is sent when the first picture has its name, as long as others have none.
+        let late = Duration::from_millis(if round < 8 { 60_000 } else { 30 * (round - 7) });
+        while inode() == old && start.elapsed() < late && child.try_wait().unwrap().is_none() {}
+        let signal = [Signal::INT, Signal::TERM, Signal::HUP][round as usize % 3];
+        // A run that has ended but was not waited for yet can still be sent signals.
+        let _ = kill_process(Pid::from_child(&child), signal);
+        let status = child.wait().unwrap();
+        assert!(status.success() || status.signal() == Some(signal.as_raw()), "round {round}: {status}");
+        let after = read();
+        let is_before = after == before && !status.success();
+        let is_new = after.len() > 100 && after.iter().all(|(path, now)| before.get(path).is_none_or(|old| old != now));
+        assert!(is_before || is_new, "round {round}: {} of {} pictures", after.len(), before.len());
+        assert!(after.keys().all(|path| path.extension().is_some_and(|ending| ending == "png")), "round {round}");
+        if is_new {
+            let run = sandbox.run(&["picture", "reveal", "--raw", "-o", "-", "out"]).expect(0, "");
+            assert!(run.stdout() == sandbox.read("data"), "round {round}");
+        }
     }
 }
 

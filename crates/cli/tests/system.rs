@@ -65,6 +65,8 @@ fn a_full_disk_leaves_the_destination_as_it_was() {
         &["seal", "-f", "-o", "small/old.dpn", "big"],
         &["open", "-o", "small", "big.dpn"],
         &["open", "-f", "-o", "small/old.dpn", "big.dpn"],
+        &["picture", "hide", "-o", "small", "big"],
+        &["picture", "hide", "-o", "small", "--size", "500x500", "big"],
     ] {
         sandbox.run(args).expect(4, "the disk is full");
         assert_eq!(names(&folder), ["old.dpn"], "{args:?}");
@@ -158,6 +160,9 @@ fn unreadable_input_and_folders_without_permission() {
     as_nobody(&sandbox, "./deadpan open -o locked/x a.txt.dpn")
         .unwrap()
         .expect(4, "cannot create locked/x: permission denied");
+    as_nobody(&sandbox, "./deadpan picture hide -o locked/x a.txt.dpn")
+        .unwrap()
+        .expect(4, "cannot create locked/x.png: permission denied");
     as_nobody(&sandbox, "./deadpan open -o free a.txt.dpn && cat free/a.txt").unwrap().expect(0, "");
     as_nobody(&sandbox, "DEADPAN_HOME=locked/home ./deadpan seal a.txt.dpn -o free/x")
         .unwrap()
@@ -426,6 +431,8 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
         "unpack -o new d.tar",
         "unpack -f -o there d.tar",
         "random 2M -o new",
+        "picture hide -o new big",
+        "picture hide --size 700x700 -o new big",
     ] {
         let line = format!("ulimit -f 1000; exec deadpan {command}");
         sandbox.shell(&line).expect(4, "the file would grow too large");

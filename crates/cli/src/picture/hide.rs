@@ -3,8 +3,8 @@
 mod carriers;
 mod templates;
 
+use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -12,14 +12,15 @@ use serde_json::json;
 
 use super::copy::copy;
 use super::cover;
-use super::drafts::{Names, without_ending};
-use super::shape::{FormatArg, Pixels, format_of};
+use super::drafts::Names;
+use super::shape::{FormatArg, Pixels, ending, format_of, is_other_picture};
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::{self, Gathered, PackArgs};
 use crate::home::Home;
 use crate::input::{Input, Source};
 use crate::output::{OutputArgs, Place};
+use crate::partial::set::is_no_file;
 use crate::passphrase::Passphrases;
 use crate::plan::Plan;
 use crate::recipient::{RecipientArgs, Recipients};
@@ -106,9 +107,27 @@ impl HideArgs {
             let hint = "name them with -o, or name a folder to put them into";
             return Err(Failure::usage("pictures are files, and cannot be written to standard output", hint));
         }
-        let asked = self.output.place().and_then(Place::path).and_then(format_of);
-        let format = self.format.map(Format::from).or(asked).unwrap_or_default();
+        let format = self.format()?;
         Ok(Hide { args: self, source, format })
+    }
+
+    /// Returns the format of the pictures, which `--format` and the ending of `-o` choose.
+    fn format(&self) -> Result<Format, Failure> {
+        let wanted = self.format.map(Format::from);
+        // The name of a folder may end like a picture.
+        let path = self.output.place().filter(|place| !place.is_folder() && !place.ends_with_slash());
+        let Some(path) = path.and_then(Place::path) else { return Ok(wanted.unwrap_or_default()) };
+        if is_other_picture(path) {
+            let message = format!("{} does not end with .png or .webp, the formats without loss", shown(path));
+            return Err(Failure::usage(message, "give it one of these endings, or none"));
+        }
+        match (wanted, format_of(path)) {
+            (Some(wanted), Some(asked)) if wanted != asked => Err(Failure::usage(
+                format!("{} does not end with .{}, and --format asks for it", shown(path), ending(wanted)),
+                "leave out --format, or change the ending",
+            )),
+            (wanted, asked) => Ok(wanted.or(asked).unwrap_or_default()),
+        }
     }
 }
 
@@ -133,8 +152,7 @@ impl Hide {
         let inputs: Vec<_> = covers.into_iter().map(Source::File).chain([self.source.clone()]).collect();
         let claims = Claims::of(&inputs);
         let names = self.names(&input)?;
-        // With one picture or several, the first name is one of these.
-        names.check(1, args.output.force, &claims)?;
+        names.check(None, args.output.force, &claims)?;
         let named = args.to.find(&Home::find()?)?;
         // Without sealing, recipients only find the data.
         let to = match args.raw && !args.to.is_given() {
@@ -169,12 +187,12 @@ impl Hide {
             let hint = "name the pictures with -o, without number and ending";
             return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
         }
-        let given = self.args.output.place().is_some_and(|given| *given == place);
-        let base = if given { without_ending(path, self.format) } else { path.to_owned() };
-        match base.file_name().is_none_or(|name| name.as_bytes().starts_with(b".") && name.len() == 1) {
-            true => Err(Failure::usage("the pictures need a name", "name them with -o")),
-            false => Ok(Names::new(base, self.format)),
+        // The names would only begin like that of the pipe or device.
+        if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+            return Err(is_no_file(path));
         }
+        let given = self.args.output.place().is_some_and(|given| *given == place);
+        Ok(if given { Names::given(path, self.format) } else { Names::of_input(path, self.format) })
     }
 }
 

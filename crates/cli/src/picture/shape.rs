@@ -37,6 +37,13 @@ pub fn format_of(path: &Path) -> Option<Format> {
     [Format::Png, Format::WebP].into_iter().find(|format| extension == ending(*format))
 }
 
+/// Whether a file name ends like pictures of another format.
+pub fn is_other_picture(path: &Path) -> bool {
+    const OTHERS: [&str; 12] =
+        ["avif", "bmp", "gif", "heic", "heif", "jfif", "jpeg", "jpg", "jp2", "jxl", "tif", "tiff"];
+    path.extension().is_some_and(|found| OTHERS.iter().any(|other| found.eq_ignore_ascii_case(other)))
+}
+
 /// A value of `--size`: width and height in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pixels {

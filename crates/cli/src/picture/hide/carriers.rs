@@ -37,7 +37,7 @@ pub fn hide(
     };
     let layout = layout(hide, total)?;
     if let Some(count) = total.and_then(|total| layout.pictures(total)) {
-        names.check(count.saturating_add(args.spare), args.output.force, claims)?;
+        names.check(Some(count.saturating_add(args.spare)), args.output.force, claims)?;
     }
     folder::allow_many_files();
     let drafts = Drafts::new(names);

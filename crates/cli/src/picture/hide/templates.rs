@@ -87,13 +87,13 @@ pub fn hide(
         spool = input.file.try_clone().map_err(|error| Failure::io("read", &input.shown(), &error))?;
         (total, done) = (length, Done { bytes: length, ..Done::default() });
     } else {
-        let partial = Partial::create(&names.of(0, u32::MAX))?;
+        let partial = Partial::create(&names.set())?;
         done = fill(hide, input, sealing, partial.file())?;
         spool = partial.file().try_clone().map_err(|error| Failure::io("write", "the pictures", &error))?;
         total = spool.metadata().map_err(|error| Failure::io("write", "the pictures", &error))?.len();
     }
     let tasks = plan(&rooms, total)?;
-    names.check(tasks.len() as u32, args.output.force, claims)?;
+    names.check(Some(tasks.len() as u32), args.output.force, claims)?;
     folder::allow_many_files();
     let drafts = Drafts::new(names);
     let mut set_key = [0; 32];
