@@ -129,8 +129,14 @@ fn a_command_that_waits_for_ever_is_killed_and_reported_with_its_line() {
     let sandbox = Sandbox::new();
     sandbox.write("script.txt", "A comment\n$ sleep 1000 & sleep 1000\n\n$ echo after\nafter\n");
     let path = sandbox.path("script.txt");
-    let complaints = play(&path, Duration::from_secs(2));
-    assert!(complaints.starts_with(&format!("{}:2: $ sleep", path.display())), "{complaints}");
-    assert!(complaints.contains("killed: the command took longer than 2 s"), "{complaints}");
-    assert!(!complaints.contains("after\n"), "{complaints}");
+    // On a busy machine, the second command can take longer than the limit, too. With some limit it does not.
+    let found = (1..8).any(|power| {
+        let seconds = 1 << power;
+        let complaints = play(&path, Duration::from_secs(seconds));
+        assert!(complaints.starts_with(&format!("{}:2: $ sleep", path.display())), "{complaints}");
+        let killed = format!("killed: the command took longer than {seconds} s");
+        assert!(complaints.contains(&killed), "{complaints}");
+        !complaints.contains("after\n")
+    });
+    assert!(found, "the command behind it was not run");
 }

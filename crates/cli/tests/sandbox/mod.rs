@@ -15,8 +15,12 @@ use std::time::Duration;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_deadpan");
 
-/// A command that runs longer is killed. The slowest takes seconds, so this is enough on a busy machine too.
-pub const LIMIT: Duration = Duration::from_secs(300);
+/// A command that runs longer is killed. The slowest takes seconds, so only a command that hangs takes that long, on a
+/// slow and busy machine too.
+pub const LIMIT: Duration = Duration::from_secs(900);
+
+/// The time between two signals that kill a command.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// The folder, which is removed when the value is dropped.
 pub struct Sandbox(PathBuf);
@@ -117,9 +121,11 @@ fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut Child
     let (end, ended) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
         let watch = scope.spawn(move || {
-            let late = ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
-            if late {
-                let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+            let mut late = false;
+            // The group may not exist yet, or may grow in this moment, so the signal is repeated until the end.
+            while ended.recv_timeout(if late { AGAIN } else { limit }) == Err(RecvTimeoutError::Timeout) {
+                late = true;
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
             }
             late
         });

@@ -3,13 +3,13 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::LocalModes;
 
-use super::{PROGRAM, Sandbox};
+use super::{LIMIT, PROGRAM, Sandbox};
 
 /// A program on its own terminal.
 pub struct Session {
@@ -55,7 +55,7 @@ impl Session {
     /// Waits until the terminal shows `words`.
     #[track_caller]
     pub fn expect(&mut self, words: &str) -> &mut Self {
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + LIMIT;
         loop {
             if let Some(index) = self.shown[self.seen..].find(words) {
                 self.seen += index + words.len();
@@ -90,7 +90,7 @@ impl Session {
     /// Waits until the terminal's echo is on or off.
     #[track_caller]
     pub fn expect_echo(&mut self, wanted: bool) -> &mut Self {
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + LIMIT;
         while rustix::termios::tcgetattr(&self.terminal).unwrap().local_modes.contains(LocalModes::ECHO) != wanted {
             assert!(Instant::now() < deadline, "echo is {}, after:\n{}", !wanted, self.shown);
             std::thread::sleep(Duration::from_millis(10));
@@ -102,8 +102,14 @@ impl Session {
     #[track_caller]
     pub fn end(mut self, code: i32) -> String {
         let status = self.child.wait().unwrap();
-        while let Ok(bytes) = self.received.recv_timeout(Duration::from_millis(100)) {
-            self.shown.push_str(&String::from_utf8_lossy(&bytes));
+        // The channel closes after the last text, when no process has the terminal any more.
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            match self.received.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("a process still has the terminal, after:\n{}", self.shown),
+            }
         }
         assert_eq!(status.code(), Some(code), "{}", self.shown);
         self.shown
