@@ -12,12 +12,11 @@ use libfuzzer_sys::fuzz_target;
 use deadpan_picture::carrier::Finding;
 use deadpan_picture::{Header, Limits, Orientation, probe, read};
 
-const LIMITS: Limits = Limits { pixels: 1 << 16, bytes: 1 << 22 };
-
 fuzz_target!(|data: &[u8]| {
+    let limits = Limits { pixels: 1 << 16, bytes: 1 << 22, ..Limits::default() };
     let header = probe(Cursor::new(data));
-    let stored = read(Cursor::new(data), Orientation::Ignore, &LIMITS);
-    let shown = read(Cursor::new(data), Orientation::Apply, &LIMITS);
+    let stored = read(Cursor::new(data), Orientation::Ignore, &limits);
+    let shown = read(Cursor::new(data), Orientation::Apply, &limits);
     let Ok(stored) = stored else {
         assert!(shown.is_err(), "only upright");
         return;
@@ -26,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
     let (width, height, channels) = (pixels.width, pixels.height, pixels.channels);
     assert_eq!(header.expect("a header"), Header { format: stored.source, width, height, channels });
     let count = u64::from(width) * u64::from(height);
-    assert!((1..=LIMITS.pixels).contains(&count), "{count} pixels");
+    assert!((1..=limits.pixels).contains(&count), "{count} pixels");
     assert_eq!(pixels.samples.len() as u64, count * channels.count() as u64);
     let _ = Finding::of(pixels);
     // Turning takes memory, which the limits may refuse.

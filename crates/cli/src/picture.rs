@@ -50,8 +50,11 @@ fn failed(name: &str, error: Error) -> Failure {
         Error::Write(inner) => return Failure::io("write", &what(), inner),
         Error::NotAPicture => (Exit::Data, "name a PNG, WebP or JPEG picture"),
         Error::Cut(_) | Error::Damaged { .. } => (Exit::Data, "get another copy of the picture"),
-        Error::Unsupported { .. } | Error::Animated | Error::Transparent => {
+        Error::OtherFormat(_) | Error::Unsupported { .. } | Error::Animated | Error::Transparent => {
             (Exit::Data, "write it again as an ordinary PNG with another program")
+        }
+        Error::Disproportionate { .. } => {
+            (Exit::Data, "if you trust the picture, write it again as a PNG without compression")
         }
         Error::TooManyPixels { .. } | Error::TooMuchMemory { .. } => (Exit::Data, "make the picture smaller"),
         Error::CarrierSize { .. } => (Exit::Usage, "width and height are 1 to 16383, and 46 pixels are the fewest"),

@@ -8,9 +8,15 @@ use crate::FileFormat;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file is of a format that is not read, or no picture at all.
+    /// The file is no picture, or of an unknown format.
     #[error("not a PNG, WebP or JPEG picture")]
     NotAPicture,
+    /// The file is a picture of a format that is not read.
+    #[error("a picture in the format {0}, not PNG, WebP or JPEG")]
+    OtherFormat(
+        /// The name of the format.
+        &'static str,
+    ),
     /// The file ends before the picture does.
     #[error("the {0} file ends too early")]
     Cut(FileFormat),
@@ -19,7 +25,7 @@ pub enum Error {
     Damaged {
         /// The format that the file claims.
         format: FileFormat,
-        /// The broken rule, in the words of the decoder.
+        /// The broken rule, in plain words.
         reason: String,
     },
     /// The format has this feature, but the decoder does not.
@@ -51,6 +57,17 @@ pub enum Error {
     TooMuchMemory {
         /// The most bytes that the caller allows.
         limit: u64,
+    },
+    /// Decoding takes much memory for so short a file: an empty picture, or one that is made to exhaust memory.
+    #[error(
+        "reading the picture takes {} MiB of memory, which is out of proportion to its file of {length} bytes",
+        memory.div_ceil(1 << 20)
+    )]
+    Disproportionate {
+        /// The bytes of memory.
+        memory: u64,
+        /// The length of the file.
+        length: u64,
     },
     /// The system could not read.
     #[error("cannot read the picture: {0}")]

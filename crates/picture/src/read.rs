@@ -1,7 +1,8 @@
 //! Reading pictures: PNG, WebP and JPEG become opaque pixels of 8 bits a sample.
 //!
 //! Lossless pictures come back exactly: color profiles and gamma are ignored. All that a file claims is checked against
-//! [`Limits`] before memory is allocated. Text, profiles and thumbnails are skipped, whatever their size.
+//! [`Limits`] before memory is allocated, among them the memory for each byte of the file. Text, profiles and thumbnails
+//! are skipped, whatever their size.
 
 mod alpha;
 mod exif;
@@ -15,6 +16,7 @@ mod webp;
 use std::fmt;
 use std::io::{self, BufRead, Read, Seek};
 
+use self::limits::Budget;
 pub use self::limits::Limits;
 pub use self::note::Note;
 use self::turn::Turn;
@@ -100,21 +102,23 @@ pub struct Decoded {
 /// use deadpan_picture::{Error, Limits, Orientation, read};
 ///
 /// let error = read(Cursor::new(b"GIF89a"), Orientation::Apply, &Limits::default()).unwrap_err();
-/// assert!(matches!(error, Error::NotAPicture));
+/// assert!(matches!(error, Error::OtherFormat("GIF")));
 /// ```
 ///
 /// # Errors
-/// The file is no picture, damaged, cut, animated, transparent, larger than the limits, or of an unsupported kind; the
-/// system cannot read.
+/// The file is no picture, damaged, cut, animated, transparent, larger than the limits, out of proportion to its length,
+/// or of an unsupported kind; the system cannot read.
 pub fn read(mut input: impl BufRead + Seek, orientation: Orientation, limits: &Limits) -> Result<Decoded, Error> {
-    let stored = match Container::sniff(&mut input)? {
-        Container::Png => png::read(input, limits)?,
-        Container::WebP => webp::read(input, limits)?,
-        Container::Jpeg => jpeg::read(input, limits)?,
+    let container = Container::sniff(&mut input)?;
+    let budget = limits.of(length(&mut input)?);
+    let stored = match container {
+        Container::Png => png::read(input, &budget)?,
+        Container::WebP => webp::read(input, &budget)?,
+        Container::Jpeg => jpeg::read(input, &budget)?,
     };
     let Stored { mut pixels, source, turn, mut notes } = stored;
     if orientation == Orientation::Apply && turn != Turn::UPRIGHT {
-        limits.check_memory(2 * pixels.samples.len() as u64)?;
+        budget.check_memory(2 * pixels.samples.len() as u64)?;
         pixels = turn.apply(&pixels);
         notes.push(Note::TurnedUpright);
     }
@@ -158,10 +162,43 @@ impl Container {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Ok(Self::Png),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P'] => Ok(Self::WebP),
             [0xff, 0xd8, 0xff, ..] => Ok(Self::Jpeg),
-            _ => Err(Error::NotAPicture),
+            first => Err(other_format(first).map_or(Error::NotAPicture, Error::OtherFormat)),
         }
     }
 }
+
+/// Tells the formats that people may take for one of ours, by the first 12 bytes of the file.
+fn other_format(first: &[u8]) -> Option<&'static str> {
+    Some(match first {
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "GIF",
+        // The length of the file, then four zeros.
+        [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => "BMP",
+        [b'I', b'I', b'*' | b'+', 0, ..] | [b'M', b'M', 0, b'*' | b'+', ..] => "TIFF",
+        [_, _, _, _, b'f', b't', b'y', b'p', b'a', b'v', b'i', b'f' | b's'] => "AVIF",
+        [_, _, _, _, b'f', b't', b'y', b'p', b'h', b'e', b'i' | b'v', _]
+        | [_, _, _, _, b'f', b't', b'y', b'p', b'm', b'i' | b's', b'f', b'1'] => "HEIC",
+        [0, 0, 0, 12, b'J', b'X', b'L', b' ', ..] | [0xff, 0x0a, ..] => "JPEG XL",
+        [0, 0, 0, 12, b'j', b'P', b' ', b' ', ..] => "JPEG 2000",
+        _ => return None,
+    })
+}
+
+/// Returns how many bytes the input has from its position on. Leaves the input where it was.
+fn length(mut input: impl Seek) -> Result<u64, Error> {
+    let start = input.stream_position().map_err(Error::Read)?;
+    let end = input.seek(io::SeekFrom::End(0)).map_err(Error::Read)?;
+    input.seek(io::SeekFrom::Start(start)).map_err(Error::Read)?;
+    Ok(end.saturating_sub(start))
+}
+
+/// Returns a length of compressed data that no encoder reaches. Most of a longer file can be a hole, which takes no room
+/// on the disk but would take memory.
+fn most_data(pixels: u64) -> u64 {
+    pixels.saturating_mul(16).saturating_add(1 << 20)
+}
+
+/// The reason if there are more data than [`most_data`].
+const LONG_DATA: &str = "it has more data than its pixels need";
 
 /// Returns the error for a failure of the system, or for an input that ends too early.
 fn failed(error: io::Error, format: FileFormat) -> Error {
@@ -170,6 +207,9 @@ fn failed(error: io::Error, format: FileFormat) -> Error {
         _ => Error::Read(error),
     }
 }
+
+/// The reason if a decoder gives up. Its own words are for those who know its code.
+const UNDECODABLE: &str = "its pixels cannot be decoded";
 
 fn damaged(format: FileFormat, reason: impl Into<String>) -> Error {
     Error::Damaged { format, reason: reason.into() }

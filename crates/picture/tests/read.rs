@@ -10,7 +10,7 @@ use png::{BitDepth, ColorType};
 
 use deadpan_picture::{Channels, Decoded, Error, FileFormat, Header, Limits, Note, Orientation, Pixels, probe};
 use pictures::{
-    ALPHA, ANIMATION, EXIF, JpegKind, JpegPicture, PngPicture, SIZES, chunk, distance, exif, riff, smooth,
+    ALPHA, ANIMATION, EXIF, JpegKind, JpegPicture, PngPicture, SIZES, chunk, distance, exif, riff, smooth, webp_empty,
     webp_lossless, webp_parts,
 };
 
@@ -196,9 +196,176 @@ fn gamma_and_profiles_change_no_sample() {
 
 #[test]
 fn other_files_are_no_pictures() {
-    for file in [&b""[..], b"G", b"GIF89a", b"\x89PNG", b"RIFF\0\0\0\0WAVE", b"\xff\xd8", b"BM", &[0; 100]] {
+    for file in [&b""[..], b"G", b"GIF88a", b"\x89PNG", b"RIFF\0\0\0\0WAVE", b"\xff\xd8", b"BM", &[0; 100]] {
         assert!(matches!(read(file), Err(Error::NotAPicture)), "{file:?}");
         assert!(matches!(probe(Cursor::new(file)), Err(Error::NotAPicture)), "{file:?}");
+    }
+}
+
+#[test]
+fn pictures_of_other_formats_are_named() {
+    for (file, name) in [
+        (&b"GIF89a\x01\0\x01\0\x80\0"[..], "GIF"),
+        (b"GIF87a", "GIF"),
+        (b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0", "BMP"),
+        (b"II*\0\x08\0\0\0", "TIFF"),
+        (b"MM\0*\0\0\0\x08", "TIFF"),
+        (b"\0\0\0\x18ftypheic\0\0\0\0", "HEIC"),
+        (b"\0\0\0\x18ftypmif1\0\0\0\0", "HEIC"),
+        (b"\0\0\0\x1cftypavif\0\0\0\0", "AVIF"),
+        (b"\0\0\0\x0cJXL \r\n\x87\n", "JPEG XL"),
+        (b"\xff\x0a\xfa\x1f", "JPEG XL"),
+        (b"\0\0\0\x0cjP  \r\n\x87\n", "JPEG 2000"),
+    ] {
+        for error in [read(file).unwrap_err(), probe(Cursor::new(file)).unwrap_err()] {
+            assert!(matches!(error, Error::OtherFormat(found) if found == name), "{name}: {error}");
+        }
+    }
+}
+
+/// A baseline or progressive picture of 16 × 12.
+fn small_jpeg(progressive: bool) -> Vec<u8> {
+    let sampling = SamplingFactor::F_1_1;
+    let kind = JpegKind::YCbCr;
+    let jpeg = JpegPicture { kind, progressive, sampling, restarts: false, width: 16, height: 12 };
+    jpeg.file(&smooth(16, 12, 3), None)
+}
+
+/// Returns where the marker begins that opens the last segment of this kind.
+fn last_marker(file: &[u8], kind: u8) -> usize {
+    file.windows(2).rposition(|pair| pair == [0xff, kind]).unwrap()
+}
+
+#[test]
+fn jpeg_of_many_scans_is_refused() {
+    for progressive in [false, true] {
+        let file = small_jpeg(progressive);
+        let scans = file.windows(2).filter(|pair| *pair == [0xff, 0xda]).count();
+        let (scan, end) = (last_marker(&file, 0xda), file.len() - 2);
+        let with = |scans| [&file[..end], &file[scan..end].repeat(scans), &file[end..]].concat();
+        let most = Limits::default().scans;
+        assert_eq!(read(&with(0)).unwrap().pixels.samples, read(&file).unwrap().pixels.samples);
+        // A scan that comes again is an error or changes the picture; its number alone decides here.
+        let many =
+            |file: Vec<u8>| matches!(read(&file), Err(error) if error.to_string().contains("more than 100 scans"));
+        assert!(!many(with(most - scans)));
+        assert!(many(with(most - scans + 1)));
+        assert!(many(with(3000)));
+        let few = Limits { scans: scans - 1, ..Limits::default() };
+        let error = deadpan_picture::read(Cursor::new(&file), Orientation::Apply, &few);
+        assert!(error.is_err_and(|error| error.to_string().contains("scans")));
+    }
+}
+
+#[test]
+fn jpeg_metadata_between_scans_and_data_after_the_end_change_nothing() {
+    for progressive in [false, true] {
+        let file = small_jpeg(progressive);
+        let expected = read(&file).unwrap();
+        let comment = [&b"\xff\xfe\xff\xff"[..], &[0xd9; 65_533]].concat();
+        let profile = [&b"\xff\xe2\xff\xff"[..], &[0xda; 65_533]].concat();
+        let (scan, end) = (last_marker(&file, 0xda), file.len() - 2);
+        for at in [scan, end] {
+            let file = [&file[..at], &comment, b"\xff\xff", &profile[1..], &file[at..], b"\xff\xd8 and more"].concat();
+            assert_eq!(read(&file).unwrap(), expected, "{progressive} {at}");
+        }
+    }
+}
+
+#[test]
+fn data_far_longer_than_the_pixels_are_refused() {
+    let jpeg = small_jpeg(false);
+    let end = jpeg.len() - 2;
+    let long = vec![0; 2 << 20];
+    let lossy = webp_parts(LOSSY).remove(0).1;
+    let plane = [&[0][..], &[255; 16 * 12], &long].concat();
+    for file in [
+        [&jpeg[..end], &long, &jpeg[end..]].concat(),
+        riff(None, &[(b"VP8 ", &[&*lossy, &long].concat())]),
+        riff(Some((ALPHA, 16, 12)), &[(b"ALPH", &plane), (b"VP8 ", &lossy)]),
+    ] {
+        let error = read(&file).unwrap_err().to_string();
+        assert!(error.ends_with("file is damaged: it has more data than its pixels need"), "{error}");
+    }
+}
+
+/// A flipped byte brings errors of all decoders. Their words, of which many name their types, are not ours.
+#[test]
+fn errors_are_in_plain_words() {
+    let plain = [
+        "its pixels cannot be decoded",
+        "which is not supported",
+        "ends too early",
+        "is animated",
+        "has transparent pixels",
+        "the limit of",
+        "not a PNG, WebP or JPEG picture",
+        "of memory, which is out of proportion to its file of",
+        "it has ",
+        "its ",
+        "one of its ",
+        " pixels",
+        "color type ",
+    ];
+    let mut errors = HashSet::new();
+    for mut file in small_files() {
+        for at in 0..file.len() {
+            let byte = file[at];
+            for flipped in [byte ^ 1, !byte, 0, 0xff] {
+                file[at] = flipped;
+                if let Err(error) = read(&file) {
+                    errors.insert(error.to_string());
+                }
+            }
+            file[at] = byte;
+        }
+    }
+    assert!(errors.len() > 10, "{errors:?}");
+    for error in errors {
+        assert!(plain.iter().any(|words| error.contains(words)), "{error}");
+        let ours = error.replace("IHDR", "").replace("JPEG", "").replace("PNG", "").replace("WebP", "");
+        assert!(!ours.contains(['(', '"', '`', '_']), "{error}");
+    }
+}
+
+/// A drawing or a photograph of one color is read, if it is not far larger than those of cameras.
+#[test]
+fn flat_pictures_are_read() {
+    let (width, height) = (4000, 3000);
+    let mut files = vec![webp_empty(width, height)];
+    for (color, depth, side) in [
+        (ColorType::Rgb, BitDepth::Eight, 1),
+        (ColorType::Grayscale, BitDepth::One, 2),
+        (ColorType::Grayscale, BitDepth::Eight, 1),
+    ] {
+        let (width, height) = (width * side, height * side);
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, width, height);
+        encoder.set_color(color);
+        encoder.set_depth(depth);
+        encoder.set_compression(png::Compression::High);
+        let row = (width as usize * color.samples() * depth as usize).div_ceil(8);
+        encoder.write_header().unwrap().write_image_data(&vec![255; row * height as usize]).unwrap();
+        files.push(file);
+    }
+    for file in files {
+        let pixels = read(&file).unwrap().pixels;
+        assert!(pixels.samples.iter().all(|sample| *sample == pixels.samples[0]));
+        let most = file.len() as u64;
+        assert!(pixels.samples.len() as u64 > 512 * most, "{most} bytes");
+    }
+}
+
+#[test]
+fn a_caller_decides_what_is_out_of_proportion() {
+    let file = webp_empty(1000, 1000);
+    let strict = Limits { free: 0, ..Limits::default() };
+    let error = deadpan_picture::read(Cursor::new(&file), Orientation::Apply, &strict).unwrap_err();
+    assert!(matches!(error, Error::Disproportionate { memory: 4_500_000, length: 34 }), "{error}");
+    let text = "reading the picture takes 5 MiB of memory, which is out of proportion to its file of 34 bytes";
+    assert_eq!(error.to_string(), text);
+    for limits in [Limits::default(), Limits { per_byte: u64::MAX, ..strict }, Limits { free: 4_500_000, ..strict }] {
+        assert!(deadpan_picture::read(Cursor::new(&file), Orientation::Apply, &limits).is_ok());
     }
 }
 
@@ -254,7 +421,7 @@ fn files_that_are_cut_anywhere_are_refused() {
 
 #[test]
 fn files_with_a_flipped_byte_do_no_harm() {
-    let limits = Limits { pixels: 1 << 16, bytes: 1 << 22 };
+    let limits = Limits { pixels: 1 << 16, bytes: 1 << 22, ..Limits::default() };
     for mut file in small_files() {
         for at in 0..file.len() {
             let byte = file[at];

@@ -5,12 +5,15 @@ mod pictures;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Cursor;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use jpeg_encoder::SamplingFactor;
 use png::{BitDepth, ColorType};
 
 use deadpan_picture::{Error, Limits, Orientation, read};
-use pictures::{ALPHA, JpegKind, JpegPicture, PngPicture, exif, riff, smooth, webp_lossless, webp_parts};
+use pictures::{
+    ALPHA, JpegKind, JpegPicture, PngPicture, chunk, exif, riff, smooth, webp_empty, webp_lossless, webp_parts,
+};
 
 /// Counts the bytes that are allocated, and remembers the most.
 struct Counter;
@@ -63,9 +66,13 @@ fn measured(file: &[u8], limits: &Limits) -> (usize, Result<(), Error>) {
     (MOST.load(Ordering::Relaxed) - before, result.map(drop))
 }
 
+/// The tests measure one after the other.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// Finds the least limit under which each file is read, and looks at the memory that this and lower limits take.
 #[test]
 fn memory_stays_below_the_limit() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let (width, height) = (1200, 900);
     let samples = smooth(width, height, 3);
     let rgba: Vec<u8> = samples.chunks(3).flat_map(|pixel| [pixel, &[255]].concat()).collect();
@@ -110,5 +117,105 @@ fn memory_stays_below_the_limit() {
         }
         // The estimate is not far above what decoding takes.
         assert!(read > 0, "{name} needs more than {} bytes", 35 << 20);
+    }
+}
+
+/// Returns a PNG file of a header and of further chunks.
+fn png_of(width: u32, height: u32, [depth, color, interlaced]: [u8; 3], chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+    let head = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[depth, color, 0, 0, interlaced]].concat();
+    let all = [(b"IHDR", &*head)].into_iter().chain(chunks.iter().copied()).chain([(b"IEND", &[][..])]);
+    [b"\x89PNG\r\n\x1a\n".to_vec()].into_iter().chain(all.map(|(name, data)| chunk(name, data))).flatten().collect()
+}
+
+/// Returns a zlib stream of 32 MiB of zeros, which has about 32 KiB.
+fn zeros() -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, 8192, 4095);
+    encoder.set_color(ColorType::Grayscale);
+    encoder.set_compression(png::Compression::High);
+    encoder.write_header().unwrap().write_image_data(&vec![0; 8192 * 4095]).unwrap();
+    let mut rest = &file[8..];
+    let mut stream = Vec::new();
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        let (data, after) = after.split_at(4 + u32::from_be_bytes(*length) as usize);
+        stream.extend(data.strip_prefix(b"IDAT").unwrap_or_default());
+        rest = &after[4..];
+    }
+    assert!(stream.len() < 100_000, "{}", stream.len());
+    stream
+}
+
+/// Returns a JPEG file whose frame header claims another size.
+fn jpeg_of(width: u16, height: u16, kind: JpegKind, progressive: bool, restarts: bool) -> Vec<u8> {
+    let sampling = SamplingFactor::F_1_1;
+    let picture = JpegPicture { kind, progressive, sampling, restarts, width: 16, height: 16 };
+    let mut file = picture.file(&smooth(16, 16, picture.channels()), None);
+    let frame = [0xff, if progressive { 0xc2 } else { 0xc0 }];
+    let at = file.windows(2).position(|pair| pair == frame).unwrap() + 5;
+    file[at..][..4].copy_from_slice(&[height.to_be_bytes(), width.to_be_bytes()].concat());
+    file
+}
+
+/// What short files can cause is in proportion to their length, with the limits that programs have by default.
+#[test]
+fn memory_is_in_proportion_to_the_file() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let zeros = zeros();
+    let gray = [8, 0, 0];
+    let text = [b"a\0\0".to_vec(), zeros.clone()].concat();
+    let lossy = |width: u16, height: u16| {
+        let sides = [width.to_le_bytes(), height.to_le_bytes()].concat();
+        [&[0x10, 2, 0, 0x9d, 0x01, 0x2a], &*sides, &[0; 30]].concat()
+    };
+    let (wide, huge) = (lossy(16_383, 16_383), lossy(3000, 3000));
+    let mut files = vec![
+        ("webp of 34 bytes", webp_empty(16_384, 16_384)),
+        ("webp of 34 bytes that is read", webp_empty(3800, 3800)),
+        ("webp with loss", riff(None, &[(b"VP8 ", &wide)])),
+        ("webp with loss that is begun", riff(None, &[(b"VP8 ", &huge)])),
+        (
+            "webp with an alpha plane",
+            riff(Some((ALPHA, 3000, 3000)), &[(b"ALPH", &[1, 0x88, 0x88, 8]), (b"VP8 ", &huge)]),
+        ),
+        ("webp with a huge canvas", riff(Some((0, 1 << 24, 1 << 24)), &[(b"VP8 ", &lossy(1, 1))])),
+        ("png without data", png_of(16_384, 16_384, [8, 2, 0], &[(b"IDAT", &[])])),
+        ("png interlaced", png_of(16_384, 16_384, [16, 6, 1], &[(b"IDAT", &zeros)])),
+        ("png of one bit", png_of(16_384, 16_384, [1, 0, 0], &[(b"IDAT", &zeros)])),
+        ("png with a long row", png_of(1 << 28, 1, gray, &[(b"IDAT", &zeros)])),
+        ("png with a long column", png_of(1, 1 << 28, gray, &[(b"IDAT", &zeros)])),
+        ("png that inflates to more than its pixels", png_of(1, 1, gray, &[(b"IDAT", &zeros)])),
+        ("png with a text", png_of(1, 1, gray, &[(b"zTXt", &text), (b"iTXt", &text), (b"IDAT", &zeros)])),
+        ("png with a profile", png_of(1, 1, gray, &[(b"iCCP", &text), (b"IDAT", &zeros)])),
+        ("png with many texts", {
+            let texts = vec![(b"tEXt", &b"a\0b"[..]); 100_000];
+            png_of(1, 1, gray, &[&texts[..], &[(b"IDAT", &zeros)]].concat())
+        }),
+        ("png animated", png_of(9000, 9000, gray, &[(b"acTL", &[0, 0, 255, 255, 0, 0, 0, 0]), (b"IDAT", &zeros)])),
+    ];
+    for (kind, progressive, restarts) in [
+        (JpegKind::Gray, false, false),
+        (JpegKind::YCbCr, false, true),
+        (JpegKind::YCbCr, true, false),
+        (JpegKind::Ycck, true, true),
+    ] {
+        files.push(("jpeg of 65 535 pixels a side", jpeg_of(65_535, 65_535, kind, progressive, restarts)));
+        files.push(("jpeg below the most pixels", jpeg_of(65_535, 4000, kind, progressive, restarts)));
+        files.push(("jpeg that is begun", jpeg_of(1800, 1800, kind, progressive, restarts)));
+    }
+    let scans = jpeg_of(2000, 1000, JpegKind::YCbCr, true, false);
+    let (scan, end) = (scans.windows(2).rposition(|pair| pair == [0xff, 0xda]).unwrap(), scans.len() - 2);
+    files.push(("jpeg of 3000 scans", [&scans[..end], &scans[scan..end].repeat(3000), &scans[end..]].concat()));
+    let limits = Limits::default();
+    for (name, file) in files {
+        let (most, result) = measured(&file, &limits);
+        let allowed = limits.free as usize + limits.per_byte as usize * file.len().min(1 << 16) + BESIDE;
+        assert!(most <= allowed, "{name}: {most} bytes for a file of {}: {result:?}", file.len());
+        match (name, result) {
+            ("webp of 34 bytes that is read", result) => assert!(result.is_ok() && most > 57_000_000, "{name}: {most}"),
+            (_, Ok(())) => {}
+            (_, Err(error)) => {
+                assert!(!matches!(error, Error::Read(_)), "{name}: {error}")
+            }
+        }
     }
 }

@@ -5,15 +5,18 @@
 //! This module reads the header itself, and gives the decoder tables and frames alone. So metadata cost nothing, and
 //! this module decides what the samples mean.
 
+mod scans;
 mod segments;
 
-use std::io::{BufRead, Cursor, Read, Seek};
+use std::io::{BufRead, Cursor, Seek};
 
-use jpeg_decoder::{ColorTransform, Decoder};
+use jpeg_decoder::{ColorTransform, Decoder, UnsupportedFeature};
+
+use self::scans::Most;
 
 use self::segments::{Colors, Segments};
 use super::alpha::drop_last;
-use super::{FileFormat, Header, Limits, Note, Stored, damaged};
+use super::{Budget, FileFormat, Header, LONG_DATA, Note, Stored, UNDECODABLE, damaged, most_data};
 use crate::{Channels, Error, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Jpeg;
@@ -30,21 +33,16 @@ fn channels(colors: Colors) -> Channels {
     }
 }
 
-pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, Error> {
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
     let segments = Segments::read(&mut input)?;
     let (width, height) = (segments.width, segments.height);
-    limits.check_pixels(width.into(), height.into())?;
-    limits.check_memory(segments.memory)?;
+    budget.check_pixels(width.into(), height.into())?;
+    budget.check_memory(segments.memory)?;
     let mut file = segments.tables;
-    let scans = file.len();
-    let room = limits.bytes.saturating_sub(segments.memory);
-    input.take(room.saturating_add(1)).read_to_end(&mut file).map_err(Error::Read)?;
-    if (file.len() - scans) as u64 > room {
-        return Err(Error::TooMuchMemory { limit: limits.bytes });
-    }
-    // In scans, a zero follows each 0xff that is no marker.
-    if !file[scans..].windows(2).any(|pair| pair == [0xff, 0xd9]) {
-        return Err(Error::Cut(FORMAT));
+    let room = budget.limits.bytes - segments.memory;
+    let bytes = most_data(u64::from(width) * u64::from(height)).min(room);
+    if !scans::read(&mut input, &mut file, &Most { scans: budget.limits.scans, bytes })? {
+        return Err(if bytes < room { damaged(FORMAT, LONG_DATA) } else { budget.too_much() });
     }
     let mut decoder = Decoder::new(Cursor::new(file));
     decoder.set_color_transform(match segments.colors {
@@ -83,6 +81,9 @@ fn lights(samples: &mut Vec<u8>) {
 fn failed(error: jpeg_decoder::Error) -> Error {
     match error {
         jpeg_decoder::Error::Io(error) => super::failed(error, FORMAT),
-        error => damaged(FORMAT, error.to_string()),
+        jpeg_decoder::Error::Unsupported(
+            UnsupportedFeature::SubsamplingRatio | UnsupportedFeature::NonIntegerSubsamplingRatio,
+        ) => Error::Unsupported { format: FORMAT, feature: "an unusual number of samples for a color" },
+        _ => damaged(FORMAT, UNDECODABLE),
     }
 }

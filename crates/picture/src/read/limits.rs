@@ -3,33 +3,81 @@
 use crate::Error;
 
 /// Bounds for pictures that are read. A file that claims more is an error, before memory is allocated.
+///
+/// A file of a few bytes can claim a picture of gigabytes: compressed areas of one color take hardly any room.
+/// Therefore the length of the file bounds the memory, and with it the time: reading takes at most [`free`](Self::free)
+/// bytes, and [`per_byte`](Self::per_byte) bytes more for each byte of the file. A PNG picture takes 1 to 4 bytes of
+/// memory for each pixel, a WebP picture 4 to 11, a JPEG picture mostly 8 to 18.
+///
+/// ```
+/// use deadpan_picture::Limits;
+///
+/// // For files that are trusted, such as a drawing that is nearly blank.
+/// let limits = Limits { per_byte: u64::MAX, ..Limits::default() };
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The most pixels.
     pub pixels: u64,
     /// The most bytes of memory, the result included. Decoders hold less than one mebibyte beside what is counted.
     pub bytes: u64,
+    /// The bytes of memory that a file of any length may take.
+    pub free: u64,
+    /// The bytes of memory that each byte of the file adds to those.
+    pub per_byte: u64,
+    /// The most scans of a JPEG picture. Each scan takes the time of a whole picture, and can be short. Programs write
+    /// 1 to 20.
+    pub scans: usize,
 }
 
 impl Default for Limits {
-    /// 2²⁸ pixels, as the largest carrier has, and 2 GiB.
+    /// 2²⁸ pixels, as the largest carrier has, and 2 GiB; but at most 64 MiB and 512 bytes for each byte of the file.
+    /// 100 scans.
+    ///
+    /// The bounds let all photographs pass: a photograph has less than 100 pixels for each byte of its file, and is
+    /// refused only if it has more. A picture of a single color passes up to 22 million pixels as PNG with three
+    /// channels, 14 million as WebP, and 10 million as JPEG without progression. A drawing of one bit a pixel passes up
+    /// to 67 million pixels if it is blank, and up to 140 million if its file has 150 KB.
     fn default() -> Self {
-        Self { pixels: 1 << 28, bytes: 1 << 31 }
+        Self { pixels: 1 << 28, bytes: 1 << 31, free: 64 << 20, per_byte: 512, scans: 100 }
     }
 }
 
 impl Limits {
-    pub(super) fn check_pixels(&self, width: u32, height: u32) -> Result<(), Error> {
-        match u64::from(width) * u64::from(height) > self.pixels {
-            true => Err(Error::TooManyPixels { width, height, limit: self.pixels }),
+    /// Returns the limits for a file of this length.
+    pub(super) fn of(&self, length: u64) -> Budget {
+        Budget { limits: *self, length }
+    }
+}
+
+/// What decoding a file may cost.
+#[derive(Clone, Copy)]
+pub struct Budget {
+    pub limits: Limits,
+    /// The length of the file.
+    length: u64,
+}
+
+impl Budget {
+    pub fn check_pixels(&self, width: u32, height: u32) -> Result<(), Error> {
+        match u64::from(width) * u64::from(height) > self.limits.pixels {
+            true => Err(Error::TooManyPixels { width, height, limit: self.limits.pixels }),
             false => Ok(()),
         }
     }
 
-    pub(super) fn check_memory(&self, bytes: u64) -> Result<(), Error> {
-        match bytes > self.bytes {
-            true => Err(Error::TooMuchMemory { limit: self.bytes }),
+    pub fn check_memory(&self, bytes: u64) -> Result<(), Error> {
+        if bytes > self.limits.bytes {
+            return Err(self.too_much());
+        }
+        let most = self.limits.free.saturating_add(self.limits.per_byte.saturating_mul(self.length));
+        match bytes > most {
+            true => Err(Error::Disproportionate { memory: bytes, length: self.length }),
             false => Ok(()),
         }
+    }
+
+    pub fn too_much(&self) -> Error {
+        Error::TooMuchMemory { limit: self.limits.bytes }
     }
 }

@@ -6,7 +6,7 @@ use png::{ColorType, DecodingError, Transformations};
 
 use super::alpha::drop_opaque;
 use super::turn::Turn;
-use super::{FileFormat, Header, Limits, Note, Stored, array, damaged, exif};
+use super::{Budget, FileFormat, Header, Note, Stored, UNDECODABLE, array, damaged, exif};
 use crate::{Channels, Error, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Png;
@@ -33,16 +33,16 @@ pub fn header(input: impl Read) -> Result<Header, Error> {
     Ok(Header { format: FORMAT, width, height, channels })
 }
 
-pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, Error> {
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
     let start = input.stream_position().map_err(Error::Read)?;
     let Header { width, height, channels, .. } = header(&mut input)?;
-    limits.check_pixels(width, height)?;
+    budget.check_pixels(width, height)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
 
     // Rows have at most 8 bytes a pixel.
     let least = METADATA + 8 * u64::from(width);
-    let failed = |error| failed(error, limits);
-    let bytes = usize::try_from(least.min(limits.bytes)).unwrap_or(usize::MAX);
+    let failed = |error| failed(error, budget);
+    let bytes = usize::try_from(least.min(budget.limits.bytes)).unwrap_or(usize::MAX);
     let mut decoder = png::Decoder::new_with_limits(input, png::Limits { bytes });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
@@ -57,9 +57,9 @@ pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, E
     if info.bit_depth == png::BitDepth::Sixteen {
         notes.push(Note::SixteenBits);
     }
-    let size = reader.output_buffer_size().ok_or(Error::TooMuchMemory { limit: limits.bytes })?;
+    let size = reader.output_buffer_size().ok_or_else(|| budget.too_much())?;
     // The decoder keeps a few rows.
-    limits.check_memory(size as u64 + 4 * 8 * u64::from(width))?;
+    budget.check_memory(size as u64 + 4 * 8 * u64::from(width))?;
     let mut samples = vec![0; size];
     let frame = reader.next_frame(&mut samples).map_err(failed)?;
     // Chunks after the pixels may hold EXIF data, and a cut file has no end chunk.
@@ -77,11 +77,10 @@ pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, E
     Ok(Stored { pixels: Pixels { width, height, channels, samples }, source: FORMAT, turn, notes })
 }
 
-fn failed(error: DecodingError, limits: &Limits) -> Error {
+fn failed(error: DecodingError, budget: &Budget) -> Error {
     match error {
         DecodingError::IoError(error) => super::failed(error, FORMAT),
-        DecodingError::Format(error) => damaged(FORMAT, error.to_string()),
-        DecodingError::Parameter(error) => damaged(FORMAT, error.to_string()),
-        DecodingError::LimitsExceeded => Error::TooMuchMemory { limit: limits.bytes },
+        DecodingError::Format(_) | DecodingError::Parameter(_) => damaged(FORMAT, UNDECODABLE),
+        DecodingError::LimitsExceeded => budget.too_much(),
     }
 }

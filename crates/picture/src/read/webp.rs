@@ -13,7 +13,7 @@ use image_webp::{DecodingError, WebPDecoder};
 use self::frame::FrameReader;
 use super::alpha::{drop_last, drop_opaque};
 use super::turn::Turn;
-use super::{FileFormat, Header, Limits, Note, Stored, array, damaged, exif};
+use super::{Budget, FileFormat, Header, LONG_DATA, Note, Stored, UNDECODABLE, array, damaged, exif, most_data};
 use crate::{Channels, Error, Pixels};
 
 /// The most chunks of a file that are looked at. An honest file has less than ten.
@@ -48,10 +48,10 @@ pub fn header(input: impl BufRead + Seek) -> Result<Header, Error> {
     Ok(Header { format, width, height, channels: Channels::Rgb })
 }
 
-pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, Error> {
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
     let contents = Contents::read(&mut input)?;
     let Contents { frame, format, width, height, .. } = contents;
-    limits.check_pixels(width, height)?;
+    budget.check_pixels(width, height)?;
     let turn = match contents.exif {
         Some(chunk) => exif::turn(&chunk.read(&mut input, format)?),
         None => Turn::UPRIGHT,
@@ -60,15 +60,18 @@ pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, E
     let (mut samples, channels) = match format {
         FileFormat::WebPLossless => {
             // Transforms keep at most one pixel for each block of 4 × 4.
-            limits.check_memory(pixels * 4 + pixels / 2)?;
+            budget.check_memory(pixels * 4 + pixels / 2)?;
             let head = head(contents.width, contents.height, ALPHA, &[], (b"VP8L", frame.length));
-            (decode(FrameReader::new(head, &mut input, frame.offset, frame.length), format, limits)?, 4)
+            (decode(FrameReader::new(head, &mut input, frame.offset, frame.length), format, budget)?, 4)
         }
         _ => {
             let plane = contents.alpha_plane.filter(|_| contents.alpha);
             let stored = u64::from(frame.length) + plane.map_or(0, |plane| u64::from(plane.length));
+            if stored > most_data(pixels) {
+                return Err(damaged(format, LONG_DATA));
+            }
             // Three planes of brightness and color, and an alpha plane that is decoded as a picture.
-            limits.check_memory(pixels * if plane.is_some() { 11 } else { 5 } + 2 * stored)?;
+            budget.check_memory(pixels * if plane.is_some() { 11 } else { 5 } + 2 * stored)?;
             let mut flags = 0;
             let mut alpha = Vec::new();
             if let Some(plane) = plane {
@@ -77,7 +80,7 @@ pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, E
             }
             let mut file = head(width, height, flags, &alpha, (b"VP8 ", frame.length));
             file.append(&mut frame.read(&mut input, format)?);
-            (decode(Cursor::new(file), format, limits)?, if plane.is_some() { 4 } else { 3 })
+            (decode(Cursor::new(file), format, budget)?, if plane.is_some() { 4 } else { 3 })
         }
     };
     let mut notes = Vec::new();
@@ -92,16 +95,14 @@ pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Stored, E
     Ok(Stored { pixels, source: format, turn, notes })
 }
 
-fn decode(input: impl BufRead + Seek, format: FileFormat, limits: &Limits) -> Result<Vec<u8>, Error> {
+fn decode(input: impl BufRead + Seek, format: FileFormat, budget: &Budget) -> Result<Vec<u8>, Error> {
     let failed = |error| match error {
         DecodingError::IoError(error) => super::failed(error, format),
-        DecodingError::ImageTooLarge | DecodingError::MemoryLimitExceeded => {
-            Error::TooMuchMemory { limit: limits.bytes }
-        }
-        error => damaged(format, error.to_string()),
+        DecodingError::ImageTooLarge | DecodingError::MemoryLimitExceeded => budget.too_much(),
+        _ => damaged(format, UNDECODABLE),
     };
     let mut decoder = WebPDecoder::new(input).map_err(failed)?;
-    let size = decoder.output_buffer_size().ok_or(Error::TooMuchMemory { limit: limits.bytes })?;
+    let size = decoder.output_buffer_size().ok_or_else(|| budget.too_much())?;
     let mut samples = vec![0; size];
     decoder.read_image(&mut samples).map_err(failed)?;
     Ok(samples)

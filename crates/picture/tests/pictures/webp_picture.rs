@@ -14,6 +14,13 @@ pub fn webp_lossless(samples: &[u8], width: u32, height: u32, color: ColorType) 
     file
 }
 
+/// Returns the shortest lossless file: each of its codes has one symbol, so that the pixels take no bits.
+pub fn webp_empty(width: u32, height: u32) -> Vec<u8> {
+    // The signature in 8 bits, both sides in 14; then neither alpha nor transforms, and five codes of four bits.
+    let frame = 0x2f | u128::from(width - 1) << 8 | u128::from(height - 1) << 22 | 0x11111 << 43;
+    riff(None, &[(b"VP8L", &frame.to_le_bytes()[..14])])
+}
+
 /// Returns a file of these chunks, with an extended header where flags are given.
 pub fn riff(extended: Option<(u8, u32, u32)>, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut body = b"WEBP".to_vec();
