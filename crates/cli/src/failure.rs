@@ -6,6 +6,8 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
+use rustix::io::Errno;
+
 use crate::advice;
 use crate::shown::shown;
 use crate::window::NotText;
@@ -188,6 +190,9 @@ fn reason(error: &io::Error) -> (Exit, String, &'static str) {
             (Exit::Usage, "the name is too long or not allowed there", "choose another name with -o")
         }
         ErrorKind::BrokenPipe => (Exit::System, "the reader is gone", "no program reads the output any more"),
+        _ if [Errno::MFILE, Errno::NFILE].map(|errno| Some(errno.raw_os_error())).contains(&error.raw_os_error()) => {
+            (Exit::System, "too many files are open", "allow more: ulimit -n 1024")
+        }
         _ if error.get_ref().is_some_and(|inner| inner.is::<NotText>()) => (
             Exit::Usage,
             "a terminal shows text, and the data are not text",

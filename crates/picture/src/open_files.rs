@@ -11,11 +11,12 @@ const MOST: usize = 128;
 pub(crate) struct Open<T> {
     items: HashMap<u32, (Arc<T>, u64)>,
     clock: u64,
+    most: usize,
 }
 
 impl<T> Open<T> {
     pub(crate) fn new() -> Self {
-        Self { items: HashMap::new(), clock: 0 }
+        Self { items: HashMap::new(), clock: 0, most: MOST }
     }
 
     pub(crate) fn get(&mut self, index: u32) -> Option<Arc<T>> {
@@ -31,11 +32,21 @@ impl<T> Open<T> {
 
     /// Inserts an item. Takes the one out that was not used for the longest time, if there are too many.
     pub(crate) fn insert(&mut self, index: u32, item: T) -> Arc<T> {
-        self.limit(MOST - 1, |_| true);
+        self.limit(self.most - 1, |_| true);
         self.clock += 1;
         let item = Arc::new(item);
         self.items.insert(index, (Arc::clone(&item), self.clock));
         item
+    }
+
+    /// Keeps half as many items open from now on. Returns `false` if at most one is open.
+    pub(crate) fn shrink(&mut self) -> bool {
+        let open = self.items.len();
+        if open > 1 {
+            self.most = open / 2;
+            self.limit(self.most, |_| true);
+        }
+        open > 1
     }
 
     pub(crate) fn remove(&mut self, index: u32) {

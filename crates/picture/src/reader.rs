@@ -390,12 +390,21 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                     slots.in_memory |= opened.is_in_memory();
                     slots.open.insert(target, opened);
                 }
+                // The process may open fewer files than it did here: close some, and try again.
+                Err(error) if is_out_of_files(&error) && slots.open.shrink() => {}
                 Err(error) if target == index => return Err(error),
                 // The thread that needs this picture will meet the error.
                 Err(_) => {}
             }
         }
     }
+}
+
+/// Whether an error says that the process or the system has too many open files. `ErrorKind` has no name for it.
+fn is_out_of_files(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    cfg!(unix) && matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }
 
 /// Reads the data of a set in order, and seeks in them.

@@ -1,7 +1,6 @@
 //! `deadpan picture capacity`: how much covers carry.
 
 use std::fmt::Write;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -102,8 +101,7 @@ impl Plan for CapacityArgs {
     fn run(&self) -> Result<Exit, Failure> {
         let (mut rows, mut worst) = (Vec::new(), Exit::Done);
         for path in cover::all(&self.covers)? {
-            let probed = File::open(&path)
-                .map_err(|error| Failure::path("read", &path, &error))
+            let probed = cover::open(&path)
                 .and_then(|file| probe(BufReader::new(file)).map_err(|error| failed(&shown(&path), error)));
             match probed {
                 Ok(header) if self.json => print(&self.json(&path, &header))?,

@@ -1,22 +1,51 @@
 //! Covers and other pictures that are read from their pixels.
 
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs::{self, File, Metadata};
+use std::io::{self, BufReader};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::failure::Failure;
 use crate::picture::failed;
 use crate::shown::shown;
 use deadpan_picture::{Decoded, FileFormat, Limits, Orientation, probe, read};
 
+/// Opens a picture. Never waits: opening a pipe without a writer would wait for ever, and some devices act when they are
+/// opened.
+pub fn open(path: &Path) -> Result<File, Failure> {
+    let failed = |error| Failure::path("read", path, &error);
+    refuse(path, &fs::metadata(path).map_err(failed)?)?;
+    let file = open_again(path).map_err(failed)?;
+    // The file may be another one by now.
+    refuse(path, &file.metadata().map_err(failed)?)?;
+    Ok(file)
+}
+
+/// Opens a file that was a picture, without waiting.
+pub fn open_again(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// Refuses what cannot be read at any position.
+fn refuse(path: &Path, about: &Metadata) -> Result<(), Failure> {
+    let kind = about.file_type();
+    let (what, hint) = match () {
+        () if kind.is_file() => return Ok(()),
+        () if kind.is_dir() => ("a folder", "name a picture"),
+        () if kind.is_fifo() => ("a pipe", "save what comes out of it as a file, and name the file"),
+        () if kind.is_socket() => ("a socket", "name a picture"),
+        () => ("a device", "name a picture"),
+    };
+    Err(Failure::usage(format!("{} is {what}, not a picture", shown(path)), hint))
+}
+
 /// Decodes a picture.
 pub fn decode(path: &Path, orientation: Orientation) -> Result<Decoded, Failure> {
-    let name = shown(path);
-    let file = File::open(path).map_err(|error| Failure::io("read", &name, &error))?;
-    if file.metadata().is_ok_and(|about| about.is_dir()) {
-        return Err(Failure::usage(format!("{name} is a folder"), "name a picture"));
-    }
-    read(BufReader::with_capacity(1 << 16, file), orientation, &Limits::default()).map_err(|error| failed(&name, error))
+    let file = BufReader::with_capacity(1 << 16, open(path)?);
+    read(file, orientation, &Limits::default()).map_err(|error| failed(&shown(path), error))
 }
 
 /// Returns the paths of all covers: the pictures that are named, and those directly in folders that are named. Other
@@ -59,6 +88,5 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// Returns the format of a picture; `None` if the file is no picture.
 fn format_of(path: &Path) -> Option<FileFormat> {
-    let file = File::open(path).ok()?;
-    probe(BufReader::new(file)).ok().map(|header| header.format)
+    probe(BufReader::new(open(path).ok()?)).ok().map(|header| header.format)
 }

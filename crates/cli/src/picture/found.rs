@@ -1,7 +1,7 @@
 //! Finds the pictures that carry data among files and folders.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ impl Picture {
     /// Opens the picture for the reader of its set.
     pub fn open(&self) -> io::Result<Opened> {
         match &self.way {
-            Way::Carrier(carrier) => Ok(carrier.open(File::open(&self.path)?)),
+            Way::Carrier(carrier) => Ok(carrier.open(cover::open_again(&self.path)?)),
             Way::Rewritten(order) => Ok(Opened::Pixels(self.pixels()?, *order)),
             Way::Template(found) => {
                 let mut part = vec![0; found.label.length as usize];
@@ -47,7 +47,7 @@ impl Picture {
     }
 
     fn pixels(&self) -> io::Result<Pixels> {
-        let file = BufReader::with_capacity(1 << 16, File::open(&self.path)?);
+        let file = BufReader::with_capacity(1 << 16, cover::open_again(&self.path)?);
         match read(file, Orientation::Ignore, &Limits::default()) {
             Ok(decoded) => Ok(decoded.pixels),
             Err(Error::Read(error)) => Err(error),
@@ -96,11 +96,11 @@ impl Search {
     /// Looks at the first bytes of a file. Returns whether its pixels may tell more.
     fn look(&mut self, path: &Path, is_named: bool) -> Result<bool, Failure> {
         let name = shown(path);
-        let file = match File::open(path) {
+        let file = match cover::open(path) {
             Ok(file) => file,
-            Err(error) if is_named => return Err(Failure::io("read", &name, &error)),
-            Err(error) => {
-                self.damaged.push(Failure::io("read", &name, &error));
+            Err(failure) if is_named => return Err(failure),
+            Err(failure) => {
+                self.damaged.push(failure);
                 return Ok(false);
             }
         };
@@ -117,7 +117,7 @@ impl Search {
         }
         match probe(BufReader::new(&file)) {
             Ok(_) => Ok(true),
-            Err(Error::NotAPicture) if !is_named => Ok(false),
+            Err(Error::NotAPicture | Error::OtherFormat(_)) if !is_named => Ok(false),
             Err(error) => {
                 self.damaged.push(failed(&name, error));
                 Ok(false)

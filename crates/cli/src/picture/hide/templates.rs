@@ -126,7 +126,7 @@ pub fn hide(
 /// Returns how many bytes each cover carries.
 fn rooms(covers: &[PathBuf], bits: Bits, doors: usize) -> Result<Vec<u64>, Failure> {
     let room = |path: &PathBuf| {
-        let file = File::open(path).map_err(|error| Failure::path("read", path, &error))?;
+        let file = cover::open(path)?;
         let header = probe(BufReader::new(file)).map_err(|error| failed(&shown(path), error))?;
         let samples = u64::from(header.width) * u64::from(header.height) * header.channels.count() as u64;
         Ok(template::capacity(samples, bits, doors).min(u32::MAX.into()))
