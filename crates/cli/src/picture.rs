@@ -2,6 +2,7 @@
 
 mod capacity;
 mod compare;
+mod contested;
 mod copy;
 mod cover;
 mod drafts;

@@ -22,6 +22,6 @@ pub use format::Format;
 pub use label::{LABEL, Label, checksum};
 pub use pixels::{Channels, Pixels};
 pub use read::{Decoded, FileFormat, Header, Limits, Note, Orientation, probe, read};
-pub use reader::{Damage, Opened, Reader};
+pub use reader::{Damage, Digest, Opened, Reader};
 pub use set::{Set, Sets};
 pub use write::{Compression, write};

@@ -39,9 +39,36 @@ impl Opened {
         }
     }
 
+    /// Reads the whole part, of `length` bytes. Two parts with the same digest are the same.
+    ///
+    /// # Errors
+    /// If the picture cannot be read, or is too short.
+    pub fn digest(&self, length: u32) -> io::Result<Digest> {
+        let (mut sums, mut hash, buffers) = (Sums::default(), blake3::Hasher::new(), Buffers::default());
+        let mut buffer = Vec::new();
+        while sums.length < u64::from(length) {
+            let left = u64::from(length) - sums.length;
+            buffer.resize(usize::try_from(left).map_or(CHECK, |left| left.min(CHECK)), 0);
+            self.read(&mut buffer, sums.length, &buffers)?;
+            hash.update(&buffer);
+            sums.append(&Sums::plain(&buffer));
+        }
+        Ok(Digest { checksum: sums.crc64, hash: *hash.finalize().as_bytes() })
+    }
+
     fn is_in_memory(&self) -> bool {
         matches!(self, Self::Pixels(..) | Self::Bytes(_))
     }
+}
+
+/// What [`Opened::digest`] computes from a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct Digest {
+    /// The checksum of the part, for [`Label::checksum`]. Anybody can make another part with the same checksum.
+    pub checksum: u64,
+    /// The BLAKE3 hash of the part.
+    pub hash: [u8; 32],
 }
 
 /// Reads the data of a set as if it were one file.
@@ -156,7 +183,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             let mut bad = unreadable.into_inner().unwrap_or_else(PoisonError::into_inner);
             if bad.is_empty() {
                 result?;
-                bad.extend(reader.damaged_of(true).into_iter().map(|damage| damage.index));
+                let used = |label: &Label| !label.is_spare() || reader.passed().contains_key(&label.index);
+                bad.extend(reader.damaged_of(used).into_iter().map(|damage| damage.index));
             }
             if bad.is_empty() {
                 reader.recovered = Some(recovered);
@@ -281,14 +309,20 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     /// again. Returns the damaged pictures in the order of their indexes.
     #[must_use]
     pub fn damaged(&self) -> Vec<Damage> {
-        self.damaged_of(false)
+        self.damaged_of(|label| !label.is_spare())
     }
 
-    /// Compares the checksums of the parts of the data, or also those of the spare ones that were read to recover lost
-    /// parts.
-    fn damaged_of(&self, spares: bool) -> Vec<Damage> {
+    /// Compares the checksums of the parts of which at least a byte was read. Each of these parts is read to its end.
+    /// Returns the damaged pictures in the order of their indexes.
+    #[must_use]
+    pub fn damaged_so_far(&self) -> Vec<Damage> {
+        let read: BTreeSet<u32> = self.passed().keys().copied().collect();
+        self.damaged_of(|label| read.contains(&label.index))
+    }
+
+    /// Compares the checksums of the parts whose labels `used` selects.
+    fn damaged_of(&self, used: impl Fn(&Label) -> bool) -> Vec<Damage> {
         let (next, damaged) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let used = |label: &Label| !label.is_spare() || spares && self.passed().contains_key(&label.index);
         let labels: Vec<&Label> = self.set.pictures().map(|(label, _)| label).filter(|label| used(label)).collect();
         let worker = || {
             while let Some(label) = labels.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -32,7 +32,7 @@ impl<T> Sets<T> {
     pub fn add(&mut self, label: Label, picture: T) {
         let sets = &mut self.sets;
         let at = *self.by_key.entry(key(&label)).or_insert_with(|| {
-            sets.push(Set { label, pictures: BTreeMap::new(), conflicts: Vec::new() });
+            sets.push(Set { label, pictures: BTreeMap::new(), conflicts: BTreeMap::new() });
             sets.len() - 1
         });
         sets[at].add(label, picture);
@@ -57,7 +57,8 @@ pub struct Set<T> {
     /// A label of the set.
     label: Label,
     pictures: BTreeMap<u32, Copies<T>>,
-    conflicts: Vec<(Label, T)>,
+    /// The pictures with an index that another picture has with another label.
+    conflicts: BTreeMap<u32, Vec<(Label, T)>>,
 }
 
 /// Pictures that have the same label.
@@ -111,10 +112,36 @@ impl<T> Set<T> {
         doubled.map(|copies| (&copies.label, &*copies.pictures))
     }
 
-    /// Returns the pictures that claim the index of another picture with another label. They are not used.
-    #[must_use]
-    pub fn conflicts(&self) -> &[(Label, T)] {
-        &self.conflicts
+    /// Returns the pictures that claim the index of another picture with another label, and are not in use. Which of
+    /// the labels is in use depends on the order in which the pictures were added, until [`Set::keep`] decides.
+    pub fn conflicts(&self) -> impl Iterator<Item = (&Label, &T)> {
+        self.conflicts.values().flatten().map(|(label, picture)| (label, picture))
+    }
+
+    /// Returns the indexes that several pictures claim, with the same label or with different ones.
+    pub fn claimed_twice(&self) -> impl Iterator<Item = u32> {
+        let several =
+            |(index, copies): &(&u32, &Copies<T>)| copies.pictures.len() > 1 || self.conflicts.contains_key(*index);
+        self.pictures.iter().filter(several).map(|(index, _)| *index)
+    }
+
+    /// Returns all pictures that claim an index, those in use first.
+    pub fn claims(&self, index: u32) -> impl Iterator<Item = (&Label, &T)> {
+        let copies = self.pictures.get(&index);
+        let copies = copies.into_iter().flat_map(|it| it.pictures.iter().map(|picture| (&it.label, picture)));
+        copies.chain(self.conflicts.get(&index).into_iter().flatten().map(|(label, picture)| (label, picture)))
+    }
+
+    /// Uses this picture, with the index in its label, and takes all others with this index out.
+    pub fn keep(&mut self, label: Label, picture: T) {
+        self.conflicts.remove(&label.index);
+        self.pictures.insert(label.index, Copies { label, pictures: vec![picture] });
+    }
+
+    /// Takes all pictures with this index out.
+    pub fn remove(&mut self, index: u32) {
+        self.conflicts.remove(&index);
+        self.pictures.remove(&index);
     }
 
     /// Returns the indexes of the pictures that are missing, as ranges. Indexes from [`Set::count`] on are those of
@@ -208,7 +235,7 @@ impl<T> Set<T> {
         let copies = self.pictures.entry(label.index).or_insert_with(|| Copies { label, pictures: Vec::new() });
         match copies.label == label {
             true => copies.pictures.push(picture),
-            false => self.conflicts.push((label, picture)),
+            false => self.conflicts.entry(label.index).or_default().push((label, picture)),
         }
     }
 }

@@ -70,6 +70,8 @@ pub struct Search {
     pub lossy: Vec<PathBuf>,
     /// Pictures in which nothing was found.
     pub foreign: Vec<PathBuf>,
+    /// Whether a passphrase opened a set. Other sets with a passphrase were not opened then.
+    pub used_passphrase: bool,
 }
 
 impl Search {
@@ -200,6 +202,7 @@ impl Search {
                 self.add_template(found, path);
                 // The sealed data have the same passphrase.
                 identities.know(passphrase);
+                self.used_passphrase = true;
             }
             // The passphrase may be for something else, if there is something else.
             Err(failure) if ask || self.is_empty() => return Err(failure),

@@ -1,7 +1,11 @@
 //! `deadpan picture reveal`: restores what pictures carry.
 
+mod authentic;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -23,7 +27,7 @@ use crate::report::{Done, Report};
 use crate::sealed::Sealed;
 use crate::shown::{count, shown};
 use crate::window::TextOnly;
-use deadpan_picture::{Opened, Reader, Set};
+use deadpan_picture::{Damage, Opened, Reader, Set};
 use deadpan_seal::{Cursor, Error, ReadAt, Work};
 
 /// Restores what pictures carry. The pictures may have any names and any order, among other files
@@ -37,7 +41,7 @@ use deadpan_seal::{Cursor, Error, ReadAt, Work};
 pub struct RevealArgs {
     #[command(flatten)]
     how: OpenOptions,
-    /// Write the bytes as they were hidden, without opening what is sealed
+    /// Write the bytes as they were hidden, sealed or not. Without this option, only sealed data are revealed
     #[arg(long)]
     raw: bool,
     /// Try a passphrase on pictures that show no data, and ask for it
@@ -63,35 +67,61 @@ impl Plan for Reveal {
         let how = &args.how;
         let mut identities = how.identities(Passphrases::new(&how.source))?;
         let mut search = Search::among(&args.pictures, &mut identities, args.passphrase)?;
-        let sets = std::mem::take(&mut search.sets).into_sets();
-        search.damaged.iter().for_each(Failure::say);
+        let groups = groups(std::mem::take(&mut search.sets).into_sets());
+        search.say_damaged();
         let worst = search.damaged.iter().map(|failure| failure.exit).max().unwrap_or_default();
-        if sets.is_empty() {
-            return Err(search.nothing());
+        let to_stdout = !how.verify && (how.output.is_stdout() || how.range.is_some() && how.output.place().is_none());
+        let mut report = Report::new("reveal", how.output.json, groups.len()).aside(to_stdout);
+        if groups.is_empty() {
+            let named = args.pictures.first().cloned().unwrap_or_default();
+            report.add(&Source::File(named), Instant::now(), &Err(search.nothing()));
+            return Ok(report.exit().max(worst));
         }
         search.notes().iter().for_each(|note| crate::console::say(&format!("note: {note}")));
-        how.output.check_room(sets.len())?;
-        let to_stdout = !how.verify && (how.output.is_stdout() || how.range.is_some() && how.output.place().is_none());
-        if sets.len() > 1 && to_stdout {
+        how.output.check_room(groups.len())?;
+        if groups.len() > 1 && to_stdout {
             return Err(Failure::usage(
                 "the pictures carry several sets of data, which cannot be told apart in one stream",
                 "name a folder with -o, or the pictures of one set",
             ));
         }
-        let mut report = Report::new("reveal", how.output.json, sets.len()).aside(to_stdout);
         if how.verify {
             report = report.talking();
         }
         let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
-        let job = OpenJob { args: how, claims: Claims::of(&sources), results: sets.len(), identities };
+        let job = OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities };
         let mut job = RevealJob { raw: args.raw, job };
-        for set in sets {
+        for group in groups {
             let start = Instant::now();
-            let source = Source::File(set.pictures().next().map_or(PathBuf::new(), |(_, first)| first.path.clone()));
-            report.add(&source, start, &job.reveal(set));
+            let source = Source::File(group.first().map_or(PathBuf::new(), first_path));
+            report.add(&source, start, &job.reveal_one_of(group));
         }
         Ok(report.exit().max(worst))
     }
+}
+
+/// Groups sets with the same name, which contradict each other. The set with the most pictures comes first in its
+/// group, and the names of the pictures decide nothing.
+fn groups(sets: Vec<Set<Picture>>) -> Vec<Vec<Set<Picture>>> {
+    let mut groups: Vec<Vec<Set<Picture>>> = Vec::new();
+    let mut by_id = HashMap::new();
+    for set in sets {
+        let at = *by_id.entry(set.id()).or_insert(groups.len());
+        match groups.get_mut(at) {
+            Some(group) => group.push(set),
+            None => groups.push(vec![set]),
+        }
+    }
+    for group in &mut groups {
+        group.sort_by_key(|set| {
+            (Reverse(set.is_readable()), Reverse(set.pictures().count()), set.count(), set.spares(), set.total())
+        });
+    }
+    groups
+}
+
+fn first_path(set: &Set<Picture>) -> PathBuf {
+    set.pictures().next().map_or(PathBuf::new(), |(_, picture)| picture.path.clone())
 }
 
 impl Search {
@@ -124,6 +154,17 @@ impl Search {
         failure
     }
 
+    /// Names the files that are damaged.
+    fn say_damaged(&self) {
+        self.damaged.iter().take(NAMES).for_each(Failure::say);
+        if let Some(more) = self.damaged.len().checked_sub(NAMES).filter(|more| *more > 0) {
+            crate::console::say(&format!(
+                "note: {} cannot be read either",
+                count(more as u64, "more file", "more files")
+            ));
+        }
+    }
+
     /// Returns notes on the pictures that were not used.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -134,7 +175,11 @@ impl Search {
             notes.push(format!("compressed with loss, which no data survive: {}", names(&self.lossy)));
         }
         if !self.foreign.is_empty() {
-            notes.push(format!("no data that your keys reveal: {}", names(&self.foreign)));
+            let advice = match self.used_passphrase {
+                true => "; if they have another passphrase, reveal them in a command of their own",
+                false => "",
+            };
+            notes.push(format!("no data that your keys reveal: {}{advice}", names(&self.foreign)));
         }
         notes
     }
@@ -157,29 +202,28 @@ struct RevealJob<'a> {
 }
 
 impl RevealJob<'_> {
-    fn reveal(&mut self, set: Set<Picture>) -> Result<Done, Failure> {
-        let first = set.pictures().next().map_or(PathBuf::new(), |(_, picture)| picture.path.clone());
+    /// Reveals the one of several sets with the same name that is authentic. The others contradict it.
+    fn reveal_one_of(&mut self, mut group: Vec<Set<Picture>>) -> Result<Done, Failure> {
+        let set = match group.len() {
+            0 | 1 => group.pop(),
+            _ => self.authentic_one(&mut group),
+        };
+        let name = shown(group.first().map_or(PathBuf::new(), first_path));
+        let others: Vec<_> = group.iter().flat_map(paths).collect();
+        let Some(set) = set else { return Err(contradiction(&name, &others)) };
+        let mut notes = Vec::new();
+        if !others.is_empty() {
+            notes.push(unused(&others));
+        }
+        self.reveal(set, notes)
+    }
+
+    fn reveal(&mut self, mut set: Set<Picture>, mut notes: Vec<String>) -> Result<Done, Failure> {
+        let first = first_path(&set);
         let (name, stem) = (shown(&first), stem(&first, set.count() + set.spares()));
-        let mut notes = about(&set);
-        if !set.is_readable() {
-            return Err(Failure { notes, ..missing(&set, &name) });
-        }
-        let has_spares = set.spares_present() > 0;
-        let reader = self.reader(set, &name, &mut notes)?;
-        let mut result = self.restore(&name, &stem, &Pages(&reader));
-        // What is sealed is authentic, so the checksums are needed only to name what is damaged.
-        if result.as_ref().is_err_and(|failure| failure.exit == Exit::Data) {
-            let damaged = damage(&reader);
-            notes.extend(damaged.iter().map(|(_, path)| format!("{} is damaged", shown(path))));
-            if has_spares && !damaged.is_empty() {
-                let mut set = reader.into_set();
-                damaged.iter().for_each(|(index, _)| drop(set.reject(*index)));
-                if set.is_readable() {
-                    let reader = self.reader(set, &name, &mut notes)?;
-                    result = self.restore(&name, &stem, &Pages(&reader));
-                }
-            }
-        }
+        notes.extend(doubled(&set));
+        let settled = self.settle(&mut set, &name, &mut notes);
+        let result = settled.and_then(|()| self.restore_set(set, &name, &stem, &mut notes));
         match result {
             Ok(done) => {
                 notes.extend(done.notes);
@@ -192,13 +236,47 @@ impl RevealJob<'_> {
         }
     }
 
+    fn restore_set(
+        &mut self,
+        set: Set<Picture>,
+        name: &str,
+        stem: &[u8],
+        notes: &mut Vec<String>,
+    ) -> Result<Done, Failure> {
+        if !set.is_readable() {
+            return Err(missing(&set, name));
+        }
+        let has_spares = set.spares_present() > 0;
+        let reader = self.reader(set, name, notes)?;
+        let failure = match self.restore(name, stem, &Pages(&reader)) {
+            Err(failure) if matches!(failure.exit, Exit::Data | Exit::Key) => failure,
+            result => return result,
+        };
+        // What is sealed is authentic, so the checksums are needed only to name what is damaged. Damage can look like
+        // data that are not sealed, or sealed for another key. It lies in what was read so far.
+        if reader.damaged_so_far().is_empty() {
+            return Err(failure);
+        }
+        let damaged = damage(&reader);
+        notes.push(damaged_note(damaged.iter().map(|(_, path)| path.clone()).collect()));
+        if has_spares {
+            let mut set = reader.into_set();
+            damaged.iter().for_each(|(index, _)| drop(set.reject(*index)));
+            if set.is_readable() {
+                let reader = self.reader(set, name, notes)?;
+                return self.restore(name, stem, &Pages(&reader));
+            }
+        }
+        Err(Failure::new(Exit::Data, format!("{name}: the data are damaged"), ANOTHER))
+    }
+
     /// Opens a set. Spare pictures replace those that are missing.
     fn reader(&self, set: Set<Picture>, name: &str, notes: &mut Vec<String>) -> Result<PictureReader, Failure> {
         let lost = set.lost();
         let reader = Reader::recovering(set, Picture::open as Open, || self.scratch().map_err(Failure::into_io))
             .map_err(|error| failed(name, error))?;
-        for (_, picture) in reader.rejected() {
-            notes.push(format!("{} is damaged", shown(&picture.path)));
+        if !reader.rejected().is_empty() {
+            notes.push(damaged_note(reader.rejected().iter().map(|(_, picture)| picture.path.clone()).collect()));
         }
         if lost > 0 {
             let pictures = count(lost.into(), "picture was", "pictures were");
@@ -231,7 +309,8 @@ impl RevealJob<'_> {
                     };
                     return self.job.restore(&origin, sealed);
                 }
-                Err(Error::NotSealed(_)) => {}
+                // Everybody can make such pictures, also some that claim to be part of a sealed set.
+                Err(Error::NotSealed(_)) => return Err(not_sealed(name)),
                 Err(error) => return Err(Failure::of(name, error)),
             }
         }
@@ -241,8 +320,12 @@ impl RevealJob<'_> {
     /// Writes the bytes as they were hidden.
     fn raw(&self, name: &str, stem: &[u8], pages: &Pages<'_>) -> Result<Done, Failure> {
         let how = self.job.args;
+        let check = |damaged: Vec<Damage>| match damaged.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::new(Exit::Data, format!("{name}: the data are damaged"), ANOTHER)),
+        };
         if how.verify {
-            check(pages.0, name)?;
+            check(pages.0.damaged())?;
             let bytes = pages.0.length();
             return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
         }
@@ -267,9 +350,8 @@ impl RevealJob<'_> {
         };
         written.map_err(|error| Failure::blame(error, name, &output.shown()))?;
         drop(progress);
-        if how.range.is_none() {
-            check(pages.0, name)?;
-        }
+        // Of a range, only the pictures that it touches are checked.
+        check(if how.range.is_none() { pages.0.damaged() } else { pages.0.damaged_so_far() })?;
         let place = output.land(Attributes::usual(), how.output.sync)?;
         self.job.claims.made(&place);
         Ok(Done { output: Some(place), bytes: length, ..Done::default() })
@@ -277,7 +359,6 @@ impl RevealJob<'_> {
 }
 
 fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, work: &Work<'_>) -> Result<(), Error> {
-    use std::io::{Seek, SeekFrom};
     let mut input = Cursor::new(pages, offset + length);
     input.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
     let mut writer: Box<dyn Write> = match output.is_terminal() {
@@ -314,33 +395,70 @@ fn damage(reader: &PictureReader) -> Vec<(u32, PathBuf)> {
     reader.damaged().iter().map(|damage| (damage.index, path(damage.index))).collect()
 }
 
-/// Refuses parts that do not have their checksums.
-fn check(reader: &PictureReader, name: &str) -> Result<(), Failure> {
-    match reader.damaged().is_empty() {
-        true => Ok(()),
-        false => Err(Failure::new(Exit::Data, format!("{name}: the data are damaged"), ANOTHER)),
-    }
+/// Returns the failure that the data of a set are not sealed.
+fn not_sealed(name: &str) -> Failure {
+    Failure::new(
+        Exit::Data,
+        format!("{name}: the data are not sealed, so anybody may have hidden them"),
+        "take the bytes as they are with --raw",
+    )
 }
 
 const ANOTHER: &str = "get another copy of the pictures that are named below";
 
-/// Returns notes on doubled pictures and on those that contradict each other.
-fn about(set: &Set<Picture>) -> Vec<String> {
+/// Returns notes on pictures that are present several times.
+fn doubled(set: &Set<Picture>) -> Vec<String> {
     let mut notes = Vec::new();
-    for (_, copies) in set.doubled() {
+    let mut doubled = set.doubled();
+    for (_, copies) in doubled.by_ref().take(NAMES) {
         let paths: Vec<_> = copies.iter().map(|picture| picture.path.clone()).collect();
         notes.push(format!("the same picture several times: {}", names(&paths)));
     }
-    for (_, picture) in set.conflicts() {
-        notes.push(format!("{} contradicts another picture of its set, and is not used", shown(&picture.path)));
+    match doubled.count() {
+        0 => {}
+        more => notes.push(format!("{} several times", count(more as u64, "more picture", "more pictures"))),
     }
     notes
+}
+
+fn paths(set: &Set<Picture>) -> Vec<PathBuf> {
+    set.pictures().map(|(_, picture)| picture.path.clone()).collect()
+}
+
+/// Returns the note that pictures do not have their checksums.
+fn damaged_note(mut paths: Vec<PathBuf>) -> String {
+    paths.sort();
+    format!("damaged: {}", names(&paths))
+}
+
+/// Returns the note that pictures were left out.
+fn unused(paths: &[PathBuf]) -> String {
+    let mut paths = paths.to_vec();
+    paths.sort();
+    format!("not used, because they contradict other pictures of their set: {}", names(&paths))
+}
+
+/// Returns the failure that nothing decides between pictures.
+fn contradiction(name: &str, paths: &[PathBuf]) -> Failure {
+    let mut paths = paths.to_vec();
+    paths.sort();
+    let mut failure = Failure::new(
+        Exit::Data,
+        format!("{name}: pictures of its set contradict each other"),
+        "leave out those that somebody else put there",
+    );
+    failure.notes.push(format!("they contradict each other: {}", names(&paths)));
+    failure
 }
 
 /// Returns the failure that pictures are missing.
 fn missing(set: &Set<Picture>, name: &str) -> Failure {
     let all = set.count() + set.spares();
-    let ranges: Vec<_> = set.missing().map(|range| numbers(&range)).collect();
+    let mut ranges: Vec<_> = set.missing().take(NAMES).map(|range| numbers(&range)).collect();
+    match set.missing().skip(NAMES).map(|range| range.len()).sum() {
+        0 => {}
+        more => ranges.push(format!("and {more} more")),
+    }
     let spares = match set.spares() {
         0 => String::new(),
         spares => format!(", of which {} may be missing", count(spares.into(), "picture", "pictures")),

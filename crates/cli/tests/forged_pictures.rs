@@ -1,0 +1,309 @@
+//! Pictures that somebody else put among those of a set. Everybody can make them, with any label and any checksum.
+
+mod sandbox;
+
+use deadpan_picture::carrier::Carrier;
+use deadpan_picture::{Channels, Compression, Format, Label, Pixels, checksum, write};
+use sandbox::Sandbox;
+
+/// The length of the parts that the tests make.
+const PART: usize = 1024;
+
+/// Returns a carrier with any label and any part.
+fn carrier(label: &Label, part: &[u8]) -> Vec<u8> {
+    written(label, part, Format::Png, Compression::Stored)
+}
+
+/// Returns a carrier in the way in which a certain program writes pictures.
+fn written(label: &Label, part: &[u8], format: Format, compression: Compression) -> Vec<u8> {
+    let mut samples = [&b"\x89DPNPIC\x01"[..], &label.to_bytes()].concat();
+    samples.extend(checksum(&samples).to_be_bytes());
+    samples.extend(part);
+    let width = 32;
+    let height = samples.len().div_ceil(3 * width);
+    samples.resize(3 * width * height, 0);
+    let pixels = Pixels { width: width as u32, height: height as u32, channels: Channels::Rgb, samples };
+    let mut file = Vec::new();
+    write(&pixels, format, compression, 1, &mut file).unwrap();
+    file
+}
+
+/// Returns the labels and parts of a set.
+fn parts(data: &[u8]) -> Vec<(Label, Vec<u8>)> {
+    let count = data.len().div_ceil(PART) as u32;
+    let part = |(index, part): (u32, &[u8])| {
+        let (offset, total) = (u64::from(index) * PART as u64, data.len() as u64);
+        let (length, checksum) = (part.len() as u32, checksum(part));
+        (Label { set: [7; 16], index, count, spares: 0, length, offset, total, checksum }, part.to_vec())
+    };
+    (0..).zip(data.chunks(PART)).map(part).collect()
+}
+
+/// Returns the same place in the set with another part.
+fn other(label: &Label, part: &[u8]) -> Label {
+    Label { length: part.len() as u32, checksum: checksum(part), ..*label }
+}
+
+/// A sandbox with `data`, 5000 bytes, and a folder with pictures `m-1.png` and so on that carry them, sealed.
+fn sealed_set() -> (Sandbox, Vec<(Label, Vec<u8>)>) {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("data", (0..5000_u32).map(|at| (at * at >> 5) as u8).collect::<Vec<_>>());
+    sandbox.run(&["seal", "data"]).expect(0, "");
+    let parts = parts(&sandbox.read("data.dpn"));
+    sandbox.shell("mkdir album").expect(0, "");
+    for (label, part) in &parts {
+        sandbox.write(&format!("album/m-{}.png", label.index + 1), carrier(label, part));
+    }
+    (sandbox, parts)
+}
+
+/// Reveals the album and expects the sealed data, and these words.
+#[track_caller]
+fn comes_back(sandbox: &Sandbox, words: &str) {
+    sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]).expect(0, words);
+    assert!(sandbox.read("back") == sandbox.read("data"));
+}
+
+/// Expects that nothing is revealed, with the exit code for wrong data, and these words.
+#[track_caller]
+fn refused(sandbox: &Sandbox, options: &[&str], words: &str) {
+    let run = sandbox.run(&[&["picture", "reveal", "-o", "none"], options, &["album"]].concat());
+    run.expect(1, words);
+    assert!(!sandbox.path("none").exists());
+}
+
+/// Stored blocks with filtered rows were once taken for our own pictures, and called damaged.
+#[test]
+fn pictures_that_another_program_wrote_again_come_back() {
+    let (sandbox, parts) = sealed_set();
+    let compressions = [Compression::Fast, Compression::Stored];
+    for (format, compression) in
+        [Format::Png, Format::WebP].into_iter().flat_map(|it| compressions.map(|how| (it, how)))
+    {
+        for (label, part) in &parts {
+            let name = format!("album/m-{}.png", label.index + 1);
+            sandbox.write(&name, written(label, part, format, compression));
+        }
+        comes_back(&sandbox, "");
+    }
+}
+
+/// The first name once won, and the forged picture spoiled the data.
+#[test]
+fn the_name_of_a_forged_picture_decides_nothing() {
+    let (sandbox, parts) = sealed_set();
+    comes_back(&sandbox, "");
+    for at in [0, 1, parts.len() - 1] {
+        for name in ["album/a.png", "album/z.png"] {
+            let forged = vec![9; parts[at].1.len()];
+            sandbox.write(name, carrier(&other(&parts[at].0, &forged), &forged));
+            comes_back(&sandbox, &format!("not used, because they contradict other pictures of their set: {name}"));
+            std::fs::remove_file(sandbox.path(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn several_forged_pictures_are_left_out_together() {
+    let (sandbox, parts) = sealed_set();
+    for (at, name) in [(0, "a"), (1, "b"), (1, "y"), (3, "z")] {
+        let forged = vec![name.as_bytes()[0]; PART];
+        sandbox.write(&format!("album/{name}"), carrier(&other(&parts[at].0, &forged), &forged));
+    }
+    comes_back(&sandbox, "their set: album/a, album/b, album/y, album/z\n");
+}
+
+#[test]
+fn labels_that_disagree_about_the_set_or_the_place_in_it_decide_nothing() {
+    let (sandbox, parts) = sealed_set();
+    let (label, part) = &parts[1];
+    let total = label.total;
+    let forged = [
+        Label { index: 0, count: 1, offset: 0, total: PART as u64, ..*label },
+        Label { total: total + 1, ..*label },
+        Label { count: label.count + 1, ..*label },
+        Label { spares: 3, ..*label },
+        Label { offset: 0, ..*label },
+        Label { offset: label.offset + 1, ..*label },
+        Label { offset: total - PART as u64, ..*label },
+    ];
+    for label in forged {
+        for name in ["album/a", "album/z"] {
+            sandbox.write(name, carrier(&label, part));
+            comes_back(&sandbox, &format!("contradict other pictures of their set: {name}"));
+            std::fs::remove_file(sandbox.path(name)).unwrap();
+        }
+    }
+}
+
+/// A damaged copy that came first once spoiled the data although there was a good one.
+#[test]
+fn a_good_copy_takes_the_place_of_a_damaged_one() {
+    let (sandbox, parts) = sealed_set();
+    for name in ["album/a", "album/z"] {
+        for (label, part) in &parts {
+            let mut part = part.clone();
+            part[7] ^= 1;
+            sandbox.write(name, carrier(label, &part));
+            comes_back(&sandbox, &format!("note: damaged: {name}\n"));
+        }
+        std::fs::remove_file(sandbox.path(name)).unwrap();
+    }
+}
+
+/// Returns a change of 16 bytes, not of zeros only, that leaves the checksum as it is.
+fn change_that_no_checksum_sees() -> [u8; 16] {
+    let zero = checksum(&[0; 16]);
+    let mut basis: Vec<(u64, u128)> = Vec::new();
+    for bit in 0..128 {
+        let mut change = 1_u128 << bit;
+        let mut sum = checksum(&change.to_be_bytes()) ^ zero;
+        for (other, its) in &basis {
+            if sum ^ other < sum {
+                (sum, change) = (sum ^ other, change ^ its);
+            }
+        }
+        if sum == 0 {
+            return change.to_be_bytes();
+        }
+        basis.push((sum, change));
+        basis.sort_by(|one, other| other.0.cmp(&one.0));
+    }
+    unreachable!("128 changes of a checksum of 64 bits depend on each other")
+}
+
+#[test]
+fn a_copy_with_the_same_label_and_checksum_is_compared_byte_by_byte() {
+    let (sandbox, parts) = sealed_set();
+    let (label, part) = &parts[2];
+    let mut forged = part.clone();
+    forged.iter_mut().zip(change_that_no_checksum_sees()).for_each(|(byte, change)| *byte ^= change);
+    assert!(forged != *part && checksum(&forged) == label.checksum);
+    for name in ["album/a", "album/z"] {
+        sandbox.write(name, carrier(label, &forged));
+        comes_back(&sandbox, &format!("contradict other pictures of their set: {name}"));
+        refused(&sandbox, &["--raw"], "pictures of its set contradict each other");
+        std::fs::remove_file(sandbox.path(name)).unwrap();
+    }
+}
+
+#[test]
+fn bytes_that_are_not_sealed_tell_nothing_so_contradictions_are_refused() {
+    let (sandbox, parts) = sealed_set();
+    sandbox.write("album/a", carrier(&other(&parts[0].0, &[1; PART]), &[1; PART]));
+    refused(&sandbox, &["--raw"], "note: they contradict each other: album/a, album/m-1.png\n");
+    std::fs::remove_file(sandbox.path("album/a")).unwrap();
+    sandbox.write("album/a", carrier(&Label { total: parts[1].0.total + 1, ..parts[1].0 }, &parts[1].1));
+    refused(&sandbox, &["--raw"], "pictures of its set contradict each other");
+}
+
+#[test]
+fn two_sealed_files_that_claim_one_set_are_refused() {
+    let (sandbox, parts) = sealed_set();
+    sandbox
+        .shell("tac data | head -c 5000 > b; cp data c; truncate -s 4999 c; deadpan seal b && deadpan seal c")
+        .expect(0, "");
+    for name in ["b.dpn", "c.dpn"] {
+        let theirs = self::parts(&sandbox.read(name));
+        // As long as ours, or with another length.
+        assert_eq!(theirs[0].0.total == parts[0].0.total, name == "b.dpn");
+        for (label, part) in &theirs {
+            sandbox.write(&format!("album/{}-{name}", label.index), carrier(label, part));
+        }
+        refused(&sandbox, &[], "pictures of its set contradict each other");
+        sandbox.shell(&format!("rm album/*-{name}")).expect(0, "");
+    }
+    comes_back(&sandbox, "");
+}
+
+#[test]
+fn many_forged_pictures_are_refused_after_a_few_tries() {
+    let (sandbox, parts) = sealed_set();
+    for number in 0..300_u32 {
+        let forged = [number.to_be_bytes(); PART / 4].concat();
+        let (label, _) = parts[number as usize % parts.len()];
+        let forged = &forged[..label.length as usize];
+        sandbox.write(&format!("album/{number}"), carrier(&other(&label, forged), forged));
+    }
+    refused(&sandbox, &[], "and 30");
+}
+
+#[test]
+fn spare_pictures_replace_those_that_contradict_each_other() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox
+        .shell("deadpan random 60000 -o data; mkdir album; deadpan picture hide --size 100x60 --spare 2 -o album/ data")
+        .expect(0, "");
+    let label = |name: &str| {
+        let file = std::fs::File::open(sandbox.path(name)).unwrap();
+        Carrier::recognize(&file).unwrap().unwrap().label
+    };
+    let last = sandbox.names().len();
+    assert!(last > 0);
+    for name in ["album/a", "album/z"] {
+        let forged = vec![5; label("album/data-002.png").length as usize];
+        sandbox.write(name, carrier(&other(&label("album/data-002.png"), &forged), &forged));
+        sandbox.shell("mv album/data-001.png first").expect(0, "");
+        comes_back(&sandbox, "contradict other pictures of their set: album/");
+        sandbox.shell(&format!("mv first album/data-001.png; rm {name}")).expect(0, "");
+    }
+}
+
+/// Damage in the header was once reported as a wrong key, or as data that are not sealed.
+#[test]
+fn damage_in_the_first_bytes_is_no_wrong_key() {
+    let (sandbox, parts) = sealed_set();
+    let (label, part) = &parts[0];
+    for at in [0, 5, 8, 12, 15, 30, 60, 200, 500] {
+        let mut damaged = part.clone();
+        damaged[at] ^= 4;
+        sandbox.write("album/m-1.png", carrier(label, &damaged));
+        refused(&sandbox, &[], "error: album/m-1.png: the data are damaged\n");
+        refused(&sandbox, &[], "note: damaged: album/m-1.png\n");
+    }
+    sandbox.write("album/m-1.png", carrier(label, part));
+    sandbox.shell("mkdir -m 700 other; DEADPAN_HOME=other deadpan keygen --no-passphrase --mode ecc").expect(0, "");
+    let run = sandbox.shell("DEADPAN_HOME=other deadpan picture reveal -o none album");
+    run.expect(3, "no key fits");
+}
+
+/// A range of data that are not sealed was once written without a look at any checksum.
+#[test]
+fn a_range_of_raw_bytes_is_checked_in_the_pictures_that_it_touches() {
+    let (sandbox, parts) = sealed_set();
+    let (label, part) = &parts[2];
+    let mut damaged = part.clone();
+    damaged[1000] ^= 1;
+    sandbox.write("album/m-3.png", carrier(label, &damaged));
+    for range in ["2048:10", "2040:9", "3071:2", "0:", "2500:"] {
+        refused(&sandbox, &["--raw", "--range", range], "note: damaged: album/m-3.png\n");
+    }
+    for range in ["0:2048", "3072:100"] {
+        sandbox.run(&["picture", "reveal", "--raw", "--range", range, "-f", "-o", "out", "album"]).expect(0, "");
+    }
+}
+
+#[test]
+fn missing_and_damaged_pictures_are_named_but_not_all_of_many() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox
+        .shell("deadpan random 60000 -o data; mkdir album; deadpan picture hide --size 30x30 -o album/ data")
+        .expect(0, "");
+    sandbox.shell("rm album/data-00[2468].png album/data-01[2468].png").expect(0, "");
+    refused(&sandbox, &[], "these are missing: 2, 4, 6, 8, 12, and 3 more\n");
+    let run = sandbox.run(&["picture", "reveal", "--json", "-o", "none", "album"]).0;
+    assert_eq!(run.status.code(), Some(1));
+    let text = String::from_utf8(run.stdout).unwrap();
+    for field in [
+        r#""command":"reveal""#,
+        r#""exit":1"#,
+        r#""file":"album/data-001.png""#,
+        r#""error":"album/data-001.png: of its set"#,
+    ] {
+        assert!(text.contains(field), "no {field} in {text}");
+    }
+    sandbox.shell("rm -r album; mkdir album; cp data album").expect(0, "");
+    let run = sandbox.run(&["picture", "reveal", "--json", "-o", "none", "album"]).0;
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert!(run.status.code() == Some(1) && text.contains(r#""error":"there are no pictures with data""#), "{text}");
+}
