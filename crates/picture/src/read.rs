@@ -1,8 +1,8 @@
 //! Reading pictures: PNG, WebP and JPEG become opaque pixels of 8 bits a sample.
 //!
 //! Lossless pictures come back exactly: color profiles and gamma are ignored. All that a file claims is checked against
-//! [`Limits`] before memory is allocated, among them the memory for each byte of the file. Text, profiles and thumbnails
-//! are skipped, whatever their size.
+//! [`Limits`] before memory is allocated, among them the memory for each byte of the file. Text, profiles and
+//! thumbnails are skipped, whatever their size.
 
 mod alpha;
 mod exif;
@@ -106,8 +106,8 @@ pub struct Decoded {
 /// ```
 ///
 /// # Errors
-/// The file is no picture, damaged, cut, animated, transparent, larger than the limits, out of proportion to its length,
-/// or of an unsupported kind; the system cannot read.
+/// The file is no picture, damaged, cut, animated, transparent, larger than the limits, out of proportion to its
+/// length, or of an unsupported kind; the system cannot read.
 pub fn read(mut input: impl BufRead + Seek, orientation: Orientation, limits: &Limits) -> Result<Decoded, Error> {
     let container = Container::sniff(&mut input)?;
     let budget = limits.of(length(&mut input)?);
@@ -191,8 +191,8 @@ fn length(mut input: impl Seek) -> Result<u64, Error> {
     Ok(end.saturating_sub(start))
 }
 
-/// Returns a length of compressed data that no encoder reaches. Most of a longer file can be a hole, which takes no room
-/// on the disk but would take memory.
+/// Returns a length of compressed data that no encoder reaches. Most of a longer file can be a hole, which takes no
+/// room on the disk but would take memory.
 fn most_data(pixels: u64) -> u64 {
     pixels.saturating_mul(16).saturating_add(1 << 20)
 }

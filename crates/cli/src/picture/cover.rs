@@ -12,8 +12,8 @@ use crate::picture::failed;
 use crate::shown::shown;
 use deadpan_picture::{Decoded, FileFormat, Limits, Orientation, probe, read};
 
-/// Opens a picture. Never waits: opening a pipe without a writer would wait for ever, and some devices act when they are
-/// opened.
+/// Opens a picture. Never waits: opening a pipe without a writer would wait for ever, and some devices act when
+/// they are opened.
 pub fn open(path: &Path) -> Result<File, Failure> {
     let failed = |error| Failure::path("read", path, &error);
     refuse(path, &fs::metadata(path).map_err(failed)?)?;

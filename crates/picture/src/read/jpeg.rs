@@ -13,7 +13,6 @@ use std::io::{BufRead, Cursor, Seek};
 use jpeg_decoder::{ColorTransform, Decoder, UnsupportedFeature};
 
 use self::scans::Most;
-
 use self::segments::{Colors, Segments};
 use super::alpha::drop_last;
 use super::{Budget, FileFormat, Header, LONG_DATA, Note, Stored, UNDECODABLE, damaged, most_data};
