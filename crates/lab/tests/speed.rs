@@ -117,25 +117,50 @@ fn a_stopped_race_returns_the_rounds_so_far() {
     assert!(found.ratio.lower.is_finite() && found.a.wall_minimum > 0.0);
 }
 
+/// Other programs and the other tests disturb the times of programs. Beside work that takes longer, the disturbance
+/// becomes small: calls `measure` with lengths from 1 on, each twice the one before it, until the result is right.
+fn at_some_length<T: std::fmt::Debug>(measure: impl Fn(u32) -> T, is_right: impl Fn(&T) -> bool) {
+    let mut wrong = Vec::new();
+    for power in 0..8 {
+        let found = measure(1 << power);
+        if is_right(&found) {
+            return;
+        }
+        wrong.push(found);
+    }
+    panic!("{wrong:?}");
+}
+
 #[test]
 fn a_longer_sleep_is_slower() {
-    let (short, long) = (Program::new("short", ["sleep", "0.01"]), Program::new("long", ["sleep", "0.02"]).bytes(1000));
-    let yardstick = Program::new("true", ["true"]);
-    // The other tests run at the same time, so the times of single rounds vary widely.
-    let many = program::Options { rounds: 24, ..options() };
-    let found = compare(&short, &long, Some(&yardstick), &many, &mut Silent).unwrap();
-    assert_eq!(found.outcome, Outcome::Slower, "{found:?}");
-    assert!(found.ratio.lower > 1.1 && found.ratio.upper < 2.5, "{found:?}");
-    assert!(found.a.wall_minimum >= 0.01 && found.yardstick.unwrap().wall.estimate < found.a.wall.estimate);
-    assert!(found.b.bytes_per_second.unwrap() <= 50_000.0);
+    let measure = |length: u32| {
+        let seconds = 0.01 * f64::from(length);
+        let sleep = |seconds: f64| Program::new("sleep", ["sleep".to_owned(), seconds.to_string()]);
+        let (short, long, yardstick) =
+            (sleep(seconds), sleep(2.0 * seconds).bytes(1000), Program::new("true", ["true"]));
+        let many = program::Options { rounds: 24, ..options() };
+        let found = compare(&short, &long, Some(&yardstick), &many, &mut Silent).unwrap();
+        assert!(found.a.wall_minimum >= seconds && found.b.bytes_per_second.unwrap() <= 500.0 / seconds, "{found:?}");
+        found
+    };
+    at_some_length(measure, |found| {
+        let ratio = &found.ratio;
+        found.outcome == Outcome::Slower
+            && ratio.lower > 1.1
+            && ratio.upper < 2.5
+            && found.yardstick.as_ref().unwrap().wall.estimate < found.a.wall.estimate
+    });
 }
 
 #[test]
 fn sleeping_is_no_user_time() {
-    let busy = Program::shell("busy", "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done");
-    let found = compare(&Program::new("asleep", ["sleep", "0.02"]), &busy, None, &options(), &mut Silent).unwrap();
-    let (asleep, busy) = (found.a.user.unwrap().estimate, found.b.user.unwrap().estimate);
-    assert!(asleep < 0.01 && busy > 2.0 * asleep, "{asleep} {busy}");
+    let measure = |length: u32| {
+        let asleep = Program::new("asleep", ["sleep".to_owned(), (0.02 * f64::from(length)).to_string()]);
+        let busy = Program::shell("busy", format!("i=0; while [ $i -lt {} ]; do i=$((i+1)); done", 30_000 * length));
+        let found = compare(&asleep, &busy, None, &options(), &mut Silent).unwrap();
+        (found.a.user.unwrap().estimate, found.b.user.unwrap().estimate, found.a.wall_minimum)
+    };
+    at_some_length(measure, |&(asleep, busy, wall)| asleep < wall / 2.0 && busy > 2.0 * asleep);
 }
 
 fn options() -> program::Options {

@@ -69,13 +69,13 @@ pub fn widths(browser: &Path, page: &Path, width: u32) -> Widths {
          <iframe src=\"{name}\" style=\"border:0;width:{width}px;height:900px\"></iframe>"
     );
     fs::write(&outer, frame).unwrap();
-    let dom = String::from_utf8(run(
-        browser,
-        &outer,
-        &["--window-size=1400,1000", "--virtual-time-budget=20000", "--dump-dom"],
-    ))
-    .unwrap();
-    let title = dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default();
+    let ask = || {
+        let arguments = ["--window-size=1400,1000", "--virtual-time-budget=20000", "--dump-dom"];
+        let dom = String::from_utf8(run(browser, &outer, &arguments)).unwrap();
+        dom.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next()).unwrap_or_default().to_owned()
+    };
+    // On a busy machine, the browser can show the page before the frame has answered.
+    let title = (0..20).map(|_| ask()).find(|title| title != "waiting").unwrap_or_default();
     let numbers: Vec<f64> =
         title.split(' ').map(|word| word.parse().unwrap_or_else(|_| panic!("the page answered {title:?}"))).collect();
     Widths {
