@@ -20,7 +20,8 @@ fn error(bytes: &[u8]) -> Error {
     let begin = Instant::now();
     let error =
         Header::read(bytes).and_then(|header| header.open(&[Identity::Passphrase(Passphrase::new(b"straight face"))]));
-    assert!(begin.elapsed() < Duration::from_secs(1), "it took {:?}", begin.elapsed());
+    // A minute only tells whether the work depends on a number in the file. Other programs delay a test for seconds.
+    assert!(begin.elapsed() < Duration::from_secs(60), "it took {:?}", begin.elapsed());
     error.err().unwrap_or_else(|| panic!("{} bytes were taken", bytes.len()))
 }
 

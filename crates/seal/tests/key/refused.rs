@@ -9,7 +9,8 @@ use deadpan_seal::Fault;
 fn assert_refused(text: impl AsRef<[u8]>, words: &[&str]) {
     let start = Instant::now();
     let error = key::read(text.as_ref()).expect_err("refused");
-    assert!(start.elapsed() < Duration::from_millis(500), "{error}");
+    // A minute only tells whether the work depends on a number in the key. Other programs delay a test for seconds.
+    assert!(start.elapsed() < Duration::from_secs(60), "{error}");
     assert_eq!(error.fault(), Fault::Data, "{error}");
     let message = error.to_string();
     assert!(!message.contains('\n'), "{message}");

@@ -131,16 +131,15 @@ fn whatever_fails_ends_it_with_its_own_error() {
                 ("rest", Lazy { rests_fail_at: at, ..Lazy::new(&data) }),
             ];
             for (what, source) in sources {
-                let failed = within_seconds(move || {
-                    sealing(false).gather(source, io::sink(), &work(threads)).map(|(done, _)| done)
-                });
+                let failed =
+                    that_ends(move || sealing(false).gather(source, io::sink(), &work(threads)).map(|(done, _)| done));
                 match failed.expect("no panic") {
                     Err(Error::Read(error)) => assert_eq!(error.to_string(), what),
                     other => panic!("{what} at {at} on {threads}: {other:?}"),
                 }
             }
             let source = Lazy { rests_fail_at: at, ..Lazy::new(&data) };
-            let failed = within_seconds(move || {
+            let failed = that_ends(move || {
                 let output = tempfile::tempfile().expect("a temporary file");
                 sealing(false).gather_file(source, &output, &work(threads)).map(|(done, _)| done)
             });
@@ -151,7 +150,7 @@ fn whatever_fails_ends_it_with_its_own_error() {
             ];
             for (what, sink) in sinks {
                 let sealed = sealed.clone();
-                let failed = within_seconds(move || {
+                let failed = that_ends(move || {
                     let (opened, payload) = opened(&sealed).expect("the passphrase");
                     opened.scatter(payload, sink, &work(threads)).map(|(done, _)| done)
                 });

@@ -60,14 +60,13 @@ fn an_endless_input_ends_with_the_output() {
     let _alone = alone();
     for threads in [1, 3] {
         for limit in [0, 1000, FULL, 3_000_000] {
-            let sealed =
-                within_seconds(move || sealing(false).stream(std::io::repeat(7), Fails(limit), &work(threads)));
+            let sealed = that_ends(move || sealing(false).stream(std::io::repeat(7), Fails(limit), &work(threads)));
             let sealed = sealed.expect("no panic");
             assert!(matches!(sealed, Err(Error::Write(_))), "{sealed:?} at {limit} on {threads}");
         }
         // A payload that continues endlessly after its last segment. The first unit already has the error.
         let sealed = sealing(false).bytes(&sample(2 * FULL)).expect("sealed");
-        let opened = within_seconds(move || {
+        let opened = that_ends(move || {
             let (opened, payload) = opened(&sealed).expect("the passphrase");
             opened.stream(payload.chain(std::io::repeat(0)), std::io::sink(), &work(threads))
         });

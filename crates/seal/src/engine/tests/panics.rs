@@ -55,7 +55,7 @@ impl<W: Write> Write for Burning<'_, W> {
 fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (std::thread::Result<bool>, bool) {
     let fuse = std::sync::Arc::new(Fuse { calls: AtomicUsize::new(0), at });
     let (input, inside) = (input.to_vec(), fuse.clone());
-    let result = within_seconds(move || {
+    let result = that_ends(move || {
         let fuse = |asked| (asked == whose).then_some(&*inside);
         let progress = |_| inside.burn();
         let stop = || {
