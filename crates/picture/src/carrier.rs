@@ -40,7 +40,7 @@ mod webp;
 mod writer;
 
 pub use layout::{Layout, MOST, MOST_PICTURES};
-pub use order::{Finding, Order};
+pub use order::{Finding, Order, rewritten};
 pub(crate) use place::{Buffers, read_exact};
 pub use recognize::Carrier;
 pub(crate) use sums::{Pieces, Sums};

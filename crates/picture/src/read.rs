@@ -125,6 +125,26 @@ pub fn read(mut input: impl BufRead + Seek, orientation: Orientation, limits: &L
     Ok(Decoded { pixels, source, notes })
 }
 
+/// Decodes only the first rows of a lossless picture in color: as many as have `pixels` pixels, if there are so many.
+/// Returns `None` if the picture is of another kind, or cannot be decoded row by row.
+pub(crate) fn first_rows(
+    mut input: impl BufRead + Seek,
+    pixels: u32,
+    limits: &Limits,
+) -> Result<Option<Pixels>, Error> {
+    let start = input.stream_position().map_err(Error::Read)?;
+    let Header { width, .. } = probe(&mut input)?;
+    input.seek(io::SeekFrom::Start(start)).map_err(Error::Read)?;
+    let rows = pixels.div_ceil(width);
+    let container = Container::sniff(&mut input)?;
+    let budget = limits.of(length(&mut input)?);
+    match container {
+        Container::Png => png::first_rows(input, rows, &budget),
+        Container::WebP => webp::first_rows(input, rows, &budget),
+        Container::Jpeg => Ok(None),
+    }
+}
+
 /// Reads the header of the picture that begins at the input's position. Decodes no pixels.
 ///
 /// # Errors

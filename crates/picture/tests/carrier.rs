@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
-use deadpan_picture::carrier::{Carrier, Finding, Layout, Writer};
-use deadpan_picture::{Channels, Error, Format, Label, Opened, Pixels, Reader, Sets};
+use deadpan_picture::carrier::{Carrier, Finding, Layout, Writer, rewritten};
+use deadpan_picture::{Channels, Compression, Error, Format, Label, Limits, Opened, Pixels, Reader, Sets};
 
 const BOTH: [Format; 2] = [Format::Png, Format::WebP];
 
@@ -74,6 +74,22 @@ fn decode(format: Format, file: &[u8]) -> Pixels {
     }
 }
 
+#[test]
+fn the_first_rows_of_other_pictures_tell_nothing() {
+    for (width, height) in [(1, 1), (1, 200), (5, 4), (40, 30)] {
+        for (channels, shade) in [(Channels::Rgb, 200), (Channels::Gray, 0x89)] {
+            let samples = vec![shade; width as usize * height as usize * channels.count()];
+            let pixels = Pixels { width, height, channels, samples };
+            for format in [Format::Png, Format::WebP] {
+                let mut file = Vec::new();
+                deadpan_picture::write(&pixels, format, Compression::Fast, 1, &mut file).expect("written");
+                let found = rewritten(Cursor::new(&file), &Limits::default()).expect("a picture");
+                assert_eq!(found, None, "{format:?} {width} × {height}");
+            }
+        }
+    }
+}
+
 /// Writes, and compares what comes back: at constant offsets, and from the pixels that other decoders see.
 fn round_trip(format: Format, width: u32, height: u32, total: usize) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -94,10 +110,13 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
     assert!(reader.damaged().is_empty(), "{what}");
 
     for label in labels {
-        let pixels = decode(format, &fs::read(path(folder.path(), label.index)).expect("a file"));
+        let file = fs::read(path(folder.path(), label.index)).expect("a file");
+        let pixels = decode(format, &file);
         assert_eq!(pixels.width, width, "{what}");
         assert_eq!(pixels.samples.len() as u32, pixels.width * pixels.height * 3, "{what}");
         let Finding::Carrier(found, order) = Finding::of(&pixels) else { panic!("{what}: no carrier") };
+        let first = rewritten(Cursor::new(&file), &Limits::default()).expect("a picture");
+        assert_eq!(first, Some((label, order)), "{what}: the first rows");
         assert_eq!(found, label, "{what}");
         let mut sets = Sets::new();
         // A set of its own, so that the reader is complete.

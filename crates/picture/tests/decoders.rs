@@ -142,6 +142,47 @@ fn libwebp_sees_the_same_pixels() {
     });
 }
 
+/// `cwebp` uses all transforms, color caches, references and several groups of prefix codes.
+#[test]
+fn what_libwebp_writes_is_read() {
+    if !says("cwebp", &["-version"], ".") {
+        return say("skipped: libwebp (cwebp) is not installed");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (ppm, webp) = (folder.path().join("in.ppm"), folder.path().join("out.webp"));
+    let scene = |x: u32, y: u32, channel: u32| {
+        let (x, y, channel) = (f64::from(x), f64::from(y), f64::from(channel));
+        (128.0 + 60.0 * (x / 17.0 + channel).sin() + 50.0 * (y / 13.0 - channel).cos()) as u8
+    };
+    let random = noise(3 << 16);
+    let noise = |x: u32, y: u32, channel: u32| random[((x * 3 + y * 1021 + channel * 7919) % (3 << 16)) as usize];
+    let kinds: [&dyn Fn(u32, u32, u32) -> u8; 6] = [
+        &noise,
+        &scene,
+        &|x, y, channel| scene(x, y, channel).wrapping_add(noise(x, y, channel) / 32),
+        &|x, y, channel| (noise(x / 7 % 5, y / 9 % 4, 0) & 7) * (30 + 3 * channel as u8),
+        &|x, y, channel| if x < 60 { scene(x, y, channel) } else { noise(x, y % 11, 0) },
+        &|x, y, _| u8::from(x * y % 7 < 2) * 200,
+    ];
+    let mut compared = 0;
+    for (kind, sample) in kinds.iter().enumerate() {
+        for (width, height) in [(1, 1), (3, 50), (127, 64), (600, 33)] {
+            let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+            let samples: Vec<u8> = pixels.flat_map(|(x, y)| (0..3).map(move |at| sample(x, y, at))).collect();
+            let head = format!("P6\n{width} {height}\n255\n");
+            fs::write(&ppm, [head.as_bytes(), &samples].concat()).expect("written");
+            for options in [["-m", "0", "-q", "0"], ["-m", "4", "-q", "75"], ["-m", "6", "-q", "100"]] {
+                let mut cwebp = Command::new("cwebp");
+                cwebp.args(["-quiet", "-lossless"]).args(options).arg(&ppm).arg("-o").arg(&webp);
+                assert!(cwebp.status().expect("the program starts").success());
+                assert!(ours(&webp).samples == samples, "kind {kind}, {width} × {height}, {options:?}");
+                compared += 1;
+            }
+        }
+    }
+    say(&format!("libwebp: {compared} pictures that it wrote have the same pixels"));
+}
+
 #[test]
 fn imagemagick_sees_the_same_pixels() {
     let program = ["magick", "/usr/bin/convert", "convert"];

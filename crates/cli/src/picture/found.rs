@@ -1,8 +1,8 @@
 //! Finds the pictures that carry data among files and folders.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io::{self, BufReader};
+use std::fs::{self, File};
+use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ use crate::input::FileId;
 use crate::picture::cover::{self, files_in};
 use crate::picture::failed;
 use crate::shown::shown;
-use deadpan_picture::carrier::{Carrier, Finding, Order};
+use deadpan_picture::carrier::{Carrier, Finding, Order, rewritten};
 use deadpan_picture::template::{self, Found, Secret, Seed};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read};
 use deadpan_seal::{Cost, key};
@@ -51,7 +51,7 @@ impl Picture {
         match read(file, Orientation::Ignore, &Limits::default()) {
             Ok(decoded) => Ok(decoded.pixels),
             Err(Error::Read(error)) => Err(error),
-            Err(error) => Err(Failure::of("", deadpan_seal::Error::Read(io::Error::other(error))).into_io()),
+            Err(error) => Err(failed(&shown(&self.path), error).into_io()),
         }
     }
 }
@@ -118,13 +118,26 @@ impl Search {
             }
         }
         match probe(BufReader::new(&file)) {
-            Ok(_) => Ok(true),
+            Ok(_) => Ok(!self.is_rewritten(&file, path)),
             Err(Error::NotAPicture | Error::OtherFormat(_)) if !is_named => Ok(false),
             Err(error) => {
                 self.damaged.push(failed(&name, error));
                 Ok(false)
             }
         }
+    }
+
+    /// Looks at the first rows of a picture. Returns whether it is a carrier that another program wrote again, which is
+    /// added to its set. If the rest of the file is damaged, the reader of the set finds out.
+    fn is_rewritten(&mut self, mut file: &File, path: &Path) -> bool {
+        let found = file
+            .rewind()
+            .ok()
+            .and_then(|()| rewritten(BufReader::with_capacity(1 << 16, file), &Limits::default()).ok().flatten());
+        found.is_some_and(|(label, order)| {
+            self.add(label, path.to_owned(), Way::Rewritten(order));
+            true
+        })
     }
 
     /// Looks at the pixels of pictures.

@@ -1,10 +1,11 @@
 //! Carriers that another program wrote: the bytes come back from the pixels.
 
-use std::io;
+use std::io::{self, BufRead, Seek, SeekFrom};
 
 use super::layout::{HEADER, MAGIC};
 use super::recognize::label;
-use crate::{Channels, Label, Pixels};
+use crate::read::{first_rows, probe};
+use crate::{Channels, Error, Header, Label, Limits, Pixels};
 
 /// The order in which the samples of a pixel carry bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,26 @@ impl Order {
         }
         Some(())
     }
+}
+
+/// Looks whether a lossless picture is a carrier that another program wrote again. Decodes only the first rows, so the
+/// rest of the file may be damaged. Returns `None` if [`Finding::of`] must decide by all pixels.
+///
+/// # Errors
+/// The file is no picture, its beginning is damaged, cut or transparent, it is larger than the limits; the system
+/// cannot read.
+pub fn rewritten(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Option<(Label, Order)>, Error> {
+    let start = input.stream_position().map_err(Error::Read)?;
+    let Header { width, height, .. } = probe(&mut input)?;
+    input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+    let Some(pixels) = first_rows(input, HEADER.div_ceil(3) as u32, limits)? else { return Ok(None) };
+    let mut header = [0; HEADER];
+    let found = Order::BOTH
+        .into_iter()
+        .find(|order| order.copy(&pixels.samples, 0, &mut header).is_some() && header[..8] == MAGIC);
+    let room = 3 * u64::from(width) * u64::from(height);
+    let label = label(&header).filter(|label| HEADER as u64 + u64::from(label.length) <= room);
+    Ok(label.zip(found))
 }
 
 impl Finding {

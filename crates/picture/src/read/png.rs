@@ -33,26 +33,54 @@ pub fn header(input: impl Read) -> Result<Header, Error> {
     Ok(Header { format: FORMAT, width, height, channels })
 }
 
-pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+/// Begins to decode. Returns the header and the decoder.
+fn begin<R: BufRead + Seek>(mut input: R, budget: &Budget) -> Result<(Header, png::Reader<R>), Error> {
     let start = input.stream_position().map_err(Error::Read)?;
-    let Header { width, height, channels, .. } = header(&mut input)?;
+    let header = header(&mut input)?;
+    let Header { width, height, .. } = header;
     budget.check_pixels(width, height)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
 
     // Rows have at most 8 bytes a pixel.
     let least = METADATA + 8 * u64::from(width);
-    let failed = |error| failed(error, budget);
     let bytes = usize::try_from(least.min(budget.limits.bytes)).unwrap_or(usize::MAX);
     let mut decoder = png::Decoder::new_with_limits(input, png::Limits { bytes });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     // All samples get 8 bits, palettes become colors, and transparent colors an alpha channel.
     decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
-    let mut reader = decoder.read_info().map_err(failed)?;
+    let reader = decoder.read_info().map_err(|error| failed(error, budget))?;
     let info = reader.info();
     if info.animation_control.is_some() || info.frame_control.is_some() {
         return Err(Error::Animated);
     }
+    Ok((header, reader))
+}
+
+/// Decodes only the first rows, at least one. Returns `None` if the picture is gray, or its rows are not in order.
+pub fn first_rows(input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Result<Option<Pixels>, Error> {
+    let (Header { width, channels, .. }, mut reader) = begin(input, budget)?;
+    if reader.info().interlaced || channels != Channels::Rgb {
+        return Ok(None);
+    }
+    budget.check_memory(8 * u64::from(width) * (4 + u64::from(rows)))?;
+    let (color, _) = reader.output_color_type();
+    let (mut samples, mut height) = (Vec::new(), 0);
+    while height < rows {
+        let Some(row) = reader.next_row().map_err(|error| failed(error, budget))? else { break };
+        samples.extend_from_slice(row.data());
+        height += 1;
+    }
+    if color == ColorType::Rgba {
+        drop_opaque::<4>(&mut samples)?;
+    }
+    Ok(Some(Pixels { width, height, channels, samples }))
+}
+
+pub fn read(input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+    let (Header { width, height, channels, .. }, mut reader) = begin(input, budget)?;
+    let failed = |error| failed(error, budget);
+    let info = reader.info();
     let mut notes = Vec::new();
     if info.bit_depth == png::BitDepth::Sixteen {
         notes.push(Note::SixteenBits);

@@ -1,17 +1,15 @@
-//! WebP, by the crate `image-webp`.
+//! WebP: lossless pictures by a decoder of our own, lossy ones by the crate `image-webp`.
 //!
-//! This module reads the container itself, and gives the decoder another one that holds the frame alone. So metadata
-//! cost nothing, the decoder writes red, green, blue and alpha without a second buffer, and lossless pictures of 16 384
-//! pixels a side are read: `image-webp` 0.2.4 takes that side for 0 if the file has no extended header.
+//! This module reads the container itself, and gives the decoders the frame alone, so metadata cost nothing.
 
-mod frame;
+mod lossless;
 
 use std::io::{BufRead, Cursor, Read, Seek, SeekFrom};
 
 use image_webp::{DecodingError, WebPDecoder};
 
-use self::frame::FrameReader;
-use super::alpha::{drop_last, drop_opaque};
+use self::lossless::{Fault, Memory, Rows};
+use super::alpha::drop_opaque;
 use super::turn::Turn;
 use super::{Budget, FileFormat, Header, LONG_DATA, Note, Stored, UNDECODABLE, array, damaged, exif, most_data};
 use crate::{Channels, Error, Pixels};
@@ -48,6 +46,19 @@ pub fn header(input: impl BufRead + Seek) -> Result<Header, Error> {
     Ok(Header { format, width, height, channels: Channels::Rgb })
 }
 
+/// Decodes only the first rows. Returns `None` if the picture was compressed with loss.
+pub fn first_rows(mut input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Result<Option<Pixels>, Error> {
+    let contents = Contents::read(&mut input)?;
+    let Contents { format, width, height, .. } = contents;
+    budget.check_pixels(width, height)?;
+    if format != FileFormat::WebPLossless {
+        return Ok(None);
+    }
+    let height = rows.min(height);
+    let samples = contents.lossless_rows(&mut input, height, budget)?;
+    Ok(Some(Pixels { width, height, channels: Channels::Rgb, samples }))
+}
+
 pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
     let contents = Contents::read(&mut input)?;
     let Contents { frame, format, width, height, .. } = contents;
@@ -56,17 +67,13 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, E
         Some(chunk) => exif::turn(&chunk.read(&mut input, format)?),
         None => Turn::UPRIGHT,
     };
-    let pixels = u64::from(width) * u64::from(height);
-    let (mut samples, channels) = match format {
-        FileFormat::WebPLossless => {
-            // Transforms keep at most one pixel for each block of 4 × 4.
-            budget.check_memory(pixels * 4 + pixels / 2)?;
-            let head = head(contents.width, contents.height, ALPHA, &[], (b"VP8L", frame.length));
-            (decode(FrameReader::new(head, &mut input, frame.offset, frame.length), format, budget)?, 4)
-        }
+    let mut notes = Vec::new();
+    let samples = match format {
+        FileFormat::WebPLossless => contents.lossless_rows(&mut input, height, budget)?,
         _ => {
             let plane = contents.alpha_plane.filter(|_| contents.alpha);
             let stored = u64::from(frame.length) + plane.map_or(0, |plane| u64::from(plane.length));
+            let pixels = u64::from(width) * u64::from(height);
             if stored > most_data(pixels) {
                 return Err(damaged(format, LONG_DATA));
             }
@@ -80,16 +87,15 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, E
             }
             let mut file = head(width, height, flags, &alpha, (b"VP8 ", frame.length));
             file.append(&mut frame.read(&mut input, format)?);
-            (decode(Cursor::new(file), format, budget)?, if plane.is_some() { 4 } else { 3 })
+            let mut samples = decode(Cursor::new(file), format, budget)?;
+            if plane.is_some() {
+                drop_opaque::<4>(&mut samples)?;
+            }
+            samples
         }
     };
-    let mut notes = Vec::new();
-    if channels == 4 && contents.alpha {
-        drop_opaque::<4>(&mut samples)?;
+    if contents.alpha {
         notes.push(Note::OpaqueAlpha);
-    } else if channels == 4 {
-        // The frame says that its alpha channel means nothing.
-        drop_last::<4>(&mut samples);
     }
     let pixels = Pixels { width, height, channels: Channels::Rgb, samples };
     Ok(Stored { pixels, source: format, turn, notes })
@@ -140,6 +146,24 @@ impl Chunk {
 }
 
 impl Contents {
+    /// Decodes the first rows of a lossless frame.
+    fn lossless_rows(&self, mut input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Result<Vec<u8>, Error> {
+        let pixels = u64::from(self.width) * u64::from(rows);
+        // Three bytes a pixel, and a window that is small beside a large picture. The decoder counts exactly.
+        budget.check_memory(pixels * 4 + pixels / 2)?;
+        input.seek(SeekFrom::Start(self.frame.offset)).map_err(Error::Read)?;
+        let frame = input.take(self.frame.length.into());
+        match lossless::decode(frame, self.width, self.height, rows, Memory::new(budget.limits.bytes)) {
+            // The frame may say that its alpha channel means nothing.
+            Ok(Rows { opaque: false, .. }) if self.alpha => Err(Error::Transparent),
+            Ok(Rows { samples, .. }) => Ok(samples),
+            Err(Fault::Cut) => Err(Error::Cut(self.format)),
+            Err(Fault::Damaged(reason)) => Err(damaged(self.format, reason)),
+            Err(Fault::Memory) => Err(budget.too_much()),
+            Err(Fault::Read(error)) => Err(super::failed(error, self.format)),
+        }
+    }
+
     /// Reads the container. Each chunk that it returns lies in the file.
     fn read(mut input: impl BufRead + Seek) -> Result<Self, Error> {
         // Whether a file without a frame is lossy does not matter: both are called WebP.
