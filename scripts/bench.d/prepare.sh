@@ -1,5 +1,5 @@
-# Prepares the benchmarks of the command line: peers, GNU time, and the binary. bench-seal and bench-folder source this
-# file and pass their arguments and the list of their peers.
+# Prepares the benchmarks of the command line: peers, GNU time, and the binary. bench-seal, bench-folder and
+# bench-pictures source this file and pass their arguments and the list of their peers.
 #
 # Peers are installed in target/tools, so that `rm -r target` removes them; only Debian packages are installed by apt,
 # and only as root. A peer that cannot be installed is skipped, and the page says so.
@@ -80,6 +80,8 @@ peer() { # name
         ;;
     openssl) apt openssl openssl || skip openssl "not installed, and not installable here" ;;
     nkCryptoTool) nkcryptotool || skip nkCryptoTool "it could not be built from crates.io (package nkct)" ;;
+    cwebp) apt cwebp webp || skip cwebp "not installed, and not installable here" ;;
+    optipng) apt optipng optipng || skip optipng "not installed, and not installable here" ;;
     7z) sevenzip || skip 7z "not installed, and not installable here" ;;
     esac
 }
