@@ -87,6 +87,8 @@ pub struct Reader<T, O> {
     recovered: Option<Recovered>,
     rejected: Vec<(u32, T)>,
     buffers: Buffers,
+    /// The number of cores. Asking the system takes a dozen calls.
+    cores: usize,
 }
 
 /// The parts of lost pictures, one after the other in a file.
@@ -215,7 +217,8 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         let slots = Slots { open: Open::new(), opening: BTreeSet::new(), in_memory: false };
         let (opened, changed, passed) = (Mutex::new(slots), Condvar::new(), Mutex::default());
         let (recovered, rejected, buffers) = (None, Vec::new(), Buffers::default());
-        Ok(Self { set, open, parts, opened, changed, passed, recovered, rejected, buffers })
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self { set, open, parts, opened, changed, passed, recovered, rejected, buffers, cores })
     }
 
     /// Returns the length of the spare parts, which is the same for all.
@@ -333,7 +336,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 damaged.lock().unwrap_or_else(PoisonError::into_inner).push(Damage { index: label.index, error });
             }
         };
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(labels.len().max(1));
+        let threads = self.cores.min(labels.len().max(1));
         thread::scope(|scope| {
             (1..threads).for_each(|_| drop(scope.spawn(worker)));
             worker();
@@ -388,7 +391,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     /// Opens a picture once for all threads. A thread whose picture another one is decoding decodes the next picture
     /// meanwhile, because the data are mostly read in order.
     fn opened(&self, index: u32) -> io::Result<Arc<Opened>> {
-        let most = thread::available_parallelism().map_or(1, usize::from).clamp(2, 4);
+        let most = self.cores.clamp(2, 4);
         let mut slots = self.slots();
         loop {
             if let Some(opened) = slots.open.get(index) {
