@@ -44,6 +44,7 @@ const PIECE: usize = 1 << 20;
     "deadpan picture hide -p --format webp notes.txt  with a passphrase, as WebP",
     "deadpan picture hide --spare 2 photos            photos-001.png and two more; any two of them may be lost",
     "deadpan picture hide --cover beach.jpg -o b notes.txt   in the lowest bits of a photograph: b.png",
+    "deadpan picture hide --spare 1 --cover album -o trip notes.txt   in photographs, any of which may be lost",
     "deadpan picture hide --raw -o out data           the bytes as they are, not sealed",
     "tar c folder | deadpan picture hide -o backup    from a pipe: backup.png"
 ))]
@@ -62,13 +63,13 @@ pub struct HideArgs {
     #[arg(long, value_name = "WIDTHxHEIGHT")]
     size: Option<Pixels>,
     /// Hide the data in the lowest bits of this photograph, or of those in this folder. May be repeated
-    #[arg(long, value_name = "PICTURE", conflicts_with_all = ["size", "spare"])]
+    #[arg(long, value_name = "PICTURE", conflicts_with = "size")]
     cover: Vec<PathBuf>,
     /// The number of bits in each channel of a cover's pixel, 1 to 4. Fewer bits show less
     #[arg(long, value_name = "BITS", default_value_t = 2, requires = "cover",
         value_parser = clap::value_parser!(u8).range(1..=4))]
     bits: u8,
-    /// Make N more pictures, so that any N pictures may be lost
+    /// Make N more pictures, so that any N pictures may be lost. With --cover, they take covers too
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     spare: u32,
     /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %

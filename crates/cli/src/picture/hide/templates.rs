@@ -1,8 +1,10 @@
 //! Hides data in the lowest bits of photographs.
 
+mod plan;
+
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,26 +24,36 @@ use crate::picture::{cover, failed};
 use crate::recipient::Recipients;
 use crate::report::Done;
 use crate::shown::{count, shown};
+use deadpan_picture::analysis::clipped;
 use deadpan_picture::template::{self, Bits, Distortion, Hiding, Order, Secret, Seed};
-use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum, probe, write};
+use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum, probe, spare, write};
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
+use plan::{Task, plan, uses};
 
-/// The most pictures of a set.
-const MOST: u64 = 65_536;
+/// The share of a cover's samples that may be black or white without a warning. There a change is the same as
+/// replacing the low bits, which RS and sample pair analysis estimate. Their estimates for covers without data differ
+/// by about this share.
+const CLIPPED: f64 = 0.05;
 
 /// Who can find the data.
 struct Doors {
     keys: Vec<Secret>,
-    /// The passphrase, whose hash opens the first picture. That picture opens the others.
+    /// The passphrase, whose hash opens the first pictures, one more than may be lost. Each of them opens the others.
     passphrase: Option<Passphrase>,
+    /// Held while a passphrase is hashed, which takes much memory.
+    hashing: Mutex<()>,
 }
 
 impl Doors {
     fn of(to: Option<&Recipients>) -> Self {
         let public = |public| Secret::recipient(&key::public_der(public));
         match to {
-            Some(to) => Self { keys: to.keys.iter().map(public).collect(), passphrase: to.passphrase.clone() },
-            None => Self { keys: vec![Secret::open()], passphrase: None },
+            Some(to) => Self {
+                keys: to.keys.iter().map(public).collect(),
+                passphrase: to.passphrase.clone(),
+                hashing: Mutex::default(),
+            },
+            None => Self { keys: vec![Secret::open()], passphrase: None, hashing: Mutex::default() },
         }
     }
 
@@ -50,21 +62,16 @@ impl Doors {
         self.keys.len() + usize::from(self.passphrase.is_some())
     }
 
-    fn for_picture(&self, index: u32, seed: &Seed) -> Result<Vec<Secret>, Failure> {
+    fn for_picture(&self, label: &Label, seed: &Seed) -> Result<Vec<Secret>, Failure> {
         let mut doors = self.keys.clone();
-        if let Some(passphrase) = self.passphrase.as_ref().filter(|_| index == 0) {
+        if let Some(passphrase) = self.passphrase.as_ref().filter(|_| label.index <= label.spares) {
             let failed = |error| Failure::of("", error);
+            let _alone = self.hashing.lock().unwrap_or_else(PoisonError::into_inner);
             let hash = passphrase.derive(Cost::default(), &seed.salt(), 32).map_err(failed)?;
             doors.extend((&*hash).try_into().ok().map(Secret::passphrase));
         }
         Ok(doors)
     }
-}
-
-/// A picture to be made.
-struct Task {
-    cover: usize,
-    label: Label,
 }
 
 /// Hides the input in covers.
@@ -92,9 +99,13 @@ pub fn hide(
         spool = partial.file().try_clone().map_err(|error| Failure::io("write", "the pictures", &error))?;
         total = spool.metadata().map_err(|error| Failure::io("write", "the pictures", &error))?.len();
     }
-    let tasks = plan(&rooms, total)?;
+    let tasks = plan(&rooms, total, args.spare)?;
     names.check(Some(tasks.len() as u32), args.output.force, claims)?;
     folder::allow_many_files();
+    let spares = match args.spare {
+        0 => None,
+        _ => Some(spare_parts(&spool, &tasks, &names)?),
+    };
     let drafts = Drafts::new(names);
     let mut set_key = [0; 32];
     deadpan_seal::random::fill(&mut set_key).map_err(|error| Failure::of("", error))?;
@@ -107,20 +118,20 @@ pub fn hide(
         uses: uses(&tasks),
         decoded: Mutex::default(),
         spool: &spool,
+        spares: spares.as_ref().map(Partial::file),
         drafts: &drafts,
     };
-    let distortions = job.run(&tasks)?;
+    let results = job.run(&tasks)?;
     let paths = drafts.land(args.output.force, args.output.sync, claims)?;
-    let lowest = distortions.iter().map(Distortion::psnr).fold(f64::INFINITY, f64::min);
-    let mut all = Distortion::default();
-    distortions.iter().for_each(|distortion| all += *distortion);
-    let mean = distortions.iter().map(Distortion::psnr).sum::<f64>() / distortions.len() as f64;
+    let psnr = || results.iter().map(|result| result.distortion.psnr());
+    let (lowest, mean) = (psnr().fold(f64::INFINITY, f64::min), psnr().sum::<f64>() / results.len() as f64);
     let pictures = count(paths.len() as u64, "picture", "pictures");
     done.notes.push(format!("{total} bytes in {pictures}, PSNR {lowest:.1} dB at least and {mean:.1} dB on average"));
-    done.notes.extend(reused(&covers, &rooms, total, &tasks));
+    done.notes.extend(reused(&covers, &rooms, &tasks));
+    done.notes.extend(bright_or_dark(&covers, &results));
     done.more.insert("psnr_lowest".into(), json!(lowest));
     done.more.insert("psnr_mean".into(), json!(mean));
-    Ok(Made { paths, spares: 0, total }.report(hide, input, done))
+    Ok(Made { paths, spares: args.spare, total }.report(hide, input, done))
 }
 
 /// Returns how many bytes each cover carries.
@@ -134,59 +145,74 @@ fn rooms(covers: &[PathBuf], bits: Bits, doors: usize) -> Result<Vec<u64>, Failu
     covers.iter().map(room).collect()
 }
 
-/// Divides the data among the covers in turn, in proportion to their rooms. Fewer bits in each picture show less.
-fn plan(rooms: &[u64], total: u64) -> Result<Vec<Task>, Failure> {
-    let usable: Vec<usize> = (0..rooms.len()).filter(|cover| rooms[*cover] > 0).collect();
-    let sum: u64 = rooms.iter().sum();
-    if sum == 0 {
-        return Err(Failure::usage("the covers are too small to carry anything", "choose larger ones"));
-    }
-    let (mut chosen, mut room) = (Vec::new(), 0_u64);
-    while room < total.max(1) {
-        if chosen.len() as u64 >= MOST {
-            return Err(Failure::usage("the set would have too many pictures", "choose more or larger covers"));
-        }
-        let cover = usable[chosen.len() % usable.len()];
-        chosen.push(cover);
-        room += rooms[cover];
-    }
-    let mut set = [0; 16];
-    deadpan_seal::random::fill(&mut set).map_err(|error| Failure::of("", error))?;
-    let (count, mut before, mut offset) = (chosen.len() as u32, 0_u64, 0_u64);
-    let mut tasks = Vec::new();
-    for (index, cover) in (0..).zip(chosen) {
-        before += rooms[cover];
-        // A share is at most the room of its picture, because all rooms together are enough. Rounding up of the ends
-        // can add a byte, which the bound takes away again.
-        let end = (u128::from(total) * u128::from(before)).div_ceil(room.into()) as u64;
-        let end = end.min(offset + rooms[cover]);
-        let length = (end - offset) as u32;
-        tasks.push(Task { cover, label: Label { set, index, count, spares: 0, length, offset, total, checksum: 0 } });
-        offset = end;
-    }
-    match offset == total && (total == 0 || tasks.iter().all(|task| task.label.length > 0)) {
-        true => Ok(tasks),
-        false => Err(Failure::usage("the data do not divide among these covers", "leave out the smallest cover")),
+/// Makes the parts of the spare pictures, one after the other in a file without a name.
+fn spare_parts(spool: &File, tasks: &[Task], names: &Names) -> Result<Partial, Failure> {
+    let partial = Partial::create(&names.of(0, u32::MAX))?;
+    let Some(Task { label, .. }) = tasks.iter().find(|task| task.label.is_spare()) else { return Ok(partial) };
+    let length = u64::from(label.length);
+    let read = |index: u32, buffer: &mut [u8], at: u64| {
+        // The parts before the last are as long as the spare ones.
+        let from = u64::from(index) * length + at;
+        let there = usize::try_from(label.total.saturating_sub(from)).unwrap_or(usize::MAX);
+        let (known, zeros) = buffer.split_at_mut(there.min(buffer.len()));
+        zeros.fill(0);
+        spool.read_exact_at(known, from)
+    };
+    let write = |spare: u32, bytes: &[u8], at: u64| partial.file().write_all_at(bytes, u64::from(spare) * length + at);
+    match spare::encode(label.count, label.spares, length, &read, &write) {
+        Ok(()) => Ok(partial),
+        Err(deadpan_picture::Error::Read(error)) => Err(unread(&error)),
+        Err(error) => Err(failed("", error)),
     }
 }
 
-/// Returns how often each cover is used.
-fn uses(tasks: &[Task]) -> BTreeMap<usize, u32> {
-    let mut uses = BTreeMap::new();
-    tasks.iter().for_each(|task| *uses.entry(task.cover).or_default() += 1);
-    uses
+/// Returns the failure if the data cannot be read.
+fn unread(error: &io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            Failure::new(Exit::Data, "the file became shorter while it was hidden", "wait until nobody writes to it")
+        }
+        _ => Failure::io("read", "the data", error),
+    }
 }
 
 /// Returns a warning if a cover carries more than one picture.
-fn reused(covers: &[PathBuf], rooms: &[u64], total: u64, tasks: &[Task]) -> Option<String> {
-    let (cover, times) = uses(tasks).into_iter().find(|(_, times)| *times > 1)?;
-    let sum: u64 = rooms.iter().sum();
-    let more = (total - sum).div_ceil((sum / rooms.len() as u64).max(1));
+fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[Task]) -> Option<String> {
+    let uses = uses(tasks);
+    let (cover, times) = uses.iter().find(|(_, times)| **times > 1)?;
+    // Pictures of the same set have about the same length, so each further picture needs one more cover.
+    let room = rooms[*cover].max(1);
+    let again = |cover: usize, times: u32| u64::from(times - 1) * rooms[cover];
+    let more: u64 = uses.iter().map(|(cover, times)| again(*cover, *times)).sum();
     Some(format!(
         "{} carries {times} pictures: who has several can see where they differ; {} of this size would be enough",
-        shown(&covers[cover]),
-        count(more, "more cover", "more covers")
+        shown(&covers[*cover]),
+        count(more.div_ceil(room), "more cover", "more covers")
     ))
+}
+
+/// Returns a warning if covers have large white or black areas.
+fn bright_or_dark(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
+    let clipped: BTreeMap<usize, f64> = results.iter().map(|result| (result.cover, result.clipped)).collect();
+    let mut clipped = clipped.into_iter().filter(|(_, share)| *share > CLIPPED);
+    let (cover, share) = clipped.next()?;
+    let others = match clipped.count() as u64 {
+        0 => String::new(),
+        others => format!(", and {} like it", count(others, "more cover", "more covers")),
+    };
+    Some(format!(
+        "{}{others}: {:.0} % of the samples are white or black, where data are found more easily and the PSNR is lower",
+        shown(&covers[cover]),
+        share * 100.0
+    ))
+}
+
+/// How much a cover was changed.
+struct Changed {
+    cover: usize,
+    distortion: Distortion,
+    /// The share of the cover's samples that are black or white.
+    clipped: f64,
 }
 
 /// What all pictures of a set share.
@@ -199,12 +225,14 @@ struct Job<'a> {
     /// Covers that are used again.
     decoded: Mutex<BTreeMap<usize, Arc<Pixels>>>,
     spool: &'a File,
+    /// The parts of the spare pictures.
+    spares: Option<&'a File>,
     drafts: &'a Drafts,
 }
 
 impl Job<'_> {
     /// Makes all pictures, on all cores.
-    fn run(&self, tasks: &[Task]) -> Result<Vec<Distortion>, Failure> {
+    fn run(&self, tasks: &[Task]) -> Result<Vec<Changed>, Failure> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = cores.min(tasks.len()).max(1);
         let next = AtomicU32::new(0);
@@ -216,7 +244,7 @@ impl Job<'_> {
                     return;
                 }
                 match self.make(task, cores / workers) {
-                    Ok(distortion) => lock().0.push(distortion),
+                    Ok(changed) => lock().0.push(changed),
                     Err(failure) => lock().1 = Some(self.drafts.blame(failure)),
                 }
             }
@@ -228,32 +256,36 @@ impl Job<'_> {
             }
             worker();
         });
-        let (distortions, failure) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failure.map_or(Ok(distortions), Err)
+        let (results, failure) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(results), Err)
     }
 
-    fn make(&self, task: &Task, threads: usize) -> Result<Distortion, Failure> {
-        let mut part = vec![0; task.label.length as usize];
-        self.spool.read_exact_at(&mut part, task.label.offset).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => Failure::new(
-                Exit::Data,
-                "the file became shorter while it was hidden",
-                "wait until nobody writes to it",
-            ),
-            _ => Failure::io("read", "the data", &error),
-        })?;
+    fn make(&self, task: &Task, threads: usize) -> Result<Changed, Failure> {
+        let part = self.part(&task.label)?;
         let mut pixels = self.cover(task.cover)?;
+        let clipped = clipped(&pixels);
         let name = shown(&self.covers[task.cover]);
         let seed = Seed::random().map_err(|error| failed("", error))?;
         let label = Label { checksum: checksum(&part), ..task.label };
-        let hiding = Hiding { doors: self.doors.for_picture(label.index, &seed)?, ..self.hiding.clone() };
+        let hiding = Hiding { doors: self.doors.for_picture(&label, &seed)?, ..self.hiding.clone() };
         let distortion = template::embed(&mut pixels, &label, &part, &hiding, &seed, threads)
             .map_err(|error| failed(&name, error))?;
         let file = self.drafts.open(label.index).map_err(|error| Failure::io("create", "the pictures", &error))?;
         let mut writer = BufWriter::with_capacity(1 << 20, file);
         write(&pixels, self.format, Compression::Fast, threads, &mut writer).map_err(|error| failed("", error))?;
         writer.flush().map_err(|error| Failure::io("write", "the pictures", &error))?;
-        Ok(distortion)
+        Ok(Changed { cover: task.cover, distortion, clipped })
+    }
+
+    /// Reads the part of a picture.
+    fn part(&self, label: &Label) -> Result<Vec<u8>, Failure> {
+        let mut part = vec![0; label.length as usize];
+        let (file, position) = match self.spares.filter(|_| label.is_spare()) {
+            Some(spares) => (spares, u64::from(label.index - label.count) * u64::from(label.length)),
+            None => (self.spool, label.offset),
+        };
+        file.read_exact_at(&mut part, position).map_err(|error| unread(&error))?;
+        Ok(part)
     }
 
     /// Returns the pixels of a cover. A cover that is used again is decoded once.
