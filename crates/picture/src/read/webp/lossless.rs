@@ -399,7 +399,7 @@ impl Window {
     /// Copies earlier pixels.
     fn copy(&mut self, length: usize, distance: usize, cache: Option<&mut Cache>) -> Result<()> {
         if distance > self.at || length > self.left {
-            return Err(Fault::Damaged("it refers to pixels outside the picture"));
+            return Err(Fault::Damaged("it has a reference to pixels outside the picture"));
         }
         if self.at + length > self.pixels.len() {
             self.slide();

@@ -59,7 +59,7 @@ impl Code {
             return Ok(Self { table: vec![symbol << 8], mask: 0 });
         }
         if counts.iter().zip(0..).map(|(count, length)| count << (LONGEST - length)).sum::<u32>() != 1 << LONGEST {
-            return Err(Fault::Damaged("a prefix code is not complete"));
+            return Err(Fault::Damaged("it has an incomplete prefix code"));
         }
         let longest = counts.iter().rposition(|&count| count > 0).unwrap_or(0) as u32;
         let root = longest.min(ROOT);
@@ -113,10 +113,10 @@ fn lengths(bits: &mut Bits<impl Read>, symbols: usize) -> Result<Vec<u8>> {
         let second = if two { bits.read(8)? } else { first };
         // `image-webp` sorts two symbols in another way than libwebp. A fuzz target compares this decoder with it.
         if cfg!(fuzzing) && two && second <= first {
-            return Err(Fault::Damaged("two symbols are not in order"));
+            return Err(Fault::Damaged("it has two symbols that are not in order"));
         }
         for symbol in [first, second] {
-            *lengths.get_mut(symbol as usize).ok_or(Fault::Damaged("a prefix code has an unknown symbol"))? = 1;
+            *lengths.get_mut(symbol as usize).ok_or(Fault::Damaged("it has a prefix code with an unknown symbol"))? = 1;
         }
         return Ok(lengths);
     }
@@ -132,7 +132,7 @@ fn lengths(bits: &mut Bits<impl Read>, symbols: usize) -> Result<Vec<u8>> {
         let width = 2 + 2 * bits.read(3)?;
         left = 2 + bits.read(width)? as usize;
         if left > symbols {
-            return Err(Fault::Damaged("a prefix code has too many lengths"));
+            return Err(Fault::Damaged("it has a prefix code with too many lengths"));
         }
     }
     let (mut at, mut last) = (0, 8);
@@ -150,7 +150,7 @@ fn lengths(bits: &mut Bits<impl Read>, symbols: usize) -> Result<Vec<u8>> {
             }
         };
         let end = at + times as usize;
-        lengths.get_mut(at..end).ok_or(Fault::Damaged("a prefix code has too many lengths"))?.fill(length);
+        lengths.get_mut(at..end).ok_or(Fault::Damaged("it has a prefix code with too many lengths"))?.fill(length);
         at = end;
     }
     Ok(lengths)
