@@ -47,7 +47,7 @@ fn other(label: &Label, part: &[u8]) -> Label {
 /// A sandbox with `data`, 5000 bytes, and a folder with pictures `m-1.png` and so on that carry them, sealed.
 fn sealed_set() -> (Sandbox, Vec<(Label, Vec<u8>)>) {
     let sandbox = Sandbox::with_key("ecc");
-    sandbox.write("data", (0..5000_u32).map(|at| (at * at >> 5) as u8).collect::<Vec<_>>());
+    sandbox.write("data", (0..5000_u32).map(|at| ((at * at) >> 5) as u8).collect::<Vec<_>>());
     sandbox.run(&["seal", "data"]).expect(0, "");
     let parts = parts(&sandbox.read("data.dpn"));
     sandbox.shell("mkdir album").expect(0, "");
@@ -167,7 +167,7 @@ fn change_that_no_checksum_sees() -> [u8; 16] {
             return change.to_be_bytes();
         }
         basis.push((sum, change));
-        basis.sort_by(|one, other| other.0.cmp(&one.0));
+        basis.sort_by_key(|(sum, _)| std::cmp::Reverse(*sum));
     }
     unreachable!("128 changes of a checksum of 64 bits depend on each other")
 }

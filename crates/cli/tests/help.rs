@@ -40,7 +40,8 @@ const COMMANDS: [(&str, &str, usize); 19] = [
     ),
     (
         "picture hide",
-        "USUAL && deadpan random 99999 -o noise && deadpan picture hide --raw -o beach noise && mv beach.png beach.jpg",
+        "USUAL && deadpan random 99999 -o noise && deadpan picture hide --raw -o beach noise && \
+        mv beach.png beach.jpg && mkdir album && cp beach.jpg album",
         0,
     ),
     (

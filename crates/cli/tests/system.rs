@@ -135,7 +135,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Runs a shell command as an unprivileged user. Returns `None` if the test cannot become another user.
 fn as_nobody(sandbox: &Sandbox, line: &str) -> Option<sandbox::Run> {
-    fs::copy(PROGRAM, sandbox.path("deadpan")).unwrap();
+    sandbox.copy_program("deadpan");
     let args = ["--reuid=65534", "--regid=65534", "--clear-groups", "bash", "-c", line];
     let probe = sandbox
         .command("setpriv", &["--reuid=65534", "--regid=65534", "--clear-groups", "./deadpan", "--version"])
@@ -160,7 +160,7 @@ fn unreadable_input_and_folders_without_permission() {
     as_nobody(&sandbox, "./deadpan open -o locked/x a.txt.dpn")
         .unwrap()
         .expect(4, "cannot create locked/x: permission denied");
-    as_nobody(&sandbox, "./deadpan picture hide -o locked/x a.txt.dpn")
+    as_nobody(&sandbox, "./deadpan picture hide --raw -o locked/x a.txt.dpn")
         .unwrap()
         .expect(4, "cannot create locked/x.png: permission denied");
     as_nobody(&sandbox, "./deadpan open -o free a.txt.dpn && cat free/a.txt").unwrap().expect(0, "");
@@ -504,7 +504,7 @@ fn a_passphrase_comes_from_a_descriptor_that_only_another_user_can_open() {
     let sandbox = Sandbox::new();
     sandbox.write("a.txt", "straight face");
     sandbox.write("secret", "secret\n");
-    fs::copy(PROGRAM, sandbox.path("program")).unwrap();
+    sandbox.copy_program("program");
     let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups env DEADPAN_HOME=/nonexistent ./program";
     sandbox.shell("chmod 755 . && chmod 644 a.txt && chmod 600 secret").expect(0, "");
     if sandbox.shell(&format!("{nobody} --version")).code() != Some(0) {

@@ -29,8 +29,8 @@ impl RevealJob<'_> {
             return Some(group.remove(0));
         }
         let mut authentic = None;
-        for at in 0..readable {
-            let mut set = group[at].clone();
+        for (at, set) in group.iter().enumerate().take(readable) {
+            let mut set = set.clone();
             let name = shown(first_path(&set));
             if self.settle(&mut set, &name, &mut Vec::new()).is_err() || !set.is_readable() {
                 continue;
