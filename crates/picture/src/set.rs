@@ -147,11 +147,11 @@ impl<T> Set<T> {
     /// Returns the indexes of the pictures that are missing, as ranges. Indexes from [`Set::count`] on are those of
     /// spare pictures.
     pub fn missing(&self) -> impl Iterator<Item = Range<u32>> {
-        let all = self.count() + self.spares();
+        let all = self.count().saturating_add(self.spares());
         let present = self.pictures.keys().copied().chain([all]);
         let gaps = present.scan(0, |next, index| {
             let gap = *next..index;
-            *next = index + 1;
+            *next = index.saturating_add(1);
             Some(gap)
         });
         gaps.filter(|gap| !gap.is_empty())
@@ -200,9 +200,12 @@ impl<T> Set<T> {
             return Some((copies.label.offset, copies.label.length));
         }
         let (count, total) = (self.count(), self.total());
+        if index >= count {
+            return None;
+        }
         let begin = match index.checked_sub(1).map(|before| self.pictures.get(&before)) {
             None => Some(0),
-            Some(before) => before.map(|before| before.label.offset + u64::from(before.label.length)),
+            Some(before) => before.and_then(|it| it.label.offset.checked_add(u64::from(it.label.length))),
         };
         let end = match index + 1 < count {
             true => self.pictures.get(&(index + 1)).map(|after| after.label.offset),
@@ -214,8 +217,7 @@ impl<T> Set<T> {
             Some((begin, total.min(begin.checked_add(part)?)))
         };
         let (begin, end) = begin.zip(end).or_else(equal)?;
-        let length = u32::try_from(end.checked_sub(begin)?).ok()?;
-        (index < count).then_some((begin, length))
+        Some((begin, u32::try_from(end.checked_sub(begin)?).ok()?))
     }
 
     /// Returns the length that all parts except the last have in a set with spare pictures.
