@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use deadpan_picture::carrier::{Layout, Writer};
-use deadpan_picture::{Channels, Compression, Format, Limits, Orientation, Pixels, read};
+use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
+use deadpan_picture::{Channels, Compression, Format, Label, Limits, Orientation, Pixels, read};
 
 /// Sides around the borders of stored blocks, of pixels and of bytes.
 const SIZES: [(u32, u32); 5] = [(25, 1), (7, 33), (64, 40), (301, 17), (1000, 50)];
@@ -43,16 +44,36 @@ fn pictures(folder: &Path) -> Vec<(PathBuf, Format)> {
             for channels in [Channels::Gray, Channels::Rgb] {
                 let samples = noise(width as usize * height as usize * channels.count());
                 let pixels = Pixels { width, height, channels, samples };
-                for compression in [Compression::Fast, Compression::Stored] {
-                    let file = name(&format!("{channels:?}-{compression:?}"));
-                    let mut out = File::create(&file).expect("created");
-                    deadpan_picture::write(&pixels, format, compression, 2, &mut out).expect("written");
-                    files.push((file, format));
+                let template = template(&pixels).map(|template| (template, "template"));
+                for (pixels, kind) in [(pixels, "noise")].into_iter().chain(template) {
+                    for compression in [Compression::Fast, Compression::Stored] {
+                        let file = name(&format!("{kind}-{channels:?}-{compression:?}"));
+                        let mut out = File::create(&file).expect("created");
+                        deadpan_picture::write(&pixels, format, compression, 2, &mut out).expect("written");
+                        files.push((file, format));
+                    }
                 }
             }
         }
     }
     files
+}
+
+/// Fills a smooth cover of the same size with data. Returns `None` if nothing fits.
+fn template(size: &Pixels) -> Option<Pixels> {
+    let channels = size.channels.count();
+    let row = size.width as usize * channels;
+    let shade = |at: usize| 128.0 + 90.0 * ((at % row) as f32 / 37.0).sin() + 35.0 * ((at / row) as f32 / 5.0).cos();
+    let samples = (0..size.samples.len()).map(|at| shade(at) as u8).collect();
+    let mut pixels = Pixels { samples, ..size.clone() };
+    let doors = vec![Secret::open()];
+    let hiding = Hiding { bits: Bits::new(2)?, order: Order::Keyed, set_key: [2; 32], doors };
+    let room = template::capacity(pixels.samples.len() as u64, hiding.bits, 1);
+    let (set, length) = ([1; 16], room as u32);
+    let label = Label { set, index: 0, count: 1, spares: 0, length, offset: 0, total: room, checksum: 0 };
+    let part = noise(room as usize);
+    template::embed(&mut pixels, &label, &part, &hiding, &Seed([4; 24]), 1).ok()?;
+    Some(pixels).filter(|_| room > 0)
 }
 
 /// Reads with this crate. Gray becomes three equal samples.
@@ -122,7 +143,8 @@ fn compare(decoder: &str, found: bool, formats: &[Format], decode: impl Fn(&Path
             compared += 1;
         }
     }
-    assert!(compared >= 20, "{compared}");
+    // 4 carriers, 20 pictures with noise and 12 templates in each format.
+    assert!(compared >= 36 * formats.len(), "{compared}");
     say(&format!("{decoder}: {compared} pictures have the same pixels"));
 }
 
