@@ -30,8 +30,9 @@ fn detectors_find_replacement_and_no_template_at_one_bit() {
         let threshold = sorted[COVERS - 1 - COVERS / 20];
         let alarms = |scores: &[f64]| scores.iter().filter(|&&score| score > threshold).count();
         let (templates, replaced) = (alarms(&templates), alarms(&replaced));
-        // The system's random bits decide between two equally near samples, so the number varies by a few.
-        assert!(templates <= COVERS / 6, "{name} finds {templates} templates");
+        // The system's random bits decide between two equally near samples. In 20 runs, RS found 5 to 10 templates,
+        // with a variance of 2.5, and the others fewer. By Bennett's inequality, more than 24 come once in 10⁸ runs.
+        assert!(templates <= COVERS / 5, "{name} finds {templates} templates");
         assert!(replaced >= COVERS * 9 / 10, "{name} finds {replaced} pictures with replaced bits");
     }
 }
