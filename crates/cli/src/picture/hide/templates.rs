@@ -26,7 +26,7 @@ use crate::report::Done;
 use crate::shown::{count, shown};
 use deadpan_picture::analysis::clipped;
 use deadpan_picture::template::{self, Bits, Distortion, Hiding, Order, Secret, Seed};
-use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum, probe, spare, write};
+use deadpan_picture::{Channels, Compression, Format, Label, Orientation, Pixels, checksum, probe, spare, write};
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
 use plan::{Task, plan, uses};
 
@@ -207,6 +207,17 @@ fn bright_or_dark(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
     ))
 }
 
+/// Makes three channels of one. WebP has no gray, so the samples that carry data are those of three channels.
+fn colored(pixels: Pixels) -> Pixels {
+    match pixels.channels {
+        Channels::Rgb => pixels,
+        Channels::Gray => {
+            let samples = pixels.samples.iter().flat_map(|sample| [*sample; 3]).collect();
+            Pixels { channels: Channels::Rgb, samples, ..pixels }
+        }
+    }
+}
+
 /// How much a cover was changed.
 struct Changed {
     cover: usize,
@@ -263,6 +274,9 @@ impl Job<'_> {
     fn make(&self, task: &Task, threads: usize) -> Result<Changed, Failure> {
         let part = self.part(&task.label)?;
         let mut pixels = self.cover(task.cover)?;
+        if self.format == Format::WebP {
+            pixels = colored(pixels);
+        }
         let clipped = clipped(&pixels);
         let name = shown(&self.covers[task.cover]);
         let seed = Seed::random().map_err(|error| failed("", error))?;

@@ -1,0 +1,119 @@
+//! Photographs of all kinds as covers of the program, and carriers that another program compressed again.
+
+#[path = "../../picture/examples/covers/photograph/mod.rs"]
+mod photograph;
+#[allow(dead_code)]
+mod sandbox;
+
+use std::io::Cursor;
+
+use jpeg_encoder::{ColorType, Encoder};
+
+use deadpan_picture::{Channels, Compression, Format, Limits, Orientation, Pixels, read, write};
+use sandbox::Sandbox;
+
+/// Returns a JPEG file of quality 90, in which EXIF has this orientation.
+fn jpeg(pixels: &Pixels, orientation: Option<u16>) -> Vec<u8> {
+    let mut file = Vec::new();
+    let mut encoder = Encoder::new(&mut file, 90);
+    if let Some(orientation) = orientation {
+        let mut exif = b"II*\0\x08\0\0\0\x01\0".to_vec();
+        for number in [0x0112, 3, 1, 0, orientation, 0, 0, 0] {
+            exif.extend(number.to_le_bytes());
+        }
+        encoder.add_exif_metadata(&exif).unwrap();
+    }
+    let color = if pixels.channels == Channels::Gray { ColorType::Luma } else { ColorType::Rgb };
+    encoder.encode(&pixels.samples, pixels.width as u16, pixels.height as u16, color).unwrap();
+    file
+}
+
+fn lossless(pixels: &Pixels, format: Format) -> Vec<u8> {
+    let mut file = Vec::new();
+    write(pixels, format, Compression::Fast, 1, &mut file).unwrap();
+    file
+}
+
+/// Reads a picture as it is shown.
+fn upright(file: &[u8]) -> Pixels {
+    read(Cursor::new(file), Orientation::Apply, &Limits::default()).unwrap().pixels
+}
+
+#[test]
+fn every_kind_of_photograph_is_a_cover() {
+    // The eleventh picture is gray.
+    let [color, gray] = [1, 10].map(|seed| photograph::photograph(160, 110, seed));
+    assert_eq!((color.channels, gray.channels), (Channels::Rgb, Channels::Gray));
+    let mut covers = vec![
+        ("photo.jpg", jpeg(&color, None)),
+        ("gray.jpg", jpeg(&gray, None)),
+        ("photo.png", lossless(&color, Format::Png)),
+        ("gray.png", lossless(&gray, Format::Png)),
+        ("photo.webp", lossless(&color, Format::WebP)),
+        ("gray.webp", lossless(&gray, Format::WebP)),
+        // 160 × 120, `cwebp -q 85` of such a photograph.
+        ("lossy.webp", include_bytes!("data/lossy.webp").to_vec()),
+    ];
+    let names = ["turned-1.jpg", "turned-2.jpg", "turned-3.jpg", "turned-4.jpg", "turned-5.jpg", "turned-6.jpg"];
+    covers.extend(names.into_iter().zip(1..).map(|(name, turned)| (name, jpeg(&color, Some(turned)))));
+    covers.extend([("turned-7.jpg", jpeg(&color, Some(7))), ("turned-8.jpg", jpeg(&gray, Some(8)))]);
+
+    let sandbox = Sandbox::with_key("ecc");
+    let data: Vec<u8> = (0..1500_u32).map(|at| (at * at >> 3) as u8).collect();
+    sandbox.write("data", &data);
+    for (name, file) in covers {
+        sandbox.write(name, &file);
+        let cover = upright(&file);
+        // Orientations from 5 on swap the sides.
+        let swapped = name.strip_prefix("turned-").is_some_and(|number| number >= "5");
+        assert_eq!(cover.width < cover.height, swapped, "{name}");
+        for extension in ["png", "webp"] {
+            let hidden = format!("{name}.{extension}");
+            sandbox.run(&["picture", "hide", "-f", "--cover", name, "-o", &hidden, "data"]).expect(0, "in 1 picture");
+            sandbox.run(&["picture", "reveal", "-f", "-o", "back", &hidden]).expect(0, "");
+            assert!(sandbox.read("back") == data, "{hidden}");
+            // The picture looks like the cover: upright, with at most ±2 in each sample.
+            let result = upright(&sandbox.read(&hidden));
+            assert_eq!((result.width, result.height), (cover.width, cover.height), "{hidden}");
+            let cover = match result.channels == cover.channels {
+                true => cover.samples.clone(),
+                // WebP has no gray.
+                false => cover.samples.iter().flat_map(|sample| [*sample; 3]).collect(),
+            };
+            let most = cover.iter().zip(&result.samples).map(|(old, new)| old.abs_diff(*new)).max();
+            assert_eq!((cover.len(), most), (result.samples.len(), Some(2)), "{hidden}");
+        }
+    }
+}
+
+#[test]
+fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("data", vec![7; 9000]);
+    sandbox.write("cover.png", lossless(&photograph::photograph(256, 192, 3), Format::Png));
+    sandbox.shell("mkdir album").expect(0, "");
+    sandbox.run(&["picture", "hide", "-o", "whole", "data"]).expect(0, "");
+    sandbox.run(&["picture", "hide", "--cover", "cover.png", "-o", "template", "data"]).expect(0, "");
+    // Without a picture that still has its data.
+    for name in ["whole", "template"] {
+        let compressed = jpeg(&upright(&sandbox.read(&format!("{name}.png"))), None);
+        sandbox.write(&format!("album/{name}.jpg"), compressed);
+    }
+    sandbox.write("album/photo.jpg", jpeg(&photograph::photograph(160, 110, 1), None));
+    let run = sandbox.run(&["picture", "reveal", "-o", "back", "album"]);
+    let said = run.stderr();
+    assert_eq!(run.code(), Some(1), "{said}");
+    assert!(said.contains("album/whole.jpg: written again with loss"), "{said}");
+    assert!(!sandbox.names().contains(&"back".into()));
+    // With one, it is revealed.
+    for name in ["whole.png", "template.png"] {
+        sandbox.shell(&format!("cp {name} album")).expect(0, "");
+        let run = sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]);
+        let said = run.stderr();
+        assert_eq!(run.code(), Some(0), "{said}");
+        assert!(said.contains("so their data are gone: album/whole.jpg\n"), "{said}");
+        assert!(said.contains("which no data survive: album/photo.jpg, album/template.jpg\n"), "{said}");
+        assert_eq!(sandbox.read("back"), [7; 9000]);
+        sandbox.shell(&format!("rm album/{name} back")).expect(0, "");
+    }
+}
