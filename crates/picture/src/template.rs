@@ -41,7 +41,7 @@ mod tests;
 use crate::Pixels;
 
 pub use distortion::Distortion;
-pub use door::{Found, find};
+pub use door::{Found, Front, find};
 pub use embed::{Hiding, embed};
 pub use extract::extract;
 pub use secret::{Secret, Seed};

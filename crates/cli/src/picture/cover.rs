@@ -10,6 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::failure::Failure;
 use crate::picture::failed;
 use crate::shown::shown;
+use deadpan_picture::template::Front;
 use deadpan_picture::{Decoded, FileFormat, Limits, Orientation, probe, read};
 
 /// Opens a picture. Never waits: opening a pipe without a writer would wait for ever, and some devices act when
@@ -46,6 +47,12 @@ fn refuse(path: &Path, about: &Metadata) -> Result<(), Failure> {
 pub fn decode(path: &Path, orientation: Orientation) -> Result<Decoded, Failure> {
     let file = BufReader::with_capacity(1 << 16, open(path)?);
     read(file, orientation, &Limits::default()).map_err(|error| failed(&shown(path), error))
+}
+
+/// Reads the front of a picture from its first rows. Returns `None` if the whole picture must be decoded.
+pub fn front(path: &Path) -> Option<Front> {
+    let file = File::open(path).ok()?;
+    Front::read(BufReader::with_capacity(1 << 16, file), &Limits::default()).ok().flatten()
 }
 
 /// Returns the paths of all covers: the pictures that are named, and those directly in folders that are named. Other

@@ -12,7 +12,7 @@ use crate::picture::cover::{self, files_in};
 use crate::picture::failed;
 use crate::shown::shown;
 use deadpan_picture::carrier::{Carrier, Finding, Order, rewritten};
-use deadpan_picture::template::{self, Found, Secret, Seed};
+use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read};
 use deadpan_seal::{Cost, key};
 
@@ -54,6 +54,14 @@ impl Picture {
             Err(error) => Err(failed(&shown(&self.path), error).into_io()),
         }
     }
+}
+
+/// A picture that may be a template for secrets that are not known yet.
+struct Closed {
+    path: PathBuf,
+    front: Front,
+    /// What all its pixels look like, if they were decoded.
+    finding: Option<Finding>,
 }
 
 /// What was found.
@@ -145,62 +153,63 @@ impl Search {
         let mut secrets: Vec<_> =
             identities.public_keys().iter().map(|public| Secret::recipient(&key::public_der(public))).collect();
         secrets.push(Secret::open());
-        let (mut left, mut scaled) = (Vec::new(), HashSet::new());
+        let mut closed = Vec::new();
         for path in paths {
-            let Decoded { pixels, source, .. } = match cover::decode(&path, Orientation::Ignore) {
-                Ok(decoded) => decoded,
-                Err(failure) => {
-                    self.damaged.push(failure);
-                    continue;
-                }
+            let front = match cover::front(&path) {
+                Some(front) => Some((front, None)),
+                None => self.whole(&path).map(|(front, finding)| (front, Some(finding))),
             };
-            // The cover of a template may be a carrier, so such pictures are looked at as templates, too.
-            let finding = Finding::of(&pixels);
-            if finding == Finding::Lossy {
-                scaled.insert(path.clone());
-            }
-            match finding {
-                Finding::Carrier(label, order) if !source.is_lossy() => self.add(label, path, Way::Rewritten(order)),
-                Finding::Carrier(..) => self.lost.push(path),
-                Finding::Lossy if source.is_lossy() => self.lost.push(path),
-                Finding::Damaged => {
-                    self.damaged.push(failed(&shown(&path), Error::Label));
+            let Some((front, finding)) = front else { continue };
+            match front.find(&secrets) {
+                Some(found) => {
+                    secrets.push(Secret::set(&found.set_key));
+                    self.add_template(found, path);
                 }
-                Finding::Other if source.is_lossy() => self.lossy.push(path),
-                Finding::Lossy | Finding::Other => match template::find(&pixels, &secrets) {
-                    Some(found) => {
-                        secrets.push(Secret::set(&found.set_key));
-                        self.add_template(found, path);
-                    }
-                    None => left.push(path),
-                },
+                None => closed.push(Closed { path, front, finding }),
             }
         }
-        self.with_passphrase(left, secrets, identities, ask)?;
-        self.lost.extend(self.foreign.extract_if(.., |path| scaled.contains(path)));
-        Ok(())
+        self.with_passphrase(closed, secrets, identities, ask)
+    }
+
+    /// Looks at all pixels of a picture. Returns its front and what its pixels look like if it may be a template.
+    fn whole(&mut self, path: &Path) -> Option<(Front, Finding)> {
+        let Decoded { pixels, source, .. } =
+            cover::decode(path, Orientation::Ignore).map_err(|failure| self.damaged.push(failure)).ok()?;
+        // The cover of a template may be a carrier, so such pictures are looked at as templates, too.
+        let finding = Finding::of(&pixels);
+        let path = path.to_owned();
+        match finding {
+            Finding::Carrier(label, order) if !source.is_lossy() => self.add(label, path, Way::Rewritten(order)),
+            Finding::Carrier(..) => self.lost.push(path),
+            Finding::Lossy if source.is_lossy() => self.lost.push(path),
+            Finding::Damaged => self.damaged.push(failed(&shown(&path), Error::Label)),
+            Finding::Other if source.is_lossy() => self.lossy.push(path),
+            Finding::Lossy | Finding::Other => match Front::of(&pixels) {
+                Some(front) => return Some((front, finding)),
+                None => self.foreign.push(path),
+            },
+        }
+        None
     }
 
     /// Tries the passphrase on pictures that no other secret opens. Each try costs a hash.
     fn with_passphrase(
         &mut self,
-        left: Vec<PathBuf>,
+        closed: Vec<Closed>,
         mut secrets: Vec<Secret>,
         identities: &mut Identities,
         ask: bool,
     ) -> Result<(), Failure> {
-        let mut left = self.with_sets(left, &secrets);
+        let mut left = self.with_sets(closed, &secrets);
         if left.is_empty() || !ask && identities.passphrases().given()?.is_none() {
-            self.foreign.append(&mut left);
+            self.give_up(left);
             return Ok(());
         }
         let found = identities.passphrases().unlock("the pictures", |passphrase| {
-            for (at, path) in left.iter().enumerate() {
-                let Ok(Decoded { pixels, .. }) = cover::decode(path, Orientation::Ignore) else { continue };
-                let Some(seed) = Seed::of(&pixels) else { continue };
-                let open = |hash: &[u8]| template::find(&pixels, &[Secret::passphrase(hash.try_into().ok()?)]);
+            for (at, Closed { path, front, .. }) in left.iter().enumerate() {
+                let open = |hash: &[u8]| front.find(&[Secret::passphrase(hash.try_into().ok()?)]);
                 let found = passphrase
-                    .try_derived(Cost::default(), &seed.salt(), 32, open)
+                    .try_derived(Cost::default(), &front.seed().salt(), 32, open)
                     .map_err(|error| Failure::of(&shown(path), error))?;
                 if let Some(found) = found {
                     return Ok(Some((at, found, passphrase.clone())));
@@ -211,7 +220,7 @@ impl Search {
         match found {
             Ok(Some((at, found, passphrase))) => {
                 secrets.push(Secret::set(&found.set_key));
-                let path = left.remove(at);
+                let Closed { path, .. } = left.remove(at);
                 self.add_template(found, path);
                 // The sealed data have the same passphrase.
                 identities.know(passphrase);
@@ -221,22 +230,32 @@ impl Search {
             Err(failure) if ask || self.is_empty() => return Err(failure),
             _ => {}
         }
-        let mut left = self.with_sets(left, &secrets);
-        self.foreign.append(&mut left);
+        let left = self.with_sets(left, &secrets);
+        self.give_up(left);
         Ok(())
     }
 
-    /// Tries the secrets of the sets again on pictures that were decoded before them. Returns those that stay closed.
-    fn with_sets(&mut self, left: Vec<PathBuf>, secrets: &[Secret]) -> Vec<PathBuf> {
-        let mut closed = Vec::new();
-        for path in left {
-            let decoded = cover::decode(&path, Orientation::Ignore);
-            match decoded.ok().and_then(|decoded| template::find(&decoded.pixels, secrets)) {
-                Some(found) => self.add_template(found, path),
-                None => closed.push(path),
+    /// Tries the secrets of the sets again on pictures that were looked at before them. Returns those that stay closed.
+    fn with_sets(&mut self, closed: Vec<Closed>, secrets: &[Secret]) -> Vec<Closed> {
+        let mut left = Vec::new();
+        for picture in closed {
+            match picture.front.find(secrets) {
+                Some(found) => self.add_template(found, picture.path),
+                None => left.push(picture),
             }
         }
-        closed
+        left
+    }
+
+    /// Says what the pictures are that stay closed.
+    fn give_up(&mut self, left: Vec<Closed>) {
+        for Closed { path, finding, .. } in left {
+            match finding.or_else(|| self.whole(&path).map(|(_, finding)| finding)) {
+                Some(Finding::Lossy) => self.lost.push(path),
+                Some(_) => self.foreign.push(path),
+                None => {}
+            }
+        }
     }
 
     fn add(&mut self, label: Label, path: PathBuf, way: Way) {

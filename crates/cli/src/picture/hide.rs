@@ -69,6 +69,9 @@ pub struct HideArgs {
     #[arg(long, value_name = "BITS", default_value_t = 2, requires = "cover",
         value_parser = clap::value_parser!(u8).range(1..=4))]
     bits: u8,
+    /// Write PNG files without compression. They are larger, and unusual, but made and revealed several times as fast
+    #[arg(long, requires = "cover")]
+    uncompressed: bool,
     /// Make N more pictures, so that any N pictures may be lost. With --cover, they take covers too
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     spare: u32,
@@ -109,6 +112,10 @@ impl HideArgs {
             return Err(Failure::usage("pictures are files, and cannot be written to standard output", hint));
         }
         let format = self.format()?;
+        if self.uncompressed && format != Format::Png {
+            let hint = "leave out --uncompressed, or choose --format png";
+            return Err(Failure::usage("--uncompressed is for PNG, and WebP is always compressed", hint));
+        }
         Ok(Hide { args: self, source, format })
     }
 

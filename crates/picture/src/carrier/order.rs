@@ -39,6 +39,12 @@ impl Order {
         read.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
+    /// Returns how far the first samples are from those of the magic at most.
+    fn distance(self, header: &[u8; HEADER]) -> u8 {
+        let sample = |byte: u8| if self == Self::Reversed { byte.reverse_bits() } else { byte };
+        header.iter().zip(MAGIC).map(|(byte, magic)| sample(*byte).abs_diff(sample(magic))).max().unwrap_or(0)
+    }
+
     /// Copies the bytes of a carrier from `at` on. Returns `None` if the picture is too small.
     fn copy(self, samples: &[u8], at: usize, buffer: &mut [u8]) -> Option<()> {
         let end = at.checked_add(buffer.len())?;
@@ -97,18 +103,19 @@ impl Finding {
                 let fits = |label: &Label| HEADER + label.length as usize <= pixels.samples.len();
                 return label(&header).filter(fits).map_or(Self::Damaged, |label| Self::Carrier(label, order));
             }
-            if order.copy(&pixels.samples, 0, &mut header).is_some() && is_near(&header) {
-                return Self::Lossy;
+            match order.copy(&pixels.samples, 0, &mut header).map(|()| order.distance(&header)) {
+                // A template whose cover is a carrier.
+                Some(..=1) => return Self::Other,
+                Some(..=NEAR) => return Self::Lossy,
+                _ => {}
             }
         }
         if is_noise(pixels) { Self::Lossy } else { Self::Other }
     }
 }
 
-/// Returns whether the first samples are almost the magic, as weak compression leaves them.
-fn is_near(header: &[u8; HEADER]) -> bool {
-    header.iter().zip(MAGIC).all(|(byte, expected)| byte.abs_diff(expected) <= 24)
-}
+/// How far the first samples are from those of the magic at most after weak compression.
+const NEAR: u8 = 24;
 
 /// Returns whether neighbors have almost nothing in common, as in a carrier of sealed data, also after it was scaled
 /// down or compressed. In photographs, neighbors are similar.
@@ -157,6 +164,18 @@ mod tests {
         assert_eq!(Finding::of(&pixels(100, 100, halves)), Finding::Lossy);
         let near = |at: u32| MAGIC.get(at as usize).map_or(9, |byte| byte.saturating_add(noise(at) / 16));
         assert_eq!(Finding::of(&pixels(10, 10, near)), Finding::Lossy);
+    }
+
+    #[test]
+    fn low_bits_of_carriers_are_changed_by_templates() {
+        let low = |at: u32| MAGIC.get(at as usize).map_or(noise(at), |byte| byte ^ noise(at) & 1);
+        assert_eq!(Finding::of(&pixels(100, 100, low)), Finding::Other);
+        let reversed = |at: u32| match at / 3 * 3 + [1, 0, 2][at as usize % 3] {
+            from @ 0..8 => MAGIC[from as usize].reverse_bits() ^ noise(at) & 1,
+            _ => noise(at),
+        };
+        assert_eq!(Finding::of(&pixels(100, 100, reversed)), Finding::Other);
+        assert_eq!(Finding::of(&pixels(100, 100, |at| reversed(at).saturating_sub(9))), Finding::Lossy);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! PNG, by the crate `png`.
 
+mod stored;
+
 use std::io::{BufRead, Read, Seek, SeekFrom};
 
 use png::{ColorType, DecodingError, Transformations};
@@ -77,7 +79,22 @@ pub fn first_rows(input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Res
     Ok(Some(Pixels { width, height, channels, samples }))
 }
 
-pub fn read(input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+    let start = input.stream_position().map_err(Error::Read)?;
+    let Header { width, height, channels, .. } = header(&mut input)?;
+    budget.check_pixels(width, height)?;
+    budget.check_memory(u64::from(width) * u64::from(height) * channels.count() as u64)?;
+    input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+    if let Some(samples) = stored::read(&mut input, width, height, channels) {
+        let pixels = Pixels { width, height, channels, samples };
+        return Ok(Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() });
+    }
+    input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+    decode(input, budget)
+}
+
+/// Reads any PNG.
+fn decode(input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
     let (Header { width, height, channels, .. }, mut reader) = begin(input, budget)?;
     let failed = |error| failed(error, budget);
     let info = reader.info();

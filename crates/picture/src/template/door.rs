@@ -1,10 +1,13 @@
 //! Doors: the sealed labels of a template.
 
+use std::io::{BufRead, Seek, SeekFrom};
+
 use super::low;
 use super::secret::{self, Opens, Secret, Seed};
 use super::{Bits, DOOR_LINES, DOORS, LINE, Order, SEED_LINES, capacity};
 use crate::label::{LABEL, Label};
-use crate::{Error, Pixels};
+use crate::read::first_rows;
+use crate::{Error, Header, Limits, Pixels, probe};
 
 /// The length of a door in bytes.
 pub(super) const DOOR: usize = SEALED + CODE;
@@ -36,29 +39,82 @@ pub struct Found {
 /// Looks for a label that one of the secrets opens. Returns `None` if the picture carries no data for them.
 #[must_use]
 pub fn find(pixels: &Pixels, secrets: &[Secret]) -> Option<Found> {
-    let seed = Seed::of(pixels)?;
-    let lines = pixels.samples.len() / LINE;
-    let there = (lines.saturating_sub(SEED_LINES) / DOOR_LINES).min(DOORS);
-    let mut doors = vec![[0; DOOR]; there];
-    low::read(&pixels.samples[SEED_LINES * LINE..][..there * DOOR_LINES * LINE], doors.as_flattened_mut());
-    for (number, secret) in secrets.iter().enumerate() {
-        let key = Key::new(secret, &seed);
-        let range = match secret.opens {
-            Opens::Set => 0..there.min(1),
-            Opens::Others => 1.min(there)..there,
-        };
-        for at in range {
-            let Some(inside) = key.open(&doors[at]) else { continue };
-            let Some(inside) = Inside::from_bytes(&inside) else { continue };
-            let room = capacity(pixels.samples.len() as u64, inside.bits, inside.doors - 1);
-            if at >= inside.doors || inside.doors > there || u64::from(inside.label.length) > room {
-                continue;
-            }
-            let Inside { label, bits, order, doors, set_key } = inside;
-            return Some(Found { label, bits, order, doors, set_key, seed, secret: number });
-        }
+    Front::of(pixels)?.find(secrets)
+}
+
+/// The samples of the seed and of the most doors.
+const FRONT: usize = (SEED_LINES + DOOR_LINES * DOORS) * LINE;
+
+/// The seed and the doors of a picture, which are random bits of a picture that carries no data. They lie in the first
+/// rows, and tell everything that is necessary to find a label.
+#[derive(Clone, Debug)]
+pub struct Front {
+    seed: Seed,
+    doors: Vec<[u8; DOOR]>,
+    /// The samples of the picture.
+    samples: u64,
+}
+
+impl Front {
+    /// Takes the front of a picture. Returns `None` if the picture is too small to have one.
+    #[must_use]
+    pub fn of(pixels: &Pixels) -> Option<Self> {
+        Self::from(&pixels.samples, pixels.samples.len() as u64)
     }
-    None
+
+    /// Reads the front of a lossless picture, and decodes only the first rows. The rest of the file may be damaged.
+    /// Returns `None` if the whole picture must be decoded instead, for [`Front::of`].
+    ///
+    /// # Errors
+    /// The file is no picture, its beginning is damaged, cut or transparent, it is larger than the limits; the system
+    /// cannot read.
+    pub fn read(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Option<Self>, Error> {
+        let start = input.stream_position().map_err(Error::Read)?;
+        let Header { width, height, .. } = probe(&mut input)?;
+        input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+        let Some(first) = first_rows(input, FRONT.div_ceil(3) as u32, limits)? else { return Ok(None) };
+        Ok(Self::from(&first.samples, 3 * u64::from(width) * u64::from(height)))
+    }
+
+    /// Takes the front of the first samples of a picture with so many samples.
+    fn from(first: &[u8], samples: u64) -> Option<Self> {
+        let seed = Seed::from(first)?;
+        let lines = usize::try_from(samples / LINE as u64).unwrap_or(usize::MAX).min(first.len() / LINE);
+        let there = (lines.saturating_sub(SEED_LINES) / DOOR_LINES).min(DOORS);
+        let mut doors = vec![[0; DOOR]; there];
+        low::read(first[SEED_LINES * LINE..].get(..there * DOOR_LINES * LINE)?, doors.as_flattened_mut());
+        Some(Self { seed, doors, samples })
+    }
+
+    /// Returns the seed, which is the salt of a passphrase.
+    #[must_use]
+    pub fn seed(&self) -> &Seed {
+        &self.seed
+    }
+
+    /// Looks for a label that one of the secrets opens. Returns `None` if the picture carries no data for them.
+    #[must_use]
+    pub fn find(&self, secrets: &[Secret]) -> Option<Found> {
+        let there = self.doors.len();
+        for (number, secret) in secrets.iter().enumerate() {
+            let key = Key::new(secret, &self.seed);
+            let range = match secret.opens {
+                Opens::Set => 0..there.min(1),
+                Opens::Others => 1.min(there)..there,
+            };
+            for at in range {
+                let Some(inside) = key.open(&self.doors[at]) else { continue };
+                let Some(inside) = Inside::from_bytes(&inside) else { continue };
+                let room = capacity(self.samples, inside.bits, inside.doors - 1);
+                if at >= inside.doors || inside.doors > there || u64::from(inside.label.length) > room {
+                    continue;
+                }
+                let Inside { label, bits, order, doors, set_key } = inside;
+                return Some(Found { label, bits, order, doors, set_key, seed: self.seed, secret: number });
+            }
+        }
+        None
+    }
 }
 
 /// The contents of a door.

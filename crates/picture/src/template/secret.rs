@@ -25,8 +25,13 @@ impl Seed {
     /// Reads the seed of a picture. Every picture of 192 samples has one, whether it carries data or not.
     #[must_use]
     pub fn of(pixels: &Pixels) -> Option<Self> {
+        Self::from(&pixels.samples)
+    }
+
+    /// Reads the seed in the first samples of a picture.
+    pub(super) fn from(first: &[u8]) -> Option<Self> {
         let mut seed = [0; SEED];
-        low::read(pixels.samples.get(..SEED * 8)?, &mut seed);
+        low::read(first.get(..SEED * 8)?, &mut seed);
         Some(Self(seed))
     }
 

@@ -113,6 +113,7 @@ pub fn hide(
     let job = Job {
         hiding: Hiding { bits, order, set_key, doors: Vec::new() },
         format: hide.format,
+        compression: if args.uncompressed { Compression::Stored } else { Compression::Fast },
         doors,
         covers: &covers,
         uses: uses(&tasks),
@@ -230,6 +231,7 @@ struct Changed {
 struct Job<'a> {
     hiding: Hiding,
     format: Format,
+    compression: Compression,
     doors: Doors,
     covers: &'a [PathBuf],
     uses: BTreeMap<usize, u32>,
@@ -286,7 +288,7 @@ impl Job<'_> {
             .map_err(|error| failed(&name, error))?;
         let file = self.drafts.open(label.index).map_err(|error| Failure::io("create", "the pictures", &error))?;
         let mut writer = BufWriter::with_capacity(1 << 20, file);
-        write(&pixels, self.format, Compression::Fast, threads, &mut writer).map_err(|error| failed("", error))?;
+        write(&pixels, self.format, self.compression, threads, &mut writer).map_err(|error| failed("", error))?;
         writer.flush().map_err(|error| Failure::io("write", "the pictures", &error))?;
         Ok(Changed { cover: task.cover, distortion, clipped })
     }

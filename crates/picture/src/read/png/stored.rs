@@ -1,0 +1,190 @@
+//! PNG without compression, as templates can be written: the rows are copied, several times as fast as by a decoder.
+
+use std::io::Read;
+
+use crc_fast::{CrcAlgorithm, Digest};
+
+use crate::Channels;
+
+/// Signature, `IHDR`, and length and type of the first `IDAT`.
+const HEAD: usize = 8 + 25 + 8;
+
+/// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if
+/// anything is different, also if the file is damaged: then the general decoder reads the picture, or tells what is
+/// wrong.
+pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels) -> Option<Vec<u8>> {
+    let mut head = [0; HEAD];
+    input.read_exact(&mut head).ok()?;
+    let (chunk, idat) = head[8..].split_at(25);
+    let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, &chunk[4..21]) as u32;
+    // 8 bits a sample, gray or colors, and rows in order.
+    let is_plain = chunk[..8] == *b"\0\0\0\rIHDR"
+        && matches!(chunk[16..21], [8, 0 | 2, 0, 0, 0])
+        && chunk[21..] == crc.to_be_bytes();
+    if !is_plain || idat[4..] != *b"IDAT" {
+        return None;
+    }
+    let mut data = Data { input, chunk: number(&idat[..4]), block: 0, is_last: false, crc: fresh() };
+    let [cmf, flags] = data.array()?;
+    // The header of a zlib stream without a dictionary.
+    if cmf & 15 != 8 || flags & 32 != 0 || !u16::from_be_bytes([cmf, flags]).is_multiple_of(31) {
+        return None;
+    }
+    let row = width as usize * channels.count();
+    let mut samples = vec![0; row * height as usize];
+    for row in samples.chunks_exact_mut(row) {
+        let mut filter = [0];
+        data.fill(&mut filter)?;
+        if filter != [0] {
+            return None;
+        }
+        data.fill(row)?;
+    }
+    data.end().then_some(samples)
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
+}
+
+/// Begins the checksum of an `IDAT` chunk.
+fn fresh() -> Digest {
+    let mut crc = Digest::new(CrcAlgorithm::Crc32IsoHdlc);
+    crc.update(b"IDAT");
+    crc
+}
+
+/// The contents of all `IDAT` chunks.
+struct Data<R> {
+    input: R,
+    /// Bytes that are left in the chunk.
+    chunk: u32,
+    /// Bytes that are left in the stored block.
+    block: usize,
+    is_last: bool,
+    crc: Digest,
+}
+
+impl<R: Read> Data<R> {
+    /// Fills the buffer with bytes of stored blocks.
+    fn fill(&mut self, mut buffer: &mut [u8]) -> Option<()> {
+        while !buffer.is_empty() {
+            if self.block == 0 {
+                let [kind, low, high, not_low, not_high] = self.array()?;
+                let is_stored = matches!(kind, 0 | 1) && !self.is_last && [!low, !high] == [not_low, not_high];
+                if !is_stored {
+                    return None;
+                }
+                (self.block, self.is_last) = (u16::from_le_bytes([low, high]).into(), kind == 1);
+                continue;
+            }
+            let (now, later) = buffer.split_at_mut(self.block.min(buffer.len()));
+            self.block -= now.len();
+            self.raw(now)?;
+            buffer = later;
+        }
+        Some(())
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.raw(&mut bytes)?;
+        Some(bytes)
+    }
+
+    /// Fills the buffer with bytes of the chunks.
+    fn raw(&mut self, mut buffer: &mut [u8]) -> Option<()> {
+        while !buffer.is_empty() {
+            if self.chunk == 0 {
+                let next = self.next()?;
+                if next != *b"IDAT" {
+                    return None;
+                }
+                continue;
+            }
+            let length = usize::try_from(self.chunk).map_or(buffer.len(), |left| left.min(buffer.len()));
+            let (now, later) = buffer.split_at_mut(length);
+            self.input.read_exact(now).ok()?;
+            self.crc.update(now);
+            self.chunk -= length as u32;
+            buffer = later;
+        }
+        Some(())
+    }
+
+    /// Checks the checksum of the chunk, and begins the next one. Returns its type.
+    fn next(&mut self) -> Option<[u8; 4]> {
+        let mut bytes = [0; 12];
+        self.input.read_exact(&mut bytes).ok()?;
+        let crc = std::mem::replace(&mut self.crc, fresh()).finalize() as u32;
+        self.chunk = number(&bytes[4..8]);
+        (bytes[..4] == crc.to_be_bytes()).then(|| bytes[8..].try_into().ok()).flatten()
+    }
+
+    /// Returns whether the data end here, and the file after them.
+    fn end(mut self) -> bool {
+        while self.block == 0 && !self.is_last {
+            // An empty block may be the last one.
+            let Some([kind @ (0 | 1), 0, 0, 255, 255]) = self.array() else { return false };
+            self.is_last = kind == 1;
+        }
+        // The sum of the zlib stream is not compared, as by the general decoder: each chunk has its own.
+        let sum: Option<[u8; 4]> = self.array();
+        let is_whole = self.block == 0 && sum.is_some() && self.chunk == 0;
+        let is_end = is_whole && self.next() == Some(*b"IEND") && self.chunk == 0;
+        let mut crc = [0; 4];
+        is_end && matches!(self.input.read_exact(&mut crc), Ok(())) && crc == [0xae, 0x42, 0x60, 0x82]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use crate::read::{Limits, Orientation, read as read_any};
+    use crate::{Channels, Compression, Format, Pixels, write};
+
+    fn stored(pixels: &Pixels, threads: usize) -> Vec<u8> {
+        let mut file = Vec::new();
+        write(pixels, Format::Png, Compression::Stored, threads, &mut file).expect("written");
+        file
+    }
+
+    #[test]
+    fn stored_pictures_are_read_as_the_general_decoder_reads_them() {
+        for (width, height) in [(1, 1), (5, 3), (300, 700), (22_000, 9), (70_000, 2)] {
+            for channels in [Channels::Gray, Channels::Rgb] {
+                let length = width as usize * height as usize * channels.count();
+                let samples = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+                let pixels = Pixels { width, height, channels, samples };
+                let file = stored(&pixels, 2);
+                let ours = super::read(Cursor::new(&file), width, height, channels);
+                assert_eq!(ours.as_ref(), Some(&pixels.samples));
+                let mut decoder = png::Decoder::new(Cursor::new(&file)).read_info().expect("read");
+                let mut theirs = vec![0; length];
+                decoder.next_frame(&mut theirs).expect("read");
+                assert_eq!(theirs, pixels.samples);
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_left_to_the_general_decoder() {
+        let samples = (0..90 * 60).map(|at| (at * 7 / 3) as u8).collect();
+        let pixels = Pixels { width: 90, height: 60, channels: Channels::Gray, samples };
+        let file = stored(&pixels, 1);
+        let read = |file: &[u8]| super::read(Cursor::new(file), 90, 60, Channels::Gray);
+        for length in 0..file.len() {
+            assert_eq!(read(&file[..length]), None, "{length}");
+        }
+        for at in 0..file.len() {
+            let mut file = file.clone();
+            file[at] ^= 0x40;
+            // The signature was looked at before. The checksums of the chunks find all other changes.
+            let found = read(&file);
+            assert!(found.is_none() || at < 8, "{at}");
+            let read = read_any(Cursor::new(&file), Orientation::Ignore, &Limits::default());
+            assert!(read.is_err() || read.is_ok_and(|read| read.pixels == pixels), "{at}");
+        }
+    }
+}
