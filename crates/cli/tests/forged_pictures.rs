@@ -2,7 +2,8 @@
 
 mod sandbox;
 
-use deadpan_picture::carrier::Carrier;
+use deadpan_picture::carrier::{Carrier, Finding};
+use deadpan_picture::template::{Bits, Hiding, Order, Secret, Seed, embed};
 use deadpan_picture::{Channels, Compression, Format, Label, Pixels, checksum, write};
 use sandbox::Sandbox;
 
@@ -306,4 +307,49 @@ fn missing_and_damaged_pictures_are_named_but_not_all_of_many() {
     let run = sandbox.run(&["picture", "reveal", "--json", "-o", "none", "album"]).0;
     let text = String::from_utf8(run.stdout).unwrap();
     assert!(run.status.code() == Some(1) && text.contains(r#""error":"there are no pictures with data""#), "{text}");
+}
+
+/// Such templates were once called damaged carriers, when their random seed left the magic of the cover as it was.
+#[test]
+fn templates_whose_cover_has_the_magic_of_a_carrier_come_back() {
+    let sandbox = Sandbox::new();
+    let part: Vec<u8> = (0..PART as u32).map(|at| ((at * at) >> 5) as u8).collect();
+    let length = part.len() as u32;
+    let label = Label {
+        set: [7; 16],
+        index: 0,
+        count: 1,
+        spares: 0,
+        length,
+        offset: 0,
+        total: length.into(),
+        checksum: checksum(&part),
+    };
+    let mut samples: Vec<_> = (0..3 * 200 * 100_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+    samples[..8].copy_from_slice(b"\x89DPNPIC\x01");
+    let cover = Pixels { width: 200, height: 100, channels: Channels::Rgb, samples };
+    // The seed that the cover has already changes none of the first samples.
+    let seed = Seed::of(&cover).unwrap();
+    let bits = Bits::new(2).unwrap();
+    let hiding = Hiding { bits, order: Order::Keyed, set_key: [9; 32], doors: vec![Secret::open()] };
+    let mut template = cover.clone();
+    embed(&mut template, &label, &part, &hiding, &seed, 1).unwrap();
+    assert!(Finding::of(&template) == Finding::Damaged);
+    for (format, compression) in [
+        (Format::Png, Compression::Stored),
+        (Format::Png, Compression::Fast),
+        (Format::WebP, Compression::Stored),
+        (Format::WebP, Compression::Fast),
+    ] {
+        let write = |name: &str, pixels: &Pixels| {
+            let mut file = Vec::new();
+            write(pixels, format, compression, 1, &mut file).unwrap();
+            sandbox.write(name, file);
+        };
+        write("template", &template);
+        sandbox.run(&["picture", "reveal", "--raw", "-f", "-o", "back", "template"]).expect(0, "");
+        assert!(sandbox.read("back") == part);
+        write("cover", &cover);
+        sandbox.run(&["picture", "reveal", "--raw", "-o", "none", "cover"]).expect(1, "cover");
+    }
 }

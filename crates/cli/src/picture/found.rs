@@ -119,7 +119,8 @@ impl Search {
                 self.sets.add(carrier.label, Picture { path: path.to_owned(), way: Way::Carrier(carrier) });
                 return Ok(false);
             }
-            Ok(None) => {}
+            // The cover of a template may be a carrier, of which the template left the magic by chance.
+            Ok(None) | Err(Error::Label) => {}
             Err(error) => {
                 self.damaged.push(failed(&name, error));
                 return Ok(false);
@@ -182,11 +183,11 @@ impl Search {
             Finding::Carrier(label, order) if !source.is_lossy() => self.add(label, path, Way::Rewritten(order)),
             Finding::Carrier(..) => self.lost.push(path),
             Finding::Lossy if source.is_lossy() => self.lost.push(path),
-            Finding::Damaged => self.damaged.push(failed(&shown(&path), Error::Label)),
+            Finding::Damaged if source.is_lossy() => self.say(path, finding),
             Finding::Other if source.is_lossy() => self.lossy.push(path),
-            Finding::Lossy | Finding::Other => match Front::of(&pixels) {
+            Finding::Damaged | Finding::Lossy | Finding::Other => match Front::of(&pixels) {
                 Some(front) => return Some((front, finding)),
-                None => self.foreign.push(path),
+                None => self.say(path, finding),
             },
         }
         None
@@ -250,11 +251,18 @@ impl Search {
     /// Says what the pictures are that stay closed.
     fn give_up(&mut self, left: Vec<Closed>) {
         for Closed { path, finding, .. } in left {
-            match finding.or_else(|| self.whole(&path).map(|(_, finding)| finding)) {
-                Some(Finding::Lossy) => self.lost.push(path),
-                Some(_) => self.foreign.push(path),
-                None => {}
+            if let Some(finding) = finding.or_else(|| self.whole(&path).map(|(_, finding)| finding)) {
+                self.say(path, finding);
             }
+        }
+    }
+
+    /// Says what a picture is that is no template.
+    fn say(&mut self, path: PathBuf, finding: Finding) {
+        match finding {
+            Finding::Lossy => self.lost.push(path),
+            Finding::Damaged => self.damaged.push(failed(&shown(&path), Error::Label)),
+            Finding::Carrier(..) | Finding::Other => self.foreign.push(path),
         }
     }
 
