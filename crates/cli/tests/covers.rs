@@ -2,7 +2,6 @@
 
 #[path = "../../picture/examples/covers/photograph/mod.rs"]
 mod photograph;
-#[allow(dead_code)]
 mod sandbox;
 
 use std::io::Cursor;
@@ -59,7 +58,7 @@ fn every_kind_of_photograph_is_a_cover() {
     covers.extend([("turned-7.jpg", jpeg(&color, Some(7))), ("turned-8.jpg", jpeg(&gray, Some(8)))]);
 
     let sandbox = Sandbox::with_key("ecc");
-    let data: Vec<u8> = (0..1500_u32).map(|at| (at * at >> 3) as u8).collect();
+    let data: Vec<u8> = (0..1500_u32).map(|at| ((at * at) >> 3) as u8).collect();
     sandbox.write("data", &data);
     for (name, file) in covers {
         sandbox.write(name, &file);
