@@ -45,6 +45,17 @@ pub fn packing(error: &Error) -> Option<&'static str> {
     }
 }
 
+/// Returns advice on an error of a folder in pictures, which `deadpan list` cannot read, if it differs from that on
+/// others.
+pub fn in_pictures(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Refused(Refusal::NoMatch { .. }) => {
+            Some("list the entries with: deadpan picture reveal -o - PICTURE... | deadpan list")
+        }
+        _ => None,
+    }
+}
+
 fn archive(flaw: &Flaw) -> &'static str {
     match flaw {
         Flaw::NoIndex => "the archive was cut short or changed; get it again, or read its entries with tar",

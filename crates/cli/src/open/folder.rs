@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{OpenJob, OpenOptions, Origin, usual_place};
+use crate::advice;
 use crate::failure::Failure;
 use crate::folder::{self, Scattered, Target};
 use crate::output::{Output, Place};
@@ -64,15 +65,22 @@ fn through(
     opened
         .scatter(&mut sealed.payload, Scattered(unpacker), &work)
         .map_err(|error| folder::blame(error, &name, output))?;
-    unpacker.finish().map_err(|error| blamed(error, &name, output))
+    unpacker.finish().map_err(|error| blamed(error, origin, output))
 }
 
-/// Returns the failure for an error of unpacking: about `output` if it could not be written, otherwise about `input`.
-fn blamed(error: Error, input: &str, output: &str) -> Failure {
+/// Returns the failure for an error of unpacking: about `output` if it could not be written, otherwise about the input.
+fn blamed(error: Error, origin: &Origin<'_>, output: &str) -> Failure {
     match error {
         Error::Write(error) => Failure::io("write", output, &error),
-        error => Failure::pack(input, error),
+        error => failed(error, origin),
     }
+}
+
+/// Returns the failure for an error of the sealed archive.
+fn failed(error: Error, origin: &Origin<'_>) -> Failure {
+    let hint = origin.stem.and_then(|_| advice::pack::in_pictures(&error));
+    let failure = Failure::pack(&origin.name, error);
+    Failure { hint: hint.map(str::to_owned).or(failure.hint), ..failure }
 }
 
 /// Writes the one selected file to standard output, while the archive passes as a stream.
@@ -100,7 +108,7 @@ fn part(
     args: &OpenOptions,
 ) -> Result<Done, Failure> {
     let name = origin.shown();
-    let failed = |error| Failure::pack(&name, error);
+    let failed = |error| failed(error, origin);
     let contents = || {
         let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
         let no_index = || {
@@ -124,7 +132,7 @@ fn part(
         return target.end(outcome.map_err(failed), args.output.sync);
     }
     let output = Output::open(place, args.output.force, origin.input)?;
-    let blamed = |error| blamed(error, &name, &output.shown());
+    let blamed = |error| blamed(error, origin, &output.shown());
     let mut writer = stream(&output)?;
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
     let bytes = match first.as_slice() {
