@@ -14,12 +14,18 @@ use crate::input::Source;
 use crate::output::Place;
 use crate::partial::set::{self, is_a_folder, is_no_file};
 use crate::partial::{Attributes, Landing, Partial, exists, folder_of, no_folder};
+use crate::picture::cover;
 use crate::picture::shape::ending;
 use crate::shown::{count as counted, shown};
 use deadpan_picture::Format;
+use deadpan_picture::carrier::Carrier;
 
 /// The least number of digits in the number of a picture.
 const DIGITS: usize = 3;
+/// The most pictures of a set.
+const MOST: u32 = 65_536;
+/// The most runs of names in a message.
+const RUNS: usize = 5;
 
 /// The names of the pictures of a set: `NAME.png` for one picture, `NAME-001.png` and so on for several.
 #[derive(Clone, Debug)]
@@ -60,6 +66,16 @@ impl Names {
         self.of(0, 1)
     }
 
+    /// Returns the set's name for messages.
+    pub fn shown(&self) -> String {
+        shown(self.set())
+    }
+
+    /// Returns the failure that a picture, or a file on the way to it, cannot be written.
+    pub fn unwritten(&self, error: &io::Error) -> Failure {
+        Failure::io("write", &self.shown(), error)
+    }
+
     /// Refuses names that exist, unless they are to be replaced, and names of inputs. Other pictures with names like
     /// those of the set are refused, too: they would mix with the set. `count` is `None` as long as it is unknown.
     pub fn check(&self, count: Option<u32>, force: bool, claims: &Claims) -> Result<(), Failure> {
@@ -75,48 +91,56 @@ impl Names {
         }
         let mine: HashSet<_> = (0..known).map(|index| self.of(index, known)).collect();
         let mut others = Vec::new();
-        for (path, kind) in self.existing()? {
-            let is_input = claims.is_input(&path);
+        for found in self.existing(&mine)? {
+            let Existing { path, kind, .. } = &found;
+            let is_input = claims.is_input(path);
             // As long as the number of pictures is unknown, an input may have none of their names.
-            if !mine.contains(&path) || is_input && count.is_none() {
+            if !mine.contains(path) || is_input && count.is_none() {
                 let is_other = (kind.is_file() || kind.is_symlink()) && !is_input;
-                others.extend(is_other.then_some(path));
+                others.extend(is_other.then_some(found));
             } else if !force {
-                return Err(exists(&path));
+                return Err(exists(path));
             } else if kind.is_dir() {
-                return Err(is_a_folder(&path));
+                return Err(is_a_folder(path));
             } else if !kind.is_file() && !kind.is_symlink() {
-                return Err(is_no_file(&path));
+                return Err(is_no_file(path));
             } else {
-                claims.check(&Place::Given(path), &Source::Stdin)?;
+                claims.check(&Place::Given(path.clone()), &Source::Stdin)?;
+                // A set of several pictures would not replace the one without a number.
+                others.extend(count.is_none().then_some(found));
             }
         }
-        match others.first() {
-            // They may be among those that are replaced.
-            Some(other) if count.is_none() => {
-                if force {
-                    Ok(())
-                } else {
-                    Err(exists(other))
-                }
-            }
-            Some(other) => Err(Failure::usage(
-                match others.len() - 1 {
-                    0 => format!("{} exists already, and would mix with the new pictures", shown(other)),
-                    more => format!(
-                        "{} and {} exist already, and would mix with the new pictures",
-                        shown(other),
-                        counted(more as u64, "more picture", "more pictures")
-                    ),
-                },
-                "remove what is not needed any more, or choose another name with -o",
-            )),
-            None => Ok(()),
+        match (others.first(), count) {
+            (None, _) => Ok(()),
+            (Some(_), Some(_)) => Err(mixing(&others)),
+            (Some(first), None) if !force => Err(exists(&first.path)),
+            (Some(_), None) => self.check_any(others),
         }
     }
 
-    /// Returns the files that have names like those of the pictures, in order.
-    fn existing(&self) -> Result<Vec<(PathBuf, FileType)>, Failure> {
+    /// Refuses files of which some would mix with the pictures, however many pictures there will be: all names of a set
+    /// have the same ending, and numbers of as many digits.
+    fn check_any(&self, others: Vec<Existing>) -> Result<(), Failure> {
+        let (same, strange): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|other| other.path.extension() == Some(&self.ending));
+        if !strange.is_empty() {
+            return Err(mixing(&strange));
+        }
+        let mut kinds = same.chunk_by(|one, next| one.digits == next.digits).filter_map(<[_]>::first);
+        let (Some(one), Some(other)) = (kinds.next(), kinds.next()) else { return Ok(()) };
+        let (one, other) = (shown(&one.path), shown(&other.path));
+        Err(Failure::usage(
+            format!("{one} and {other} exist already; the new pictures would replace only one, and mix with the other"),
+            "remove what is not needed any more, or choose another name with -o",
+        ))
+    }
+
+    /// Returns the files whose names are in `mine`, or like those of the pictures of a set, in order.
+    ///
+    /// Numbers of four or five digits are also those of photographs: `holiday-2024.png`. Only a set of a thousand
+    /// pictures has such numbers, and the set begins with `holiday-0001.png`. If that one is missing, only carriers
+    /// count. Templates cannot be told from photographs, so all other names that a set can have count.
+    fn existing(&self, mine: &HashSet<PathBuf>) -> Result<Vec<Existing>, Failure> {
         let set = self.set();
         let folder = folder_of(&set);
         let entries = fs::read_dir(folder).map_err(|error| match error.kind() {
@@ -126,26 +150,76 @@ impl Names {
         let mut found = Vec::new();
         for entry in entries {
             let entry = entry.map_err(|error| Failure::path("read", folder, &error))?;
-            if self.are_like(entry.file_name().as_bytes()) {
+            if let Some((digits, number)) = self.number(entry.file_name().as_bytes()) {
                 let kind = entry.file_type().map_err(|error| Failure::path("read", &entry.path(), &error))?;
-                found.push((self.base.with_file_name(entry.file_name()), kind));
+                found.push(Existing { path: self.base.with_file_name(entry.file_name()), kind, digits, number });
             }
         }
-        found.sort_by(|one, other| one.0.cmp(&other.0));
+        let begun: HashSet<_> = found.iter().filter(|file| file.number == 1).map(|file| file.digits).collect();
+        found.retain(|file| {
+            let is_usual = file.digits <= DIGITS || begun.contains(&file.digits);
+            is_usual || mine.contains(&file.path) || is_carrier(&file.path)
+        });
+        found.sort_by(|one, other| (one.digits, one.number, &one.path).cmp(&(other.digits, other.number, &other.path)));
         Ok(found)
     }
 
-    /// Whether a picture of a set with this base, of any size, can have this name. The case of the ending is ignored.
-    fn are_like(&self, name: &[u8]) -> bool {
+    /// Returns how many digits the number in a name has, and the number, if a picture of a set with this base, of any
+    /// size, can have this name. Both are 0 in the name of a single picture. The case of the ending is ignored.
+    fn number(&self, name: &[u8]) -> Option<(usize, u32)> {
         let base = self.base.file_name().unwrap_or_default().as_bytes();
-        let Some(rest) = name.strip_prefix(base) else { return false };
-        let number = match rest.iter().rposition(|byte| *byte == b'.') {
-            Some(dot) if rest[dot + 1..].eq_ignore_ascii_case(self.ending.as_bytes()) => &rest[..dot],
-            _ => return false,
-        };
-        let is_number = |number: &[u8]| number.len() >= DIGITS && number.iter().all(u8::is_ascii_digit);
-        number.is_empty() || number.strip_prefix(b"-").is_some_and(is_number)
+        let rest = name.strip_prefix(base)?;
+        let dot = rest.iter().rposition(|byte| *byte == b'.')?;
+        let (number, ending) = (&rest[..dot], &rest[dot + 1..]);
+        if !ending.eq_ignore_ascii_case(self.ending.as_bytes()) {
+            return None;
+        }
+        if number.is_empty() {
+            return Some((0, 0));
+        }
+        let digits = number.strip_prefix(b"-").filter(|digits| digits.iter().all(u8::is_ascii_digit))?;
+        let number = str::from_utf8(digits).ok()?.parse().ok()?;
+        ((DIGITS..=MOST.to_string().len()).contains(&digits.len()) && (1..=MOST).contains(&number))
+            .then_some((digits.len(), number))
     }
+}
+
+/// A file with a name like those of the pictures.
+struct Existing {
+    path: PathBuf,
+    kind: FileType,
+    /// How many digits the number in the name has. 0 without a number.
+    digits: usize,
+    number: u32,
+}
+
+/// Returns the failure that these files would mix with the new pictures. They may be an older and larger set, but also
+/// photographs, so only the user can remove them.
+fn mixing(others: &[Existing]) -> Failure {
+    let follows = |one: &Existing, next: &Existing| one.digits == next.digits && one.number + 1 == next.number;
+    let mut runs: Vec<_> = others.chunk_by(follows).collect();
+    let more: usize = runs.drain(RUNS.min(runs.len())..).map(<[_]>::len).sum();
+    let mut names: Vec<_> = runs
+        .iter()
+        .filter_map(|run| match run {
+            [] => None,
+            [one] => Some(shown(&one.path)),
+            [first, .., last] => Some(format!("{} to {}", shown(&first.path), shown(&last.path))),
+        })
+        .collect();
+    if more > 0 {
+        names.push(counted(more as u64, "more picture", "more pictures"));
+    }
+    let (verb, hint) = match others.len() {
+        1 => ("exists", "if it is left from an older set, remove it, or choose another name with -o"),
+        _ => ("exist", "if they are left from an older set, remove them, or choose another name with -o"),
+    };
+    Failure::usage(format!("{} {verb} already, and would mix with the new pictures", names.join(", ")), hint)
+}
+
+/// Whether the file is a picture whose pixels are data.
+fn is_carrier(path: &Path) -> bool {
+    cover::open(path).is_ok_and(|file| !matches!(Carrier::recognize(&file), Ok(None)))
 }
 
 /// Pictures without names.
@@ -159,6 +233,10 @@ pub struct Drafts {
 impl Drafts {
     pub fn new(names: Names) -> Self {
         Self { names, partials: Mutex::default(), failure: Mutex::default() }
+    }
+
+    pub fn names(&self) -> &Names {
+        &self.names
     }
 
     /// Opens the file of a picture, and makes it at first.

@@ -232,7 +232,13 @@ impl Made {
 }
 
 /// Writes the data of the input, sealed or not, and returns the number of its bytes.
-fn fill(hide: &Hide, input: &Input, sealing: Option<&Sealing>, output: &impl WriteAt) -> Result<Done, Failure> {
+fn fill(
+    hide: &Hide,
+    input: &Input,
+    sealing: Option<&Sealing>,
+    output: &impl WriteAt,
+    names: &Names,
+) -> Result<Done, Failure> {
     let pack = &hide.args.pack;
     let progress = pack.progress(input).hidden_if(input.is_terminal());
     let add = |bytes| progress.add(bytes);
@@ -242,7 +248,7 @@ fn fill(hide: &Hide, input: &Input, sealing: Option<&Sealing>, output: &impl Wri
         let source = Gathered(pack.packer(input, None)?);
         let (_, Gathered(packer)) = sealing
             .gather_positions(source, output, &work)
-            .map_err(|error| folder::blame(error, &name, "the pictures"))?;
+            .map_err(|error| folder::blame(error, &name, &names.shown()))?;
         return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });
     }
     let written = match (sealing, input.length().filter(|_| input.positioned)) {
@@ -251,7 +257,7 @@ fn fill(hide: &Hide, input: &Input, sealing: Option<&Sealing>, output: &impl Wri
         (None, Some(length)) => copy(&input.file, length, output, &work),
         (None, None) => pour(input.reader(), output, &work),
     };
-    let bytes = written.map_err(|error| Failure::blame(error, &name, "the pictures"))?;
+    let bytes = written.map_err(|error| Failure::blame(error, &name, &names.shown()))?;
     let grew = input.positioned && input.file.metadata().is_ok_and(|now| now.len() > bytes);
     let note = || format!("{name} grew while it was hidden; the pictures have the contents up to its old length");
     Ok(Done { bytes, notes: grew.then(note).into_iter().collect(), ..Done::default() })

@@ -41,9 +41,9 @@ pub fn hide(
     }
     folder::allow_many_files();
     let drafts = Drafts::new(names);
-    let about = |error| drafts.blame(failed("", error));
+    let about = |error| drafts.blame(failed(&drafts.names().shown(), error));
     let writer = Writer::new(layout, |index| drafts.open(index)).map_err(about)?;
-    let done = fill(hide, input, sealing, &Canvas(&writer)).map_err(|failure| drafts.blame(failure))?;
+    let done = fill(hide, input, sealing, &Canvas(&writer), drafts.names()).map_err(|failure| drafts.blame(failure))?;
     let mut set = [0; 16];
     deadpan_seal::random::fill(&mut set).map_err(|error| Failure::of("", error))?;
     let labels = writer.finish(set, args.spare).map_err(about)?.labels;

@@ -95,9 +95,9 @@ pub fn hide(
         (total, done) = (length, Done { bytes: length, ..Done::default() });
     } else {
         let partial = Partial::create(&names.set())?;
-        done = fill(hide, input, sealing, partial.file())?;
-        spool = partial.file().try_clone().map_err(|error| Failure::io("write", "the pictures", &error))?;
-        total = spool.metadata().map_err(|error| Failure::io("write", "the pictures", &error))?.len();
+        done = fill(hide, input, sealing, partial.file(), &names)?;
+        spool = partial.file().try_clone().map_err(|error| names.unwritten(&error))?;
+        total = spool.metadata().map_err(|error| names.unwritten(&error))?.len();
     }
     let tasks = plan(&rooms, total, args.spare)?;
     names.check(Some(tasks.len() as u32), args.output.force, claims)?;
@@ -148,7 +148,7 @@ fn rooms(covers: &[PathBuf], bits: Bits, doors: usize) -> Result<Vec<u64>, Failu
 
 /// Makes the parts of the spare pictures, one after the other in a file without a name.
 fn spare_parts(spool: &File, tasks: &[Task], names: &Names) -> Result<Partial, Failure> {
-    let partial = Partial::create(&names.of(0, u32::MAX))?;
+    let partial = Partial::create(&names.set())?;
     let Some(Task { label, .. }) = tasks.iter().find(|task| task.label.is_spare()) else { return Ok(partial) };
     let length = u64::from(label.length);
     let read = |index: u32, buffer: &mut [u8], at: u64| {
@@ -163,7 +163,7 @@ fn spare_parts(spool: &File, tasks: &[Task], names: &Names) -> Result<Partial, F
     match spare::encode(label.count, label.spares, length, &read, &write) {
         Ok(()) => Ok(partial),
         Err(deadpan_picture::Error::Read(error)) => Err(unread(&error)),
-        Err(error) => Err(failed("", error)),
+        Err(error) => Err(failed(&names.shown(), error)),
     }
 }
 
@@ -286,10 +286,11 @@ impl Job<'_> {
         let hiding = Hiding { doors: self.doors.for_picture(&label, &seed)?, ..self.hiding.clone() };
         let distortion = template::embed(&mut pixels, &label, &part, &hiding, &seed, threads)
             .map_err(|error| failed(&name, error))?;
-        let file = self.drafts.open(label.index).map_err(|error| Failure::io("create", "the pictures", &error))?;
+        let file = self.drafts.open(label.index).map_err(|error| self.drafts.names().unwritten(&error))?;
         let mut writer = BufWriter::with_capacity(1 << 20, file);
-        write(&pixels, self.format, self.compression, threads, &mut writer).map_err(|error| failed("", error))?;
-        writer.flush().map_err(|error| Failure::io("write", "the pictures", &error))?;
+        write(&pixels, self.format, self.compression, threads, &mut writer)
+            .map_err(|error| failed(&self.drafts.names().shown(), error))?;
+        writer.flush().map_err(|error| self.drafts.names().unwritten(&error))?;
         Ok(Changed { cover: task.cover, distortion, clipped })
     }
 
