@@ -93,6 +93,10 @@ pub enum Error {
         /// How many samples there are.
         samples: u64,
     },
+    /// The picture is gray, and WebP has no gray: it would be read with three channels, in which the data of a gray
+    /// template are not found.
+    #[error("WebP has no gray pictures")]
+    GrayWebP,
     /// The system has no random bytes.
     #[error("cannot get random bytes: {0}")]
     Random(#[source] io::Error),

@@ -32,3 +32,25 @@ pub struct Pixels {
     /// All samples, row by row: width × height × channels.
     pub samples: Vec<u8>,
 }
+
+impl Pixels {
+    /// Makes three equal channels of one. A picture in color stays as it is.
+    ///
+    /// ```
+    /// use deadpan_picture::{Channels, Pixels};
+    ///
+    /// let gray = Pixels { width: 2, height: 1, channels: Channels::Gray, samples: vec![7, 9] };
+    /// let color = gray.into_rgb();
+    /// assert_eq!((color.channels, color.samples), (Channels::Rgb, vec![7, 7, 7, 9, 9, 9]));
+    /// ```
+    #[must_use]
+    pub fn into_rgb(self) -> Self {
+        match self.channels {
+            Channels::Rgb => self,
+            Channels::Gray => {
+                let samples = self.samples.iter().flat_map(|sample| [*sample; 3]).collect();
+                Self { channels: Channels::Rgb, samples, ..self }
+            }
+        }
+    }
+}

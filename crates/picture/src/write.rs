@@ -28,7 +28,8 @@ pub enum Compression {
 /// # Errors
 ///
 /// [`Error::Write`] if the picture cannot be written; [`Error::Size`] if the file format has no such width or height,
-/// or if the samples are not as many as width and height tell.
+/// or if the samples are not as many as width and height tell; [`Error::GrayWebP`] if the picture is gray, and the
+/// format WebP. Make three channels with [`Pixels::into_rgb`] then, before data are hidden in them.
 pub fn write(
     pixels: &Pixels,
     format: Format,

@@ -44,6 +44,8 @@ fn pictures(folder: &Path) -> Vec<(PathBuf, Format)> {
             for channels in [Channels::Gray, Channels::Rgb] {
                 let samples = noise(width as usize * height as usize * channels.count());
                 let pixels = Pixels { width, height, channels, samples };
+                // WebP has no gray, so three equal channels are written.
+                let pixels = if format == Format::WebP { pixels.into_rgb() } else { pixels };
                 let template = template(&pixels).map(|template| (template, "template"));
                 for (pixels, kind) in [(pixels, "noise")].into_iter().chain(template) {
                     for compression in [Compression::Fast, Compression::Stored] {
@@ -80,17 +82,7 @@ fn template(size: &Pixels) -> Option<Pixels> {
 fn ours(file: &Path) -> Pixels {
     let bytes = fs::read(file).expect("a file");
     let pixels = read(Cursor::new(bytes), Orientation::Ignore, &Limits::default()).expect("a picture").pixels;
-    rgb(pixels)
-}
-
-fn rgb(pixels: Pixels) -> Pixels {
-    match pixels.channels {
-        Channels::Rgb => pixels,
-        Channels::Gray => {
-            let samples = pixels.samples.iter().flat_map(|&sample| [sample; 3]).collect();
-            Pixels { channels: Channels::Rgb, samples, ..pixels }
-        }
-    }
+    pixels.into_rgb()
 }
 
 /// Reads a binary PPM or PGM.
@@ -105,7 +97,7 @@ fn netpbm(bytes: &[u8]) -> Pixels {
         b"P6" => Channels::Rgb,
         _ => panic!("not a binary PPM or PGM"),
     };
-    rgb(Pixels { width: number(width), height: number(height), channels, samples: samples.to_vec() })
+    Pixels { width: number(width), height: number(height), channels, samples: samples.to_vec() }.into_rgb()
 }
 
 /// Runs a program that writes a PPM or PGM.

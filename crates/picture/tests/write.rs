@@ -2,7 +2,10 @@
 
 use std::io::Cursor;
 
-use deadpan_picture::{Channels, Compression, Error, Format, Pixels, write};
+use deadpan_picture::template::{Bits, Hiding, Order, Secret, Seed, embed, find};
+use deadpan_picture::{
+    Channels, Compression, Error, Format, Label, Limits, Orientation, Pixels, checksum, read, write,
+};
 
 /// Returns samples of a kind: like a photograph, flat with a few dots, or noise.
 fn picture(kind: &str, width: u32, height: u32, channels: Channels) -> Pixels {
@@ -74,20 +77,39 @@ fn fast_png_pictures_are_smaller_where_they_can_be() {
 #[test]
 fn webp_pictures_come_back() {
     for (width, height) in [(1, 1), (7, 1), (1, 9), (640, 480), (16_383, 2)] {
-        for channels in [Channels::Gray, Channels::Rgb] {
-            for kind in ["photograph", "flat", "noise"] {
-                let pixels = picture(kind, width, height, channels);
-                let file = written(&pixels, Format::WebP, Compression::Fast, 1);
-                let mut decoder = image_webp::WebPDecoder::new(Cursor::new(&file)).expect("header");
-                assert_eq!((decoder.dimensions(), decoder.has_alpha()), ((width, height), false));
-                let mut samples = vec![0; decoder.output_buffer_size().expect("size")];
-                decoder.read_image(&mut samples).expect("pixels");
-                // WebP has no gray pictures: the three channels are equal.
-                let repeat = 3 / channels.count();
-                assert!(samples.iter().step_by(repeat).eq(&pixels.samples), "{kind}, {width} × {height}");
-                assert!(samples.chunks(repeat).all(|same| same.iter().all(|&sample| sample == same[0])));
-            }
+        for kind in ["photograph", "flat", "noise"] {
+            let pixels = picture(kind, width, height, Channels::Rgb);
+            let file = written(&pixels, Format::WebP, Compression::Fast, 1);
+            let mut decoder = image_webp::WebPDecoder::new(Cursor::new(&file)).expect("header");
+            assert_eq!((decoder.dimensions(), decoder.has_alpha()), ((width, height), false));
+            let mut samples = vec![0; decoder.output_buffer_size().expect("size")];
+            decoder.read_image(&mut samples).expect("pixels");
+            assert!(samples == pixels.samples, "{kind}, {width} × {height}");
         }
+    }
+}
+
+/// A gray template was once written as WebP without an error, and its data were lost.
+#[test]
+fn a_gray_template_is_no_webp_and_one_of_three_channels_comes_back() {
+    let part = b"the part";
+    let (length, total) = (part.len() as u32, part.len() as u64);
+    let label =
+        Label { set: [1; 16], index: 0, count: 1, spares: 0, length, offset: 0, total, checksum: checksum(part) };
+    let doors = vec![Secret::open()];
+    let hiding = Hiding { bits: Bits::new(2).expect("bits"), order: Order::Keyed, set_key: [2; 32], doors };
+    let mut gray = picture("photograph", 100, 100, Channels::Gray);
+    let mut color = gray.clone().into_rgb();
+    for pixels in [&mut gray, &mut color] {
+        embed(pixels, &label, part, &hiding, &Seed::random().expect("random"), 1).expect("room");
+    }
+    for compression in [Compression::Fast, Compression::Stored] {
+        let mut file = Vec::new();
+        let result = write(&gray, Format::WebP, compression, 1, &mut file);
+        assert!(matches!(result, Err(Error::GrayWebP)) && file.is_empty(), "{result:?}");
+        let file = written(&color, Format::WebP, compression, 1);
+        let back = read(Cursor::new(file), Orientation::Ignore, &Limits::default()).expect("a picture").pixels;
+        assert!(back == color && find(&back, &[Secret::open()]).is_some_and(|found| found.label == label));
     }
 }
 

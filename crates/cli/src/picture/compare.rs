@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::shown::shown;
 use crate::streams::print;
 use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
-use deadpan_picture::{Compression, Orientation, Pixels, write};
+use deadpan_picture::{Compression, Format, Orientation, Pixels, write};
 
 /// The least probability for which chi-square counts as having found something, as in the paper.
 const FOUND: f64 = 0.95;
@@ -50,7 +50,7 @@ impl Plan for CompareArgs {
         let compared = compare(&before, &after).map_err(|error| failed("", error))?;
         if let Some(path) = &self.difference {
             let drawn = difference(&before, &after, GAIN).map_err(|error| failed("", error))?;
-            draw(&drawn, path)?;
+            draw(drawn, path)?;
         }
         let findings = [examine(&before), examine(&after)];
         match self.json {
@@ -113,17 +113,18 @@ impl CompareArgs {
 }
 
 /// Writes a picture as a new file.
-fn draw(picture: &Pixels, path: &Path) -> Result<(), Failure> {
+fn draw(picture: Pixels, path: &Path) -> Result<(), Failure> {
     let format = format_of(path).ok_or_else(|| {
         Failure::usage(format!("{} ends with neither .png nor .webp", shown(path)), "give it one of these endings")
     })?;
     if path.symlink_metadata().is_ok() {
         return Err(Failure::usage(format!("{} exists already", shown(path)), "choose another name for --difference"));
     }
+    let picture = if format == Format::WebP { picture.into_rgb() } else { picture };
     let partial = Partial::create(path)?;
     let mut file = BufWriter::new(partial.file());
     let threads = available_parallelism().map_or(1, usize::from);
-    write(picture, format, Compression::Fast, threads, &mut file).map_err(|error| failed(&shown(path), error))?;
+    write(&picture, format, Compression::Fast, threads, &mut file).map_err(|error| failed(&shown(path), error))?;
     file.flush().map_err(|error| Failure::path("write", path, &error))?;
     drop(file);
     partial.land(Attributes::usual(), Landing::default())

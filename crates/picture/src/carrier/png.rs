@@ -124,7 +124,7 @@ pub(super) struct Patch {
     pub(super) offset: u64,
     /// The header.
     pub(super) bytes: [u8; 5],
-    /// How the header changes the checksum of `IDAT`: the checksum with the old header, exclusive or that with this one.
+    /// The checksum of `IDAT` with the old header, exclusive or its checksum with this one.
     pub(super) crc: u32,
 }
 
