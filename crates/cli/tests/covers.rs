@@ -29,7 +29,9 @@ fn jpeg(pixels: &Pixels, orientation: Option<u16>) -> Vec<u8> {
 
 fn lossless(pixels: &Pixels, format: Format) -> Vec<u8> {
     let mut file = Vec::new();
-    write(pixels, format, Compression::Fast, 1, &mut file).unwrap();
+    // WebP has no gray.
+    let pixels = if format == Format::WebP { pixels.clone().into_rgb() } else { pixels.clone() };
+    write(&pixels, format, Compression::Fast, 1, &mut file).unwrap();
     file
 }
 
@@ -114,5 +116,59 @@ fn pictures_that_lost_their_data_are_named_and_others_are_revealed() {
         assert!(said.contains("which no data survive: album/photo.jpg, album/template.jpg\n"), "{said}");
         assert_eq!(sandbox.read("back"), [7; 9000]);
         sandbox.shell(&format!("rm album/{name} back")).expect(0, "");
+    }
+}
+
+/// Differences of gray pictures are gray, and WebP has no gray.
+#[test]
+fn gray_differences_are_drawn_in_both_formats() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("gray.png", lossless(&photograph::photograph(160, 110, 10), Format::Png));
+    sandbox.write("data", [7; 900]);
+    sandbox.run(&["picture", "hide", "--cover", "gray.png", "-o", "out", "data"]).expect(0, "");
+    let drawn = ["png", "webp"].map(|ending| {
+        let name = format!("drawn.{ending}");
+        sandbox.run(&["picture", "compare", "--difference", &name, "gray.png", "out.png"]).expect(0, "");
+        upright(&sandbox.read(&name))
+    });
+    let [png, webp] = drawn;
+    assert!(png.channels == Channels::Gray && png.samples.iter().any(|sample| *sample > 0));
+    assert!(png.into_rgb() == webp);
+}
+
+/// `capacity` and `hide` must count the same room: one byte more than fits needs a cover twice.
+#[test]
+fn as_much_fits_as_capacity_says() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir album").expect(0, "");
+    // Those of seed 10 and 22 are gray.
+    for (name, width, seed) in [("a", 200, 1), ("b", 210, 10), ("c", 190, 2), ("d", 150, 22)] {
+        let photograph = photograph::photograph(width, 150, seed);
+        assert_eq!(photograph.channels == Channels::Gray, seed >= 10);
+        sandbox.write(&format!("album/{name}.png"), lossless(&photograph, Format::Png));
+    }
+    for (format, spares) in ["png", "webp"].into_iter().flat_map(|format| ["0", "1", "2", "3"].map(|n| (format, n))) {
+        let options = ["--bits", "2", "--format", format, "--spare", spares];
+        let run = sandbox.run(&[&["picture", "capacity"], &options[..], &["album"]].concat());
+        let text = String::from_utf8(run.stdout().to_vec()).unwrap();
+        let total = text.lines().find(|line| line.starts_with("total")).and_then(|line| line.split(' ').next_back());
+        let total: usize = total.unwrap_or_else(|| panic!("{text}")).parse().unwrap();
+        assert!(total > 0);
+        for (length, again) in [(total, false), (total + 1, true)] {
+            sandbox.write("data", vec![7; length]);
+            // Keys find the data, as in what `capacity` counts.
+            let hide = ["picture", "hide", "--raw", "-r", "ecc", "-f", "--cover", "album", "-o", "out/x", "data"];
+            sandbox.shell("rm -rf out; mkdir out").expect(0, "");
+            let run = sandbox.run(&[&hide[..], &options].concat()).expect(0, "");
+            assert_eq!(
+                run.stderr().contains("carries 2 pictures"),
+                again,
+                "{format} {spares} {length}: {}",
+                run.stderr()
+            );
+            let back = ["picture", "reveal", "--raw", "-f", "-o", "back", "out"];
+            sandbox.run(&back).expect(0, "");
+            assert!(sandbox.read("back") == vec![7; length]);
+        }
     }
 }

@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::cover;
-use super::failed;
+use super::hide::templates::plan;
+use super::shape::FormatArg;
+use super::{cover, failed};
 use crate::failure::{Exit, Failure, help};
 use crate::input::Source;
 use crate::names::{joined, with_path};
@@ -15,7 +16,7 @@ use crate::plan::Plan;
 use crate::report;
 use crate::shown::{count, shown};
 use crate::streams::print;
-use deadpan_picture::template::{self, Bits};
+use deadpan_picture::template::Bits;
 use deadpan_picture::{Header, probe};
 
 /// About the number of bytes that sealing adds to short data: the header for one hybrid key, name and time.
@@ -25,13 +26,20 @@ const SEALING: u64 = 2 << 10;
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan picture capacity beach.jpg          how much fits, at 1 to 4 bits",
-    "deadpan picture capacity --bits 2 photos    of all pictures in a folder, at 2 bits"
+    "deadpan picture capacity --bits 2 photos    of all pictures in a folder, at 2 bits",
+    "deadpan picture capacity --spare 2 photos   of all together, if any two of the results may be lost"
 ))]
 pub struct CapacityArgs {
     /// Show only this number of bits per channel, 1 to 4
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u8).range(1..=4))]
     bits: Option<u8>,
-    /// Print JSON, one object per line
+    /// The file format of the results. WebP has no gray, so a gray cover carries three times as much there
+    #[arg(long, value_name = "FORMAT", default_value = "png")]
+    format: FormatArg,
+    /// Show how much all covers carry with N spare pictures, without using a cover twice
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    spare: u32,
+    /// Print JSON, one object per line. With --spare, the last one is about all covers
     #[arg(long)]
     json: bool,
     /// The pictures, or folders with pictures
@@ -47,24 +55,25 @@ impl CapacityArgs {
     fn text(&self, rows: &[(PathBuf, Header)]) -> String {
         let all = self.bits();
         let names: Vec<_> = rows.iter().map(|(path, _)| shown(path)).collect();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("total".len());
+        let total = match self.spare {
+            0 => "total".to_owned(),
+            spares => format!("total, with {spares} spare"),
+        };
+        let width = names.iter().chain([&total]).map(|name| name.chars().count()).max().unwrap_or(0);
         let mut text = format!("{:width$} {:>13}", "", "pixels");
         for bits in &all {
             let _ = write!(text, " {:>14}", count(bits.get().into(), "bit", "bits"));
         }
-        let mut totals = vec![0; all.len()];
         for (name, (_, header)) in names.iter().zip(rows) {
             let _ = write!(text, "\n{name:width$} {:>13}", format!("{}x{}", header.width, header.height));
-            for (bits, total) in all.iter().zip(&mut totals) {
-                let room = room(header, *bits);
-                *total += room;
-                let _ = write!(text, " {room:>14}");
+            for bits in &all {
+                let _ = write!(text, " {:>14}", self.room(header, *bits));
             }
         }
-        if rows.len() > 1 {
-            let _ = write!(text, "\n{:width$} {:13}", "total", "");
-            for total in totals {
-                let _ = write!(text, " {total:>14}");
+        if rows.len() > 1 || self.spare > 0 {
+            let _ = write!(text, "\n{total:width$} {:13}", "");
+            for bits in all {
+                let _ = write!(text, " {:>14}", self.total(rows, bits));
             }
         }
         let _ = writeln!(
@@ -74,9 +83,22 @@ impl CapacityArgs {
         text
     }
 
+    /// Returns the number of bytes that a cover carries, with one recipient.
+    fn room(&self, header: &Header, bits: Bits) -> u64 {
+        cover::room(header, self.format.into(), bits, 1)
+    }
+
+    /// Returns the number of bytes that all covers carry together, besides the spare pictures.
+    fn total(&self, rows: &[(PathBuf, Header)], bits: Bits) -> u64 {
+        let rooms: Vec<_> = rows.iter().map(|(_, header)| self.room(header, bits)).collect();
+        plan::room(&rooms, self.spare)
+    }
+
+    fn by_bits(&self, room: impl Fn(Bits) -> u64) -> serde_json::Map<String, Value> {
+        self.bits().into_iter().map(|bits| (bits.get().to_string(), json!(room(bits)))).collect()
+    }
+
     fn json(&self, path: &Path, header: &Header) -> String {
-        let rooms: serde_json::Map<_, _> =
-            self.bits().iter().map(|bits| (bits.get().to_string(), json!(room(header, *bits)))).collect();
         let fields = json!({
             "schema": 1,
             "command": "capacity",
@@ -84,17 +106,23 @@ impl CapacityArgs {
             "lossy": header.format.is_lossy(),
             "width": header.width,
             "height": header.height,
-            "bytes_by_bits": rooms,
+            "bytes_by_bits": self.by_bits(|bits| self.room(header, bits)),
             "exit": 0,
         });
         format!("{}\n", joined(with_path(path), fields))
     }
-}
 
-/// Returns the number of bytes that a picture carries, with one recipient.
-fn room(header: &Header, bits: Bits) -> u64 {
-    let samples = u64::from(header.width) * u64::from(header.height) * header.channels.count() as u64;
-    template::capacity(samples, bits, 1)
+    fn json_of_all(&self, rows: &[(PathBuf, Header)], exit: Exit) -> String {
+        let fields = json!({
+            "schema": 1,
+            "command": "capacity",
+            "covers": rows.len(),
+            "spares": self.spare,
+            "bytes_by_bits": self.by_bits(|bits| self.total(rows, bits)),
+            "exit": exit as u8,
+        });
+        format!("{fields}\n")
+    }
 }
 
 impl Plan for CapacityArgs {
@@ -104,8 +132,12 @@ impl Plan for CapacityArgs {
             let probed = cover::open(&path)
                 .and_then(|file| probe(BufReader::new(file)).map_err(|error| failed(&shown(&path), error)));
             match probed {
-                Ok(header) if self.json => print(&self.json(&path, &header))?,
-                Ok(header) => rows.push((path, header)),
+                Ok(header) => {
+                    if self.json {
+                        print(&self.json(&path, &header))?;
+                    }
+                    rows.push((path, header));
+                }
                 Err(failure) => {
                     worst = worst.max(failure.exit);
                     match self.json {
@@ -115,8 +147,10 @@ impl Plan for CapacityArgs {
                 }
             }
         }
-        if !rows.is_empty() {
-            print(&self.text(&rows))?;
+        match self.json {
+            false if !rows.is_empty() => print(&self.text(&rows))?,
+            true if self.spare > 0 => print(&self.json_of_all(&rows, worst))?,
+            _ => {}
         }
         Ok(worst)
     }

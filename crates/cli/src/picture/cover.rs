@@ -10,8 +10,8 @@ use rustix::fs::{Mode, OFlags};
 use crate::failure::Failure;
 use crate::picture::failed;
 use crate::shown::shown;
-use deadpan_picture::template::Front;
-use deadpan_picture::{Decoded, FileFormat, Limits, Orientation, probe, read};
+use deadpan_picture::template::{self, Bits, Front};
+use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read};
 
 /// Opens a picture. Never waits: opening a pipe without a writer would wait for ever, and some devices act when
 /// they are opened.
@@ -91,6 +91,18 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Returns how many bytes a cover carries in a picture of this format. `doors` counts those besides that of the set.
+pub fn room(cover: &Header, format: Format, bits: Bits, doors: usize) -> u64 {
+    let channels = match format {
+        Format::Png => cover.channels,
+        // WebP has no gray.
+        Format::WebP => Channels::Rgb,
+    };
+    let samples = u64::from(cover.width) * u64::from(cover.height) * channels.count() as u64;
+    // The length of a part has 32 bits.
+    template::capacity(samples, bits, doors).min(u32::MAX.into())
 }
 
 /// Returns the format of a picture; `None` if the file is no picture.

@@ -1,7 +1,7 @@
 //! `deadpan picture hide`: hides a file or a folder in pictures.
 
 mod carriers;
-mod templates;
+pub mod templates;
 
 use std::fs;
 use std::io::{self, Read, Write};

@@ -1,6 +1,6 @@
 //! Hides data in the lowest bits of photographs.
 
-mod plan;
+pub mod plan;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -26,7 +26,7 @@ use crate::report::Done;
 use crate::shown::{count, shown};
 use deadpan_picture::analysis::clipped;
 use deadpan_picture::template::{self, Bits, Distortion, Hiding, Order, Secret, Seed};
-use deadpan_picture::{Channels, Compression, Format, Label, Orientation, Pixels, checksum, probe, spare, write};
+use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum, probe, spare, write};
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
 use plan::{Task, plan, uses};
 
@@ -87,7 +87,7 @@ pub fn hide(
     let doors = Doors::of(to);
     let covers = cover::all(&args.cover)?;
     let bits = Bits::new(args.bits).ok_or_else(|| Failure::usage("--bits is 1 to 4", "leave it out"))?;
-    let rooms = rooms(&covers, bits, doors.count())?;
+    let rooms = rooms(&covers, hide.format, bits, doors.count())?;
     // Sealed data wait in a file without a name until their length is known. What is not sealed stays where it is.
     let (spool, total, mut done);
     if let Some(length) = input.length().filter(|_| sealing.is_none() && input.positioned) {
@@ -136,12 +136,11 @@ pub fn hide(
 }
 
 /// Returns how many bytes each cover carries.
-fn rooms(covers: &[PathBuf], bits: Bits, doors: usize) -> Result<Vec<u64>, Failure> {
+fn rooms(covers: &[PathBuf], format: Format, bits: Bits, doors: usize) -> Result<Vec<u64>, Failure> {
     let room = |path: &PathBuf| {
         let file = cover::open(path)?;
         let header = probe(BufReader::new(file)).map_err(|error| failed(&shown(path), error))?;
-        let samples = u64::from(header.width) * u64::from(header.height) * header.channels.count() as u64;
-        Ok(template::capacity(samples, bits, doors).min(u32::MAX.into()))
+        Ok(cover::room(&header, format, bits, doors))
     };
     covers.iter().map(room).collect()
 }
@@ -208,17 +207,6 @@ fn bright_or_dark(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
     ))
 }
 
-/// Makes three channels of one. WebP has no gray, so the samples that carry data are those of three channels.
-fn colored(pixels: Pixels) -> Pixels {
-    match pixels.channels {
-        Channels::Rgb => pixels,
-        Channels::Gray => {
-            let samples = pixels.samples.iter().flat_map(|sample| [*sample; 3]).collect();
-            Pixels { channels: Channels::Rgb, samples, ..pixels }
-        }
-    }
-}
-
 /// How much a cover was changed.
 struct Changed {
     cover: usize,
@@ -276,8 +264,9 @@ impl Job<'_> {
     fn make(&self, task: &Task, threads: usize) -> Result<Changed, Failure> {
         let part = self.part(&task.label)?;
         let mut pixels = self.cover(task.cover)?;
+        // WebP has no gray, so the samples that carry data are those of three channels.
         if self.format == Format::WebP {
-            pixels = colored(pixels);
+            pixels = pixels.into_rgb();
         }
         let clipped = clipped(&pixels);
         let name = shown(&self.covers[task.cover]);

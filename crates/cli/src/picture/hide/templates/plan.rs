@@ -24,6 +24,15 @@ pub fn plan(rooms: &[u64], total: u64, spares: u32) -> Result<Vec<Task>, Failure
     if spares > 0 { equal(rooms, label) } else { in_proportion(rooms, label) }
 }
 
+/// Returns how many bytes fit with spare pictures if no cover is used twice.
+pub fn room(rooms: &[u64], spares: u32) -> u64 {
+    if spares == 0 {
+        return rooms.iter().sum();
+    }
+    let most = |(pictures, room): (u64, u64)| pictures.min(spare::MOST.into()).saturating_sub(spares.into()) * room;
+    (1..).zip(lengths(rooms)).map(most).max().unwrap_or(0)
+}
+
 /// Returns how often each cover is used.
 pub fn uses(tasks: &[Task]) -> BTreeMap<usize, u32> {
     let mut uses = BTreeMap::new();
@@ -88,13 +97,19 @@ fn leave_out(chosen: &mut Vec<usize>, rooms: &[u64], mut spare: u64) {
     chosen.retain(|_| is_needed.next().unwrap_or(true));
 }
 
+/// Returns how long the parts of a set with spare pictures can be in each cover that carries anything, the longest
+/// first.
+fn lengths(rooms: &[u64]) -> Vec<u64> {
+    let mut lengths: Vec<u64> = rooms.iter().map(|room| room / WORD * WORD).filter(|room| *room > 0).collect();
+    lengths.sort_unstable_by(|one, other| other.cmp(one));
+    lengths
+}
+
 /// Gives all pictures parts of the same length, the last a shorter one, and the spare pictures after them the length of
 /// the longest part.
 fn equal(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
     let (total, spares) = (label.total, label.spares);
-    let whole = |room: u64| room / WORD * WORD;
-    let mut lengths: Vec<u64> = rooms.iter().map(|room| whole(*room)).filter(|room| *room > 0).collect();
-    lengths.sort_unstable_by(|one, other| other.cmp(one));
+    let lengths = lengths(rooms);
     if lengths.is_empty() {
         return Err(too_small());
     }
@@ -116,7 +131,7 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
     // Each part has data. Rounding up to words could leave nothing for the last one only if there were more pictures
     // than a part has words, and then the parts are as long as the room.
     let count = total.div_ceil(part.max(1)).max(1) as u32;
-    let usable = (0..rooms.len()).filter(|cover| whole(rooms[*cover]) >= room);
+    let usable = (0..rooms.len()).filter(|cover| rooms[*cover] >= room);
     let tasks = (0..count + spares).zip(usable.cycle()).map(|(index, cover)| {
         let offset = if index < count { u64::from(index) * part } else { 0 };
         let length = if index < count { part.min(total - offset) } else { part } as u32;
@@ -163,6 +178,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn as_much_fits_as_the_plan_needs_each_cover_once() {
+        for rooms in [&[64][..], &[100, 64, 1000], &[1000, 999, 70], &[64, 6400], &[50_000; 7], &[3, 128], &[500; 40]] {
+            for spares in [0, 1, 2, 5, 39, 50] {
+                let most = room(rooms, spares);
+                let is_once = |total| uses(&check(rooms, total, spares)).values().all(|times| *times == 1);
+                assert_eq!(is_once(most), most > 0 || spares == 0, "{rooms:?} {spares}");
+                assert!(!is_once(most + 1), "{rooms:?} {spares} {most}");
+            }
+        }
+        assert_eq!([room(&[], 0), room(&[0, 3], 0), room(&[3, 63], 1), room(&[64], 1)], [0, 3, 0, 0]);
     }
 
     #[test]
