@@ -250,6 +250,78 @@ fn spare_pictures_replace_those_that_contradict_each_other() {
     }
 }
 
+#[test]
+fn spare_pictures_that_contradict_each_other_replace_nothing() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox
+        .shell("deadpan random 60000 -o data; mkdir album; deadpan picture hide --size 100x60 --spare 2 -o album/ data")
+        .expect(0, "");
+    let file = std::fs::File::open(sandbox.path("album/data-001.png")).unwrap();
+    let first = Carrier::recognize(&file).unwrap().unwrap().label;
+    let spare = format!("album/data-{:03}.png", first.count + 1);
+    for name in ["album/a", "album/z"] {
+        let forged = vec![5; first.length as usize];
+        let label = Label { index: first.count, offset: 0, ..other(&first, &forged) };
+        sandbox.write(name, carrier(&label, &forged));
+        let mut both = [name, &spare];
+        both.sort_unstable();
+        let note = format!("not used, because they contradict other pictures of their set: {}\n", both.join(", "));
+        // Nothing is missing, or another spare picture replaces what is missing.
+        comes_back(&sandbox, &note);
+        sandbox.shell("mv album/data-002.png second").expect(0, "");
+        comes_back(&sandbox, &note);
+        comes_back(&sandbox, "note: 1 picture was missing, and made again from spare ones\n");
+        // Both spare pictures would be needed.
+        sandbox.shell("mv album/data-001.png first").expect(0, "");
+        refused(&sandbox, &[], &format!("note: they contradict each other: {}\n", both.join(", ")));
+        sandbox.shell(&format!("mv first album/data-001.png; mv second album/data-002.png; rm {name}")).expect(0, "");
+    }
+}
+
+/// Returns a template that everybody can find. All have the same set key.
+fn template(label: &Label, part: &[u8]) -> Vec<u8> {
+    let samples = (0..3 * 100 * 60_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
+    let mut pixels = Pixels { width: 100, height: 60, channels: Channels::Rgb, samples };
+    let bits = Bits::new(2).unwrap();
+    let hiding = Hiding { bits, order: Order::Keyed, set_key: [9; 32], doors: vec![Secret::open()] };
+    embed(&mut pixels, label, part, &hiding, &Seed::random().unwrap(), 1).unwrap();
+    let mut file = Vec::new();
+    write(&pixels, Format::Png, Compression::Fast, 1, &mut file).unwrap();
+    file
+}
+
+#[test]
+fn templates_of_one_set_key_with_different_labels_are_like_other_forged_pictures() {
+    let (sandbox, parts) = sealed_set();
+    for (label, part) in &parts {
+        sandbox.write(&format!("album/m-{}.png", label.index + 1), template(label, part));
+    }
+    comes_back(&sandbox, "");
+    let (label, part) = &parts[1];
+    let forged = [9; PART];
+    let contradictions = [
+        template(&other(label, &forged), &forged),
+        template(&Label { total: label.total + 1, ..*label }, part),
+        template(&Label { count: label.count + 1, ..*label }, part),
+        template(&Label { offset: label.offset + 1, ..*label }, part),
+        template(&Label { index: 2, ..*label }, part),
+        // A carrier with the same set.
+        carrier(&other(label, &forged), &forged),
+    ];
+    for file in contradictions {
+        for name in ["album/a", "album/z"] {
+            sandbox.write(name, &file);
+            comes_back(&sandbox, &format!("contradict other pictures of their set: {name}\n"));
+            refused(&sandbox, &["--raw"], "pictures of its set contradict each other");
+            std::fs::remove_file(sandbox.path(name)).unwrap();
+        }
+    }
+    let mut damaged = part.clone();
+    damaged[7] ^= 1;
+    sandbox.write("album/a", template(label, &damaged));
+    comes_back(&sandbox, "note: damaged: album/a\n");
+}
+
 /// Damage in the header was once reported as a wrong key, or as data that are not sealed.
 #[test]
 fn damage_in_the_first_bytes_is_no_wrong_key() {
