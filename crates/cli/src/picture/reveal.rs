@@ -67,17 +67,22 @@ impl Plan for Reveal {
         let how = &args.how;
         let mut identities = how.identities(Passphrases::new(&how.source))?;
         let mut search = Search::among(&args.pictures, &mut identities, args.passphrase)?;
-        let groups = groups(std::mem::take(&mut search.sets).into_sets());
+        let mut groups = groups(std::mem::take(&mut search.sets).into_sets());
         search.say_damaged();
         let worst = search.damaged.iter().map(|failure| failure.exit).max().unwrap_or_default();
         let to_stdout = !how.verify && (how.output.is_stdout() || how.range.is_some() && how.output.place().is_none());
+        let is_one = to_stdout || how.output.place().is_some_and(|place| !place.is_folder());
+        let unsealed = if is_one && !how.verify && !args.raw { take_unsealed(&mut groups) } else { Vec::new() };
         let mut report = Report::new("reveal", how.output.json, groups.len()).aside(to_stdout);
         if groups.is_empty() {
             let named = args.pictures.first().cloned().unwrap_or_default();
             report.add(&Source::File(named), Instant::now(), &Err(search.nothing()));
             return Ok(report.exit().max(worst));
         }
-        search.notes().iter().for_each(|note| crate::console::say(&format!("note: {note}")));
+        let unsealed = (!unsealed.is_empty()).then(|| {
+            format!("not revealed, because the data are not sealed, and may be anybody's: {}", names(&unsealed))
+        });
+        search.notes().iter().chain(&unsealed).for_each(|note| crate::console::say(&format!("note: {note}")));
         how.output.check_room(groups.len())?;
         if groups.len() > 1 && to_stdout {
             return Err(Failure::usage(
@@ -118,6 +123,33 @@ fn groups(sets: Vec<Set<Picture>>) -> Vec<Vec<Set<Picture>>> {
         });
     }
     groups
+}
+
+/// Takes out the sets that are certainly not sealed, if there are others. Everybody can put such pictures beside those
+/// of a sealed set, and would keep it from being revealed where only one result has a place. Returns their pictures.
+fn take_unsealed(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<PathBuf> {
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    let is_unsealed: Vec<_> = groups.iter().map(|group| group.iter().all(is_unsealed)).collect();
+    if is_unsealed.iter().all(|is| *is) {
+        return Vec::new();
+    }
+    let mut is_unsealed = is_unsealed.into_iter();
+    let taken = groups.extract_if(.., |_| is_unsealed.next().unwrap_or(false));
+    taken.flatten().flat_map(|set| paths(&set)).collect()
+}
+
+/// Whether a set is complete and its data begin as sealed data do not. Damage in sealed data can look the same, so the
+/// pictures that were read must be whole.
+fn is_unsealed(set: &Set<Picture>) -> bool {
+    if set.claimed_twice().next().is_some() {
+        return false;
+    }
+    let Ok(reader) = Reader::new(set.clone(), Picture::open as Open) else { return false };
+    let (pages, length) = (Pages(&reader), reader.length());
+    let begun = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map(drop);
+    matches!(begun, Err(Error::NotSealed(_))) && reader.damaged_so_far().is_empty()
 }
 
 fn first_path(set: &Set<Picture>) -> PathBuf {
