@@ -231,6 +231,16 @@ impl Made {
     }
 }
 
+/// Returns the length of the data that will be hidden, sealed or not, if it is known before they are read.
+fn total(input: &Input, sealing: Option<&Sealing>) -> Result<Option<u64>, Failure> {
+    let length = input.length().filter(|_| input.positioned);
+    let sealed = |(length, sealing): (u64, &Sealing)| sealing.sealed_length(length);
+    match length.zip(sealing).map(sealed) {
+        Some(total) => total.map(Some).map_err(|error| Failure::of(&input.shown(), error)),
+        None => Ok(length),
+    }
+}
+
 /// Writes the data of the input, sealed or not, and returns the number of its bytes.
 fn fill(
     hide: &Hide,

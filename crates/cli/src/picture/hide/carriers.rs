@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use super::{Hide, Made, fill};
+use super::{Hide, Made, fill, total};
 use crate::claims::Claims;
 use crate::failure::Failure;
 use crate::folder;
@@ -28,13 +28,7 @@ pub fn hide(
     claims: &Claims,
 ) -> Result<Done, Failure> {
     let args = &hide.args;
-    let length = input.length().filter(|_| input.positioned);
-    let total = match (length, sealing) {
-        (Some(length), Some(sealing)) => {
-            Some(sealing.sealed_length(length).map_err(|error| Failure::of(&input.shown(), error))?)
-        }
-        (length, _) => length,
-    };
+    let total = total(input, sealing)?;
     let layout = layout(hide, total)?;
     if let Some(count) = total.and_then(|total| layout.pictures(total)) {
         names.check(Some(count.saturating_add(args.spare)), args.output.force, claims)?;

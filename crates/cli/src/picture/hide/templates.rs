@@ -88,6 +88,10 @@ pub fn hide(
     let covers = cover::all(&args.cover)?;
     let bits = Bits::new(args.bits).ok_or_else(|| Failure::usage("--bits is 1 to 4", "leave it out"))?;
     let rooms = rooms(&covers, hide.format, bits, doors.count())?;
+    if let Some(total) = super::total(input, sealing)? {
+        // Refused before the data are sealed.
+        names.check(Some(plan(&rooms, total, args.spare)?.len() as u32), args.output.force, claims)?;
+    }
     // Sealed data wait in a file without a name until their length is known. What is not sealed stays where it is.
     let (spool, total, mut done);
     if let Some(length) = input.length().filter(|_| sealing.is_none() && input.positioned) {
