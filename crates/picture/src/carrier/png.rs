@@ -77,8 +77,8 @@ fn block(layout: &Layout, row: u64) -> [u8; 5] {
     [u8::from(left <= rows(layout)), low, high, !low, !high]
 }
 
-/// Appends to `file` the bytes of the carrier from `at` on, with the structure that belongs to them. Calls `block` with
-/// the places in `file` between two headers of blocks.
+/// Appends to `file` the bytes of the carrier from `at` on, with the structure that belongs to them. Calls `between`
+/// with the places in `file` between two headers of blocks.
 pub(super) fn frame(layout: &Layout, at: u64, bytes: &[u8], file: &mut Vec<u8>, mut between: impl FnMut(&[u8])) {
     let (row_length, rows) = (layout.row(), rows(layout));
     let (mut row, mut column) = (at / row_length, at % row_length);
