@@ -1,6 +1,6 @@
 //! Writes decoded pictures as files.
 
-mod png;
+pub(crate) mod png;
 mod webp;
 
 use std::io::Write;

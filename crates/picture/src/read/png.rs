@@ -1,9 +1,11 @@
 //! PNG, by the crate `png`.
 
+mod bands;
 mod stored;
 
 use std::io::{BufRead, Read, Seek, SeekFrom};
 
+use crc_fast::CrcAlgorithm;
 use png::{ColorType, DecodingError, Transformations};
 
 use super::alpha::drop_opaque;
@@ -85,12 +87,30 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, E
     budget.check_pixels(width, height)?;
     budget.check_memory(u64::from(width) * u64::from(height) * channels.count() as u64)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+    let pixels = |samples| Pixels { width, height, channels, samples };
+    let upright = |samples| Stored { pixels: pixels(samples), source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() };
     if let Some(samples) = stored::read(&mut input, width, height, channels) {
-        let pixels = Pixels { width, height, channels, samples };
-        return Ok(Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() });
+        return Ok(upright(samples));
+    }
+    input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+    if let Some(samples) = bands::read(&mut input, width, height, channels) {
+        return Ok(upright(samples));
     }
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
     decode(input, budget)
+}
+
+/// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if it
+/// is another one, or damaged.
+fn plain_header(mut input: impl Read) -> Option<()> {
+    let mut head = [0; 8 + 25];
+    input.read_exact(&mut head).ok()?;
+    let chunk = &head[8..];
+    let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, &chunk[4..21]) as u32;
+    let is_plain = chunk[..8] == *b"\0\0\0\rIHDR"
+        && matches!(chunk[16..21], [8, 0 | 2, 0, 0, 0])
+        && chunk[21..] == crc.to_be_bytes();
+    is_plain.then_some(())
 }
 
 /// Reads any PNG.

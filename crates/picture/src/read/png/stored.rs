@@ -4,24 +4,17 @@ use std::io::Read;
 
 use crc_fast::{CrcAlgorithm, Digest};
 
+use super::plain_header;
 use crate::Channels;
-
-/// Signature, `IHDR`, and length and type of the first `IDAT`.
-const HEAD: usize = 8 + 25 + 8;
 
 /// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if
 /// anything is different, also if the file is damaged: then the general decoder reads the picture, or tells what is
 /// wrong.
 pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels) -> Option<Vec<u8>> {
-    let mut head = [0; HEAD];
-    input.read_exact(&mut head).ok()?;
-    let (chunk, idat) = head[8..].split_at(25);
-    let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, &chunk[4..21]) as u32;
-    // 8 bits a sample, gray or colors, and rows in order.
-    let is_plain = chunk[..8] == *b"\0\0\0\rIHDR"
-        && matches!(chunk[16..21], [8, 0 | 2, 0, 0, 0])
-        && chunk[21..] == crc.to_be_bytes();
-    if !is_plain || idat[4..] != *b"IDAT" {
+    plain_header(&mut input)?;
+    let mut idat = [0; 8];
+    input.read_exact(&mut idat).ok()?;
+    if idat[4..] != *b"IDAT" {
         return None;
     }
     let mut data = Data { input, chunk: number(&idat[..4]), block: 0, is_last: false, crc: fresh() };
