@@ -99,15 +99,10 @@ fn folders() -> [Workload; 2] {
     ]
 }
 
-fn pictures() -> [Workload; 2] {
+fn pictures() -> [Workload; 3] {
+    let own = |hide| Way::own([Run(hide), Shell("'{self}' picture reveal -o '{out}' \"$(dirname '{made}')\"")]);
     let of = |name, beat, hide| {
-        let reveal = Shell("'{self}' picture reveal -o '{out}' \"$(dirname '{made}')\"");
-        workload(
-            name,
-            Subject::File,
-            beat,
-            [vec![Way::own([Run(hide), reveal]).setup(KEYGEN)], file_limits().into(), Vec::new()],
-        )
+        workload(name, Subject::File, beat, [vec![own(hide).setup(KEYGEN)], file_limits().into(), Vec::new()])
     };
     [
         of(
@@ -120,8 +115,21 @@ fn pictures() -> [Workload; 2] {
             [("hide", 85.0), ("reveal", 880.0)],
             "{self} picture hide --format webp -o {made}.webp {in}",
         ),
+        Workload {
+            name: "pictures template",
+            subject: Subject::File,
+            operations: vec![Operation::new("hide"), Operation::new("reveal")],
+            ways: [own("{self} picture hide --cover {keys}/cover.png -o {made}.png {in}").setup(COVER)]
+                .into_iter()
+                .chain(file_limits())
+                .collect(),
+        },
     ]
 }
+
+/// Creates a key folder, and a cover with 33 MB of random samples, which carries a quarter of them.
+const COVER: &str = "'{self}' keygen --no-passphrase && '{self}' random -o {keys}/noise 33MB && '{self}' picture hide \
+    --raw -o {keys}/cover.png {keys}/noise";
 
 fn in_memory() -> [Workload; 2] {
     let of = |name, beat, seal, open| {
