@@ -81,19 +81,18 @@ impl Band {
     }
 }
 
-/// Decodes the bands that are packed.
+/// Decodes the bands that are packed. Each step waits for the one before in its band, so the CPU works on the steps of
+/// several bands at once.
 fn decode(bands: &mut [Band]) -> Option<()> {
     let mut left: Vec<&mut Stream> =
         bands.iter_mut().filter(|band| band.is_packed).map(|band| &mut band.stream).collect();
     while !left.is_empty() {
-        match left.as_mut_slice() {
-            [a, b, c, d] => packed::decode([a, b, c, d])?,
-            [a, b, c] => packed::decode([a, b, c])?,
-            [a, b] => packed::decode([a, b])?,
-            [a, ..] => packed::decode([a])?,
-            [] => {}
+        for stream in &mut left {
+            stream.step()?;
         }
-        left.retain(|stream| !stream.is_done());
+        if left.iter().any(|stream| stream.is_done()) {
+            left.retain(|stream| !stream.is_done());
+        }
     }
     Some(())
 }

@@ -8,9 +8,9 @@ use crate::write::png::pack::{END, first_bits, match_of, prelude};
 
 /// The number of entries of a table.
 const ENTRIES: usize = 1 << LONGEST;
-/// How many codes are certainly there after a refill.
-const CODES: usize = 56 / LONGEST as usize;
-/// Bytes after the data and after the filtered bytes, for reading and writing before positions are checked.
+/// How many entries a step takes. Their codes have at most 44 bits, and they stand for at most 8 literals.
+const STEP: usize = 4;
+/// Bytes after the data and after the filtered bytes, for steps that end before them.
 const SLACK: usize = 16;
 /// The bytes at the end of a band that is not the last one: an empty stored block, without its first bits.
 const FLUSHED: [u8; 4] = [0, 0, 255, 255];
@@ -20,17 +20,20 @@ const FLUSHED: [u8; 4] = [0, 0, 255, 255];
 struct Entry(u32);
 
 impl Entry {
+    /// Marks entries that are no literals.
+    const OTHER: u32 = 1 << 15;
+
     /// Makes an entry for a code of so many bits.
     fn of(symbol: usize, bits: u8) -> Self {
-        let (count, value) = match symbol {
-            0..END => (1, symbol),
-            END => (0, 0),
+        let (kind, value) = match symbol {
+            0..END => (1 << 8, symbol),
+            END => (Self::OTHER, 0),
             _ => {
                 let (least, extra) = match_of(symbol);
-                (0, least | (extra as usize) << 9)
+                (Self::OTHER, least | (extra as usize) << 9)
             }
         };
-        Self(u32::from(bits) | count << 8 | (value as u32) << 16)
+        Self(u32::from(bits) | kind | (value as u32) << 16)
     }
 
     /// Adds a second literal.
@@ -38,15 +41,19 @@ impl Entry {
         Self((self.bits() + next.bits()) | 2 << 8 | (self.0 & 0xff_0000) | (next.0 & 0xff_0000) << 8)
     }
 
+    /// Returns the length of the codes. At most 63, so that shifts need no other limit.
+    #[inline(always)]
     fn bits(self) -> u32 {
-        self.0 & 255
+        self.0 & 63
     }
 
-    /// Returns how many literals there are: none for a match and for the end.
+    /// Returns how many literals there are.
+    #[inline(always)]
     fn count(self) -> usize {
-        (self.0 >> 8 & 255) as usize
+        (self.0 >> 8 & 15) as usize
     }
 
+    #[inline(always)]
     fn literals(self) -> [u8; 2] {
         ((self.0 >> 16) as u16).to_le_bytes()
     }
@@ -65,45 +72,12 @@ pub struct Stream {
     filtered: Vec<u8>,
     length: usize,
     table: Box<[Entry; ENTRIES]>,
-    place: Place,
-    is_last: bool,
-    is_done: bool,
-}
-
-/// How far a block is decoded.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    /// The next bits, the lowest first.
-    bits: u64,
-    /// How many of them are certainly right.
-    count: u32,
-    /// The byte of the data after these bits.
-    at: usize,
+    /// The next bit of the data.
+    bit: usize,
     /// Where the next filtered byte goes.
     to: usize,
-}
-
-impl Place {
-    #[inline(always)]
-    fn refill(&mut self, data: &[u8]) -> Option<()> {
-        let next = u64::from_le_bytes(*data.get(self.at..)?.first_chunk()?);
-        self.bits |= next << self.count;
-        self.at += (63 - self.count as usize) / 8;
-        self.count |= 56;
-        Some(())
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, count: u32) {
-        self.bits >>= count;
-        self.count -= count;
-    }
-
-    fn take(&mut self, count: u32) -> usize {
-        let bits = self.bits & ((1 << count) - 1);
-        self.skip(count);
-        bits as usize
-    }
+    is_last: bool,
+    is_done: bool,
 }
 
 impl Stream {
@@ -114,7 +88,8 @@ impl Stream {
             filtered: Vec::new(),
             length: 0,
             table: Box::new([Entry::default(); ENTRIES]),
-            place: Place::default(),
+            bit: 0,
+            to: 0,
             is_last: false,
             is_done: false,
         }
@@ -156,43 +131,97 @@ impl Stream {
 
     /// Begins a block with codes of its own.
     pub fn packed(&mut self, range: Range<usize>, is_last: bool) -> Option<()> {
-        (self.end, self.is_last, self.is_done) = (range.end, is_last, false);
-        let mut place = Place { at: range.start, ..Place::default() };
-        let mut take = |count| {
-            place.refill(&self.data)?;
-            Some(place.take(count))
-        };
-        if take(3)? as u64 != first_bits(is_last) {
+        (self.bit, self.to, self.end) = (range.start * 8, 0, range.end);
+        (self.is_last, self.is_done) = (is_last, false);
+        if self.take(3)? != first_bits(is_last) {
             return None;
         }
         for (number, count) in prelude() {
-            if take(count)? as u64 != number {
+            if self.take(count)? != number {
                 return None;
             }
         }
         let mut lengths = [0; SYMBOLS];
         for length in &mut lengths {
-            *length = (take(4)? as u8).reverse_bits() >> 4;
+            *length = (self.take(4)? as u8).reverse_bits() >> 4;
         }
-        if take(4)? != 8 || !fill(&lengths, &mut self.table) {
-            return None;
+        // The one distance has a code of one bit.
+        (self.take(4)? == 8 && fill(&lengths, &mut self.table)).then_some(())
+    }
+
+    /// Returns the next bits, 57 or more, the lowest first.
+    #[inline(always)]
+    fn bits(&self) -> Option<u64> {
+        let bytes = self.data.get(self.bit / 8..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*bytes) >> (self.bit % 8))
+    }
+
+    fn take(&mut self, count: u32) -> Option<u64> {
+        let bits = self.bits()?;
+        self.bit += count as usize;
+        Some(bits & ((1 << count) - 1))
+    }
+
+    /// Decodes some bytes of a block that is not done.
+    #[inline(always)]
+    pub fn step(&mut self) -> Option<()> {
+        let mut bits = self.bits()?;
+        let mut entries = [Entry(0); STEP];
+        for entry in &mut entries {
+            *entry = self.table[bits as usize % ENTRIES];
+            bits >>= entry.bits();
         }
-        self.place = place;
+        if entries.iter().any(|entry| entry.0 & Entry::OTHER != 0) {
+            return self.one();
+        }
+        let room: &mut [u8; SLACK] = self.filtered.get_mut(self.to..)?.first_chunk_mut()?;
+        let (mut to, mut bit) = (0, 0);
+        for entry in entries {
+            // Two literals for each of the entries before: the remainder is for the compiler.
+            let to_now = to % (2 * STEP);
+            room[to_now..to_now + 2].copy_from_slice(&entry.literals());
+            to += entry.count();
+            bit += entry.bits();
+        }
+        self.to += to;
+        self.bit += bit as usize;
         Some(())
+    }
+
+    /// Decodes one entry of any kind.
+    #[inline(never)]
+    fn one(&mut self) -> Option<()> {
+        let entry = self.table[self.bits()? as usize % ENTRIES];
+        self.bit += entry.bits() as usize;
+        let (before, after) = self.filtered.split_at_mut_checked(self.to)?;
+        if entry.0 & Entry::OTHER == 0 {
+            *after.first_chunk_mut()? = entry.literals();
+            self.to += entry.count();
+            return Some(());
+        }
+        let (least, extra) = entry.length();
+        if least == 0 {
+            return self.finish();
+        }
+        let (left, last) = (self.length.checked_sub(self.to)?, *before.last()?);
+        let length = least + self.take(extra)? as usize;
+        let (_, after) = self.filtered.split_at_mut_checked(self.to)?;
+        after.get_mut(..length).filter(|_| length <= left)?.fill(last);
+        self.to += length;
+        // The code of the distance 1 is the bit 0, and there is no other distance.
+        (self.take(1)? == 0).then_some(())
     }
 
     /// Checks what comes after the last code.
     fn finish(&mut self) -> Option<()> {
-        let place = &mut self.place;
-        place.refill(&self.data)?;
         // An empty stored block, whose first three bits are zeros.
-        if !self.is_last && place.take(3) != 0 {
+        if !self.is_last && self.take(3)? != 0 {
             return None;
         }
-        let rest = self.data.get(place.at - place.count as usize / 8..self.end)?;
+        let rest = self.data.get(self.bit.div_ceil(8)..self.end)?;
         let is_right = if self.is_last { rest.is_empty() } else { rest == FLUSHED };
         self.is_done = true;
-        (is_right && place.to == self.length).then_some(())
+        (is_right && self.to == self.length).then_some(())
     }
 }
 
@@ -212,80 +241,9 @@ fn fill(lengths: &[u8; SYMBOLS], table: &mut [Entry; ENTRIES]) -> bool {
         let first = table[at];
         let next = table[at >> first.bits()];
         let fits = first.bits() + next.bits() <= LONGEST.into();
-        if first.count() == 1 && next.count() == 1 && fits {
+        if [first, next].iter().all(|entry| entry.count() == 1) && fits {
             table[at] = first.then(next);
         }
     }
     true
-}
-
-/// Decodes blocks in turns, until one of them is done.
-pub fn decode<const N: usize>(mut streams: [&mut Stream; N]) -> Option<()> {
-    let mut places = streams.each_ref().map(|stream| stream.place);
-    let lanes = streams.each_mut().map(|stream| Lane {
-        data: &stream.data,
-        table: &stream.table,
-        filtered: &mut stream.filtered,
-        length: stream.length,
-    });
-    let done = run(lanes, &mut places)?;
-    streams.iter_mut().zip(places).for_each(|(stream, place)| stream.place = place);
-    streams[done].finish()
-}
-
-/// What is read and written of a stream.
-struct Lane<'a> {
-    data: &'a [u8],
-    table: &'a [Entry; ENTRIES],
-    filtered: &'a mut [u8],
-    length: usize,
-}
-
-impl Lane<'_> {
-    /// Repeats the byte before. Returns false at the end of the block.
-    #[cold]
-    fn repeat(&mut self, entry: Entry, place: &mut Place) -> Option<bool> {
-        let (least, extra) = entry.length();
-        if least == 0 {
-            return Some(false);
-        }
-        place.refill(self.data)?;
-        let length = least + place.take(extra);
-        // The only code of a distance is one bit, 0.
-        let (before, after) = self.filtered[..self.length].split_at_mut_checked(place.to)?;
-        let target = after.get_mut(..length).filter(|_| place.take(1) == 0)?;
-        target.fill(*before.last()?);
-        place.to += length;
-        Some(true)
-    }
-}
-
-/// Decodes until a lane is done, and returns which one.
-fn run<const N: usize>(mut lanes: [Lane<'_>; N], places: &mut [Place; N]) -> Option<usize> {
-    let mut now = *places;
-    let done = 'all: loop {
-        for (lane, place) in lanes.iter().zip(&mut now) {
-            if place.to > lane.length {
-                return None;
-            }
-            place.refill(lane.data)?;
-        }
-        for _ in 0..CODES {
-            for at in 0..N {
-                let (lane, place) = (&mut lanes[at], &mut now[at]);
-                let entry = lane.table[place.bits as usize % ENTRIES];
-                place.skip(entry.bits());
-                if entry.count() == 0 {
-                    match lane.repeat(entry, place)? {
-                        true => continue,
-                        false => break 'all at,
-                    }
-                }
-                *lane.filtered.get_mut(place.to..)?.first_chunk_mut()? = entry.literals();
-                place.to += entry.count();
-            }
-        }
-    };
-    *places = now;
-    Some(done)
 }
