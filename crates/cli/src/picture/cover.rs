@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::picture::failed;
 use crate::shown::shown;
 use deadpan_picture::template::{self, Bits, Front};
-use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read};
+use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read_into};
 
 /// Opens a picture. Never waits: opening a pipe without a writer would wait for ever, and some devices act when
 /// they are opened.
@@ -45,8 +45,13 @@ fn refuse(path: &Path, about: &Metadata) -> Result<(), Failure> {
 
 /// Decodes a picture.
 pub fn decode(path: &Path, orientation: Orientation) -> Result<Decoded, Failure> {
+    decode_into(path, orientation, Vec::new())
+}
+
+/// Decodes a picture, if possible into memory that was used before.
+pub fn decode_into(path: &Path, orientation: Orientation, room: Vec<u8>) -> Result<Decoded, Failure> {
     let file = BufReader::with_capacity(1 << 16, open(path)?);
-    read(file, orientation, &Limits::default()).map_err(|error| failed(&shown(path), error))
+    read_into(file, orientation, &Limits::default(), room).map_err(|error| failed(&shown(path), error))
 }
 
 /// Reads the front of a picture from its first rows. Returns `None` if the whole picture must be decoded.

@@ -1,5 +1,6 @@
 //! Finds the pictures that carry data among files and folders.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Seek};
@@ -13,8 +14,13 @@ use crate::picture::failed;
 use crate::shown::shown;
 use deadpan_picture::carrier::{Carrier, Finding, Order, rewritten};
 use deadpan_picture::template::{self, Found, Front, Secret};
-use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read};
+use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
 use deadpan_seal::{Cost, key};
+
+thread_local! {
+    /// Memory for the pixels of templates, which are needed only until the part is taken out of them.
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// A picture that carries a part.
 #[derive(Clone, Debug)]
@@ -37,18 +43,20 @@ impl Picture {
     pub fn open(&self) -> io::Result<Opened> {
         match &self.way {
             Way::Carrier(carrier) => Ok(carrier.open(cover::open_again(&self.path)?)),
-            Way::Rewritten(order) => Ok(Opened::Pixels(self.pixels()?, *order)),
+            Way::Rewritten(order) => Ok(Opened::Pixels(self.pixels(Vec::new())?, *order)),
             Way::Template(found) => {
                 let mut part = vec![0; found.label.length as usize];
-                template::extract(&self.pixels()?, found, &mut part, 1);
+                let pixels = self.pixels(ROOM.take())?;
+                template::extract(&pixels, found, &mut part, 1);
+                ROOM.set(pixels.samples);
                 Ok(Opened::Bytes(part))
             }
         }
     }
 
-    fn pixels(&self) -> io::Result<Pixels> {
+    fn pixels(&self, room: Vec<u8>) -> io::Result<Pixels> {
         let file = BufReader::with_capacity(1 << 16, cover::open_again(&self.path)?);
-        match read(file, Orientation::Ignore, &Limits::default()) {
+        match read_into(file, Orientation::Ignore, &Limits::default(), room) {
             Ok(decoded) => Ok(decoded.pixels),
             Err(Error::Read(error)) => Err(error),
             Err(error) => Err(failed(&shown(&self.path), error).into_io()),

@@ -81,23 +81,36 @@ pub fn first_rows(input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Res
     Ok(Some(Pixels { width, height, channels, samples }))
 }
 
-pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+/// `room` is memory for the samples, whose contents do not matter.
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) -> Result<Stored, Error> {
     let start = input.stream_position().map_err(Error::Read)?;
     let Header { width, height, channels, .. } = header(&mut input)?;
     budget.check_pixels(width, height)?;
     budget.check_memory(u64::from(width) * u64::from(height) * channels.count() as u64)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    let pixels = |samples| Pixels { width, height, channels, samples };
-    let upright = |samples| Stored { pixels: pixels(samples), source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() };
-    if let Some(samples) = stored::read(&mut input, width, height, channels) {
-        return Ok(upright(samples));
+    let upright = |samples| {
+        let pixels = Pixels { width, height, channels, samples };
+        Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() }
+    };
+    if stored::read(&mut input, width, height, channels, &mut room).is_some() {
+        return Ok(upright(room));
     }
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    if let Some(samples) = bands::read(&mut input, width, height, channels) {
-        return Ok(upright(samples));
+    if bands::read(&mut input, width, height, channels, &mut room).is_some() {
+        return Ok(upright(room));
     }
+    drop(room);
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
     decode(input, budget)
+}
+
+/// Makes room for the samples. New memory is zeroed by the system, which costs less than writing zeros.
+fn make_room(samples: &mut Vec<u8>, length: usize) {
+    if samples.capacity() < length {
+        *samples = vec![0; length];
+    } else {
+        samples.resize(length, 0);
+    }
 }
 
 /// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if it

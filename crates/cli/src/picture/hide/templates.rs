@@ -228,7 +228,7 @@ struct Job<'a> {
     covers: &'a [PathBuf],
     uses: BTreeMap<usize, u32>,
     /// Covers that are used again.
-    decoded: Mutex<BTreeMap<usize, Arc<Pixels>>>,
+    decoded: Mutex<BTreeMap<usize, Arc<Cover>>>,
     spool: &'a File,
     /// The parts of the spare pictures.
     spares: Option<&'a File>,
@@ -244,11 +244,12 @@ impl Job<'_> {
         let results = Mutex::new((Vec::new(), None));
         let lock = || results.lock().unwrap_or_else(PoisonError::into_inner);
         let worker = || {
+            let mut room = Room::default();
             while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed) as usize) {
                 if lock().1.is_some() {
                     return;
                 }
-                match self.make(task, cores / workers) {
+                match self.make(task, cores / workers, &mut room) {
                     Ok(changed) => lock().0.push(changed),
                     Err(failure) => lock().1 = Some(self.drafts.blame(failure)),
                 }
@@ -265,51 +266,72 @@ impl Job<'_> {
         failure.map_or(Ok(results), Err)
     }
 
-    fn make(&self, task: &Task, threads: usize) -> Result<Changed, Failure> {
-        let part = self.part(&task.label)?;
-        let mut pixels = self.cover(task.cover)?;
-        // WebP has no gray, so the samples that carry data are those of three channels.
-        if self.format == Format::WebP {
-            pixels = pixels.into_rgb();
-        }
-        let clipped = clipped(&pixels);
+    fn make(&self, task: &Task, threads: usize, room: &mut Room) -> Result<Changed, Failure> {
+        self.part(&task.label, &mut room.part)?;
+        let Cover { mut pixels, clipped } = self.cover(task.cover, std::mem::take(&mut room.samples))?;
         let name = shown(&self.covers[task.cover]);
         let seed = Seed::random().map_err(|error| failed("", error))?;
-        let label = Label { checksum: checksum(&part), ..task.label };
+        let label = Label { checksum: checksum(&room.part), ..task.label };
         let hiding = Hiding { doors: self.doors.for_picture(&label, &seed)?, ..self.hiding.clone() };
-        let distortion = template::embed(&mut pixels, &label, &part, &hiding, &seed, threads)
+        let distortion = template::embed(&mut pixels, &label, &room.part, &hiding, &seed, threads)
             .map_err(|error| failed(&name, error))?;
         let file = self.drafts.open(label.index).map_err(|error| self.drafts.names().unwritten(&error))?;
-        let mut writer = BufWriter::with_capacity(1 << 20, file);
+        // Whole bands are written without a detour through the buffer.
+        let mut writer = BufWriter::with_capacity(1 << 16, file);
         write(&pixels, self.format, self.compression, threads, &mut writer)
             .map_err(|error| failed(&self.drafts.names().shown(), error))?;
         writer.flush().map_err(|error| self.drafts.names().unwritten(&error))?;
+        room.samples = pixels.samples;
         Ok(Changed { cover: task.cover, distortion, clipped })
     }
 
     /// Reads the part of a picture.
-    fn part(&self, label: &Label) -> Result<Vec<u8>, Failure> {
-        let mut part = vec![0; label.length as usize];
+    fn part(&self, label: &Label, part: &mut Vec<u8>) -> Result<(), Failure> {
+        part.resize(label.length as usize, 0);
         let (file, position) = match self.spares.filter(|_| label.is_spare()) {
             Some(spares) => (spares, u64::from(label.index - label.count) * u64::from(label.length)),
             None => (self.spool, label.offset),
         };
-        file.read_exact_at(&mut part, position).map_err(|error| unread(&error))?;
-        Ok(part)
+        file.read_exact_at(part, position).map_err(|error| unread(&error))
     }
 
-    /// Returns the pixels of a cover. A cover that is used again is decoded once.
-    fn cover(&self, cover: usize) -> Result<Pixels, Failure> {
-        let decode = || cover::decode(&self.covers[cover], Orientation::Apply).map(|decoded| decoded.pixels);
+    /// Returns a cover, whose pixels may be in the memory of `room`. A cover that is used again is decoded once.
+    fn cover(&self, cover: usize, mut room: Vec<u8>) -> Result<Cover, Failure> {
         if self.uses.get(&cover).is_none_or(|uses| *uses < 2) {
-            return decode();
+            return self.decode(cover, room);
         }
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        let pixels = match decoded.get(&cover) {
-            Some(pixels) => Arc::clone(pixels),
-            None => Arc::clone(decoded.entry(cover).or_insert(Arc::new(decode()?))),
+        let shared = match decoded.get(&cover) {
+            Some(shared) => Arc::clone(shared),
+            None => Arc::clone(decoded.entry(cover).or_insert(Arc::new(self.decode(cover, Vec::new())?))),
         };
         drop(decoded);
-        Ok((*pixels).clone())
+        room.clear();
+        room.extend_from_slice(&shared.pixels.samples);
+        let Pixels { width, height, channels, .. } = shared.pixels;
+        Ok(Cover { pixels: Pixels { width, height, channels, samples: room }, clipped: shared.clipped })
     }
+
+    fn decode(&self, cover: usize, room: Vec<u8>) -> Result<Cover, Failure> {
+        let mut pixels = cover::decode_into(&self.covers[cover], Orientation::Apply, room)?.pixels;
+        // WebP has no gray, so the samples that carry data are those of three channels.
+        if self.format == Format::WebP {
+            pixels = pixels.into_rgb();
+        }
+        Ok(Cover { clipped: clipped(&pixels), pixels })
+    }
+}
+
+/// A decoded cover.
+struct Cover {
+    pixels: Pixels,
+    /// The share of the samples that are black or white.
+    clipped: f64,
+}
+
+/// Memory that a thread uses for one picture after the other.
+#[derive(Default)]
+struct Room {
+    samples: Vec<u8>,
+    part: Vec<u8>,
 }

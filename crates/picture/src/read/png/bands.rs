@@ -9,7 +9,7 @@ use std::io::Read;
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-use super::plain_header;
+use super::{make_room, plain_header};
 use crate::Channels;
 use crate::write::png::{NONE, STORED, UP, rows_in_band};
 use packed::Stream;
@@ -19,13 +19,13 @@ const TURNS: usize = 4;
 
 /// Reads a picture whose chunks are bands and nothing else. Returns `None` if anything is different, also if the file
 /// is damaged: then the general decoder reads the picture, or tells what is wrong.
-pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels) -> Option<Vec<u8>> {
+pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, samples: &mut Vec<u8>) -> Option<()> {
     plain_header(&mut input)?;
     let row = width as usize * channels.count();
     let many = row * rows_in_band(row);
     let mut bands: [Band; TURNS] = std::array::from_fn(|_| Band { stream: Stream::new(), is_packed: false });
     let length = row * height as usize;
-    let (mut samples, count) = (Vec::new(), length.div_ceil(many));
+    let count = length.div_ceil(many);
     for first in (0..count).step_by(TURNS) {
         let bands = &mut bands[..TURNS.min(count - first)];
         for (at, band) in (first..).zip(&mut *bands) {
@@ -34,14 +34,14 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels) -
         }
         decode(bands)?;
         // Nothing is allocated for a picture that begins otherwise.
-        samples.resize(length, 0);
+        make_room(samples, length);
         for (at, band) in (first..).zip(&*bands) {
-            unfilter(band.stream.filtered(), &mut samples, at * many, row)?;
+            unfilter(band.stream.filtered(), samples, at * many, row)?;
         }
     }
     let mut end = [0; 12];
     let is_end = input.read_exact(&mut end).is_ok() && end == *b"\0\0\0\0IEND\xae\x42\x60\x82";
-    is_end.then_some(samples)
+    is_end.then_some(())
 }
 
 /// A band, and room for its bytes.
@@ -153,7 +153,9 @@ mod tests {
     }
 
     fn ours(file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
-        read(file, pixels.width, pixels.height, pixels.channels)
+        // What was in the room does not matter.
+        let mut samples = vec![1; pixels.samples.len() / 2];
+        read(file, pixels.width, pixels.height, pixels.channels, &mut samples).map(|()| samples)
     }
 
     fn theirs(file: &[u8]) -> Option<Vec<u8>> {

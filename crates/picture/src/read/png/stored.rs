@@ -4,13 +4,13 @@ use std::io::Read;
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-use super::plain_header;
+use super::{make_room, plain_header};
 use crate::Channels;
 
 /// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if
 /// anything is different, also if the file is damaged: then the general decoder reads the picture, or tells what is
 /// wrong.
-pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels) -> Option<Vec<u8>> {
+pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, samples: &mut Vec<u8>) -> Option<()> {
     plain_header(&mut input)?;
     let mut idat = [0; 8];
     input.read_exact(&mut idat).ok()?;
@@ -24,7 +24,7 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels) -
         return None;
     }
     let row = width as usize * channels.count();
-    let mut samples = vec![0; row * height as usize];
+    make_room(samples, row * height as usize);
     for row in samples.chunks_exact_mut(row) {
         let mut filter = [0];
         data.fill(&mut filter)?;
@@ -33,7 +33,7 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels) -
         }
         data.fill(row)?;
     }
-    data.end().then_some(samples)
+    data.end().then_some(())
 }
 
 fn number(bytes: &[u8]) -> u32 {
@@ -151,8 +151,11 @@ mod tests {
                 let samples = (0..length as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 23) as u8).collect();
                 let pixels = Pixels { width, height, channels, samples };
                 let file = stored(&pixels, 2);
-                let ours = super::read(Cursor::new(&file), width, height, channels);
-                assert_eq!(ours.as_ref(), Some(&pixels.samples));
+                for length in [0, 10, 1 << 21] {
+                    let mut ours = vec![1; length];
+                    assert_eq!(super::read(Cursor::new(&file), width, height, channels, &mut ours), Some(()));
+                    assert_eq!(ours, pixels.samples);
+                }
                 let mut decoder = png::Decoder::new(Cursor::new(&file)).read_info().expect("read");
                 let mut theirs = vec![0; length];
                 decoder.next_frame(&mut theirs).expect("read");
@@ -166,7 +169,7 @@ mod tests {
         let samples = (0..90 * 60).map(|at| (at * 7 / 3) as u8).collect();
         let pixels = Pixels { width: 90, height: 60, channels: Channels::Gray, samples };
         let file = stored(&pixels, 1);
-        let read = |file: &[u8]| super::read(Cursor::new(file), 90, 60, Channels::Gray);
+        let read = |file: &[u8]| super::read(Cursor::new(file), 90, 60, Channels::Gray, &mut Vec::new());
         for length in 0..file.len() {
             assert_eq!(read(&file[..length]), None, "{length}");
         }
