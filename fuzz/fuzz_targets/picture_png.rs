@@ -1,5 +1,5 @@
-//! Any bytes as the deflate blocks of a PNG picture, with the right checksums: where our readers and the crate `png` both
-//! read the picture, they see the same pixels.
+//! Any bytes as the deflate blocks of a PNG picture, with the right checksums: what our readers read, the crate `png`
+//! reads, too, and both see the same pixels.
 //!
 //! Input: width, height, whether the picture is gray, and the blocks.
 #![no_main]

@@ -113,8 +113,8 @@ fn make_room(samples: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if it
-/// is another one, or damaged.
+/// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if
+/// it is another one, or damaged.
 fn plain_header(mut input: impl Read) -> Option<()> {
     let mut head = [0; 8 + 25];
     input.read_exact(&mut head).ok()?;

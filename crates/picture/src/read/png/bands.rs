@@ -1,7 +1,7 @@
 //! PNG as we write it with compression, several times as fast as by a general decoder.
 //!
-//! Each band of rows is one `IDAT` chunk that refers to no other one: see `write/png.rs`. So several bands are decoded in
-//! turns, and the CPU works on all of them at once.
+//! Each band of rows is one `IDAT` chunk that refers to no other one: see `write/png.rs`. So several bands are decoded
+//! in turns, and the CPU works on all of them at once.
 
 mod packed;
 
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn whatever_the_streams_hold_nobody_else_reads_other_pixels() {
-        // Two bands, so that one is not the last. The general decoder may be more generous, but never reads other pixels.
+        // Two bands, so that one is not the last. The general decoder may be more generous, but reads the same pixels.
         let mut accepted = 0;
         for (kind, step) in [(flat as fn(usize) -> u8, 1), (waves, 97)] {
             let pixels = picture(9000, 20, Channels::Rgb, kind);
