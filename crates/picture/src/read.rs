@@ -112,8 +112,8 @@ pub fn read(input: impl BufRead + Seek, orientation: Orientation, limits: &Limit
     read_into(input, orientation, limits, Vec::new())
 }
 
-/// Decodes a picture as [`read`] does, into the memory of `room`, if the decoder can: that of PNG as we write it. The
-/// contents of `room` do not matter. New memory for each of many pictures costs a quarter of the time.
+/// Decodes a picture as [`read`] does, into the memory of `room`, if the decoder can: that of PNG. The contents of
+/// `room` do not matter. So the system need not make new memory for each of many pictures.
 ///
 /// # Errors
 /// As [`read`].

@@ -1,6 +1,6 @@
 //! Writes decoded pictures as files.
 
-pub(crate) mod png;
+mod png;
 mod webp;
 
 use std::io::Write;

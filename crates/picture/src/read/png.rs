@@ -1,6 +1,5 @@
 //! PNG, by the crate `png`.
 
-mod bands;
 mod stored;
 
 use std::io::{BufRead, Read, Seek, SeekFrom};
@@ -88,20 +87,12 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) 
     budget.check_pixels(width, height)?;
     budget.check_memory(u64::from(width) * u64::from(height) * channels.count() as u64)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    let upright = |samples| {
-        let pixels = Pixels { width, height, channels, samples };
-        Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() }
-    };
     if stored::read(&mut input, width, height, channels, &mut room).is_some() {
-        return Ok(upright(room));
+        let pixels = Pixels { width, height, channels, samples: room };
+        return Ok(Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() });
     }
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    if bands::read(&mut input, width, height, channels, &mut room).is_some() {
-        return Ok(upright(room));
-    }
-    drop(room);
-    input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    decode(input, budget)
+    decode(input, budget, room)
 }
 
 /// Makes room for the samples. New memory is zeroed by the system, which costs less than writing zeros.
@@ -127,7 +118,7 @@ fn plain_header(mut input: impl Read) -> Option<()> {
 }
 
 /// Reads any PNG.
-fn decode(input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+fn decode(input: impl BufRead + Seek, budget: &Budget, mut samples: Vec<u8>) -> Result<Stored, Error> {
     let (Header { width, height, channels, .. }, mut reader) = begin(input, budget)?;
     let failed = |error| failed(error, budget);
     let info = reader.info();
@@ -138,7 +129,7 @@ fn decode(input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> 
     let size = reader.output_buffer_size().ok_or_else(|| budget.too_much())?;
     // The decoder keeps a few rows.
     budget.check_memory(size as u64 + 4 * 8 * u64::from(width))?;
-    let mut samples = vec![0; size];
+    make_room(&mut samples, size);
     let frame = reader.next_frame(&mut samples).map_err(failed)?;
     // Chunks after the pixels may hold EXIF data, and a cut file has no end chunk.
     reader.finish().map_err(failed)?;

@@ -5,8 +5,8 @@
 
 mod adler;
 mod band;
-pub(crate) mod code;
-pub(crate) mod pack;
+mod code;
+mod pack;
 
 use std::io::Write;
 
@@ -14,15 +14,9 @@ use super::Compression;
 use crate::{Channels, Error, Pixels};
 use adler::Adler;
 use band::Band;
-pub(crate) use band::{NONE, STORED, UP};
 
 /// About how many bytes of rows a band has: they stay in the cache of a core.
 const BAND: usize = 1 << 19;
-
-/// Returns how many rows a band has, if each has so many samples.
-pub(crate) fn rows_in_band(row: usize) -> usize {
-    (BAND / (row + 1)).max(1)
-}
 
 pub(super) fn write(
     pixels: &Pixels,
@@ -31,7 +25,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let row = pixels.width as usize * pixels.channels.count();
-    let rows = rows_in_band(row);
+    let rows = (BAND / (row + 1)).max(1);
     let mut bands: Vec<_> = (0..threads.max(1)).map(|_| Band::new(compression, row)).collect();
     let color = match pixels.channels {
         Channels::Gray => 0,

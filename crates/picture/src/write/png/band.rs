@@ -5,11 +5,11 @@ use super::adler::Adler;
 use super::pack;
 
 /// The longest stored block.
-pub(crate) const STORED: usize = 65_535;
+const STORED: usize = 65_535;
 
 /// The filter types of PNG.
-pub(crate) const NONE: u8 = 0;
-pub(crate) const UP: u8 = 2;
+const NONE: u8 = 0;
+const UP: u8 = 2;
 
 /// A band, and room for its bytes.
 pub(super) struct Band {

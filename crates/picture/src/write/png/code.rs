@@ -4,16 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Symbols for literals, the end of a block, and lengths.
-pub(crate) const SYMBOLS: usize = 286;
-/// The longest code. Fast decoders have tables for 12 bits. Ours look up two literals at once, and tables for 11 bits
-/// stay in the cache of a core; shorter codes make a template longer by a few bytes in a thousand.
-pub(crate) const LONGEST: u8 = 11;
+pub(super) const SYMBOLS: usize = 286;
+/// The longest code: four of them fit into a word beside 7 bits that wait, and fast decoders have tables for 12 bits.
+pub(super) const LONGEST: u8 = 12;
 
 /// A code: its bits in the order of the stream, and its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Code {
-    pub(crate) bits: u16,
-    pub(crate) length: u8,
+pub(super) struct Code {
+    pub(super) bits: u16,
+    pub(super) length: u8,
 }
 
 /// Returns the lengths of the codes for symbols that occur so often.
@@ -51,7 +50,7 @@ fn optimal(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
 }
 
 /// Returns the canonical codes with the lengths.
-pub(crate) fn codes(lengths: &[u8; SYMBOLS]) -> [Code; SYMBOLS] {
+pub(super) fn codes(lengths: &[u8; SYMBOLS]) -> [Code; SYMBOLS] {
     let mut codes = [Code::default(); SYMBOLS];
     let mut next = 0_u16;
     for length in 1..=LONGEST {

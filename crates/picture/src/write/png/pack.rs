@@ -3,7 +3,7 @@
 use super::code::{self, Code, LONGEST, SYMBOLS};
 
 /// The symbol that ends a block.
-pub(crate) const END: usize = 256;
+const END: usize = 256;
 /// The symbol of the longest match, and its length.
 const MATCH: (usize, usize) = (285, 258);
 /// The shortest match.
@@ -52,23 +52,14 @@ fn count(bytes: &[u8]) -> [u32; SYMBOLS] {
     counts
 }
 
-/// The header of a block with codes of its own, after its first three bits and up to the lengths of the codes: numbers,
-/// and how many bits each has.
-pub(crate) fn prelude() -> impl Iterator<Item = (u64, u32)> {
-    // 286 literals and lengths, 1 distance, 19 lengths of lengths: the first three, for repetitions, are not used. The
-    // others have 4 bits, so the code of each is the number itself.
-    let lengths = (0..19).map(|at| (if at < 3 { 0 } else { 4 }, 3));
-    [((SYMBOLS as u64 - 257) | 15 << 10, 14)].into_iter().chain(lengths)
-}
-
-/// The first bits of a block with codes of its own.
-pub(crate) fn first_bits(last: bool) -> u64 {
-    u64::from(last) | 2 << 1
-}
-
+/// The header of a block with codes of its own. The lengths of the codes have 4 bits each.
 fn head(bits: &mut Bits<'_>, lengths: &[u8; SYMBOLS], last: bool) {
-    bits.put(first_bits(last), 3);
-    prelude().for_each(|(number, count)| bits.put(number, count));
+    bits.put(u64::from(last) | 2 << 1, 3);
+    // 286 literals and lengths, 1 distance, 19 lengths of lengths: the first three, for repetitions, are not used.
+    bits.put((SYMBOLS as u64 - 257) | 15 << 10, 14);
+    for at in 0..19 {
+        bits.put(if at < 3 { 0 } else { 4 }, 3);
+    }
     // The one distance is 1.
     for &length in lengths.iter().chain(&[1]) {
         bits.put(u64::from(length.reverse_bits() >> 4), 4);
@@ -124,21 +115,12 @@ fn length_symbol(length: usize) -> (usize, u64, u32) {
     }
 }
 
-/// Returns the least length of a match with this symbol, and how many bits tell how much longer it is.
-pub(crate) fn match_of(symbol: usize) -> (usize, u32) {
-    match symbol {
-        285 => (MATCH.1, 0),
-        265..285 => {
-            let extra = (symbol as u32 - 261) / 4;
-            (SHORTEST + ((4 + (symbol - 261) % 4) << extra), extra)
-        }
-        _ => (symbol - 254, 0),
-    }
-}
-
 /// Returns how many bits follow the symbol of a match: those of the length, and one for the distance.
 fn distance_and_extra(symbol: usize) -> u64 {
-    u64::from(match_of(symbol).1) + 1
+    match symbol {
+        265..285 => (symbol as u64 - 261) / 4 + 1,
+        _ => 1,
+    }
 }
 
 /// Counts symbols. Four tables, because equal literals in a row would wait for each other.
@@ -247,10 +229,6 @@ mod tests {
             assert_eq!((of, count), (symbol, extra), "{length}");
             assert_eq!(distance_and_extra(symbol), u64::from(extra) + 1);
             assert!(bits < 1 << extra);
-        }
-        for length in SHORTEST..=MATCH.1 {
-            let (symbol, bits, extra) = length_symbol(length);
-            assert_eq!(match_of(symbol), (length - bits as usize, extra));
         }
         assert_eq!((length_symbol(12).1, length_symbol(257).1), (1, 30));
     }
