@@ -28,6 +28,12 @@ impl<T> Sets<T> {
         Self { sets: Vec::new(), by_key: BTreeMap::new() }
     }
 
+    /// Whether there is no picture.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sets.is_empty()
+    }
+
     /// Adds a picture to its set.
     pub fn add(&mut self, label: Label, picture: T) {
         let sets = &mut self.sets;

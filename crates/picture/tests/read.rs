@@ -130,6 +130,20 @@ fn webp_of_16384_pixels_a_side() {
 }
 
 #[test]
+fn long_chunks_are_named_as_the_reason() {
+    let png = PngPicture { width: 16, height: 12, ..RGB }.file_with(&[(b"eXIf", &vec![0; 17 << 20])]);
+    let error = read(&png).unwrap_err();
+    assert_eq!(error.to_string(), "the PNG file has a chunk that is too long, which is not supported");
+}
+
+#[test]
+fn limits_say_which_files_are_in_proportion() {
+    let limits = Limits { bytes: 1 << 20, free: 1000, per_byte: 10, ..Limits::default() };
+    assert!(limits.allow(1000, 0) && limits.allow(1100, 10) && limits.allow(1 << 20, 1 << 20));
+    assert!(!limits.allow(1001, 0) && !limits.allow(1101, 10) && !limits.allow((1 << 20) + 1, 1 << 20));
+}
+
+#[test]
 fn exif_orientation_is_applied_to_covers_only() {
     let samples = smooth(16, 12, 3);
     let mut shown_pictures = HashSet::new();

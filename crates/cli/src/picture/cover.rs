@@ -1,5 +1,6 @@
 //! Covers and other pictures that are read from their pixels.
 
+use std::collections::HashSet;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileTypeExt;
@@ -8,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use crate::failure::Failure;
+use crate::input::FileId;
 use crate::picture::failed;
 use crate::shown::shown;
 use deadpan_picture::template::{self, Bits, Front};
@@ -56,24 +58,25 @@ pub fn decode_into(path: &Path, orientation: Orientation, room: Vec<u8>) -> Resu
 
 /// Reads the front of a picture from its first rows. Returns `None` if the whole picture must be decoded.
 pub fn front(path: &Path) -> Option<Front> {
-    let file = File::open(path).ok()?;
+    let file = open(path).ok()?;
     Front::read(BufReader::with_capacity(1 << 16, file), &Limits::default()).ok().flatten()
 }
 
 /// Returns the paths of all covers: the pictures that are named, and those directly in folders that are named. Other
 /// files in the folders are left out.
 pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let mut covers = Vec::new();
+    let (mut covers, mut seen) = (Vec::new(), HashSet::new());
+    // The same photograph may be named twice, also by its folder. Two pictures of it would show where they differ.
+    let mut is_new = |path: &Path| fs::metadata(path).map_or(true, |about| seen.insert(FileId::of(&about)));
     for path in named {
         if !path.is_dir() {
-            covers.push(path.clone());
+            covers.extend(is_new(path).then(|| path.clone()));
             continue;
         }
-        let before = covers.len();
-        for inside in files_in(path)? {
-            covers.extend(format_of(&inside).map(|_| inside));
-        }
-        if covers.len() == before {
+        let inside: Vec<_> = files_in(path)?.into_iter().filter(|path| format_of(path).is_some()).collect();
+        let has_none = inside.is_empty();
+        covers.extend(inside.into_iter().filter(|path| is_new(path)));
+        if has_none {
             return Err(Failure::usage(
                 format!("{} has no pictures in it", shown(path)),
                 "name PNG, WebP or JPEG files",

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::identity::Identities;
 use crate::input::FileId;
 use crate::picture::cover::{self, files_in};
@@ -47,6 +47,9 @@ impl Picture {
             Way::Template(found) => {
                 let mut part = vec![0; found.label.length as usize];
                 let pixels = self.pixels(ROOM.take())?;
+                if !found.fits(&pixels) {
+                    return Err(changed(&self.path).into_io());
+                }
                 template::extract(&pixels, found, &mut part, 1);
                 ROOM.set(pixels.samples);
                 Ok(Opened::Bytes(part))
@@ -62,6 +65,11 @@ impl Picture {
             Err(error) => Err(failed(&shown(&self.path), error).into_io()),
         }
     }
+}
+
+/// The failure if a picture is another one than when its label was found.
+fn changed(path: &Path) -> Failure {
+    Failure::new(Exit::Data, "the picture changed while it was read", "reveal it again").about(&shown(path))
 }
 
 /// A picture that may be a template for secrets that are not known yet.
@@ -82,12 +90,18 @@ pub struct Search {
     pub lost: Vec<PathBuf>,
     /// Carriers whose label cannot be read, and files that were cut, with the reason.
     pub damaged: Vec<Failure>,
+    /// Files in folders that cannot be read as pictures. They are other files, unless nothing else is found.
+    pub unreadable: Vec<Failure>,
+    /// The files that are named, not only their folders.
+    named: HashSet<PathBuf>,
     /// Pictures compressed with loss, in which nothing was found.
     pub lossy: Vec<PathBuf>,
     /// Pictures in which nothing was found.
     pub foreign: Vec<PathBuf>,
     /// Whether a passphrase opened a set. Other sets with a passphrase were not opened then.
     pub used_passphrase: bool,
+    /// Whether a passphrase opened none of the pictures that were left.
+    pub tried_passphrase: bool,
 }
 
 impl Search {
@@ -99,6 +113,7 @@ impl Search {
         for path in named {
             let about = fs::metadata(path).map_err(|error| Failure::path("read", path, &error))?;
             let inside = if about.is_dir() { files_in(path)? } else { vec![path.clone()] };
+            search.named.extend((!about.is_dir()).then(|| path.clone()));
             for file in inside {
                 // The same file may be named twice, also by its folder.
                 if fs::metadata(&file).is_ok_and(|about| seen.insert(FileId::of(&about))) {
@@ -118,7 +133,7 @@ impl Search {
             Ok(file) => file,
             Err(failure) if is_named => return Err(failure),
             Err(failure) => {
-                self.damaged.push(failure);
+                self.unreadable.push(failure);
                 return Ok(false);
             }
         };
@@ -130,7 +145,7 @@ impl Search {
             // The cover of a template may be a carrier, of which the template left the magic by chance.
             Ok(None) | Err(Error::Label) => {}
             Err(error) => {
-                self.damaged.push(failed(&name, error));
+                self.cannot_read(path, failed(&name, error));
                 return Ok(false);
             }
         }
@@ -138,9 +153,16 @@ impl Search {
             Ok(_) => Ok(!self.is_rewritten(&file, path)),
             Err(Error::NotAPicture | Error::OtherFormat(_)) if !is_named => Ok(false),
             Err(error) => {
-                self.damaged.push(failed(&name, error));
+                self.cannot_read(path, failed(&name, error));
                 Ok(false)
             }
+        }
+    }
+
+    fn cannot_read(&mut self, path: &Path, failure: Failure) {
+        match self.named.contains(path) {
+            true => self.damaged.push(failure),
+            false => self.unreadable.push(failure),
         }
     }
 
@@ -183,7 +205,7 @@ impl Search {
     /// Looks at all pixels of a picture. Returns its front and what its pixels look like if it may be a template.
     fn whole(&mut self, path: &Path) -> Option<(Front, Finding)> {
         let Decoded { pixels, source, .. } =
-            cover::decode(path, Orientation::Ignore).map_err(|failure| self.damaged.push(failure)).ok()?;
+            cover::decode(path, Orientation::Ignore).map_err(|failure| self.cannot_read(path, failure)).ok()?;
         // The cover of a template may be a carrier, so such pictures are looked at as templates, too.
         let finding = Finding::of(&pixels);
         let path = path.to_owned();
@@ -236,8 +258,12 @@ impl Search {
                 self.used_passphrase = true;
             }
             // The passphrase may be for something else, if there is something else.
-            Err(failure) if ask || self.is_empty() => return Err(failure),
-            _ => {}
+            Err(mut failure) if self.sets.is_empty() && (ask || self.is_empty()) => {
+                let first = "of several pictures of a set, the first must be there";
+                failure.hint = failure.hint.map(|hint| format!("{hint}; {first}"));
+                return Err(failure);
+            }
+            _ => self.tried_passphrase = true,
         }
         let left = self.with_sets(left, &secrets);
         self.give_up(left);
@@ -283,6 +309,6 @@ impl Search {
     }
 
     fn is_empty(&self) -> bool {
-        self.damaged.is_empty() && self.lost.is_empty()
+        self.damaged.is_empty() && self.unreadable.is_empty() && self.lost.is_empty()
     }
 }

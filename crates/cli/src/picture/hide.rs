@@ -53,7 +53,8 @@ pub struct HideArgs {
     to: RecipientArgs,
     #[command(flatten)]
     output: OutputArgs,
-    /// Hide the bytes as they are, without sealing them. Everybody can reveal them
+    /// Hide the bytes as they are, without sealing them. Everybody can reveal them, unless --cover hides them for
+    /// recipients
     #[arg(long)]
     raw: bool,
     /// The file format of the pictures [default: by the ending of -o, or png]
@@ -69,7 +70,7 @@ pub struct HideArgs {
     #[arg(long, value_name = "BITS", default_value_t = 2, requires = "cover",
         value_parser = clap::value_parser!(u8).range(1..=4))]
     bits: u8,
-    /// Write PNG files without compression. They are larger, and unusual, but made and revealed several times as fast
+    /// Write PNG files without compression. They are twice as large, and unusual, but made and revealed faster
     #[arg(long, requires = "cover")]
     uncompressed: bool,
     /// Make N more pictures, so that any N pictures may be lost. With --cover, they take covers too

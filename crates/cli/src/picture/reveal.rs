@@ -34,7 +34,7 @@ use deadpan_seal::{Cursor, Error, ReadAt, Work};
 #[derive(Debug, clap::Args)]
 #[command(after_help = help!(
     "deadpan picture reveal report.pdf.png            with your own keys: report.pdf, with its time and mode",
-    "deadpan picture reveal -o results album          all that the pictures in a folder carry",
+    "deadpan picture reveal -o results/ album         all that a folder's pictures carry, into a folder that exists",
     "deadpan picture reveal --raw -o - out.png        the bytes as they were hidden, to standard output",
     "deadpan picture reveal --verify album            checks that everything is there, and writes nothing"
 ))]
@@ -68,6 +68,9 @@ impl Plan for Reveal {
         let mut identities = how.identities(Passphrases::new(&how.source))?;
         let mut search = Search::among(&args.pictures, &mut identities, args.passphrase)?;
         let mut groups = groups(std::mem::take(&mut search.sets).into_sets());
+        if groups.is_empty() {
+            search.damaged.append(&mut search.unreadable);
+        }
         search.say_damaged();
         let worst = search.damaged.iter().map(|failure| failure.exit).max().unwrap_or_default();
         let to_stdout = !how.verify && (how.output.is_stdout() || how.range.is_some() && how.output.place().is_none());
@@ -207,11 +210,19 @@ impl Search {
             notes.push(format!("compressed with loss, which no data survive: {}", names(&self.lossy)));
         }
         if !self.foreign.is_empty() {
+            let with = if self.tried_passphrase { "your keys or the passphrase" } else { "your keys" };
             let advice = match self.used_passphrase {
                 true => "; if they have another passphrase, reveal them in a command of their own",
                 false => "",
             };
-            notes.push(format!("no data that your keys reveal: {}{advice}", names(&self.foreign)));
+            notes.push(format!("no data that {with} reveal: {}{advice}", names(&self.foreign)));
+        }
+        if let Some(failure) = self.unreadable.first() {
+            let more = match self.unreadable.len() - 1 {
+                0 => String::new(),
+                more => format!("; {} left out, too", count(more as u64, "more file was", "more files were")),
+            };
+            notes.push(format!("left out: {}{more}", failure.message));
         }
         notes
     }

@@ -52,7 +52,7 @@ fn begin<R: BufRead + Seek>(mut input: R, budget: &Budget) -> Result<(Header, pn
     decoder.set_ignore_iccp_chunk(true);
     // All samples get 8 bits, palettes become colors, and transparent colors an alpha channel.
     decoder.set_transformations(Transformations::EXPAND | Transformations::STRIP_16);
-    let reader = decoder.read_info().map_err(|error| failed(error, budget))?;
+    let reader = decoder.read_info().map_err(failed)?;
     let info = reader.info();
     if info.animation_control.is_some() || info.frame_control.is_some() {
         return Err(Error::Animated);
@@ -70,7 +70,7 @@ pub fn first_rows(input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Res
     let (color, _) = reader.output_color_type();
     let (mut samples, mut height) = (Vec::new(), 0);
     while height < rows {
-        let Some(row) = reader.next_row().map_err(|error| failed(error, budget))? else { break };
+        let Some(row) = reader.next_row().map_err(failed)? else { break };
         samples.extend_from_slice(row.data());
         height += 1;
     }
@@ -120,7 +120,6 @@ fn plain_header(mut input: impl Read) -> Option<()> {
 /// Reads any PNG.
 fn decode(input: impl BufRead + Seek, budget: &Budget, mut samples: Vec<u8>) -> Result<Stored, Error> {
     let (Header { width, height, channels, .. }, mut reader) = begin(input, budget)?;
-    let failed = |error| failed(error, budget);
     let info = reader.info();
     let mut notes = Vec::new();
     if info.bit_depth == png::BitDepth::Sixteen {
@@ -146,10 +145,10 @@ fn decode(input: impl BufRead + Seek, budget: &Budget, mut samples: Vec<u8>) -> 
     Ok(Stored { pixels: Pixels { width, height, channels, samples }, source: FORMAT, turn, notes })
 }
 
-fn failed(error: DecodingError, budget: &Budget) -> Error {
+fn failed(error: DecodingError) -> Error {
     match error {
         DecodingError::IoError(error) => super::failed(error, FORMAT),
         DecodingError::Format(_) | DecodingError::Parameter(_) => damaged(FORMAT, UNDECODABLE),
-        DecodingError::LimitsExceeded => budget.too_much(),
+        DecodingError::LimitsExceeded => Error::Unsupported { format: FORMAT, feature: "a chunk that is too long" },
     }
 }

@@ -36,6 +36,15 @@ pub struct Found {
     pub secret: usize,
 }
 
+impl Found {
+    /// Whether a picture has room for the part, as the one had whose label was found.
+    #[must_use]
+    pub fn fits(&self, pixels: &Pixels) -> bool {
+        let room = capacity(pixels.samples.len() as u64, self.bits, self.doors - 1);
+        u64::from(self.label.length) <= room
+    }
+}
+
 /// Looks for a label that one of the secrets opens. Returns `None` if the picture carries no data for them.
 #[must_use]
 pub fn find(pixels: &Pixels, secrets: &[Secret]) -> Option<Found> {

@@ -11,7 +11,8 @@ use crate::Pixels;
 ///
 /// # Panics
 ///
-/// Panics if `part` does not have the length that the label tells, or if `found` comes from a larger picture.
+/// Panics if `part` does not have the length that the label tells, or if `found` comes from a larger picture:
+/// [`Found::fits`] tells.
 pub fn extract(pixels: &Pixels, found: &Found, part: &mut [u8], threads: usize) {
     extract_with(Level::detect(), pixels, found, part, threads);
 }

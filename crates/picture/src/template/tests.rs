@@ -125,6 +125,18 @@ fn each_secret_opens_its_door_only() {
 }
 
 #[test]
+fn a_label_tells_which_pictures_have_room_for_its_part() {
+    let mut pixels = cover(120, 120, Channels::Gray);
+    let part = noise("part", capacity(120 * 120, Bits(1), 1) as usize);
+    embed(&mut pixels, &label(&part), &part, &hiding(1, Order::Keyed, vec![Secret::open()]), &SEED, 1).unwrap();
+    let found = find(&pixels, &[Secret::open()]).expect("door");
+    assert!(found.fits(&pixels));
+    for (width, height) in [(119, 120), (64, 64), (1, 1)] {
+        assert!(!found.fits(&cover(width, height, Channels::Gray)));
+    }
+}
+
+#[test]
 fn a_secret_that_comes_twice_makes_no_two_doors_that_are_alike() {
     let doors = vec![Secret::open(), Secret::recipient(b"key"), Secret::open()];
     let mut pixels = cover(120, 120, Channels::Gray);

@@ -36,6 +36,8 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
         LooksLike::ChangedLineEnds
     } else if let Some((_, name)) = FORMATS.iter().find(|(bytes, _)| begins(bytes)) {
         LooksLike::Format(name)
+    } else if begins(b"RIFF") && start.get(8..12) == Some(b"WEBP") {
+        LooksLike::Format("a WebP picture")
     } else {
         LooksLike::Unknown
     }

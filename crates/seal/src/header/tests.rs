@@ -52,6 +52,7 @@ fn other_files_are_told_apart() {
         (b"\x1f\x8b\x08.................", LooksLike::Format("a gzip file")),
         (b"7z\xbc\xaf\x27\x1c..............", LooksLike::Format("a 7z archive")),
         (b"\x89PNG\r\n\x1a\n............", LooksLike::Format("a PNG picture")),
+        (b"RIFF\x04\0\0\0WEBPVP8L....", LooksLike::Format("a WebP picture")),
         (b"\x85\x02\x0c\x09................", LooksLike::Unknown),
         (b"\xc3\xa9t\xc3\xa9 en fran\xc3\xa7ais", LooksLike::Unknown),
         (b"hello, this is a text", LooksLike::Unknown),

@@ -4,7 +4,7 @@ pub mod plan;
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,7 +26,7 @@ use crate::report::Done;
 use crate::shown::{count, shown};
 use deadpan_picture::analysis::clipped;
 use deadpan_picture::template::{self, Bits, Distortion, Hiding, Order, Secret, Seed};
-use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum, probe, spare, write};
+use deadpan_picture::{Compression, Format, Label, Limits, Orientation, Pixels, checksum, probe, spare, write};
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
 use plan::{Task, plan, uses};
 
@@ -281,6 +281,14 @@ impl Job<'_> {
         write(&pixels, self.format, self.compression, threads, &mut writer)
             .map_err(|error| failed(&self.drafts.names().shown(), error))?;
         writer.flush().map_err(|error| self.drafts.names().unwritten(&error))?;
+        let file = writer.get_mut();
+        if self.format == Format::Png
+            && !is_proportionate(&pixels, file).map_err(|error| self.drafts.names().unwritten(&error))?
+        {
+            file.rewind().and_then(|()| file.set_len(0)).map_err(|error| self.drafts.names().unwritten(&error))?;
+            write(&pixels, self.format, Compression::Stored, threads, file)
+                .map_err(|error| failed(&self.drafts.names().shown(), error))?;
+        }
         room.samples = pixels.samples;
         Ok(Changed { cover: task.cover, distortion, clipped })
     }
@@ -320,6 +328,13 @@ impl Job<'_> {
         }
         Ok(Cover { clipped: clipped(&pixels), pixels })
     }
+}
+
+/// Whether a reader takes the picture. An empty one that is compressed could be made to exhaust the reader's memory.
+fn is_proportionate(pixels: &Pixels, file: &File) -> io::Result<bool> {
+    // A decoder keeps a few rows.
+    let memory = pixels.samples.len() as u64 + 32 * u64::from(pixels.width);
+    Ok(Limits::default().allow(memory, file.metadata()?.len()))
 }
 
 /// A decoded cover.
