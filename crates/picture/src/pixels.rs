@@ -54,3 +54,13 @@ impl Pixels {
         }
     }
 }
+
+/// Whether all three channels of these samples are equal: a gray picture in a file format for color.
+pub(crate) fn is_gray(samples: &[u8]) -> bool {
+    samples.as_chunks::<3>().0.iter().all(|[red, green, blue]| red == green && green == blue)
+}
+
+/// Keeps one of three channels.
+pub(crate) fn one_channel(samples: &[u8]) -> Vec<u8> {
+    samples.as_chunks::<3>().0.iter().map(|[_, green, _]| *green).collect()
+}

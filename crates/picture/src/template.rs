@@ -38,8 +38,6 @@ mod shares;
 #[cfg(test)]
 mod tests;
 
-use crate::Pixels;
-
 pub use distortion::Distortion;
 pub use door::{Found, Front, find};
 pub use embed::{Hiding, embed};
@@ -100,8 +98,8 @@ fn data_lines(samples: u64, doors: usize) -> u64 {
 }
 
 /// Returns the data lines. `doors` counts all doors.
-fn data(pixels: &Pixels, doors: usize) -> &[u8] {
-    let lines = pixels.samples.len() / LINE;
+fn data(samples: &[u8], doors: usize) -> &[u8] {
+    let lines = samples.len() / LINE;
     let first = (SEED_LINES + DOOR_LINES * doors).min(lines);
-    &pixels.samples[first * LINE..lines * LINE]
+    &samples[first * LINE..lines * LINE]
 }

@@ -136,13 +136,14 @@ fn percent(share: f64) -> String {
 
 fn chi_square(found: &Findings) -> String {
     let p = found.chi_square.p;
-    if p >= FOUND { format!("finds replaced bits, p = {p:.2}") } else { format!("finds nothing, p = {p:.2}") }
+    let finds = if p >= FOUND { "finds replaced bits" } else { "finds no replaced bits" };
+    format!("{finds}, whose probability is {p:.2}")
 }
 
 fn estimate(share: Option<f64>) -> String {
     match share {
         // Estimates are as often below 0 as above it in a picture that carries nothing.
-        Some(share) => format!("replaced bits in {} of the samples", percent(share.max(0.0))),
+        Some(share) => format!("estimates replaced bits in {} of the samples", percent(share.max(0.0))),
         None => "the picture is too small".to_owned(),
     }
 }

@@ -6,8 +6,9 @@ use super::low;
 use super::secret::{self, Opens, Secret, Seed};
 use super::{Bits, DOOR_LINES, DOORS, LINE, Order, SEED_LINES, capacity};
 use crate::label::{LABEL, Label};
+use crate::pixels::{is_gray, one_channel};
 use crate::read::first_rows;
-use crate::{Error, Header, Limits, Pixels, probe};
+use crate::{Channels, Error, Header, Limits, Pixels, probe};
 
 /// The length of a door in bytes.
 pub(super) const DOOR: usize = SEALED + CODE;
@@ -34,13 +35,16 @@ pub struct Found {
     pub seed: Seed,
     /// Which of the secrets opened the picture.
     pub secret: usize,
+    /// Whether the picture was gray, and another program wrote it with three equal channels.
+    pub gray_in_color: bool,
 }
 
 impl Found {
     /// Whether a picture has room for the part, as the one had whose label was found.
     #[must_use]
     pub fn fits(&self, pixels: &Pixels) -> bool {
-        let room = capacity(pixels.samples.len() as u64, self.bits, self.doors - 1);
+        let channels = if self.gray_in_color { 3 } else { 1 };
+        let room = capacity(pixels.samples.len() as u64 / channels, self.bits, self.doors - 1);
         u64::from(self.label.length) <= room
     }
 }
@@ -62,13 +66,16 @@ pub struct Front {
     doors: Vec<[u8; DOOR]>,
     /// The samples of the picture.
     samples: u64,
+    gray_in_color: bool,
 }
 
 impl Front {
     /// Takes the front of a picture. Returns `None` if the picture is too small to have one.
     #[must_use]
     pub fn of(pixels: &Pixels) -> Option<Self> {
-        Self::from(&pixels.samples, pixels.samples.len() as u64)
+        let samples = &pixels.samples;
+        let first = &samples[..samples.len().min(FRONT * pixels.channels.count())];
+        Self::from(first, pixels.channels, samples.len() as u64)
     }
 
     /// Reads the front of a lossless picture, and decodes only the first rows. The rest of the file may be damaged.
@@ -81,18 +88,26 @@ impl Front {
         let start = input.stream_position().map_err(Error::Read)?;
         let Header { width, height, .. } = probe(&mut input)?;
         input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-        let Some(first) = first_rows(input, FRONT.div_ceil(3) as u32, limits)? else { return Ok(None) };
-        Ok(Self::from(&first.samples, 3 * u64::from(width) * u64::from(height)))
+        // As many samples as are necessary even if only one channel of three counts.
+        let Some(first) = first_rows(input, FRONT as u32, limits)? else { return Ok(None) };
+        Ok(Self::from(&first.samples, first.channels, 3 * u64::from(width) * u64::from(height)))
     }
 
-    /// Takes the front of the first samples of a picture with so many samples.
-    fn from(first: &[u8], samples: u64) -> Option<Self> {
+    /// Takes the front of the first rows of a picture with so many samples.
+    fn from(first: &[u8], channels: Channels, samples: u64) -> Option<Self> {
+        // Seed and doors make the channels of a template in color differ.
+        let gray_in_color = channels == Channels::Rgb && is_gray(first);
+        let gray = gray_in_color.then(|| one_channel(first));
+        let (first, samples) = match &gray {
+            Some(gray) => (gray.as_slice(), samples / 3),
+            None => (first, samples),
+        };
         let seed = Seed::from(first)?;
         let lines = usize::try_from(samples / LINE as u64).unwrap_or(usize::MAX).min(first.len() / LINE);
         let there = (lines.saturating_sub(SEED_LINES) / DOOR_LINES).min(DOORS);
         let mut doors = vec![[0; DOOR]; there];
         low::read(first[SEED_LINES * LINE..].get(..there * DOOR_LINES * LINE)?, doors.as_flattened_mut());
-        Some(Self { seed, doors, samples })
+        Some(Self { seed, doors, samples, gray_in_color })
     }
 
     /// Returns the seed, which is the salt of a passphrase.
@@ -119,7 +134,8 @@ impl Front {
                     continue;
                 }
                 let Inside { label, bits, order, doors, set_key } = inside;
-                return Some(Found { label, bits, order, doors, set_key, seed: self.seed, secret: number });
+                let Self { seed, gray_in_color, .. } = *self;
+                return Some(Found { label, bits, order, doors, set_key, seed, secret: number, gray_in_color });
             }
         }
         None

@@ -5,6 +5,7 @@ use super::places::{self, Places};
 use super::shares::Shares;
 use super::{Bits, Found, LINE, data};
 use crate::Pixels;
+use crate::pixels::one_channel;
 
 /// Extracts the part that was found into `part`, which has the length of the part. `threads` is how many threads work
 /// on the picture. The caller compares the checksum.
@@ -23,7 +24,8 @@ pub(super) fn extract_with(level: Level, pixels: &Pixels, found: &Found, part: &
     if part.is_empty() {
         return;
     }
-    let lines = data(pixels, found.doors).as_chunks::<LINE>().0;
+    let gray = found.gray_in_color.then(|| one_channel(&pixels.samples));
+    let lines = data(gray.as_ref().unwrap_or(&pixels.samples), found.doors).as_chunks::<LINE>().0;
     let values = (part.len() as u64 * 8).div_ceil(u64::from(found.bits.get()));
     assert!(values <= (lines.len() * LINE) as u64, "the picture has room for the part");
     let task = Task {

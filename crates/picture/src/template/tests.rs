@@ -3,11 +3,13 @@
 mod hostile;
 mod reference;
 
+use std::io::Cursor;
+
 use super::embed::embed_with;
 use super::extract::extract_with;
 use super::imp::Level;
-use super::{Bits, Distortion, Hiding, Order, Secret, Seed, capacity, embed, extract, find};
-use crate::{Channels, Error, Label, Pixels};
+use super::{Bits, Distortion, Front, Hiding, Order, Secret, Seed, capacity, embed, extract, find};
+use crate::{Channels, Compression, Error, Format, Label, Limits, Pixels, write};
 
 pub(super) const SEED: Seed = Seed([5; 24]);
 const SIGNS: [u8; 32] = [9; 32];
@@ -122,6 +124,27 @@ fn each_secret_opens_its_door_only() {
     }
     assert!(find(&pixels, &strangers).is_none());
     assert_eq!(Seed::of(&pixels), Some(SEED));
+}
+
+#[test]
+fn gray_templates_survive_in_files_with_three_channels() {
+    let mut pixels = cover(300, 200, Channels::Gray);
+    let hiding = hiding(2, Order::Keyed, vec![Secret::open()]);
+    let part = noise("part", capacity(300 * 200, hiding.bits, 1) as usize);
+    embed(&mut pixels, &label(&part), &part, &hiding, &SEED, 1).unwrap();
+    let color = pixels.into_rgb();
+    for format in [Format::Png, Format::WebP] {
+        let mut file = Vec::new();
+        write(&color, format, Compression::Fast, 1, &mut file).unwrap();
+        let front = Front::read(Cursor::new(&file), &Limits::default()).unwrap().expect("the first rows");
+        for found in [front.find(&[Secret::open()]), find(&color, &[Secret::open()])] {
+            let found = found.expect("door");
+            assert!(found.gray_in_color && found.fits(&color) && !found.fits(&cover(300, 199, Channels::Rgb)));
+            let mut copy = vec![0; part.len()];
+            extract(&color, &found, &mut copy, 1);
+            assert_eq!(copy, part);
+        }
+    }
 }
 
 #[test]
