@@ -131,6 +131,16 @@ pub enum Error {
     /// The data need more pictures than a set can have.
     #[error("the set would have too many pictures")]
     TooManyPictures,
+    /// A set of so few pictures cannot have so many spare ones.
+    #[error("{spares} spare pictures are too many for {count} that carry data, which can have {most}")]
+    TooManySpares {
+        /// How many pictures carry data.
+        count: u32,
+        /// How many spare pictures the set would have.
+        spares: u32,
+        /// How many it can have.
+        most: u32,
+    },
     /// The caller did not write all data.
     #[error("the data were not written at position {position}")]
     Incomplete {
@@ -140,13 +150,16 @@ pub enum Error {
     /// The label of a carrier is damaged.
     #[error("the label of the picture is damaged")]
     Label,
-    /// Too many pictures of the set are missing.
+    /// Too many pictures of the set are missing or damaged.
     #[error("{missing} of the pictures that carry data are missing, and {spares} spare pictures are there")]
     MissingPictures {
-        /// How many of the pictures that carry data are missing.
+        /// How many of the pictures that carry data are missing or damaged.
         missing: u32,
-        /// How many spare pictures there are.
+        /// How many spare pictures there are, without those that are known to be damaged.
         spares: u32,
+        /// The indexes of the pictures that turned out to be damaged, in the order in which
+        /// [`Set::reject`](crate::Set::reject) takes them out of the set. An index comes again for each damaged copy.
+        damaged: Vec<u32>,
     },
     /// The labels of a set contradict each other.
     #[error("the pictures of the set contradict each other")]

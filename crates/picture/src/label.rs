@@ -1,5 +1,8 @@
 //! The description of the part that a picture carries.
 
+use crate::carrier::MOST_PICTURES;
+use crate::spare;
+
 /// The length of a label in bytes.
 pub const LABEL: usize = 56;
 
@@ -70,13 +73,15 @@ impl Label {
     }
 
     fn is_possible(&self) -> bool {
-        let most = if self.spares == 0 { 65_536 } else { 32_768 };
-        let pictures = u64::from(self.count) + u64::from(self.spares);
+        let is_set = match self.spares {
+            0 => self.count <= MOST_PICTURES,
+            spares => spare::check(self.count, spares).is_ok(),
+        };
         let part = match self.is_spare() {
             true => self.offset == 0 && self.length.is_multiple_of(64),
             false => self.offset.checked_add(u64::from(self.length)).is_some_and(|end| end <= self.total),
         };
-        self.count > 0 && pictures <= most && u64::from(self.index) < pictures && part
+        self.count > 0 && is_set && self.index < self.count + self.spares && part
     }
 }
 

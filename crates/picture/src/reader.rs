@@ -84,25 +84,51 @@ pub struct Reader<T, O> {
     opened: Mutex<Slots>,
     changed: Condvar,
     passed: Mutex<BTreeMap<u32, Pieces>>,
-    recovered: Option<Recovered>,
+    scratch: Option<Scratch>,
     rejected: Vec<(u32, T)>,
     buffers: Buffers,
     /// The number of cores. Asking the system takes a dozen calls.
     cores: usize,
 }
 
-/// The parts of lost pictures, one after the other in a file.
+/// A file for parts, one after the other: those of missing pictures, and copies of those of decoded pictures.
 #[derive(Debug)]
-struct Recovered {
+struct Scratch {
     file: File,
-    lost: Vec<u32>,
-    /// The length of a spare part.
+    /// The length of a spare part, which is that of the longest part or a little more.
     length: u64,
+    places: Mutex<Places>,
 }
 
-impl Recovered {
-    fn position(&self, index: u32, at: u64) -> Option<u64> {
-        Some(self.lost.binary_search(&index).ok()? as u64 * self.length + at)
+/// Which part lies where in the file, counted in parts.
+#[derive(Debug, Default)]
+struct Places {
+    by_index: BTreeMap<u32, u64>,
+    free: Vec<u64>,
+}
+
+impl Scratch {
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finds a place for a part, and returns its position.
+    fn add(&self, index: u32) -> u64 {
+        let mut places = self.places();
+        let place = places.free.pop().unwrap_or(places.by_index.len() as u64);
+        places.by_index.insert(index, place);
+        place * self.length
+    }
+
+    /// Gives the place of a part to others.
+    fn remove(&self, index: u32) {
+        let mut places = self.places();
+        let place = places.by_index.remove(&index);
+        places.free.extend(place);
+    }
+
+    fn position(&self, index: u32) -> Option<u64> {
+        self.places().by_index.get(&index).map(|place| place * self.length)
     }
 }
 
@@ -148,56 +174,126 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         let (missing, spares) = (set.lost(), set.spares_present());
         match missing {
             0 => Self::of(set, open),
-            _ => Err(Error::MissingPictures { missing, spares }),
+            _ => Err(Error::MissingPictures { missing, spares, damaged: Vec::new() }),
         }
     }
 
     /// Reads a set, and makes the parts of missing pictures from spare ones first. They go to the file that `scratch`
-    /// opens for reading and writing, which is called only if a picture is missing. It is as long as all missing parts.
+    /// opens for reading and writing, which is called only if a picture is missing. The parts of pictures that are
+    /// [`Opened::Pixels`] or [`Opened::Bytes`] go there, too, so that each of them is opened once.
     ///
-    /// A damaged picture would damage the parts that are made. Therefore all pictures that are used are checked, and
-    /// [`Reader::rejected`] tells which ones were left out. If no picture is missing, nothing is checked.
+    /// A damaged picture would damage the parts that are made. Therefore all pictures that are used are checked before,
+    /// and [`Reader::rejected`] tells which ones were left out. If no picture is missing, nothing is checked.
+    ///
+    /// The work is in proportion to the lengths in the labels of the pictures that are there. A caller that takes
+    /// pictures from strangers compares these lengths with those of the files: a short file can have a long part.
     ///
     /// # Errors
     /// [`Error::MissingPictures`] if more pictures are missing or damaged than there are spare ones,
-    /// [`Error::Contradiction`] if the labels do not tell where the missing parts lie, [`Error::Write`] if the system
-    /// cannot write.
+    /// [`Error::Contradiction`] if the labels do not tell where the missing parts lie, [`Error::TooManySpares`] and
+    /// [`Error::TooManyPictures`] if no set has so many pictures, [`Error::Read`] and [`Error::Write`] if the system
+    /// cannot read or write.
     pub fn recovering(set: Set<T>, open: O, scratch: impl FnOnce() -> io::Result<File>) -> Result<Self, Error> {
         let (missing, spares) = (set.lost(), set.spares_present());
         if missing > spares {
-            return Err(Error::MissingPictures { missing, spares });
+            return Err(Error::MissingPictures { missing, spares, damaged: Vec::new() });
         }
         let mut reader = Self::of(set, open)?;
         if reader.set.is_complete() {
             return Ok(reader);
         }
-        let file = scratch().map_err(Error::Write)?;
-        let mut recovered = Recovered { file, lost: Vec::new(), length: 0 };
+        spare::check(reader.set.count(), reader.set.spares())?;
+        let length = reader.spare_length()?;
+        let scratch = Scratch { file: scratch().map_err(Error::Write)?, length, places: Mutex::default() };
+        let good = reader.check(&scratch)?;
+        let count = reader.set.count();
+        for missing in (0..count).filter(|index| !good.contains(index)) {
+            scratch.add(missing);
+        }
+        reader.scratch = Some(scratch);
+        reader.recover(&good)?;
+        Ok(reader)
+    }
+
+    /// Checks the pictures that carry data, and as many spare ones as must replace missing and damaged ones. Takes the
+    /// damaged ones out of the set, and returns the indexes of the good ones. No picture is read twice, however many
+    /// are damaged.
+    fn check(&mut self, scratch: &Scratch) -> Result<BTreeSet<u32>, Error> {
+        let mut good = BTreeSet::new();
         loop {
-            let (missing, spares) = (reader.set.lost(), reader.set.spares_present());
+            let (missing, spares) = (self.set.lost(), self.set.spares_present());
             if missing > spares {
-                return Err(Error::MissingPictures { missing, spares });
+                let damaged = self.rejected.iter().map(|(index, _)| *index).collect();
+                return Err(Error::MissingPictures { missing, spares, damaged });
             }
-            recovered.lost = (0..reader.set.count()).filter(|index| reader.set.picture(*index).is_none()).collect();
-            recovered.length = reader.spare_length()?;
-            let unreadable = Mutex::new(BTreeSet::new());
-            let result = reader.recover(&recovered, &unreadable);
-            let mut bad = unreadable.into_inner().unwrap_or_else(PoisonError::into_inner);
-            if bad.is_empty() {
-                result?;
-                let used = |label: &Label| !label.is_spare() || reader.passed().contains_key(&label.index);
-                bad.extend(reader.damaged_of(used).into_iter().map(|damage| damage.index));
+            let needed = missing as usize - good.range(self.set.count()..).count().min(missing as usize);
+            // Where many are damaged, more of them are likely to be: a round for each would take long.
+            let mut more = if needed == 0 { 0 } else { needed + self.rejected.len() };
+            let labels = self.set.pictures().map(|(label, _)| *label).filter(|label| !good.contains(&label.index));
+            let labels: Vec<Label> = labels
+                .filter(|label| {
+                    let is_used = !label.is_spare() || more > 0;
+                    more -= usize::from(label.is_spare() && is_used);
+                    is_used
+                })
+                .collect();
+            if labels.is_empty() {
+                return Ok(good);
             }
-            if bad.is_empty() {
-                reader.recovered = Some(recovered);
-                return Ok(reader);
-            }
-            for index in bad {
-                reader.rejected.extend(reader.set.reject(index).map(|picture| (index, picture)));
-                reader.slots().open.remove(index);
-                reader.passed().remove(&index);
+            let damaged = self.examine_all(&labels, scratch)?;
+            good.extend(labels.iter().map(|label| label.index).filter(|index| !damaged.contains(index)));
+            for index in damaged {
+                self.rejected.extend(self.set.reject(index).map(|picture| (index, picture)));
+                self.slots().open.remove(index);
             }
         }
+    }
+
+    /// Compares the checksums of parts, on all cores. Returns the indexes of the damaged pictures.
+    fn examine_all(&self, labels: &[Label], scratch: &Scratch) -> Result<BTreeSet<u32>, Error> {
+        let (next, damaged) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
+        let worker = || {
+            while let Some(label) = labels.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if !self.examine(label, scratch)? {
+                    damaged.lock().unwrap_or_else(PoisonError::into_inner).insert(label.index);
+                }
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..self.cores.min(labels.len())).map(|_| scope.spawn(worker)).collect();
+            let mut result = worker();
+            for other in others {
+                result = result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            result
+        })?;
+        Ok(damaged.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns whether a picture can be read and its part has its checksum. The code works on short stripes of all
+    /// pictures at a time, and only a few decoded pictures fit into memory. So the part of a decoded one is copied to
+    /// the scratch file, and otherwise would be decoded again for each stripe.
+    fn examine(&self, label: &Label, scratch: &Scratch) -> Result<bool, Error> {
+        let Ok(opened) = self.opened(label.index) else { return Ok(false) };
+        let place = opened.is_in_memory().then(|| scratch.add(label.index));
+        let (mut sums, mut buffer) = (Sums::default(), Vec::new());
+        let mut is_read = true;
+        while is_read && sums.length < u64::from(label.length) {
+            let left = u64::from(label.length) - sums.length;
+            buffer.resize(usize::try_from(left).map_or(CHECK, |left| left.min(CHECK)), 0);
+            is_read = opened.read(&mut buffer, sums.length, &self.buffers).is_ok();
+            if let Some(place) = place.filter(|_| is_read) {
+                write_all_at(&scratch.file, &buffer, place + sums.length).map_err(Error::Write)?;
+            }
+            sums.append(&Sums::plain(&buffer));
+        }
+        let is_good = is_read && sums.crc64 == label.checksum;
+        match is_good {
+            true => drop(self.passed().entry(label.index).or_default().insert(0, sums)),
+            false => scratch.remove(label.index),
+        }
+        Ok(is_good)
     }
 
     fn of(set: Set<T>, open: O) -> Result<Self, Error> {
@@ -216,9 +312,9 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
         let slots = Slots { open: Open::new(), opening: BTreeSet::new(), in_memory: false };
         let (opened, changed, passed) = (Mutex::new(slots), Condvar::new(), Mutex::default());
-        let (recovered, rejected, buffers) = (None, Vec::new(), Buffers::default());
+        let (scratch, rejected, buffers) = (None, Vec::new(), Buffers::default());
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { set, open, parts, opened, changed, passed, recovered, rejected, buffers, cores })
+        Ok(Self { set, open, parts, opened, changed, passed, scratch, rejected, buffers, cores })
     }
 
     /// Returns the length of the spare parts, which is the same for all.
@@ -232,27 +328,22 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
-    /// Makes the missing parts. Adds the pictures that cannot be read to `unreadable`.
-    fn recover(&self, recovered: &Recovered, unreadable: &Mutex<BTreeSet<u32>>) -> Result<(), Error> {
-        let present = self.set.pictures().map(|(label, _)| label.index).collect();
+    /// Makes the parts that are missing, from those of good pictures.
+    fn recover(&self, good: &BTreeSet<u32>) -> Result<(), Error> {
+        let Some(scratch) = &self.scratch else { return Ok(()) };
         let read = |index: u32, buffer: &mut [u8], at: u64| {
             let length = self.set.picture(index).map_or(0, |(label, _)| u64::from(label.length));
             let there =
                 usize::try_from(length.saturating_sub(at)).map_or(buffer.len(), |there| there.min(buffer.len()));
             let (known, zeros) = buffer.split_at_mut(there);
             zeros.fill(0);
-            let result = self.read_part(index, known, at);
-            match &result {
-                Ok(()) => self.pass(index, known, at),
-                Err(_) => drop(unreadable.lock().unwrap_or_else(PoisonError::into_inner).insert(index)),
-            }
-            result
+            self.read_part(index, known, at)
         };
-        let write = |index: u32, bytes: &[u8], at: u64| match recovered.position(index, at) {
-            Some(position) => write_all_at(&recovered.file, bytes, position),
+        let write = |index: u32, bytes: &[u8], at: u64| match scratch.position(index) {
+            Some(position) => write_all_at(&scratch.file, bytes, position + at),
             None => Ok(()),
         };
-        spare::recover(self.set.count(), self.set.spares(), recovered.length, &present, &read, &write)
+        spare::recover(self.set.count(), self.set.spares(), scratch.length, good, &read, &write)
     }
 
     /// Returns the length of the data.
@@ -377,9 +468,9 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
     }
 
     fn read_part(&self, index: u32, buffer: &mut [u8], at: u64) -> io::Result<()> {
-        let recovered = self.recovered.as_ref();
-        match recovered.and_then(|recovered| Some((recovered, recovered.position(index, at)?))) {
-            Some((recovered, position)) => read_exact_at(&recovered.file, buffer, position),
+        let scratch = self.scratch.as_ref();
+        match scratch.and_then(|scratch| Some((&scratch.file, scratch.position(index)?))) {
+            Some((file, position)) => read_exact_at(file, buffer, position + at),
             None => self.opened(index)?.read(buffer, at, &self.buffers),
         }
     }

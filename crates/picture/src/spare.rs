@@ -15,6 +15,31 @@ use crate::Error;
 /// The most pictures of a set that has spare ones.
 pub const MOST: u32 = 32_768;
 
+/// Returns how many spare pictures a set can have in which `count` pictures carry data: 16 for each of them and 64
+/// more, as long as the set has at most [`MOST`] pictures.
+///
+/// The work of the code grows with the spare pictures of the set, also with those that are not there. A reader needs
+/// `count` pictures, so with this limit the work is in proportion to the pictures that are there. Without it, a forged
+/// label could make a tiny picture one of 32 768, and keep a reader busy for hours.
+#[must_use]
+pub fn most_spares(count: u32) -> u32 {
+    MOST.saturating_sub(count).min(count.saturating_mul(16).saturating_add(64))
+}
+
+/// Checks that a set can have so many pictures that carry data, and so many spare ones.
+///
+/// # Errors
+/// [`Error::TooManyPictures`] if there are more than [`MOST`] pictures, [`Error::TooManySpares`] if there are more
+/// spare ones than [`most_spares`] allows.
+pub fn check(count: u32, spares: u32) -> Result<(), Error> {
+    let most = most_spares(count);
+    match count.checked_add(spares) {
+        Some(all) if all <= MOST && spares <= most => Ok(()),
+        Some(all) if all <= MOST => Err(Error::TooManySpares { count, spares, most }),
+        _ => Err(Error::TooManyPictures),
+    }
+}
+
 /// The most bytes that all stripes take together, unless the shortest stripes of so many pictures are longer.
 const MEMORY: usize = 16 << 20;
 /// The shortest stripe. Each 64 bytes of the parts form a code word of their own.
@@ -28,8 +53,7 @@ const WORD: usize = 64;
 /// threads call both at once.
 ///
 /// # Errors
-/// [`Error::TooManyPictures`] if there are more than [`MOST`] pictures, [`Error::Read`] and [`Error::Write`] if a
-/// function fails.
+/// Those of [`check`], and [`Error::Read`] and [`Error::Write`] if a function fails.
 pub fn encode(
     count: u32,
     spares: u32,
@@ -64,8 +88,8 @@ pub fn encode(
 /// bytes, position)` writes to a position of a missing part. Several threads call both at once.
 ///
 /// # Errors
-/// [`Error::MissingPictures`] if fewer than `count` pictures are present, [`Error::TooManyPictures`] if the set has
-/// more than [`MOST`] pictures, [`Error::Read`] and [`Error::Write`] if a function fails.
+/// Those of [`check`], [`Error::MissingPictures`] if fewer than `count` pictures are present, and [`Error::Read`] and
+/// [`Error::Write`] if a function fails.
 pub fn recover(
     count: u32,
     spares: u32,
@@ -81,7 +105,7 @@ pub fn recover(
         return Ok(());
     }
     if spare.len() < missing as usize {
-        return Err(Error::MissingPictures { missing, spares: spare.len() as u32 });
+        return Err(Error::MissingPictures { missing, spares: spare.len() as u32, damaged: Vec::new() });
     }
     let (originals, recovery) = (count as usize, spares as usize);
     stripes(count + spares, length, |stripe, next| {
@@ -105,13 +129,6 @@ pub fn recover(
         }
         Ok(())
     })
-}
-
-fn check(count: u32, spares: u32) -> Result<(), Error> {
-    match count.checked_add(spares) {
-        Some(all) if all <= MOST => Ok(()),
-        _ => Err(Error::TooManyPictures),
-    }
 }
 
 /// The code refuses counts and lengths only, which were checked.

@@ -38,7 +38,9 @@ fn labels_at_the_limits_are_possible_and_those_beyond_are_not() {
     let possible = [
         Label { count: 65_536, index: 65_535, offset: 128, ..FIRST },
         Label { count: 32_767, spares: 1, index: 32_767, ..FIRST },
-        Label { count: 1, spares: 32_767, index: 32_767, ..FIRST },
+        Label { count: 1, spares: 80, index: 80, ..FIRST },
+        Label { count: 100, spares: 1664, index: 1763, offset: 0, ..FIRST },
+        Label { count: 2000, spares: 30_768, index: 32_767, offset: 0, ..FIRST },
         Label { total: most, offset: most - 64, ..FIRST },
         Label { length: 0, total: 0, ..FIRST },
         Label { length: u32::MAX, total: u64::from(u32::MAX), ..FIRST },
@@ -50,6 +52,9 @@ fn labels_at_the_limits_are_possible_and_those_beyond_are_not() {
         Label { count: 65_537, ..FIRST },
         Label { count: u32::MAX, ..FIRST },
         Label { count: 32_768, spares: 1, ..FIRST },
+        Label { count: 1, spares: 81, ..FIRST },
+        Label { count: 100, spares: 1665, ..FIRST },
+        Label { count: 1, spares: 32_767, ..FIRST },
         Label { count: 1, spares: 32_768, ..FIRST },
         Label { count: 1, spares: u32::MAX, ..FIRST },
         Label { count: u32::MAX, spares: u32::MAX, index: u32::MAX, offset: 0, ..FIRST },
@@ -152,12 +157,12 @@ fn one_picture_of_65536_names_the_others() {
     assert_eq!(set.missing().collect::<Vec<_>>(), [0..1000, 1001..65_536]);
     assert_eq!((set.lost(), set.is_readable()), (65_535, false));
     let result = Reader::recovering(set, open, || panic!("no scratch file is needed"));
-    assert!(matches!(result, Err(Error::MissingPictures { missing: 65_535, spares: 0 })));
+    assert!(matches!(result, Err(Error::MissingPictures { missing: 65_535, spares: 0, .. })));
 }
 
 #[test]
-fn one_of_32767_spare_pictures_is_enough_for_one_picture() {
-    let (spares, data) = (spare::MOST - 1, *b"a straight face");
+fn one_of_all_possible_spare_pictures_is_enough_for_one_picture() {
+    let (spares, data) = (spare::most_spares(1), *b"a straight face");
     let last = Mutex::new(Vec::new());
     let read = |_, buffer: &mut [u8], at: u64| {
         let rest = data.get(at as usize..).unwrap_or_default();
@@ -181,6 +186,92 @@ fn one_of_32767_spare_pictures_is_enough_for_one_picture() {
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     assert_eq!(back, data);
+}
+
+/// A forged picture of 64 KiB that claimed 32 767 spare ones once kept `reveal` busy for five seconds, and a compressed
+/// one of a thousand bytes for minutes.
+#[test]
+fn one_picture_cannot_stand_for_thousands() {
+    let (part, spares) = (vec![0; 64], spare::MOST - 1);
+    let label = Label { index: 1, count: 1, spares, length: 64, total: 64, checksum: checksum(&part), ..FIRST };
+    assert_eq!(Label::from_bytes(&label.to_bytes()), None);
+    let opened = |_: &Vec<u8>| panic!("no picture is opened");
+    let result = Reader::recovering(set([(label, part)]), opened, || panic!("no scratch file is needed"));
+    assert!(matches!(result, Err(Error::TooManySpares { count: 1, spares: 32_767, most: 80 })), "{:?}", result.err());
+    for (count, most) in [(1, 80), (2, 96), (1923, 30_832), (2000, 30_768), (32_767, 1), (32_768, 0), (u32::MAX, 0)] {
+        assert_eq!(spare::most_spares(count), most);
+        assert_eq!(spare::check(count, most).is_ok(), count <= spare::MOST);
+        assert!(spare::check(count, most + 1).is_err());
+    }
+}
+
+/// Each damaged spare picture once cost a whole run of the code, in which all pictures were opened for each stripe.
+#[test]
+fn each_picture_is_opened_once_however_many_are_damaged() {
+    const PART: usize = 1 << 20;
+    const SPARES: u32 = 9;
+    let byte = |seed: u32, at: u32| (at.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 13) as u8;
+    let parts: Vec<Vec<u8>> = (1..6).map(|seed| (0..PART as u32).map(|at| byte(seed * 77_777, at)).collect()).collect();
+    let spares = Mutex::new(vec![vec![0; PART]; SPARES as usize]);
+    let read = |index: u32, buffer: &mut [u8], at: u64| {
+        buffer.copy_from_slice(&parts[index as usize][at as usize..][..buffer.len()]);
+        Ok(())
+    };
+    let write = |index: u32, bytes: &[u8], at: u64| {
+        spares.lock().expect("no panic")[index as usize][at as usize..][..bytes.len()].copy_from_slice(bytes);
+        Ok(())
+    };
+    spare::encode(5, SPARES, PART as u64, &read, &write).expect("encoded");
+    let total = 5 * PART as u64;
+    let all: Vec<_> = parts.iter().cloned().chain(spares.into_inner().expect("no panic")).collect();
+    let pictures = |damaged: &[u32]| {
+        let pictures = (0..).zip(&all).map(|(index, part)| {
+            let offset = if index < 5 { u64::from(index) * PART as u64 } else { 0 };
+            let checksum = checksum(part);
+            let length = PART as u32;
+            (Label { index, count: 5, spares: SPARES, length, offset, total, checksum, ..FIRST }, part.clone())
+        });
+        let mut pictures: Vec<_> = pictures.collect();
+        damaged.iter().for_each(|index| pictures[*index as usize].1[PART - 1] ^= 1);
+        // Two pictures are missing.
+        pictures.drain(1..3);
+        set(pictures)
+    };
+    let opened = AtomicUsize::new(0);
+    let open = |part: &Vec<u8>| {
+        opened.fetch_add(1, Ordering::Relaxed);
+        open(part)
+    };
+    let reader = Reader::recovering(pictures(&[0, 5, 6, 7, 9]), open, tempfile::tempfile).expect("recovered");
+    let mut back = Vec::new();
+    reader.stream().read_to_end(&mut back).expect("read");
+    assert!(back == parts.concat());
+    let rejected: Vec<u32> = reader.rejected().iter().map(|(index, _)| *index).collect();
+    assert!(rejected == [0, 5, 6, 7, 9], "{rejected:?}");
+    assert!(opened.load(Ordering::Relaxed) <= 12, "{opened:?} for 12 pictures");
+
+    opened.store(0, Ordering::Relaxed);
+    let result = Reader::recovering(pictures(&[0, 4, 5, 6, 7, 8, 9, 10, 11]), open, tempfile::tempfile);
+    let Err(Error::MissingPictures { missing: 4, damaged, .. }) = result else { panic!("{:?}", result.err()) };
+    assert!(damaged.starts_with(&[0, 4, 5, 6]), "{damaged:?}");
+    assert!(opened.load(Ordering::Relaxed) <= 12, "{opened:?} for 12 pictures");
+}
+
+/// A good copy takes the place of a damaged spare picture, and is checked, too.
+#[test]
+fn copies_of_damaged_spare_pictures_are_checked() {
+    let good = vec![9; 64];
+    let label = Label { index: 1, count: 1, spares: 1, length: 64, total: 64, checksum: checksum(&good), ..FIRST };
+    let copies = [vec![1; 64], vec![2; 64], good.clone(), vec![3; 64]].map(|part| (label, part));
+    let reader = Reader::recovering(set(copies.clone()), open, tempfile::tempfile).expect("recovered");
+    assert_eq!(reader.rejected(), [(1, vec![1; 64]), (1, vec![2; 64])]);
+    let mut back = Vec::new();
+    reader.stream().read_to_end(&mut back).expect("read");
+    assert_eq!(back, good);
+    let result =
+        Reader::recovering(set(copies.into_iter().filter(|(_, part)| *part != good)), open, tempfile::tempfile);
+    let Err(Error::MissingPictures { missing: 1, spares: 0, damaged }) = result else { panic!("{:?}", result.err()) };
+    assert_eq!(damaged, [1, 1, 1]);
 }
 
 #[test]

@@ -171,7 +171,7 @@ fn a_missing_picture_is_named() {
         assert!(set.missing().flatten().eq([lost]));
         assert!(!set.is_complete() && !set.is_readable());
         let result = Reader::new(set, open);
-        assert!(matches!(result, Err(Error::MissingPictures { missing: 1, spares: 0 })));
+        assert!(matches!(result, Err(Error::MissingPictures { missing: 1, spares: 0, .. })));
     });
 }
 
