@@ -60,6 +60,9 @@ fn failed(name: &str, error: Error) -> Failure {
         Error::TooManyPixels { .. } | Error::TooMuchMemory { .. } => (Exit::Data, "make the picture smaller"),
         Error::CarrierSize { .. } => (Exit::Usage, "width and height are 1 to 16383, and 46 pixels are the fewest"),
         Error::TooManyPictures => (Exit::Usage, "choose larger pictures with --size, or fewer spare ones"),
+        Error::TooManySpares { .. } => {
+            (Exit::Usage, "choose fewer with --spare: 16 for each picture that carries data, and 64 more")
+        }
         Error::Sizes { .. } => (Exit::Usage, "name the cover of this picture, then the picture"),
         _ => (Exit::Data, "get another copy of the picture"),
     };

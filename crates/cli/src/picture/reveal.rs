@@ -4,7 +4,7 @@ mod authentic;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -228,6 +228,11 @@ impl Search {
     }
 }
 
+/// The most bytes of parts for each byte of their files where missing pictures of sealed data are made again.
+const SEALED_PROPORTION: u64 = 2;
+/// The same for bytes that are not sealed, which may compress well.
+const RAW_PROPORTION: u64 = 16;
+
 /// The most names in a message.
 const NAMES: usize = 5;
 
@@ -287,7 +292,7 @@ impl RevealJob<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Done, Failure> {
         if !set.is_readable() {
-            return Err(missing(&set, name));
+            return Err(missing(&set, name, false));
         }
         let has_spares = set.spares_present() > 0;
         let reader = self.reader(set, name, notes)?;
@@ -316,8 +321,19 @@ impl RevealJob<'_> {
     /// Opens a set. Spare pictures replace those that are missing.
     fn reader(&self, set: Set<Picture>, name: &str, notes: &mut Vec<String>) -> Result<PictureReader, Failure> {
         let lost = set.lost();
-        let reader = Reader::recovering(set, Picture::open as Open, || self.scratch().map_err(Failure::into_io))
-            .map_err(|error| failed(name, error))?;
+        if lost > 0 {
+            self.check_proportion(&set, name)?;
+        }
+        let mut left = set.clone();
+        let reader = Reader::recovering(set, Picture::open as Open, || self.scratch().map_err(Failure::into_io));
+        let reader = reader.map_err(|error| match error {
+            deadpan_picture::Error::MissingPictures { damaged, .. } if !damaged.is_empty() => {
+                let rejected = damaged.iter().filter_map(|index| left.reject(*index));
+                notes.push(damaged_note(rejected.map(|picture| picture.path).collect()));
+                missing(&left, name, true)
+            }
+            error => failed(name, error),
+        })?;
         if !reader.rejected().is_empty() {
             notes.push(damaged_note(reader.rejected().iter().map(|(_, picture)| picture.path.clone()).collect()));
         }
@@ -326,6 +342,23 @@ impl RevealJob<'_> {
             notes.push(format!("{pictures} missing, and made again from spare ones"));
         }
         Ok(reader)
+    }
+
+    /// Refuses to make missing parts again if it would be much work for short files. Somebody can compress zeros so far
+    /// that 62 KB stand for 60 MB. Sealed bytes cannot be compressed, except for their armor.
+    fn check_proportion(&self, set: &Set<Picture>, name: &str) -> Result<(), Failure> {
+        let most = if self.raw { RAW_PROPORTION } else { SEALED_PROPORTION };
+        let file = |picture: &Picture| fs::metadata(&picture.path).map_or(0, |about| about.len());
+        let files: u64 = set.pictures().map(|(_, picture)| file(picture)).sum();
+        let parts: u64 = set.pictures().map(|(label, _)| u64::from(label.length)).sum();
+        if parts <= files.saturating_mul(most) {
+            return Ok(());
+        }
+        Err(Failure::new(
+            Exit::Data,
+            format!("{name}: pictures are missing, and the others are compressed too much to make them again"),
+            "if you trust the pictures, write them again as PNG without compression",
+        ))
     }
 
     /// Makes a file without a name where the output goes, for the parts of missing pictures.
@@ -494,8 +527,8 @@ fn contradiction(name: &str, paths: &[PathBuf]) -> Failure {
     failure
 }
 
-/// Returns the failure that pictures are missing.
-fn missing(set: &Set<Picture>, name: &str) -> Failure {
+/// Returns the failure that pictures are missing, or so damaged that they were taken out of the set.
+fn missing(set: &Set<Picture>, name: &str, or_damaged: bool) -> Failure {
     let all = set.count() + set.spares();
     let mut ranges: Vec<_> = set.missing().take(NAMES).map(|range| numbers(&range)).collect();
     match set.missing().skip(NAMES).map(|range| range.len()).sum() {
@@ -506,10 +539,14 @@ fn missing(set: &Set<Picture>, name: &str) -> Failure {
         0 => String::new(),
         spares => format!(", of which {} may be missing", count(spares.into(), "picture", "pictures")),
     };
+    let (state, hint) = match or_damaged {
+        true => ("missing or damaged", "name them too, and get another copy of the damaged ones"),
+        false => ("missing", "name them too, or a folder with all of them"),
+    };
     Failure::new(
         Exit::Data,
-        format!("{name}: of its set of {all} pictures{spares}, these are missing: {}", ranges.join(", ")),
-        "name them too, or a folder with all of them",
+        format!("{name}: of its set of {all} pictures{spares}, these are {state}: {}", ranges.join(", ")),
+        hint,
     )
 }
 

@@ -12,6 +12,7 @@ use crate::picture::drafts::{Drafts, Names};
 use crate::picture::failed;
 use crate::report::Done;
 use deadpan_picture::carrier::{Layout, MOST, Writer};
+use deadpan_picture::spare;
 use deadpan_seal::{Sealing, WriteAt};
 
 /// The usual size of a picture, whose file has 33.5 MB.
@@ -31,6 +32,10 @@ pub fn hide(
     let total = total(input, sealing)?;
     let layout = layout(hide, total)?;
     if let Some(count) = total.and_then(|total| layout.pictures(total)) {
+        // Refused before the data are sealed.
+        if args.spare > 0 {
+            spare::check(count, args.spare).map_err(|error| failed(&names.shown(), error))?;
+        }
         names.check(Some(count.saturating_add(args.spare)), args.output.force, claims)?;
     }
     folder::allow_many_files();

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::failure::Failure;
-use deadpan_picture::{Label, spare};
+use crate::picture::failed;
+use deadpan_picture::{Error, Label, spare};
 
 /// The most pictures of a set without spare ones.
 const MOST: u64 = 65_536;
@@ -29,7 +30,10 @@ pub fn room(rooms: &[u64], spares: u32) -> u64 {
     if spares == 0 {
         return rooms.iter().sum();
     }
-    let most = |(pictures, room): (u64, u64)| pictures.min(spare::MOST.into()).saturating_sub(spares.into()) * room;
+    let most = |(pictures, room): (u32, u64)| {
+        let count = pictures.min(spare::MOST).saturating_sub(spares);
+        if spares <= spare::most_spares(count) { u64::from(count) * room } else { 0 }
+    };
     (1..).zip(lengths(rooms)).map(most).max().unwrap_or(0)
 }
 
@@ -115,17 +119,20 @@ fn equal(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
     }
     // A longer part needs fewer pictures, but leaves out the covers that are too small for it. The best length uses no
     // cover more often than another length would, and needs the fewest pictures.
-    let mut best = None;
+    let (mut best, mut refused) = (None, None);
     for (at, room) in (1_u64..).zip(&lengths) {
         let pictures = total.div_ceil(*room).max(1) + u64::from(spares);
         // The lengths from the first to this one are the covers that have the room.
         let fits = lengths.get(at as usize).is_none_or(|next| next < room);
         let uses = pictures.div_ceil(at);
-        if fits && pictures <= spare::MOST.into() && best.is_none_or(|(fewest, _)| uses < fewest) {
-            best = Some((uses, *room));
+        let possible = u32::try_from(pictures - u64::from(spares)).map(|count| spare::check(count, spares));
+        match possible {
+            Ok(Ok(())) if fits && best.is_none_or(|(fewest, _)| uses < fewest) => best = Some((uses, *room)),
+            Ok(Err(error @ Error::TooManySpares { .. })) => refused = Some(error),
+            _ => {}
         }
     }
-    let (_, room) = best.ok_or_else(too_many)?;
+    let (_, room) = best.ok_or_else(|| refused.map_or_else(too_many, |error| failed("", error)))?;
     let count = total.div_ceil(room).max(1);
     let part = total.div_ceil(count).next_multiple_of(WORD);
     // Each part has data. Rounding up to words could leave nothing for the last one only if there were more pictures
@@ -214,6 +221,10 @@ mod tests {
         assert!(plan(&[63], 1, 1).is_err());
         assert!(plan(&[64], 64 * 65_537, 0).is_err());
         assert!(plan(&[64], 64 * 32_767, 2).is_err());
+        assert_eq!(check(&[64, 100], 65, 96).len(), 98);
+        let failure = plan(&[64, 100], 65, 97).err().expect("too many spare pictures");
+        assert!(failure.message.contains("97 spare pictures are too many for 2"), "{failure:?}");
+        assert_eq!([room(&[64; 98], 96), room(&[64; 99], 97), room(&[64; 100], 97)], [128, 0, 192]);
         assert_eq!(check(&[64], 64 * 32_767, 1).len(), 32_768);
     }
 }
