@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
-use deadpan_picture::{Channels, Compression, Format, Label, Limits, Orientation, Pixels, read, write};
+use deadpan_picture::{Channels, Compression, Format, Label, Limits, Orientation, Pixels, read_into, write};
 
 const WIDTH: u32 = 4000;
 const HEIGHT: u32 = 3000;
@@ -113,7 +113,9 @@ fn encode_png(pixels: &Pixels, compression: png::Compression, out: &mut Vec<u8>)
 }
 
 fn decode_ours(file: &[u8], samples: &mut Vec<u8>) {
-    *samples = read(Cursor::new(file), Orientation::Ignore, &Limits::default()).expect("pixels").pixels.samples;
+    let room = std::mem::take(samples);
+    let read = read_into(Cursor::new(file), Orientation::Ignore, &Limits::default(), room);
+    *samples = read.expect("pixels").pixels.samples;
 }
 
 #[allow(clippy::ptr_arg)] // The decoders have one type.

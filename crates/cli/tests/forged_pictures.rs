@@ -229,21 +229,29 @@ fn many_forged_pictures_are_refused_after_a_few_tries() {
     refused(&sandbox, &[], "and 30");
 }
 
-#[test]
-fn spare_pictures_replace_those_that_contradict_each_other() {
+/// Makes a folder `album` with the pictures of `data`, of which two are spare.
+fn spare_set() -> Sandbox {
     let sandbox = Sandbox::with_key("ecc");
     sandbox
         .shell("deadpan random 60000 -o data; mkdir album; deadpan picture hide --size 100x60 --spare 2 -o album/ data")
         .expect(0, "");
-    let label = |name: &str| {
-        let file = std::fs::File::open(sandbox.path(name)).unwrap();
-        Carrier::recognize(&file).unwrap().unwrap().label
-    };
+    sandbox
+}
+
+/// Returns the label of a carrier.
+fn label(sandbox: &Sandbox, name: &str) -> Label {
+    let file = std::fs::File::open(sandbox.path(name)).unwrap();
+    Carrier::recognize(&file).unwrap().unwrap().label
+}
+
+#[test]
+fn spare_pictures_replace_those_that_contradict_each_other() {
+    let sandbox = spare_set();
     let last = sandbox.names().len();
     assert!(last > 0);
     for name in ["album/a", "album/z"] {
-        let forged = vec![5; label("album/data-002.png").length as usize];
-        sandbox.write(name, carrier(&other(&label("album/data-002.png"), &forged), &forged));
+        let forged = vec![5; label(&sandbox, "album/data-002.png").length as usize];
+        sandbox.write(name, carrier(&other(&label(&sandbox, "album/data-002.png"), &forged), &forged));
         sandbox.shell("mv album/data-001.png first").expect(0, "");
         comes_back(&sandbox, "contradict other pictures of their set: album/");
         sandbox.shell(&format!("mv first album/data-001.png; rm {name}")).expect(0, "");
@@ -284,12 +292,8 @@ fn short_files_with_long_parts_make_nothing_again() {
 
 #[test]
 fn spare_pictures_that_contradict_each_other_replace_nothing() {
-    let sandbox = Sandbox::with_key("ecc");
-    sandbox
-        .shell("deadpan random 60000 -o data; mkdir album; deadpan picture hide --size 100x60 --spare 2 -o album/ data")
-        .expect(0, "");
-    let file = std::fs::File::open(sandbox.path("album/data-001.png")).unwrap();
-    let first = Carrier::recognize(&file).unwrap().unwrap().label;
+    let sandbox = spare_set();
+    let first = label(&sandbox, "album/data-001.png");
     let spare = format!("album/data-{:03}.png", first.count + 1);
     for name in ["album/a", "album/z"] {
         let forged = vec![5; first.length as usize];

@@ -210,7 +210,7 @@ fn a_changed_byte_anywhere_is_named_or_does_no_harm() {
         let at = byte.index(file.len());
         file[at] ^= change;
         fs::write(&changed, file).expect("written");
-        // A picture that is no carrier any more is missing.
+        // A picture whose label was damaged is not recognized, so its part is missing.
         let Some(set) = written.set(&indexes) else { return assert_eq!(indexes.len(), 1) };
         let Ok(reader) = Reader::new(set, open) else { return };
         assert_eq!(all(&reader) == case.data, reader.damaged().is_empty(), "byte {at}");

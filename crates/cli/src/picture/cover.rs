@@ -66,7 +66,8 @@ pub fn front(path: &Path) -> Option<Front> {
 /// files in the folders are left out.
 pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let (mut covers, mut seen) = (Vec::new(), HashSet::new());
-    // The same photograph may be named twice, also by its folder. Two pictures of it would show where they differ.
+    // The user may name a photograph twice, also by its folder. Whoever has two pictures of the same photograph sees
+    // where they differ.
     let mut is_new = |path: &Path| fs::metadata(path).map_or(true, |about| seen.insert(FileId::of(&about)));
     for path in named {
         if !path.is_dir() {

@@ -18,12 +18,10 @@ use crate::picture::cover;
 use crate::picture::shape::ending;
 use crate::shown::{count as counted, shown};
 use deadpan_picture::Format;
-use deadpan_picture::carrier::Carrier;
+use deadpan_picture::carrier::{Carrier, MOST_PICTURES};
 
 /// The least number of digits in the number of a picture.
 const DIGITS: usize = 3;
-/// The most pictures of a set.
-const MOST: u32 = 65_536;
 /// The most runs of names in a message.
 const RUNS: usize = 5;
 
@@ -179,7 +177,7 @@ impl Names {
         }
         let digits = number.strip_prefix(b"-").filter(|digits| digits.iter().all(u8::is_ascii_digit))?;
         let number = str::from_utf8(digits).ok()?.parse().ok()?;
-        ((DIGITS..=MOST.to_string().len()).contains(&digits.len()) && (1..=MOST).contains(&number))
+        ((DIGITS..=MOST_PICTURES.to_string().len()).contains(&digits.len()) && (1..=MOST_PICTURES).contains(&number))
             .then_some((digits.len(), number))
     }
 }

@@ -90,7 +90,8 @@ pub struct Search {
     pub lost: Vec<PathBuf>,
     /// Carriers whose label cannot be read, and files that were cut, with the reason.
     pub damaged: Vec<Failure>,
-    /// Files in folders that cannot be read as pictures. They are other files, unless nothing else is found.
+    /// Files in the named folders that cannot be read as pictures. If a picture carries data, a note names the files.
+    /// Otherwise they may be what the user meant, and are errors.
     pub unreadable: Vec<Failure>,
     /// The files that are named, not only their folders.
     named: HashSet<PathBuf>,
@@ -117,7 +118,7 @@ impl Search {
             for file in inside {
                 // The same file may be named twice, also by its folder.
                 if fs::metadata(&file).is_ok_and(|about| seen.insert(FileId::of(&about))) {
-                    pixels.extend(search.look(&file, !about.is_dir())?.then(|| file.clone()));
+                    pixels.extend(search.look(&file)?.then(|| file.clone()));
                     search.files.push(file);
                 }
             }
@@ -127,8 +128,8 @@ impl Search {
     }
 
     /// Looks at the first bytes of a file. Returns whether its pixels may tell more.
-    fn look(&mut self, path: &Path, is_named: bool) -> Result<bool, Failure> {
-        let name = shown(path);
+    fn look(&mut self, path: &Path) -> Result<bool, Failure> {
+        let (name, is_named) = (shown(path), self.named.contains(path));
         let file = match cover::open(path) {
             Ok(file) => file,
             Err(failure) if is_named => return Err(failure),

@@ -158,7 +158,7 @@ impl Hide {
             return Err(Failure::usage(format!("{} is a folder, and --raw hides bytes", input.shown()), hint));
         }
         let covers = cover::all(&args.cover)?;
-        let inputs: Vec<_> = covers.into_iter().map(Source::File).chain([self.source.clone()]).collect();
+        let inputs: Vec<_> = covers.iter().cloned().map(Source::File).chain([self.source.clone()]).collect();
         let claims = Claims::of(&inputs);
         let names = self.names(&input)?;
         names.check(None, args.output.force, &claims)?;
@@ -172,7 +172,7 @@ impl Hide {
         input.announce();
         let done = match args.cover.is_empty() {
             true => carriers::hide(self, &input, sealing.as_ref(), names, &claims)?,
-            false => templates::hide(self, &input, sealing.as_ref(), to.as_ref(), names, &claims)?,
+            false => templates::hide(self, &covers, &input, sealing.as_ref(), to.as_ref(), names, &claims)?,
         };
         Ok(Done { default_key: to.and_then(|to| to.default_key), ..done })
     }

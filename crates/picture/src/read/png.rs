@@ -4,7 +4,6 @@ mod stored;
 
 use std::io::{BufRead, Read, Seek, SeekFrom};
 
-use crc_fast::CrcAlgorithm;
 use png::{ColorType, DecodingError, Transformations};
 
 use super::alpha::drop_opaque;
@@ -102,19 +101,6 @@ fn make_room(samples: &mut Vec<u8>, length: usize) {
     } else {
         samples.resize(length, 0);
     }
-}
-
-/// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if
-/// it is another one, or damaged.
-fn plain_header(mut input: impl Read) -> Option<()> {
-    let mut head = [0; 8 + 25];
-    input.read_exact(&mut head).ok()?;
-    let chunk = &head[8..];
-    let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, &chunk[4..21]) as u32;
-    let is_plain = chunk[..8] == *b"\0\0\0\rIHDR"
-        && matches!(chunk[16..21], [8, 0 | 2, 0, 0, 0])
-        && chunk[21..] == crc.to_be_bytes();
-    is_plain.then_some(())
 }
 
 /// Reads any PNG.

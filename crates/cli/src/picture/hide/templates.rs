@@ -77,6 +77,7 @@ impl Doors {
 /// Hides the input in covers.
 pub fn hide(
     hide: &Hide,
+    covers: &[PathBuf],
     input: &Input,
     sealing: Option<&Sealing>,
     to: Option<&Recipients>,
@@ -85,9 +86,8 @@ pub fn hide(
 ) -> Result<Done, Failure> {
     let args = &hide.args;
     let doors = Doors::of(to);
-    let covers = cover::all(&args.cover)?;
     let bits = Bits::new(args.bits).ok_or_else(|| Failure::usage("--bits is 1 to 4", "leave it out"))?;
-    let rooms = rooms(&covers, hide.format, bits, doors.count())?;
+    let rooms = rooms(covers, hide.format, bits, doors.count())?;
     if let Some(total) = super::total(input, sealing)? {
         // Refused before the data are sealed.
         names.check(Some(plan(&rooms, total, args.spare)?.len() as u32), args.output.force, claims)?;
@@ -119,7 +119,7 @@ pub fn hide(
         format: hide.format,
         compression: if args.uncompressed { Compression::Stored } else { Compression::Fast },
         doors,
-        covers: &covers,
+        covers,
         uses: uses(&tasks),
         decoded: Mutex::default(),
         spool: &spool,
@@ -132,8 +132,8 @@ pub fn hide(
     let (lowest, mean) = (psnr().fold(f64::INFINITY, f64::min), psnr().sum::<f64>() / results.len() as f64);
     let pictures = count(paths.len() as u64, "picture", "pictures");
     done.notes.push(format!("{total} bytes in {pictures}, PSNR {lowest:.1} dB at least and {mean:.1} dB on average"));
-    done.notes.extend(reused(&covers, &rooms, &tasks));
-    done.notes.extend(bright_or_dark(&covers, &results));
+    done.notes.extend(reused(covers, &rooms, &tasks));
+    done.notes.extend(bright_or_dark(covers, &results));
     done.more.insert("psnr_lowest".into(), json!(lowest));
     done.more.insert("psnr_mean".into(), json!(mean));
     Ok(Made { paths, spares: args.spare, total }.report(hide, input, done))

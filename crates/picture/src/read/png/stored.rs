@@ -4,7 +4,7 @@ use std::io::Read;
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-use super::{make_room, plain_header};
+use super::make_room;
 use crate::Channels;
 
 /// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if
@@ -34,6 +34,19 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, s
         data.fill(row)?;
     }
     data.end().then_some(())
+}
+
+/// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if
+/// it is another one, or damaged.
+fn plain_header(mut input: impl Read) -> Option<()> {
+    let mut head = [0; 8 + 25];
+    input.read_exact(&mut head).ok()?;
+    let chunk = &head[8..];
+    let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, &chunk[4..21]) as u32;
+    let is_plain = chunk[..8] == *b"\0\0\0\rIHDR"
+        && matches!(chunk[16..21], [8, 0 | 2, 0, 0, 0])
+        && chunk[21..] == crc.to_be_bytes();
+    is_plain.then_some(())
 }
 
 fn number(bytes: &[u8]) -> u32 {
@@ -176,7 +189,7 @@ mod tests {
         for at in 0..file.len() {
             let mut file = file.clone();
             file[at] ^= 0x40;
-            // The signature was looked at before. The checksums of the chunks find all other changes.
+            // The signature has no checksum, and `read` ignores it. The checksums of the chunks find all other changes.
             let found = read(&file);
             assert!(found.is_none() || at < 8, "{at}");
             let read = read_any(Cursor::new(&file), Orientation::Ignore, &Limits::default());

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::failure::Failure;
 use crate::picture::failed;
+use deadpan_picture::carrier::MOST_PICTURES;
 use deadpan_picture::{Error, Label, spare};
 
-/// The most pictures of a set without spare ones.
-const MOST: u64 = 65_536;
 /// In a set with spare pictures, all parts except the last are a multiple of this.
 const WORD: u64 = 64;
 
@@ -61,7 +60,7 @@ fn in_proportion(rooms: &[u64], label: Label) -> Result<Vec<Task>, Failure> {
     }
     let (mut chosen, mut room) = (Vec::new(), 0_u64);
     while room < total.max(1) {
-        if chosen.len() as u64 >= MOST {
+        if chosen.len() >= MOST_PICTURES as usize {
             return Err(too_many());
         }
         let cover = usable[chosen.len() % usable.len()];
