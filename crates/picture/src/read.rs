@@ -19,6 +19,7 @@ use std::io::{self, BufRead, Read, Seek};
 use self::limits::Budget;
 pub use self::limits::Limits;
 pub use self::note::Note;
+pub(crate) use self::png::{HEAD as PNG_HEAD, plain as plain_png};
 use self::turn::Turn;
 use crate::{Channels, Error, Format, Pixels};
 
@@ -112,8 +113,8 @@ pub fn read(input: impl BufRead + Seek, orientation: Orientation, limits: &Limit
     read_into(input, orientation, limits, Vec::new())
 }
 
-/// Decodes a picture as [`read`] does, into the memory of `room`, if the decoder can: that of PNG. The contents of
-/// `room` do not matter. So the system need not make new memory for each of many pictures.
+/// Decodes a picture as [`read`] does, into the memory of `room`, if the decoder can: those of PNG and lossless WebP.
+/// The contents of `room` do not matter. So the system need not make new memory for each of many pictures.
 ///
 /// # Errors
 /// As [`read`].
@@ -127,7 +128,7 @@ pub fn read_into(
     let budget = limits.of(length(&mut input)?);
     let stored = match container {
         Container::Png => png::read(input, &budget, room)?,
-        Container::WebP => webp::read(input, &budget)?,
+        Container::WebP => webp::read(input, &budget, room)?,
         Container::Jpeg => jpeg::read(input, &budget)?,
     };
     let Stored { mut pixels, source, turn, mut notes } = stored;
@@ -215,6 +216,15 @@ fn other_format(first: &[u8]) -> Option<&'static str> {
         [0, 0, 0, 12, b'j', b'P', b' ', b' ', ..] => "JPEG 2000",
         _ => return None,
     })
+}
+
+/// Makes room for the samples. New memory is zeroed by the system, which costs less than writing zeros.
+fn make_room(samples: &mut Vec<u8>, length: usize) {
+    if samples.capacity() < length {
+        *samples = vec![0; length];
+    } else {
+        samples.resize(length, 0);
+    }
 }
 
 /// Returns how many bytes the input has from its position on. Leaves the input where it was.

@@ -10,6 +10,7 @@ use std::thread;
 use crate::carrier::{Buffers, Layout, Order, Pieces, Sums, read_exact};
 use crate::open_files::Open;
 use crate::position::{read_exact_at, write_all_at};
+use crate::template::Template;
 use crate::{Error, Label, Pixels, Set, spare};
 
 /// A picture that was opened to read its part.
@@ -21,6 +22,8 @@ pub enum Opened {
     Pixels(Pixels, Order),
     /// A file that holds the part and nothing else.
     Part(File),
+    /// A template in a file without compression.
+    Template(Box<Template>),
     /// The part.
     Bytes(Vec<u8>),
 }
@@ -32,6 +35,7 @@ impl Opened {
             Self::Carrier(file, layout) => read_exact(file, layout, at, buffer, buffers),
             Self::Pixels(pixels, order) => order.read(pixels, buffer, at),
             Self::Part(file) => read_exact_at(file, buffer, at),
+            Self::Template(template) => template.read(buffer, at, buffers),
             Self::Bytes(bytes) => {
                 let from = usize::try_from(at).ok().and_then(|at| bytes.get(at..)?.get(..buffer.len()));
                 from.map(|from| buffer.copy_from_slice(from)).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
@@ -89,6 +93,8 @@ pub struct Reader<T, O> {
     buffers: Buffers,
     /// The number of cores. Asking the system takes a dozen calls.
     cores: usize,
+    /// Takes the memory of decoded pictures that are read.
+    give_back: fn(Vec<u8>),
 }
 
 /// A file for parts, one after the other: those of missing pictures, and copies of those of decoded pictures.
@@ -249,6 +255,13 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         }
     }
 
+    /// Gives the memory of each picture that was read, if it was [`Opened::Pixels`], to `take`. So `open` can use it
+    /// again, and the system need not make new memory for each picture.
+    #[must_use]
+    pub fn giving_back(self, take: fn(Vec<u8>)) -> Self {
+        Self { give_back: take, ..self }
+    }
+
     /// Compares the checksums of parts, on all cores. Returns the indexes of the damaged pictures.
     fn examine_all(&self, labels: &[Label], scratch: &Scratch) -> Result<BTreeSet<u32>, Error> {
         let (next, damaged) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
@@ -314,7 +327,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         let (opened, changed, passed) = (Mutex::new(slots), Condvar::new(), Mutex::default());
         let (scratch, rejected, buffers) = (None, Vec::new(), Buffers::default());
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { set, open, parts, opened, changed, passed, scratch, rejected, buffers, cores })
+        Ok(Self { set, open, parts, opened, changed, passed, scratch, rejected, buffers, cores, give_back: drop })
     }
 
     /// Returns the length of the spare parts, which is the same for all.
@@ -471,7 +484,19 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
         let scratch = self.scratch.as_ref();
         match scratch.and_then(|scratch| Some((&scratch.file, scratch.position(index)?))) {
             Some((file, position)) => read_exact_at(file, buffer, position + at),
-            None => self.opened(index)?.read(buffer, at, &self.buffers),
+            None => {
+                let opened = self.opened(index)?;
+                let result = opened.read(buffer, at, &self.buffers);
+                self.release(opened);
+                result
+            }
+        }
+    }
+
+    /// Gives the memory of a picture back, if no other thread reads it and it is not open any more.
+    fn release(&self, opened: Arc<Opened>) {
+        if let Some(Opened::Pixels(pixels, _)) = Arc::into_inner(opened) {
+            (self.give_back)(pixels.samples);
         }
     }
 
@@ -504,8 +529,9 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             }
             slots.opening.insert(target);
             let room = most.saturating_sub(slots.opening.len());
-            slots.open.limit(room, Opened::is_in_memory);
+            let out = slots.open.limit(room, Opened::is_in_memory);
             drop(slots);
+            out.into_iter().for_each(|opened| self.release(opened));
             let result = match self.set.picture(target) {
                 Some((_, picture)) => (self.open)(picture),
                 None => Err(io::Error::new(io::ErrorKind::NotFound, Error::Contradiction)),

@@ -2,13 +2,15 @@
 
 mod stored;
 
+pub use stored::{HEAD, plain};
+
 use std::io::{BufRead, Read, Seek, SeekFrom};
 
 use png::{ColorType, DecodingError, Transformations};
 
 use super::alpha::drop_opaque;
 use super::turn::Turn;
-use super::{Budget, FileFormat, Header, Note, Stored, UNDECODABLE, array, damaged, exif};
+use super::{Budget, FileFormat, Header, Note, Stored, UNDECODABLE, array, damaged, exif, make_room};
 use crate::{Channels, Error, Pixels};
 
 const FORMAT: FileFormat = FileFormat::Png;
@@ -92,15 +94,6 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) 
     }
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
     decode(input, budget, room)
-}
-
-/// Makes room for the samples. New memory is zeroed by the system, which costs less than writing zeros.
-fn make_room(samples: &mut Vec<u8>, length: usize) {
-    if samples.capacity() < length {
-        *samples = vec![0; length];
-    } else {
-        samples.resize(length, 0);
-    }
 }
 
 /// Reads any PNG.

@@ -55,11 +55,12 @@ pub fn first_rows(mut input: impl BufRead + Seek, rows: u32, budget: &Budget) ->
         return Ok(None);
     }
     let height = rows.min(height);
-    let samples = contents.lossless_rows(&mut input, height, budget)?;
+    let samples = contents.lossless_rows(&mut input, height, budget, Vec::new())?;
     Ok(Some(Pixels { width, height, channels: Channels::Rgb, samples }))
 }
 
-pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, Error> {
+/// `room` is memory for the samples of lossless pictures, whose contents do not matter.
+pub fn read(mut input: impl BufRead + Seek, budget: &Budget, room: Vec<u8>) -> Result<Stored, Error> {
     let contents = Contents::read(&mut input)?;
     let Contents { frame, format, width, height, .. } = contents;
     budget.check_pixels(width, height)?;
@@ -69,7 +70,7 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget) -> Result<Stored, E
     };
     let mut notes = Vec::new();
     let samples = match format {
-        FileFormat::WebPLossless => contents.lossless_rows(&mut input, height, budget)?,
+        FileFormat::WebPLossless => contents.lossless_rows(&mut input, height, budget, room)?,
         _ => {
             let plane = contents.alpha_plane.filter(|_| contents.alpha);
             let stored = u64::from(frame.length) + plane.map_or(0, |plane| u64::from(plane.length));
@@ -147,13 +148,19 @@ impl Chunk {
 
 impl Contents {
     /// Decodes the first rows of a lossless frame.
-    fn lossless_rows(&self, mut input: impl BufRead + Seek, rows: u32, budget: &Budget) -> Result<Vec<u8>, Error> {
+    fn lossless_rows(
+        &self,
+        mut input: impl BufRead + Seek,
+        rows: u32,
+        budget: &Budget,
+        room: Vec<u8>,
+    ) -> Result<Vec<u8>, Error> {
         let pixels = u64::from(self.width) * u64::from(rows);
         // Three bytes a pixel, and a window that is small beside a large picture. The decoder counts exactly.
         budget.check_memory(pixels * 4 + pixels / 2)?;
         input.seek(SeekFrom::Start(self.frame.offset)).map_err(Error::Read)?;
         let frame = input.take(self.frame.length.into());
-        match lossless::decode(frame, self.width, self.height, rows, Memory::new(budget.limits.bytes)) {
+        match lossless::decode(frame, (self.width, self.height), rows, room, Memory::new(budget.limits.bytes)) {
             // The frame may say that its alpha channel means nothing.
             Ok(Rows { opaque: false, .. }) if self.alpha => Err(Error::Transparent),
             Ok(Rows { samples, .. }) => Ok(samples),

@@ -4,14 +4,17 @@ use std::io::Read;
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-use super::make_room;
+use super::super::make_room;
+use super::Header;
 use crate::Channels;
 
 /// Reads a picture whose rows are all stored and not filtered, and which has no other chunks. Returns `None` if
 /// anything is different, also if the file is damaged: then the general decoder reads the picture, or tells what is
 /// wrong.
 pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, samples: &mut Vec<u8>) -> Option<()> {
-    plain_header(&mut input)?;
+    let mut head = [0; HEAD];
+    input.read_exact(&mut head).ok()?;
+    plain(&head)?;
     let mut idat = [0; 8];
     input.read_exact(&mut idat).ok()?;
     if idat[4..] != *b"IDAT" {
@@ -36,17 +39,18 @@ pub fn read(mut input: impl Read, width: u32, height: u32, channels: Channels, s
     data.end().then_some(())
 }
 
+/// The bytes of signature and header.
+pub const HEAD: usize = 8 + 25;
+
 /// Reads signature and header of a picture with 8 bits a sample, gray or colors, and rows in order. Returns `None` if
 /// it is another one, or damaged.
-fn plain_header(mut input: impl Read) -> Option<()> {
-    let mut head = [0; 8 + 25];
-    input.read_exact(&mut head).ok()?;
+pub fn plain(head: &[u8; HEAD]) -> Option<Header> {
     let chunk = &head[8..];
     let crc = crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, &chunk[4..21]) as u32;
-    let is_plain = chunk[..8] == *b"\0\0\0\rIHDR"
+    let is_plain = head.starts_with(b"\x89PNG\r\n\x1a\n")
         && matches!(chunk[16..21], [8, 0 | 2, 0, 0, 0])
         && chunk[21..] == crc.to_be_bytes();
-    is_plain.then_some(())
+    super::header(&head[..]).ok().filter(|_| is_plain)
 }
 
 fn number(bytes: &[u8]) -> u32 {

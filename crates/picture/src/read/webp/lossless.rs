@@ -2,7 +2,7 @@
 //!
 //! The crate `image-webp` reads such pictures too, but takes 31 ns for a pixel of noise, as in carriers that another
 //! program wrote again, and keeps all pixels with four bytes each. This decoder reads row by row, so the first rows
-//! cost little, and the memory beside the result is that of two million pixels.
+//! cost little, and the memory beside the result is that of a million pixels.
 
 mod bits;
 mod codes;
@@ -10,12 +10,12 @@ mod predict;
 mod transform;
 
 use std::io::{self, Read};
-use std::ops::Range;
 
 use self::bits::{Ahead, Bits};
-use self::codes::Group;
+use self::codes::{Group, Noise};
 use self::predict::Predictor;
-use self::transform::{Palette, Tiles, Transform};
+use self::transform::{Palette, Tiles, Transform, add_green};
+use super::super::make_room;
 
 /// Why a frame cannot be decoded.
 #[derive(Debug)]
@@ -74,10 +74,17 @@ const NEAR: [(i8, i8); 120] = [
     (7, 5), (-7, 5), (8, 4), (6, 7), (-6, 7), (7, 6), (-7, 6), (8, 5), (7, 7), (-7, 7), (8, 6), (8, 7),
 ];
 
-/// Decodes the first `rows` rows of a frame, whose header told width and height.
-pub fn decode(input: impl Read, width: u32, height: u32, rows: u32, mut memory: Memory) -> Result<Rows> {
+/// Decodes the first `rows` rows of a frame, whose header told width and height. `room` is memory for the samples; its
+/// contents do not matter.
+pub fn decode(
+    input: impl Read,
+    (width, height): (u32, u32),
+    rows: u32,
+    room: Vec<u8>,
+    mut memory: Memory,
+) -> Result<Rows> {
     let mut bits = Bits::new(input);
-    let result = frame(&mut bits, width, height, rows, &mut memory);
+    let result = frame(&mut bits, (width, height), rows, room, &mut memory);
     // After the end of a frame that is cut, there are only zeros, which may break any rule.
     match bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory)) {
         true => Err(Fault::Cut),
@@ -85,7 +92,13 @@ pub fn decode(input: impl Read, width: u32, height: u32, rows: u32, mut memory: 
     }
 }
 
-fn frame(bits: &mut Bits<impl Read>, width: u32, height: u32, rows: u32, memory: &mut Memory) -> Result<Rows> {
+fn frame(
+    bits: &mut Bits<impl Read>,
+    (width, height): (u32, u32),
+    rows: u32,
+    mut samples: Vec<u8>,
+    memory: &mut Memory,
+) -> Result<Rows> {
     // The signature, and the header that was read before.
     bits.read(8)?;
     for count in [14, 14, 4] {
@@ -94,7 +107,11 @@ fn frame(bits: &mut Bits<impl Read>, width: u32, height: u32, rows: u32, memory:
     let (mut transforms, stored) = transforms(bits, width, height, memory)?;
     let length = 3 * width as usize * rows.min(height) as usize;
     memory.take(length as u64)?;
-    let (mut samples, mut alpha) = (Vec::with_capacity(length), u32::MAX);
+    make_room(&mut samples, length);
+    // Writers subtract green first, so that it is added last: while the samples are written, without a row of its own.
+    let is_green_last = matches!(transforms.first(), Some(Transform::SubtractGreen));
+    transforms.drain(..usize::from(is_green_last));
+    let (mut rest, mut alpha) = (&mut samples[..], u32::MAX);
     let (mut scratch, mut y) = (Vec::new(), 0);
     // Rows of some transforms, and the one that is worked on.
     memory.take(16 * u64::from(width))?;
@@ -109,15 +126,36 @@ fn frame(bits: &mut Bits<impl Read>, width: u32, height: u32, rows: u32, memory:
             &scratch[..]
         };
         y += 1;
-        let from = samples.len();
-        samples.resize(from + 3 * row.len(), 0);
-        for (to, pixel) in samples[from..].as_chunks_mut::<3>().0.iter_mut().zip(row) {
-            let [blue, green, red, _] = pixel.to_le_bytes();
-            *to = [red, green, blue];
-            alpha &= pixel;
-        }
+        let to = rest.split_off_mut(..3 * row.len()).expect("the picture has room for its rows");
+        alpha &= match is_green_last {
+            true => unpack(row, to, add_green),
+            false => unpack(row, to, |pixel| pixel),
+        };
     })?;
     Ok(Rows { samples, opaque: alpha >> 24 == 255 })
+}
+
+/// Writes the samples of a row, after the last transform of each pixel. Returns the alpha that all its pixels have in
+/// common, in the upper 8 bits.
+fn unpack(row: &[u32], samples: &mut [u8], last: impl Fn(u32) -> u32) -> u32 {
+    let mut alpha = u32::MAX;
+    let mut rgb = |pixel: u32| {
+        alpha &= pixel;
+        last(pixel).swap_bytes() >> 8
+    };
+    // Four pixels have three whole words of samples.
+    let ((four, others), (words, end)) = (row.as_chunks::<4>(), samples.as_chunks_mut::<12>());
+    for (pixels, words) in four.iter().zip(words) {
+        let [a, b, c, d] = pixels.map(&mut rgb);
+        let [first, second, third] = [a | b << 24, b >> 8 | c << 16, c >> 16 | d << 8].map(u32::to_le_bytes);
+        words[..4].copy_from_slice(&first);
+        words[4..8].copy_from_slice(&second);
+        words[8..].copy_from_slice(&third);
+    }
+    for (pixel, sample) in others.iter().zip(end.chunks_exact_mut(3)) {
+        sample.copy_from_slice(&rgb(*pixel).to_le_bytes()[..3]);
+    }
+    alpha
 }
 
 /// Reads the transforms. Returns them and the width of the picture that is stored.
@@ -221,20 +259,16 @@ impl Codes {
     ) -> Result<()> {
         let Self { groups, tiles, cache } = self;
         let (width, rows) = (width as usize, rows.min(height) as usize);
-        let total = width * height as usize;
-        // Only a few rows need no window.
-        let length = total.min(2 * REACH).min(width * rows + LONGEST_COPY);
-        memory.take(4 * length as u64)?;
-        let mut window = Window { pixels: vec![0; length], at: 0, begin: 0, left: total };
+        // Only a few rows need no more than themselves, and what a copy adds.
+        let kept = (height as usize).min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width));
+        memory.take(4 * (kept * width) as u64)?;
+        let mut window = Window::new(kept * width, width * height as usize, cache.as_mut());
         let (mut x, mut y, mut given) = (0, 0, 0);
         while given < rows {
-            if window.at == length {
-                window.slide();
-            }
             let (group, border) = codes_at(groups, tiles.as_ref(), (x, y), width);
-            let run = (border - x).min(length - window.at);
+            let run = border - x;
             let pixels = window.take(run);
-            let (done, symbol) = literals(bits, group, cache.as_mut(), pixels);
+            let (done, symbol) = literals(&mut bits.ahead, &bits.buffer, group, pixels);
             window.give_back(run - done);
             let more = match symbol {
                 None if done < run => {
@@ -244,19 +278,18 @@ impl Codes {
                 None => 0,
                 Some(symbol) if symbol < 256 + 24 => {
                     let (length, distance) = reference(bits, group, symbol - 256, width)?;
-                    window.copy(length, distance, cache.as_mut())?;
+                    window.copy(length, distance)?;
                     length
                 }
                 Some(symbol) => {
-                    let color = cache.as_ref().map(|cache| cache.colors[symbol as usize - (256 + 24)]);
-                    window.take(1)[0] = color.ok_or(Fault::Damaged("it has an unknown symbol"))?;
+                    window.color(symbol as usize - (256 + 24))?;
                     1
                 }
             };
             x += done + more;
             (x, y) = if x < width { (x, y) } else { (x % width, y + x / width) };
-            while let Some(pixels) = window.row(width).filter(|_| given < rows) {
-                row(pixels);
+            while given < y.min(rows) {
+                row(window.row(given % kept, width));
                 given += 1;
             }
         }
@@ -281,23 +314,46 @@ fn codes_at<'a>(
     (groups[group].as_ref().expect("the group of a tile is used"), border)
 }
 
-/// Fills `pixels` with literals. Returns how many, and the symbol where another one than a literal came.
-#[inline(always)]
-fn literals(
-    bits: &mut Bits<impl Read>,
-    group: &Group,
-    cache: Option<&mut Cache>,
-    pixels: &mut [u32],
-) -> (usize, Option<u32>) {
-    let (ahead, buffer) = (&mut bits.ahead, &*bits.buffer);
-    match (group.alpha.only(), cache) {
-        (Some(alpha), None) => run(ahead, buffer, group, pixels, |_| alpha, |_| ()),
-        (Some(alpha), Some(cache)) => run(ahead, buffer, group, pixels, |_| alpha, |pixel| cache.insert(pixel)),
-        (None, None) => run(ahead, buffer, group, pixels, |ahead| group.alpha.symbol(ahead), |_| ()),
-        (None, Some(cache)) => {
-            run(ahead, buffer, group, pixels, |ahead| group.alpha.symbol(ahead), |pixel| cache.insert(pixel))
+/// Fills `pixels` with literals, as far as the buffer has their bits. Returns how many, and the symbol that was no
+/// literal, if one came.
+fn literals(ahead: &mut Ahead, buffer: &[u8], group: &Group, pixels: &mut [u32]) -> (usize, Option<u32>) {
+    match (&group.noise, group.alpha.only()) {
+        (Some(noise), alpha) => {
+            let mut done = 0;
+            while done < pixels.len() {
+                done += noisy(ahead, buffer, noise, &mut pixels[done..]);
+                // The pixel where this stopped.
+                let Some(next) = pixels.get_mut(done..=done) else { break };
+                match run(ahead, buffer, group, next, |_| alpha.unwrap_or(0)) {
+                    (0, symbol) => return (done, symbol),
+                    (more, _) => done += more,
+                }
+            }
+            (done, None)
         }
+        (None, Some(alpha)) => run(ahead, buffer, group, pixels, |_| alpha),
+        (None, None) => run(ahead, buffer, group, pixels, |ahead| group.alpha.symbol(ahead)),
     }
+}
+
+/// Fills `pixels`, up to a pixel that is rare in noise, or a last one without a second. Returns how many.
+fn noisy(bits: &mut Ahead, buffer: &[u8], noise: &Noise, pixels: &mut [u32]) -> usize {
+    const { assert!(2 * Noise::LONGEST <= 56, "one refill is enough for two pixels") };
+    let mut ahead = *bits;
+    let mut done = 0;
+    for [first, second] in pixels.as_chunks_mut().0 {
+        if !ahead.refill(buffer) {
+            break;
+        }
+        let Some(pixel) = noise.pixel(&mut ahead) else { break };
+        *first = pixel;
+        done += 1;
+        let Some(pixel) = noise.pixel(&mut ahead) else { break };
+        *second = pixel;
+        done += 1;
+    }
+    *bits = ahead;
+    done
 }
 
 #[inline(always)]
@@ -307,7 +363,6 @@ fn run(
     group: &Group,
     pixels: &mut [u32],
     alpha: impl Fn(&mut Ahead) -> u32,
-    mut remember: impl FnMut(u32),
 ) -> (usize, Option<u32>) {
     // A copy, so that the compiler keeps it in registers.
     let mut ahead = *bits;
@@ -331,7 +386,6 @@ fn run(
             break;
         }
         *pixel = alpha(&mut ahead) << 24 | red << 16 | green << 8 | blue;
-        remember(*pixel);
     }
     *bits = ahead;
     result
@@ -363,28 +417,54 @@ fn number(ahead: &mut Ahead, prefix: u32) -> usize {
 /// The longest copy of earlier pixels.
 const LONGEST_COPY: usize = 4096;
 
-/// The pixels that references can reach, and those of rows that are not complete.
-struct Window {
+/// The pixels that references can reach: a ring of whole rows. Each row is taken out before it is overwritten.
+struct Window<'c> {
     pixels: Vec<u32>,
     /// The place of the next pixel.
     at: usize,
-    /// The place of the first row that was not taken out.
-    begin: usize,
-    /// The number of pixels to come in the whole picture.
+    /// The number of pixels of the whole picture.
+    total: usize,
+    /// The number of pixels to come.
     left: usize,
+    cache: Option<&'c mut Cache>,
+    /// The place of the first pixel that the cache does not know yet. The cache is needed only where a symbol asks for
+    /// one of its colors, and noise hardly does.
+    cached: usize,
 }
 
-impl Window {
-    /// Makes room for more pixels.
-    fn slide(&mut self) {
-        let from = self.at.saturating_sub(REACH).min(self.begin);
-        self.pixels.copy_within(from..self.at, 0);
-        self.at -= from;
-        self.begin -= from;
+impl<'c> Window<'c> {
+    fn new(length: usize, total: usize, cache: Option<&'c mut Cache>) -> Self {
+        Self { pixels: vec![0; length], at: 0, total, left: total, cache, cached: 0 }
     }
 
-    /// Returns the room for the next pixels.
+    /// Lets the cache know all pixels, and returns it.
+    fn cache(&mut self) -> Option<&Cache> {
+        let new = self.cached..self.at;
+        self.cached = self.at;
+        self.cache.as_mut().map(|cache| {
+            cache.insert(&self.pixels[new]);
+            &**cache
+        })
+    }
+
+    /// Appends a color of the cache.
+    fn color(&mut self, place: usize) -> Result<()> {
+        let color = self.cache().map(|cache| cache.colors[place]).ok_or(Fault::Damaged("it has an unknown symbol"))?;
+        // As in libwebp, a place without a color gives transparent black, which the cache learns at its own place.
+        // `image-webp` does not learn it. A fuzz target compares this decoder with it.
+        if cfg!(fuzzing) && color == 0 && place > 0 {
+            return Err(Fault::Damaged("it has a color that its cache does not know"));
+        }
+        self.take(1)[0] = color;
+        Ok(())
+    }
+
+    /// Returns the room for the next pixels, which must lie in one row.
     fn take(&mut self, count: usize) -> &mut [u32] {
+        if self.at == self.pixels.len() {
+            self.cache();
+            (self.at, self.cached) = (0, 0);
+        }
         let from = self.at;
         self.at += count;
         self.left -= count;
@@ -397,29 +477,31 @@ impl Window {
     }
 
     /// Copies earlier pixels.
-    fn copy(&mut self, length: usize, distance: usize, cache: Option<&mut Cache>) -> Result<()> {
-        if distance > self.at || length > self.left {
+    fn copy(&mut self, mut length: usize, distance: usize) -> Result<()> {
+        if distance > self.total - self.left || length > self.left {
             return Err(Fault::Damaged("it has a reference to pixels outside the picture"));
         }
-        if self.at + length > self.pixels.len() {
-            self.slide();
+        let end = self.pixels.len();
+        while length > 0 {
+            // Moves to the begin of the ring if this is its end.
+            self.take(0);
+            let to = self.at;
+            let from = if distance <= to { to - distance } else { end + to - distance };
+            let now = length.min(end - to.max(from));
+            match from < to && to - from < now {
+                // The copy repeats its own begin.
+                true => (0..now).for_each(|at| self.pixels[to + at] = self.pixels[from + at]),
+                false => self.pixels.copy_within(from..from + now, to),
+            }
+            self.take(now);
+            length -= now;
         }
-        let to = self.at;
-        self.take(length);
-        match distance >= length {
-            true => self.pixels.copy_within(to - distance..to - distance + length, to),
-            false => (to..to + length).for_each(|at| self.pixels[at] = self.pixels[at - distance]),
-        }
-        let copied: Range<usize> = to..self.at;
-        cache.into_iter().for_each(|cache| self.pixels[copied.clone()].iter().for_each(|pixel| cache.insert(*pixel)));
         Ok(())
     }
 
-    /// Takes a row out, if it is complete.
-    fn row(&mut self, width: usize) -> Option<&[u32]> {
-        let row = self.pixels[self.begin..self.at].get(..width)?;
-        self.begin += width;
-        Some(row)
+    /// Returns a row.
+    fn row(&self, place: usize, width: usize) -> &[u32] {
+        &self.pixels[place * width..][..width]
     }
 }
 
@@ -437,9 +519,24 @@ impl Cache {
         }
     }
 
-    #[inline(always)]
-    fn insert(&mut self, color: u32) {
-        let place = color.wrapping_mul(0x1e35_a7bd) >> self.shift;
-        self.colors[place as usize] = color;
+    /// Inserts the colors of pixels that follow each other.
+    fn insert(&mut self, pixels: &[u32]) {
+        let place = |color: u32| (color.wrapping_mul(0x1e35_a7bd) >> self.shift) as usize;
+        if pixels.len() < 16 * self.colors.len() {
+            pixels.iter().for_each(|color| self.colors[place(*color)] = *color);
+            return;
+        }
+        // Only the last color of each place stays, so most of many pixels need not be looked at.
+        let (mut known, mut left) = (vec![false; self.colors.len()], self.colors.len());
+        for &color in pixels.iter().rev() {
+            let place = place(color);
+            if !std::mem::replace(&mut known[place], true) {
+                self.colors[place] = color;
+                left -= 1;
+                if left == 0 {
+                    break;
+                }
+            }
+        }
     }
 }

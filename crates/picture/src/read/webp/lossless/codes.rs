@@ -43,6 +43,12 @@ impl Code {
         (self.mask == 0).then(|| self.table[0] >> 8)
     }
 
+    /// Returns the literals of all bytes if each of their codes has 8 bits, as those of noise have.
+    fn bytes(&self) -> Option<[u8; 256]> {
+        let entries: &[u32; 256] = self.table.as_slice().try_into().ok()?;
+        entries.iter().all(|entry| entry & 0xff == 8).then(|| entries.map(|entry| (entry >> 8) as u8))
+    }
+
     /// Reads a code for `symbols` symbols.
     pub fn read(bits: &mut Bits<impl Read>, symbols: usize, memory: &mut Memory) -> Result<Self> {
         Self::new(&lengths(bits, symbols)?, memory)
@@ -156,8 +162,56 @@ fn lengths(bits: &mut Bits<impl Read>, symbols: usize) -> Result<Vec<u8>> {
     Ok(lengths)
 }
 
+/// The codes of noise: red and blue take 8 bits each, whatever their values, and alpha none. So only the code of green
+/// tells where the next pixel begins.
+pub struct Noise {
+    /// Green in its place, and below it the number of bits of the whole pixel; or [`RARE`].
+    green: [u32; 1 << ROOT],
+    /// Red and alpha, by the bits of red.
+    red: [u32; 256],
+    /// Blue, by the bits of blue.
+    blue: [u32; 256],
+}
+
+/// Stands for a literal with a longer code, and for a symbol that is no literal.
+const RARE: u32 = u32::MAX;
+
+impl Noise {
+    /// The most bits of a pixel.
+    pub const LONGEST: u32 = ROOT + 16;
+
+    /// Returns tables if red and blue are noise and all pixels have the same alpha.
+    fn new(green: &Code, red: &Code, blue: &Code, alpha: &Code, memory: &mut Memory) -> Result<Option<Box<Self>>> {
+        let (Some(red), Some(blue), Some(alpha)) = (red.bytes(), blue.bytes(), alpha.only()) else { return Ok(None) };
+        memory.take(size_of::<Self>() as u64)?;
+        let green = |bits: usize| match green.table[bits & green.mask as usize] {
+            // Second tables lie behind the first one, so links are at least as large as symbols that are no literals.
+            entry if entry >= 256 << 8 => RARE,
+            entry => entry + 16,
+        };
+        let red = red.map(|red| alpha << 24 | u32::from(red) << 16);
+        Ok(Some(Box::new(Self { green: std::array::from_fn(green), red, blue: blue.map(u32::from) })))
+    }
+
+    /// Returns the next pixel and consumes its bits, of which [`Self::LONGEST`] must be available. Returns `None` and
+    /// consumes nothing if it is no literal or has a long code.
+    #[inline(always)]
+    pub fn pixel(&self, ahead: &mut Ahead) -> Option<u32> {
+        let entry = self.green[ahead.value as usize % self.green.len()];
+        if entry == RARE {
+            return None;
+        }
+        let length = entry & 63;
+        // Shifts the bits of red to the lowest ones. The next pixel need not wait for this.
+        let [red, blue, ..] = (ahead.value << 16 >> length).to_le_bytes();
+        ahead.skip(length);
+        Some(self.red[usize::from(red)] | entry & 0xff00 | self.blue[usize::from(blue)])
+    }
+}
+
 /// The five codes of a pixel.
 pub struct Group {
+    pub noise: Option<Box<Noise>>,
     pub green: Code,
     pub red: Code,
     pub blue: Code,
@@ -170,7 +224,8 @@ impl Group {
     pub fn read(bits: &mut Bits<impl Read>, colors: usize, memory: &mut Memory) -> Result<Self> {
         let mut code = |symbols| Code::read(bits, symbols, memory);
         let (green, red, blue) = (code(256 + 24 + colors)?, code(256)?, code(256)?);
-        Ok(Self { green, red, blue, alpha: code(256)?, distance: code(40)? })
+        let (alpha, distance) = (code(256)?, code(40)?);
+        Ok(Self { noise: Noise::new(&green, &red, &blue, &alpha, memory)?, green, red, blue, alpha, distance })
     }
 }
 

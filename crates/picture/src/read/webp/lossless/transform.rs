@@ -69,13 +69,16 @@ impl Transform {
                     pixels.iter_mut().for_each(|pixel| *pixel = color(*pixel, *factors));
                 }
             }
-            Self::SubtractGreen => row.iter_mut().for_each(|pixel| {
-                let green = *pixel >> 8 & 0xff;
-                *pixel = *pixel & 0xff00_ff00 | (*pixel & 0x00ff_00ff).wrapping_add(green << 16 | green) & 0x00ff_00ff;
-            }),
+            Self::SubtractGreen => row.iter_mut().for_each(|pixel| *pixel = add_green(*pixel)),
             Self::Palette(palette) => palette.apply(row),
         }
     }
+}
+
+/// Adds green to red and to blue.
+pub fn add_green(pixel: u32) -> u32 {
+    let green = pixel >> 8 & 0xff;
+    pixel & 0xff00_ff00 | (pixel & 0x00ff_00ff).wrapping_add(green << 16 | green) & 0x00ff_00ff
 }
 
 /// Adds to red what green foretells, and to blue what green and red foretell.
