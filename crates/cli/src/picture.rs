@@ -63,6 +63,9 @@ fn failed(name: &str, error: Error) -> Failure {
         Error::TooManySpares { .. } => {
             (Exit::Usage, "choose fewer with --spare: 16 for each picture that carries data, and 64 more")
         }
+        Error::ImpossibleLabel => {
+            (Exit::Data, "another program made the picture, or a newer deadpan; leave the picture out")
+        }
         Error::Sizes { .. } => (Exit::Usage, "name the cover of this picture, then the picture"),
         _ => (Exit::Data, "get another copy of the picture"),
     };

@@ -128,8 +128,14 @@ impl RecipientArgs {
     }
 
     /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
-    /// named.
-    pub fn resolve(&self, named: &Named, home: &Home, passphrases: &Passphrases) -> Result<Recipients, Failure> {
+    /// named. `what` is what a new passphrase is for.
+    pub fn resolve(
+        &self,
+        named: &Named,
+        what: &str,
+        home: &Home,
+        passphrases: &Passphrases,
+    ) -> Result<Recipients, Failure> {
         let mut keys = Vec::new();
         for (name, part) in &named.0 {
             let key = match part {
@@ -147,11 +153,8 @@ impl RecipientArgs {
             keys.push((name.clone(), key));
             default_key = Some(name);
         }
-        let passphrase = if self.passphrase {
-            Some(passphrases.new_one("the sealed file", "name a recipient with -r instead")?)
-        } else {
-            None
-        };
+        let passphrase =
+            if self.passphrase { Some(passphrases.new_one(what, "name a recipient with -r instead")?) } else { None };
         let is_mixed = self.mode == Some(ModeArg::Ecc);
         self.refuse_other_modes(&keys)?;
         let mut recipients: Vec<_> = keys.iter().map(|(_, key)| Recipient::Key(key.clone())).collect();

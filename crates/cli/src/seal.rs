@@ -149,7 +149,7 @@ impl<'a> SealJob<'a> {
     fn begin(args: &'a SealArgs, named: &Named, claims: &'a Claims) -> Result<Self, Failure> {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.to.source);
-        let to = args.to.resolve(named, &home, &passphrases)?;
+        let to = args.to.resolve(named, "the sealed file", &home, &passphrases)?;
         let removal = if args.remove_source { Some(Removal::prepare(&home, passphrases, &to)?) } else { None };
         Ok(Self { args, claims, to, removal })
     }

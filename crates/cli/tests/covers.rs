@@ -172,3 +172,27 @@ fn as_much_fits_as_capacity_says() {
         }
     }
 }
+
+/// `capacity` once looked at headers only, and promised room in covers that `hide` refuses.
+#[test]
+fn capacity_refuses_the_covers_that_hide_refuses() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("data", [7; 90]);
+    // 100 × 100 pixels, none of which is opaque.
+    sandbox.write("transparent.png", include_bytes!("data/transparent.png"));
+    let photograph = photograph::photograph(160, 110, 1);
+    for (name, file) in [
+        ("cut.png", lossless(&photograph, Format::Png)),
+        ("cut.webp", lossless(&photograph, Format::WebP)),
+        ("cut.jpg", jpeg(&photograph, None)),
+    ] {
+        sandbox.write(name, &file[..file.len() / 2]);
+    }
+    for name in ["transparent.png", "cut.png", "cut.webp", "cut.jpg"] {
+        let hide = sandbox.run(&["picture", "hide", "--cover", name, "-o", "out.png", "data"]);
+        let capacity = sandbox.run(&["picture", "capacity", name]);
+        assert_eq!((capacity.code(), capacity.stderr()), (hide.code(), hide.stderr()));
+        assert_eq!((capacity.code(), capacity.stdout()), (Some(1), &[][..]), "{name}");
+        assert!(capacity.stderr().starts_with(&format!("error: {name}: ")), "{}", capacity.stderr());
+    }
+}

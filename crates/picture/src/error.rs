@@ -150,6 +150,10 @@ pub enum Error {
     /// The label of a carrier is damaged.
     #[error("the label of the picture is damaged")]
     Label,
+    /// The label of a carrier has its checksum, but no set has such a picture: the label claims too many pictures or
+    /// spare ones, or a part outside of the data.
+    #[error("the label of the picture is whole, but describes a set that cannot be")]
+    ImpossibleLabel,
     /// Too many pictures of the set are missing or damaged.
     #[error("{missing} of the pictures that carry data are missing, and {spares} spare pictures are there")]
     MissingPictures {

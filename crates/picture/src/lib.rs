@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(unsafe_code)]
 
+mod adler;
 pub mod analysis;
 pub mod carrier;
 mod crc;
@@ -24,4 +25,4 @@ pub use pixels::{Channels, Pixels};
 pub use read::{Decoded, FileFormat, Header, Limits, Note, Orientation, probe, read, read_into};
 pub use reader::{Damage, Digest, Opened, Reader};
 pub use set::{Set, Sets};
-pub use write::{Compression, write};
+pub use write::{Compression, is_readable, write};

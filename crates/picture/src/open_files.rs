@@ -54,11 +54,14 @@ impl<T> Open<T> {
     }
 
     /// Takes items of a kind out, those first that were not used for the longest time, until only `most` are left.
-    pub(crate) fn limit(&mut self, most: usize, kind: impl Fn(&T) -> bool) {
+    /// Returns those that it took out.
+    pub(crate) fn limit(&mut self, most: usize, kind: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
+        let mut out = Vec::new();
         while self.items.values().filter(|(item, _)| kind(item)).count() > most {
             let of_kind = self.items.iter().filter(|(_, (item, _))| kind(item));
-            let Some(oldest) = of_kind.min_by_key(|(_, (_, used))| *used).map(|(index, _)| *index) else { return };
-            self.items.remove(&oldest);
+            let Some(oldest) = of_kind.min_by_key(|(_, (_, used))| *used).map(|(index, _)| *index) else { break };
+            out.extend(self.items.remove(&oldest).map(|(item, _)| item));
         }
+        out
     }
 }

@@ -1,6 +1,6 @@
 //! Sets of pictures: which pictures belong together, and which ones are missing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::Label;
@@ -198,6 +198,36 @@ impl<T> Set<T> {
         rejected
     }
 
+    /// Takes out the pictures that do not fit most of the others, and returns them. In a set with spare pictures, all
+    /// parts except the last have the same length, and each label tells this length. The pictures that agree on it are
+    /// right if they are enough to read the data, and no others that agree are. If nothing decides, all stay.
+    pub fn take_misfits(&mut self) -> Vec<T> {
+        if self.spares() == 0 {
+            return Vec::new();
+        }
+        let mut indexes: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
+        let labels = self.pictures.values().map(|copies| &copies.label).chain(self.conflicts().map(|(label, _)| label));
+        for label in labels {
+            if let Some(length) = usual_length(label) {
+                indexes.entry(length).or_default().insert(label.index);
+            }
+        }
+        let mut enough = indexes.iter().filter(|(_, indexes)| indexes.len() >= self.count() as usize);
+        let (Some((&length, _)), None) = (enough.next(), enough.next()) else { return Vec::new() };
+        let (mut misfits, conflicts) = (Vec::new(), std::mem::take(&mut self.conflicts));
+        let in_use = std::mem::take(&mut self.pictures).into_values().flat_map(|copies| {
+            let label = copies.label;
+            copies.pictures.into_iter().map(move |picture| (label, picture))
+        });
+        for (label, picture) in in_use.chain(conflicts.into_values().flatten()) {
+            match usual_length(&label) == Some(length) {
+                true => self.add(label, picture),
+                false => misfits.push(picture),
+            }
+        }
+        misfits
+    }
+
     /// Returns offset and length of the part with this index, also if its picture is missing. Returns `None` if the
     /// labels that are present do not tell.
     #[must_use]
@@ -245,5 +275,100 @@ impl<T> Set<T> {
             true => copies.pictures.push(picture),
             false => self.conflicts.entry(label.index).or_default().push((label, picture)),
         }
+    }
+}
+
+/// Returns the length that all parts except the last have in a set with spare pictures, according to a label: that of
+/// the spare parts. Returns `None` if no set with spare pictures has this label.
+fn usual_length(label: &Label) -> Option<u64> {
+    let (index, last) = (u64::from(label.index), u64::from(label.count) - 1);
+    let length = match index {
+        _ if last == 0 => label.total.checked_next_multiple_of(64)?,
+        _ if label.is_spare() => u64::from(label.length),
+        index if index < last => u64::from(label.length),
+        index => label.offset / index,
+    };
+    let offset = if label.is_spare() { 0 } else { index.checked_mul(length)? };
+    let is_last = index == last && !label.is_spare();
+    let part = if is_last { label.total.checked_sub(offset)? } else { length };
+    let fits = length.is_multiple_of(64)
+        && (label.offset, u64::from(label.length)) == (offset, part)
+        && label.total <= u64::from(label.count).checked_mul(length)?
+        && (last == 0 || last.checked_mul(length)? < label.total);
+    fits.then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The labels of a set of 3 pictures that carry 3000 bytes, and 2 spare ones.
+    fn labels() -> Vec<Label> {
+        let label = |index: u32| {
+            let offset = if index < 3 { u64::from(index) * 1024 } else { 0 };
+            let length = if index == 2 { 952 } else { 1024 };
+            Label { set: [7; 16], index, count: 3, spares: 2, length, offset, total: 3000, checksum: 9 }
+        };
+        (0..5).map(label).collect()
+    }
+
+    /// Returns the positions of the labels that do not fit.
+    fn misfits(labels: &[Label]) -> Vec<usize> {
+        let mut sets = Sets::new();
+        labels.iter().enumerate().for_each(|(at, label)| sets.add(*label, at));
+        let mut set = sets.into_sets().remove(0);
+        let mut misfits = set.take_misfits();
+        misfits.sort_unstable();
+        let left: usize = set.pictures.values().map(|copies| copies.pictures.len()).sum();
+        assert_eq!(left + set.conflicts().count() + misfits.len(), labels.len());
+        assert!(set.claims(0).chain(set.claims(4)).all(|(_, at)| !misfits.contains(at)));
+        misfits
+    }
+
+    #[test]
+    fn pictures_that_fit_each_other_stay() {
+        let all = labels();
+        assert_eq!(misfits(&all), []);
+        assert_eq!(misfits(&all[2..]), []);
+        assert_eq!(misfits(&[&all[1..], &all[2..4]].concat()), []);
+        for total in [0, 1, 63, 64, 65] {
+            let one = Label { count: 1, spares: 1, index: 0, length: total, offset: 0, total: total.into(), ..all[0] };
+            let spare = Label { index: 1, length: total.next_multiple_of(64), ..one };
+            assert_eq!(misfits(&[one, spare]), []);
+            assert_eq!(misfits(&[spare]), []);
+            assert_eq!(misfits(&[one, Label { length: spare.length + 64, ..spare }]), [1]);
+        }
+        let huge = Label { count: 1, spares: 1, index: 0, length: 9, offset: 0, total: u64::MAX, ..all[0] };
+        assert_eq!(misfits(&[huge, Label { index: 1, length: 64, ..huge }]), []);
+    }
+
+    #[test]
+    fn the_pictures_that_are_enough_decide_about_the_others() {
+        let all = labels();
+        let odd = [
+            Label { length: 1088, ..all[3] },
+            Label { length: 64, ..all[4] },
+            Label { length: 1088, ..all[0] },
+            Label { offset: 64, ..all[1] },
+            Label { length: 1088, offset: 1088, ..all[1] },
+            Label { length: 824, offset: 2176, ..all[2] },
+            Label { length: 951, ..all[2] },
+        ];
+        for odd in odd {
+            // In any order, beside the picture whose index it claims, or in its place.
+            assert_eq!(misfits(&[&all[..], &[odd]].concat()), [5], "{odd:?}");
+            assert_eq!(misfits(&[&[odd], &all[..]].concat()), [0], "{odd:?}");
+            let mut replaced = all.clone();
+            replaced[odd.index as usize] = odd;
+            assert_eq!(misfits(&replaced), [odd.index as usize], "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_decides_if_no_pictures_or_two_kinds_are_enough() {
+        let all = labels();
+        let others = [0, 3, 4].map(|at: usize| Label { length: 1088, ..all[at] });
+        assert_eq!(misfits(&[all[0], all[1], others[1]]), []);
+        assert_eq!(misfits(&[&all[..], &others].concat()), []);
     }
 }

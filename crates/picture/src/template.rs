@@ -29,12 +29,15 @@ mod distortion;
 mod door;
 mod embed;
 mod extract;
+mod file;
 #[allow(unsafe_code)]
 mod imp;
 mod low;
 mod places;
 mod secret;
 mod shares;
+mod signs;
+mod stored;
 #[cfg(test)]
 mod tests;
 
@@ -42,6 +45,7 @@ pub use distortion::Distortion;
 pub use door::{Found, Front, find};
 pub use embed::{Hiding, embed};
 pub use extract::extract;
+pub use file::{Template, open};
 pub use secret::{Secret, Seed};
 
 /// The most doors that a picture has, the one of the set included.

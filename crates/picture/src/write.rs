@@ -5,7 +5,7 @@ mod webp;
 
 use std::io::Write;
 
-use crate::{Error, Format, Pixels};
+use crate::{Error, Format, Limits, Pixels};
 
 /// How a PNG file is compressed. Both ways keep all samples.
 ///
@@ -21,6 +21,16 @@ pub enum Compression {
     /// not only at the picture, notices them. Where that matters, take [`Fast`](Self::Fast).
     #[default]
     Stored,
+}
+
+/// Returns whether [`read`](crate::read), with the usual [`Limits`], takes a PNG file of this length that [`write()`]
+/// made of these pixels. A nearly empty picture that is compressed could be made to exhaust the memory of its reader,
+/// and is refused: write it with [`Compression::Stored`].
+#[must_use]
+pub fn is_readable(pixels: &Pixels, length: u64) -> bool {
+    // A decoder keeps a few rows.
+    let memory = pixels.samples.len() as u64 + 32 * u64::from(pixels.width);
+    Limits::default().allow(memory, length)
 }
 
 /// Writes a picture. `threads` is how many threads compress it; WebP takes one.

@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use deadpan_picture::carrier::{Carrier, Finding, Layout, Writer, rewritten};
+use deadpan_picture::carrier::{Carrier, Finding, Layout, Order, Writer, rewritten};
 use deadpan_picture::{Channels, Compression, Error, Format, Label, Limits, Opened, Pixels, Reader, Sets};
 
 const BOTH: [Format; 2] = [Format::Png, Format::WebP];
@@ -131,6 +132,33 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
         assert!(part == bytes[offset..offset + label.length as usize], "{what}");
         assert!(reader.damaged().is_empty(), "{what}");
     }
+}
+
+static GIVEN_BACK: AtomicUsize = AtomicUsize::new(0);
+
+/// Decoded pictures are large, and the system would make new memory for each of them.
+#[test]
+fn the_memory_of_pictures_that_were_read_is_given_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let layout = Layout::new(Format::WebP, 64, 64).expect("a layout");
+    let bytes = bytes(12 * layout.part() as usize);
+    let labels = write(folder.path(), layout, &bytes, 0);
+    let mut sets = Sets::new();
+    for label in &labels {
+        sets.add(*label, decode(Format::WebP, &fs::read(path(folder.path(), label.index)).expect("a file")));
+    }
+    let open = |pixels: &Pixels| Ok(Opened::Pixels(pixels.clone(), Order::Reversed));
+    let count = |memory: Vec<u8>| {
+        assert_eq!(memory.len(), 3 * 64 * 64);
+        GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
+    };
+    let reader = Reader::new(sets.into_sets().remove(0), open).expect("complete").giving_back(count);
+    let mut back = Vec::new();
+    reader.stream().read_to_end(&mut back).expect("read");
+    assert!(back == bytes);
+    // Up to four pictures stay open.
+    let given_back = GIVEN_BACK.load(Ordering::Relaxed);
+    assert!(labels.len() == 12 && (8..12).contains(&given_back), "{given_back} of {}", labels.len());
 }
 
 #[test]

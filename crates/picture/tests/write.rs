@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use deadpan_picture::template::{Bits, Hiding, Order, Secret, Seed, embed, find};
 use deadpan_picture::{
-    Channels, Compression, Error, Format, Label, Limits, Orientation, Pixels, checksum, read, write,
+    Channels, Compression, Error, Format, Label, Limits, Orientation, Pixels, checksum, is_readable, read, write,
 };
 
 /// Returns samples of a kind: like a photograph, flat with a few dots, or noise.
@@ -135,5 +135,24 @@ fn a_full_disk_is_an_error() {
             let result = write(&pixels, format, Compression::Fast, 2, &mut room);
             assert!(matches!(result, Err(Error::Write(_))), "{result:?}");
         }
+    }
+}
+
+/// Nearly empty pictures that are compressed are refused by readers, and those that are not compressed are not.
+#[test]
+fn readers_take_what_is_readable() {
+    for (width, length, expected) in
+        [(9000, 1 << 20, true), (9000, 10_000, false), (9000, 85_000_000, true), (9, 60, true)]
+    {
+        let pixels =
+            Pixels { width, height: width, channels: Channels::Gray, samples: vec![0; (width * width) as usize] };
+        assert_eq!(is_readable(&pixels, length), expected, "{width} {length}");
+    }
+    let pixels = Pixels { width: 9000, height: 9000, channels: Channels::Gray, samples: vec![0; 81_000_000] };
+    for compression in [Compression::Fast, Compression::Stored] {
+        let mut file = Vec::new();
+        write(&pixels, Format::Png, compression, 2, &mut file).unwrap();
+        let is_read = read(Cursor::new(&file), Orientation::Ignore, &Limits::default()).is_ok();
+        assert_eq!(is_readable(&pixels, file.len() as u64), is_read, "{compression:?}");
     }
 }

@@ -118,6 +118,10 @@ pub enum LooksLike {
     OpenPgp,
     /// A PEM block of another program, such as a key.
     Pem,
+    /// A PNG picture, which may carry sealed data.
+    Png,
+    /// A WebP picture, which may carry sealed data.
+    WebP,
     /// Another well-known format, such as gzip; the text names it, with its article.
     Format(&'static str),
     /// The output of `openssl enc`.
@@ -135,6 +139,8 @@ impl fmt::Display for LooksLike {
             Self::Age => "it was sealed by age",
             Self::OpenPgp => "it is an OpenPGP file",
             Self::Pem => "it is a PEM file, and not one of Deadpan's",
+            Self::Png => "it is a PNG picture",
+            Self::WebP => "it is a WebP picture",
             Self::Format(name) => return write!(f, "it is {name}"),
             Self::OpenSsl => "it looks like a file of `openssl enc`",
             Self::ChangedLineEnds => "its line ends were changed on the way",

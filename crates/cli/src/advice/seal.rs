@@ -47,7 +47,7 @@ fn not_sealed(looks_like: LooksLike) -> &'static str {
         LooksLike::Age => "open it with: age -d",
         LooksLike::OpenPgp => "open it with: gpg --decrypt",
         LooksLike::Pem => "if it holds a key, give it with -i",
-        LooksLike::Format("a PNG picture" | "a WebP picture") => "if it carries data: deadpan picture reveal",
+        LooksLike::Png | LooksLike::WebP => "if it carries data: deadpan picture reveal",
         LooksLike::Format(_) => "it is not sealed; open it with the program that made it",
         LooksLike::OpenSsl => "open it with: openssl enc -d",
         LooksLike::ChangedLineEnds => "send it as binary, or sealed with --armor",

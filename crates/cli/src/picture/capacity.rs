@@ -1,8 +1,12 @@
 //! `deadpan picture capacity`: how much covers carry.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::available_parallelism;
 
 use serde_json::{Value, json};
 
@@ -17,7 +21,7 @@ use crate::report;
 use crate::shown::{count, shown};
 use crate::streams::print;
 use deadpan_picture::template::Bits;
-use deadpan_picture::{Header, probe};
+use deadpan_picture::{Header, Orientation, probe};
 
 /// About the number of bytes that sealing adds to short data: the header for one hybrid key, name and time.
 const SEALING: u64 = 2 << 10;
@@ -39,7 +43,7 @@ pub struct CapacityArgs {
     /// Show how much all covers carry with N spare pictures, without using a cover twice
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     spare: u32,
-    /// Print JSON, one object per line. With --spare, the last one is about all covers
+    /// Print JSON, one object per line. With several covers, or with --spare, the last one is about all covers
     #[arg(long)]
     json: bool,
     /// The pictures, or folders with pictures
@@ -128,10 +132,10 @@ impl CapacityArgs {
 impl Plan for CapacityArgs {
     fn run(&self) -> Result<Exit, Failure> {
         let (mut rows, mut worst) = (Vec::new(), Exit::Done);
-        for path in cover::all(&self.covers)? {
-            let probed = cover::open(&path)
-                .and_then(|file| probe(BufReader::new(file)).map_err(|error| failed(&shown(&path), error)));
-            match probed {
+        let covers = cover::all(&self.covers)?;
+        let headers = headers(&covers);
+        for (path, header) in covers.into_iter().zip(headers) {
+            match header {
                 Ok(header) => {
                     if self.json {
                         print(&self.json(&path, &header))?;
@@ -149,9 +153,39 @@ impl Plan for CapacityArgs {
         }
         match self.json {
             false if !rows.is_empty() => print(&self.text(&rows))?,
-            true if self.spare > 0 => print(&self.json_of_all(&rows, worst))?,
+            true if rows.len() > 1 || self.spare > 0 => print(&self.json_of_all(&rows, worst))?,
             _ => {}
         }
         Ok(worst)
     }
+}
+
+/// Reads the headers of covers, on all cores. Covers that `hide` would refuse are failures. A header does not tell
+/// whether a picture is whole and opaque, so all pixels are decoded.
+fn headers(covers: &[PathBuf]) -> Vec<Result<Header, Failure>> {
+    let (next, headers) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let lock = || headers.lock().unwrap_or_else(PoisonError::into_inner);
+    let worker = || {
+        let mut room = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = covers.get(at) else { return };
+            let probed = cover::open(path)
+                .and_then(|file| probe(BufReader::new(file)).map_err(|error| failed(&shown(path), error)));
+            let header = probed.and_then(|header| {
+                room = cover::decode_into(path, Orientation::Apply, std::mem::take(&mut room))?.pixels.samples;
+                Ok(header)
+            });
+            lock().insert(at, header);
+        }
+    };
+    let cores = available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        // If the system cannot start a thread, the other threads do its share.
+        for _ in 1..cores.min(covers.len()) {
+            let _ = std::thread::Builder::new().spawn_scoped(scope, worker);
+        }
+        worker();
+    });
+    headers.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
 }

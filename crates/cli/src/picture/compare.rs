@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 use super::shape::format_of;
 use super::{cover, failed};
 use crate::failure::{Exit, Failure, help};
+use crate::input::Source;
 use crate::names::{joined, with_path};
 use crate::partial::{Attributes, Landing, Partial};
 use crate::plan::Plan;
+use crate::report;
 use crate::shown::shown;
 use crate::streams::print;
 use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
@@ -45,11 +47,23 @@ pub struct CompareArgs {
 
 impl Plan for CompareArgs {
     fn run(&self) -> Result<Exit, Failure> {
+        let failure = match self.compare() {
+            Err(failure) if self.json && !failure.quiet => failure,
+            result => return result,
+        };
+        print(&format!("{}\n", report::failed("compare", &Source::File(self.result.clone()), &failure)))?;
+        Ok(failure.exit)
+    }
+}
+
+impl CompareArgs {
+    fn compare(&self) -> Result<Exit, Failure> {
         let before = cover::decode(&self.cover, Orientation::Apply)?.pixels;
         let after = cover::decode(&self.result, Orientation::Apply)?.pixels;
-        let compared = compare(&before, &after).map_err(|error| failed("", error))?;
+        let both = || format!("{} and {}", shown(&self.cover), shown(&self.result));
+        let compared = compare(&before, &after).map_err(|error| failed(&both(), error))?;
         if let Some(path) = &self.difference {
-            let drawn = difference(&before, &after, GAIN).map_err(|error| failed("", error))?;
+            let drawn = difference(&before, &after, GAIN).map_err(|error| failed(&both(), error))?;
             draw(drawn, path)?;
         }
         let findings = [examine(&before), examine(&after)];
@@ -59,9 +73,7 @@ impl Plan for CompareArgs {
         }
         Ok(Exit::Done)
     }
-}
 
-impl CompareArgs {
     fn text(&self, compared: &Comparison, [before, after]: &[Findings; 2]) -> String {
         let psnr = match compared.psnr() {
             same if same.is_infinite() => "the same pixels".to_owned(),

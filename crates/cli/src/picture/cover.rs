@@ -19,11 +19,22 @@ use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Ori
 /// they are opened.
 pub fn open(path: &Path) -> Result<File, Failure> {
     let failed = |error| Failure::path("read", path, &error);
-    refuse(path, &fs::metadata(path).map_err(failed)?)?;
+    refuse(path, &metadata(path)?)?;
     let file = open_again(path).map_err(failed)?;
     // The file may be another one by now.
     refuse(path, &file.metadata().map_err(failed)?)?;
     Ok(file)
+}
+
+/// Looks at the file or folder of this name. `-` is standard input for other commands, and is refused with advice.
+pub fn metadata(path: &Path) -> Result<Metadata, Failure> {
+    fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if path == Path::new("-") => {
+            let hint = "save what comes out of it as a file, and name the file";
+            Failure::usage("pictures are files, and cannot be read from standard input", hint)
+        }
+        _ => Failure::path("read", path, &error),
+    })
 }
 
 /// Opens a file that was a picture, without waiting.

@@ -88,7 +88,7 @@ impl Names {
             }
         }
         let mine: HashSet<_> = (0..known).map(|index| self.of(index, known)).collect();
-        let mut others = Vec::new();
+        let (mut others, mut replaced) = (Vec::new(), None);
         for found in self.existing(&mine)? {
             let Existing { path, kind, .. } = &found;
             let is_input = claims.is_input(path);
@@ -96,23 +96,31 @@ impl Names {
             if !mine.contains(path) || is_input && count.is_none() {
                 let is_other = (kind.is_file() || kind.is_symlink()) && !is_input;
                 others.extend(is_other.then_some(found));
-            } else if !force {
-                return Err(exists(path));
             } else if kind.is_dir() {
                 return Err(is_a_folder(path));
             } else if !kind.is_file() && !kind.is_symlink() {
                 return Err(is_no_file(path));
             } else {
                 claims.check(&Place::Given(path.clone()), &Source::Stdin)?;
+                replaced.get_or_insert_with(|| path.clone());
                 // A set of several pictures would not replace the one without a number.
                 others.extend(count.is_none().then_some(found));
             }
         }
-        match (others.first(), count) {
+        let first = replaced.or_else(|| others.first().map(|first| first.path.clone()));
+        // What `--force` does not replace is refused first, so that the advice to use it is true.
+        match count {
+            Some(_) if !others.is_empty() => return Err(mixing(&others)),
+            Some(_) => {}
+            None => self.check_any(others)?,
+        }
+        match (first.filter(|_| !force), count) {
             (None, _) => Ok(()),
-            (Some(_), Some(_)) => Err(mixing(&others)),
-            (Some(first), None) if !force => Err(exists(&first.path)),
-            (Some(_), None) => self.check_any(others),
+            (Some(first), Some(_)) => Err(exists(&first)),
+            (Some(first), None) => Err(Failure::usage(
+                format!("{} exists already", shown(&first)),
+                "replace it with --force if the new set has as many pictures, or choose another name with -o",
+            )),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Exit, Failure};
 use crate::identity::Identities;
@@ -20,6 +21,23 @@ use deadpan_seal::{Cost, key};
 thread_local! {
     /// Memory for the pixels of templates, which are needed only until the part is taken out of them.
     static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Memory of pictures that were read, for the next ones.
+static ROOMS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+/// The most memory blocks that are kept.
+const MOST_ROOMS: usize = 2;
+
+fn rooms() -> MutexGuard<'static, Vec<Vec<u8>>> {
+    ROOMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the memory of a picture that was read, for [`Picture::open`].
+pub fn give_back(memory: Vec<u8>) {
+    let mut rooms = rooms();
+    if rooms.len() < MOST_ROOMS {
+        rooms.push(memory);
+    }
 }
 
 /// A picture that carries a part.
@@ -43,8 +61,15 @@ impl Picture {
     pub fn open(&self) -> io::Result<Opened> {
         match &self.way {
             Way::Carrier(carrier) => Ok(carrier.open(cover::open_again(&self.path)?)),
-            Way::Rewritten(order) => Ok(Opened::Pixels(self.pixels(Vec::new())?, *order)),
+            Way::Rewritten(order) => {
+                let room = rooms().pop().unwrap_or_default();
+                Ok(Opened::Pixels(self.pixels(room)?, *order))
+            }
             Way::Template(found) => {
+                // Where samples lie at known places, only those that are needed are read.
+                if let Ok(opened) = template::open(cover::open_again(&self.path)?, found) {
+                    return Ok(opened);
+                }
                 let mut part = vec![0; found.label.length as usize];
                 let pixels = self.pixels(ROOM.take())?;
                 if !found.fits(&pixels) {
@@ -89,10 +114,10 @@ pub struct Search {
     /// Carriers that were compressed with loss, or scaled.
     pub lost: Vec<PathBuf>,
     /// Carriers whose label cannot be read, and files that were cut, with the reason.
-    pub damaged: Vec<Failure>,
+    pub damaged: Vec<(PathBuf, Failure)>,
     /// Files in the named folders that cannot be read as pictures. If a picture carries data, a note names the files.
     /// Otherwise they may be what the user meant, and are errors.
-    pub unreadable: Vec<Failure>,
+    pub unreadable: Vec<(PathBuf, Failure)>,
     /// The files that are named, not only their folders.
     named: HashSet<PathBuf>,
     /// Pictures compressed with loss, in which nothing was found.
@@ -112,7 +137,7 @@ impl Search {
         let mut seen = HashSet::new();
         let mut pixels = Vec::new();
         for path in named {
-            let about = fs::metadata(path).map_err(|error| Failure::path("read", path, &error))?;
+            let about = cover::metadata(path)?;
             let inside = if about.is_dir() { files_in(path)? } else { vec![path.clone()] };
             search.named.extend((!about.is_dir()).then(|| path.clone()));
             for file in inside {
@@ -134,7 +159,7 @@ impl Search {
             Ok(file) => file,
             Err(failure) if is_named => return Err(failure),
             Err(failure) => {
-                self.unreadable.push(failure);
+                self.unreadable.push((path.to_owned(), failure));
                 return Ok(false);
             }
         };
@@ -144,7 +169,7 @@ impl Search {
                 return Ok(false);
             }
             // The cover of a template may be a carrier, of which the template left the magic by chance.
-            Ok(None) | Err(Error::Label) => {}
+            Ok(None) | Err(Error::Label | Error::ImpossibleLabel) => {}
             Err(error) => {
                 self.cannot_read(path, failed(&name, error));
                 return Ok(false);
@@ -162,8 +187,8 @@ impl Search {
 
     fn cannot_read(&mut self, path: &Path, failure: Failure) {
         match self.named.contains(path) {
-            true => self.damaged.push(failure),
-            false => self.unreadable.push(failure),
+            true => self.damaged.push((path.to_owned(), failure)),
+            false => self.unreadable.push((path.to_owned(), failure)),
         }
     }
 
@@ -214,9 +239,9 @@ impl Search {
             Finding::Carrier(label, order) if !source.is_lossy() => self.add(label, path, Way::Rewritten(order)),
             Finding::Carrier(..) => self.lost.push(path),
             Finding::Lossy if source.is_lossy() => self.lost.push(path),
-            Finding::Damaged if source.is_lossy() => self.say(path, finding),
+            Finding::Damaged | Finding::Impossible if source.is_lossy() => self.say(path, finding),
             Finding::Other if source.is_lossy() => self.lossy.push(path),
-            Finding::Damaged | Finding::Lossy | Finding::Other => match Front::of(&pixels) {
+            Finding::Damaged | Finding::Impossible | Finding::Lossy | Finding::Other => match Front::of(&pixels) {
                 Some(front) => return Some((front, finding)),
                 None => self.say(path, finding),
             },
@@ -296,9 +321,15 @@ impl Search {
     fn say(&mut self, path: PathBuf, finding: Finding) {
         match finding {
             Finding::Lossy => self.lost.push(path),
-            Finding::Damaged => self.damaged.push(failed(&shown(&path), Error::Label)),
+            Finding::Damaged => self.add_damaged(path, Error::Label),
+            Finding::Impossible => self.add_damaged(path, Error::ImpossibleLabel),
             Finding::Carrier(..) | Finding::Other => self.foreign.push(path),
         }
+    }
+
+    fn add_damaged(&mut self, path: PathBuf, error: Error) {
+        let failure = failed(&shown(&path), error);
+        self.damaged.push((path, failure));
     }
 
     fn add(&mut self, label: Label, path: PathBuf, way: Way) {

@@ -166,7 +166,10 @@ impl Hide {
         // Without sealing, recipients only find the data.
         let to = match args.raw && !args.to.is_given() {
             true => None,
-            false => Some(args.to.resolve(&named, &Home::find()?, &Passphrases::new(&args.to.source))?),
+            false => {
+                let (home, passphrases) = (Home::find()?, Passphrases::new(&args.to.source));
+                Some(args.to.resolve(&named, "the pictures", &home, &passphrases)?)
+            }
         };
         let sealing = to.as_ref().filter(|_| !args.raw).map(|to| self.sealing(to, &input)).transpose()?;
         input.announce();

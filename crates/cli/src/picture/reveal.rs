@@ -1,7 +1,9 @@
 //! `deadpan picture reveal`: restores what pictures carry.
 
 mod authentic;
+mod one_place;
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -13,7 +15,7 @@ use std::time::Instant;
 
 use super::copy::copy;
 use super::failed;
-use super::found::{Picture, Search};
+use super::found::{self, Picture, Search};
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
 use crate::input::Source;
@@ -71,13 +73,21 @@ impl Plan for Reveal {
         if groups.is_empty() {
             search.damaged.append(&mut search.unreadable);
         }
-        search.say_damaged();
-        let worst = search.damaged.iter().map(|failure| failure.exit).max().unwrap_or_default();
         let to_stdout = !how.verify && (how.output.is_stdout() || how.range.is_some() && how.output.place().is_none());
         let is_one = to_stdout || how.output.place().is_some_and(|place| !place.is_folder());
-        let unsealed = if is_one && !how.verify && !args.raw { take_unsealed(&mut groups) } else { Vec::new() };
-        let mut report = Report::new("reveal", how.output.json, groups.len()).aside(to_stdout);
-        if groups.is_empty() {
+        let is_one = is_one && !how.verify;
+        let unsealed = if is_one && !args.raw { one_place::take_unsealed(&mut groups) } else { Vec::new() };
+        let broken = if is_one { one_place::take_broken(&mut groups) } else { Vec::new() };
+        let json = how.output.json;
+        let mut report = Report::new("reveal", json, groups.len()).aside(to_stdout);
+        match json {
+            true => search.damaged.iter().for_each(|(path, failure)| {
+                report.add(&Source::File(path.clone()), Instant::now(), &Err(failure.clone()));
+            }),
+            false => search.say_damaged(),
+        }
+        let worst = search.damaged.iter().map(|(_, failure)| failure.exit).max().unwrap_or_default();
+        if groups.is_empty() && broken.is_empty() {
             let named = args.pictures.first().cloned().unwrap_or_default();
             report.add(&Source::File(named), Instant::now(), &Err(search.nothing()));
             return Ok(report.exit().max(worst));
@@ -85,7 +95,10 @@ impl Plan for Reveal {
         let unsealed = (!unsealed.is_empty()).then(|| {
             format!("not revealed, because the data are not sealed, and may be anybody's: {}", names(&unsealed))
         });
-        search.notes().iter().chain(&unsealed).for_each(|note| crate::console::say(&format!("note: {note}")));
+        let mut notes: Vec<_> = search.notes().into_iter().chain(unsealed).collect();
+        if !json {
+            notes.drain(..).for_each(|note| crate::console::say(&format!("note: {note}")));
+        }
         how.output.check_room(groups.len())?;
         if groups.len() > 1 && to_stdout {
             return Err(Failure::usage(
@@ -96,13 +109,21 @@ impl Plan for Reveal {
         if how.verify {
             report = report.talking();
         }
+        // In JSON, notes on files that belong to no result stand in the first one.
+        let mut add = |path, start, result| {
+            let result = with_notes(result, std::mem::take(&mut notes));
+            report.add(&Source::File(path), start, &result);
+        };
+        for (path, failure) in broken {
+            add(path, Instant::now(), Err(failure));
+        }
         let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
         let job = OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities };
-        let mut job = RevealJob { raw: args.raw, job };
+        let mut job = RevealJob { raw: args.raw, free_work: Cell::new(FREE_WORK), job };
         for group in groups {
             let start = Instant::now();
-            let source = Source::File(group.first().map_or(PathBuf::new(), first_path));
-            report.add(&source, start, &job.reveal_one_of(group));
+            let path = group.first().map_or(PathBuf::new(), first_path);
+            add(path, start, job.reveal_one_of(group));
         }
         Ok(report.exit().max(worst))
     }
@@ -128,31 +149,18 @@ fn groups(sets: Vec<Set<Picture>>) -> Vec<Vec<Set<Picture>>> {
     groups
 }
 
-/// Takes out the sets that are certainly not sealed, if there are others. Everybody can put such pictures beside those
-/// of a sealed set, and would keep it from being revealed where only one result has a place. Returns their pictures.
-fn take_unsealed(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<PathBuf> {
-    if groups.len() < 2 {
-        return Vec::new();
+/// Puts notes before those of a result.
+fn with_notes(result: Result<Done, Failure>, mut notes: Vec<String>) -> Result<Done, Failure> {
+    match result {
+        Ok(done) => {
+            notes.extend(done.notes);
+            Ok(Done { notes, ..done })
+        }
+        Err(failure) => {
+            notes.extend(failure.notes);
+            Err(Failure { notes, ..failure })
+        }
     }
-    let is_unsealed: Vec<_> = groups.iter().map(|group| group.iter().all(is_unsealed)).collect();
-    if is_unsealed.iter().all(|is| *is) {
-        return Vec::new();
-    }
-    let mut is_unsealed = is_unsealed.into_iter();
-    let taken = groups.extract_if(.., |_| is_unsealed.next().unwrap_or(false));
-    taken.flatten().flat_map(|set| paths(&set)).collect()
-}
-
-/// Whether a set is complete and its data begin as sealed data do not. Damage in sealed data can look the same, so the
-/// pictures that were read must be whole.
-fn is_unsealed(set: &Set<Picture>) -> bool {
-    if set.claimed_twice().next().is_some() {
-        return false;
-    }
-    let Ok(reader) = Reader::new(set.clone(), Picture::open as Open) else { return false };
-    let (pages, length) = (Pages(&reader), reader.length());
-    let begun = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map(drop);
-    matches!(begun, Err(Error::NotSealed(_))) && reader.damaged_so_far().is_empty()
 }
 
 fn first_path(set: &Set<Picture>) -> PathBuf {
@@ -191,7 +199,7 @@ impl Search {
 
     /// Names the files that are damaged.
     fn say_damaged(&self) {
-        self.damaged.iter().take(NAMES).for_each(Failure::say);
+        self.damaged.iter().take(NAMES).for_each(|(_, failure)| failure.say());
         if let Some(more) = self.damaged.len().checked_sub(NAMES).filter(|more| *more > 0) {
             crate::console::say(&format!(
                 "note: {} cannot be read either",
@@ -217,7 +225,7 @@ impl Search {
             };
             notes.push(format!("no data that {with} reveal: {}{advice}", names(&self.foreign)));
         }
-        if let Some(failure) = self.unreadable.first() {
+        if let Some((_, failure)) = self.unreadable.first() {
             let more = match self.unreadable.len() - 1 {
                 0 => String::new(),
                 more => format!("; {} left out, too", count(more as u64, "more file was", "more files were")),
@@ -232,6 +240,9 @@ impl Search {
 const SEALED_PROPORTION: u64 = 2;
 /// The same for bytes that are not sealed, which may compress well.
 const RAW_PROPORTION: u64 = 16;
+/// The bytes of all pictures of sets, also of those that are not there, that a command makes again whatever the lengths
+/// of their files. This takes a core some seconds at most.
+const FREE_WORK: u64 = 1 << 30;
 
 /// The most names in a message.
 const NAMES: usize = 5;
@@ -246,6 +257,8 @@ fn names(paths: &[PathBuf]) -> String {
 
 struct RevealJob<'a> {
     raw: bool,
+    /// What is left of [`FREE_WORK`].
+    free_work: Cell<u64>,
     job: OpenJob<'a>,
 }
 
@@ -295,7 +308,7 @@ impl RevealJob<'_> {
             return Err(missing(&set, name, false));
         }
         let has_spares = set.spares_present() > 0;
-        let reader = self.reader(set, name, notes)?;
+        let reader = self.reader(set, name, notes, false)?;
         let failure = match self.restore(name, stem, &Pages(&reader)) {
             Err(failure) if matches!(failure.exit, Exit::Data | Exit::Key) => failure,
             result => return result,
@@ -311,15 +324,22 @@ impl RevealJob<'_> {
             let mut set = reader.into_set();
             damaged.iter().for_each(|(index, _)| drop(set.reject(*index)));
             if set.is_readable() {
-                let reader = self.reader(set, name, notes)?;
+                let reader = self.reader(set, name, notes, true)?;
                 return self.restore(name, stem, &Pages(&reader));
             }
         }
-        Err(Failure::new(Exit::Data, format!("{name}: the data are damaged"), ANOTHER))
+        Err(self::damaged(name))
     }
 
-    /// Opens a set. Spare pictures replace those that are missing.
-    fn reader(&self, set: Set<Picture>, name: &str, notes: &mut Vec<String>) -> Result<PictureReader, Failure> {
+    /// Opens a set. Spare pictures replace those that are missing. `damaged` tells whether damaged ones were taken out
+    /// of it before.
+    fn reader(
+        &self,
+        set: Set<Picture>,
+        name: &str,
+        notes: &mut Vec<String>,
+        damaged: bool,
+    ) -> Result<PictureReader, Failure> {
         let lost = set.lost();
         if lost > 0 {
             self.check_proportion(&set, name)?;
@@ -334,24 +354,30 @@ impl RevealJob<'_> {
             }
             error => failed(name, error),
         })?;
+        let reader = reader.giving_back(found::give_back);
         if !reader.rejected().is_empty() {
             notes.push(damaged_note(reader.rejected().iter().map(|(_, picture)| picture.path.clone()).collect()));
         }
-        if lost > 0 {
-            let pictures = count(lost.into(), "picture was", "pictures were");
-            notes.push(format!("{pictures} missing, and made again from spare ones"));
-        }
+        notes.extend(losses(reader.set(), damaged || !reader.rejected().is_empty()));
         Ok(reader)
     }
 
     /// Refuses to make missing parts again if it would be much work for short files. Somebody can compress zeros so far
-    /// that 62 KB stand for 60 MB. Sealed bytes cannot be compressed, except for their armor.
+    /// that 62 KB stand for 60 MB. Sealed bytes cannot be compressed, except for their armor. Data that are not sealed
+    /// can, so a set that makes little work is free: the work grows with all pictures that the set has, and with the
+    /// length of their parts.
     fn check_proportion(&self, set: &Set<Picture>, name: &str) -> Result<(), Failure> {
         let most = if self.raw { RAW_PROPORTION } else { SEALED_PROPORTION };
         let file = |picture: &Picture| fs::metadata(&picture.path).map_or(0, |about| about.len());
         let files: u64 = set.pictures().map(|(_, picture)| file(picture)).sum();
         let parts: u64 = set.pictures().map(|(label, _)| u64::from(label.length)).sum();
         if parts <= files.saturating_mul(most) {
+            return Ok(());
+        }
+        let longest = set.pictures().map(|(label, _)| u64::from(label.length)).max().unwrap_or(0);
+        let work = longest.saturating_mul(u64::from(set.count() + set.spares()));
+        if let Some(left) = self.free_work.get().checked_sub(work) {
+            self.free_work.set(left);
             return Ok(());
         }
         Err(Failure::new(
@@ -398,7 +424,7 @@ impl RevealJob<'_> {
         let how = self.job.args;
         let check = |damaged: Vec<Damage>| match damaged.is_empty() {
             true => Ok(()),
-            false => Err(Failure::new(Exit::Data, format!("{name}: the data are damaged"), ANOTHER)),
+            false => Err(self::damaged(name)),
         };
         if how.verify {
             check(pages.0.damaged())?;
@@ -480,7 +506,11 @@ fn not_sealed(name: &str) -> Failure {
     )
 }
 
-const ANOTHER: &str = "get another copy of the pictures that are named below";
+/// Returns the failure that pictures are damaged, which notes name.
+fn damaged(name: &str) -> Failure {
+    let hint = "get another copy of the pictures that are named below";
+    Failure::new(Exit::Data, format!("{name}: the data are damaged"), hint)
+}
 
 /// Returns notes on pictures that are present several times.
 fn doubled(set: &Set<Picture>) -> Vec<String> {
@@ -512,6 +542,36 @@ fn unused(paths: &[PathBuf]) -> String {
     let mut paths = paths.to_vec();
     paths.sort();
     format!("not used, because they contradict other pictures of their set: {}", names(&paths))
+}
+
+/// Returns a note on the pictures that a set with spare ones has lost, and on how many more it may lose.
+fn losses(set: &Set<Picture>, or_damaged: bool) -> Option<String> {
+    let (lost, spares) = (set.lost(), set.spares_present());
+    let lost_spares = set.spares() - spares;
+    if lost + lost_spares == 0 {
+        return None;
+    }
+    let state = if or_damaged { "missing or damaged" } else { "missing" };
+    let mut parts = Vec::new();
+    if lost > 0 {
+        let pictures = count(lost.into(), "picture was", "pictures were");
+        parts.push(format!("{pictures} {state}, and made again from spare ones"));
+    }
+    if lost_spares > 0 {
+        let pictures = count(lost_spares.into(), "spare picture is", "spare pictures are");
+        parts.push(format!("{pictures} {state}{}", if lost > 0 { ", too" } else { "" }));
+    }
+    parts.push(match spares.saturating_sub(lost) {
+        0 => "no other picture may be lost".into(),
+        left => format!("{} may be lost", count(left.into(), "other picture", "other pictures")),
+    });
+    Some(parts.join("; "))
+}
+
+/// Returns the note that pictures do not belong to the set that their labels name.
+fn foreign(mut paths: Vec<PathBuf>) -> String {
+    paths.sort();
+    format!("not used, because their labels do not fit the other pictures of their set: {}", names(&paths))
 }
 
 /// Returns the failure that nothing decides between pictures.

@@ -7,6 +7,10 @@ use super::recognize::label;
 use crate::read::{first_rows, probe};
 use crate::{Channels, Error, Header, Label, Limits, Pixels};
 
+/// How many pixels are put in order before their bits are reversed: in loops of their own, the compiler works on many
+/// bytes at a time, and they are still in the cache.
+const BLOCK: usize = 1 << 10;
+
 /// The order in which the samples of a pixel carry bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -23,6 +27,8 @@ pub enum Finding {
     Carrier(Label, Order),
     /// A carrier with a damaged label.
     Damaged,
+    /// A carrier whose label is whole, but no set has such a picture.
+    Impossible,
     /// A carrier that was scaled, or compressed with loss. The data are lost.
     Lossy,
     /// Nothing that a carrier would have.
@@ -45,6 +51,14 @@ impl Order {
         header.iter().zip(MAGIC).map(|(byte, magic)| sample(*byte).abs_diff(sample(magic))).max().unwrap_or(0)
     }
 
+    /// Returns whether the label is not damaged, but changed by a template whose cover is a carrier. A template changes
+    /// half of the samples by 1. One of 256 leaves all those of the magic as they are, but hardly ever those of the
+    /// label that are 0 in almost all sets, too.
+    fn has_changed_zeros(self, header: &[u8; HEADER]) -> bool {
+        let one = if self == Self::Reversed { 1_u8.reverse_bits() } else { 1 };
+        ZEROS.iter().any(|at| header[*at] == one)
+    }
+
     /// Copies the bytes of a carrier from `at` on. Returns `None` if the picture is too small.
     fn copy(self, samples: &[u8], at: usize, buffer: &mut [u8]) -> Option<()> {
         let end = at.checked_add(buffer.len())?;
@@ -59,8 +73,11 @@ impl Order {
                 first.iter_mut().zip(at..).for_each(|(to, at)| *to = byte(at));
                 let (whole, last) = rest.as_chunks_mut::<3>();
                 let (pixels, _) = samples[at + before..].as_chunks::<3>();
-                for (to, [red, green, blue]) in whole.iter_mut().zip(pixels) {
-                    *to = [green.reverse_bits(), red.reverse_bits(), blue.reverse_bits()];
+                for (whole, pixels) in whole.chunks_mut(BLOCK).zip(pixels.chunks(BLOCK)) {
+                    for (to, [red, green, blue]) in whole.iter_mut().zip(pixels) {
+                        *to = [*green, *red, *blue];
+                    }
+                    whole.as_flattened_mut().iter_mut().for_each(|byte| *byte = byte.reverse_bits());
                 }
                 let from = end - last.len();
                 last.iter_mut().zip(from..).for_each(|(to, at)| *to = byte(at));
@@ -86,7 +103,7 @@ pub fn rewritten(mut input: impl BufRead + Seek, limits: &Limits) -> Result<Opti
         .into_iter()
         .find(|order| order.copy(&pixels.samples, 0, &mut header).is_some() && header[..8] == MAGIC);
     let room = 3 * u64::from(width) * u64::from(height);
-    let label = label(&header).filter(|label| HEADER as u64 + u64::from(label.length) <= room);
+    let label = label(&header).ok().filter(|label| HEADER as u64 + u64::from(label.length) <= room);
     Ok(label.zip(found))
 }
 
@@ -101,7 +118,12 @@ impl Finding {
         for order in Order::BOTH {
             if order.copy(&pixels.samples, 0, &mut header).is_some() && header[..8] == MAGIC {
                 let fits = |label: &Label| HEADER + label.length as usize <= pixels.samples.len();
-                return label(&header).filter(fits).map_or(Self::Damaged, |label| Self::Carrier(label, order));
+                return match label(&header) {
+                    Ok(label) if fits(&label) => Self::Carrier(label, order),
+                    Err(Error::ImpossibleLabel) => Self::Impossible,
+                    _ if order.has_changed_zeros(&header) => Self::Other,
+                    _ => Self::Damaged,
+                };
             }
             match order.copy(&pixels.samples, 0, &mut header).map(|()| order.distance(&header)) {
                 // A template whose cover is a carrier.
@@ -116,6 +138,10 @@ impl Finding {
 
 /// How far the first samples are from those of the magic at most after weak compression.
 const NEAR: u8 = 24;
+
+/// Where a carrier has zeros: the first bytes of index, count and spares, which are at most 65 536 each, and of offset
+/// and total length, which are zero below 1 TiB.
+const ZEROS: [usize; 9] = [24, 28, 32, 40, 41, 42, 48, 49, 50];
 
 /// Returns whether neighbors have almost nothing in common, as in a carrier of sealed data, also after it was scaled
 /// down or compressed. In photographs, neighbors are similar.
@@ -176,6 +202,28 @@ mod tests {
         };
         assert_eq!(Finding::of(&pixels(100, 100, reversed)), Finding::Other);
         assert_eq!(Finding::of(&pixels(100, 100, |at| reversed(at).saturating_sub(9))), Finding::Lossy);
+    }
+
+    #[test]
+    fn templates_that_keep_the_magic_are_not_called_damaged() {
+        for order in Order::BOTH {
+            // The label is `byte` where it is usually 0, and 99 elsewhere.
+            let of = |byte: u8| {
+                let header = |at: usize| match (MAGIC.get(at), ZEROS.contains(&at)) {
+                    (Some(magic), _) => *magic,
+                    (None, true) => byte,
+                    (None, false) => 99,
+                };
+                Finding::of(&pixels(100, 100, |at| match (order, at as usize) {
+                    (_, HEADER..) => noise(at),
+                    (Order::Rgb, at) => header(at),
+                    (Order::Reversed, at) => header(at / 3 * 3 + [1, 0, 2][at % 3]).reverse_bits(),
+                }))
+            };
+            assert_eq!(of(0), Finding::Damaged, "{order:?}");
+            assert_eq!(of(if order == Order::Rgb { 1 } else { 128 }), Finding::Other, "{order:?}");
+            assert_eq!(of(7), Finding::Damaged, "{order:?}");
+        }
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl Carrier {
     ///
     /// # Errors
     /// [`Error::Cut`] and [`Error::Label`] if this crate wrote the picture, but the end of the file is missing or the
-    /// label is damaged; [`Error::Read`] if the file cannot be read.
+    /// label is damaged; [`Error::ImpossibleLabel`] if no set has such a picture; [`Error::Read`] if the file cannot be
+    /// read.
     pub fn recognize(file: &File) -> Result<Option<Self>, Error> {
         let mut first = [0; ENOUGH];
         let length = read_at(file, &mut first, 0).map_err(Error::Read)?;
@@ -51,7 +52,7 @@ impl Carrier {
         if length < expected {
             return Err(Error::Cut(layout.format().into()));
         }
-        let label = label(&header).ok_or(Error::Label)?;
+        let label = label(&header)?;
         let fits = HEADER as u64 + u64::from(label.length) <= layout.bytes();
         match fits {
             true => Ok((length == expected).then_some(Self { label, layout })),
@@ -85,11 +86,16 @@ fn has_filters(file: &File, layout: &Layout) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// Reads the label after the magic. Returns `None` if it is damaged.
-pub(super) fn label(header: &[u8; HEADER]) -> Option<Label> {
-    let checksum = crc64(&header[..64]).to_be_bytes();
-    let label: &[u8; LABEL] = header[8..64].try_into().ok()?;
-    Label::from_bytes(label).filter(|_| header[64..] == checksum)
+/// Reads the label after the magic.
+///
+/// # Errors
+/// [`Error::Label`] if it is damaged, [`Error::ImpossibleLabel`] if no set has such a picture.
+pub(super) fn label(header: &[u8; HEADER]) -> Result<Label, Error> {
+    if header[64..] != crc64(&header[..64]).to_be_bytes() {
+        return Err(Error::Label);
+    }
+    let label: &[u8; LABEL] = header[8..64].try_into().map_err(|_| Error::Label)?;
+    Label::from_bytes(label).ok_or(Error::ImpossibleLabel)
 }
 
 /// Reads format and size where this crate writes them.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::layout::Layout;
 use super::png;
 use crate::Format;
+use crate::adler::Adler;
 use crate::crc::{crc32, crc64, join32, join64};
 
 /// The checksums of a piece of a carrier: of its bytes, and of what they become in a PNG.
@@ -18,13 +19,9 @@ pub(crate) struct Sums {
     stream: u64,
     /// Their CRC-32.
     pub(crate) crc32: u32,
-    /// The bytes of the rows, filter types included.
-    rows: u64,
-    /// Their Adler-32, less that of no bytes.
-    adler: [u16; 2],
+    /// The Adler-32 of the rows, filter types included.
+    adler: Adler,
 }
-
-const ADLER: u64 = 65_521;
 
 impl Sums {
     /// Returns the checksums of bytes that no zlib stream holds.
@@ -42,7 +39,7 @@ impl Sums {
         let (from, mut sums) = (file.len(), Self::plain(bytes));
         match layout.format() {
             Format::Png => {
-                png::frame(layout, at, bytes, file, |rows| sums.append_rows(rows));
+                png::frame(layout, at, bytes, file, |rows| sums.adler = sums.adler.then(Adler::of(rows)));
                 sums.stream = (file.len() - from) as u64;
                 sums.crc32 = crc32(&file[from..]);
             }
@@ -51,27 +48,9 @@ impl Sums {
         sums
     }
 
-    fn append_rows(&mut self, rows: &[u8]) {
-        let mut adler = simd_adler32::Adler32::from_checksum(0);
-        adler.write(rows);
-        let sum = adler.finish();
-        self.join_adler([sum as u16, (sum >> 16) as u16], rows.len() as u64);
-    }
-
-    fn join_adler(&mut self, [low, high]: [u16; 2], length: u64) {
-        let [first_low, first_high] = self.adler.map(u64::from);
-        self.adler = [
-            ((first_low + u64::from(low)) % ADLER) as u16,
-            ((first_high + u64::from(high) + first_low * (length % ADLER)) % ADLER) as u16,
-        ];
-        self.rows += length;
-    }
-
     /// Returns the Adler-32 of the rows.
     pub(crate) fn adler(&self) -> u32 {
-        // It begins with 1, which each byte adds to the high half once more.
-        let [low, high] = self.adler.map(u64::from);
-        (((high + self.rows) % ADLER) << 16) as u32 | ((low + 1) % ADLER) as u32
+        self.adler.sum()
     }
 
     /// Appends the piece that comes directly after this one.
@@ -80,7 +59,7 @@ impl Sums {
         self.length += next.length;
         self.crc32 = join32(self.crc32, next.crc32, next.stream);
         self.stream += next.stream;
-        self.join_adler(next.adler, next.rows);
+        self.adler = self.adler.then(next.adler);
     }
 }
 

@@ -1,10 +1,13 @@
 //! Hides a part in a cover.
 
+use std::ops::Range;
+
 use super::door::{self, Inside};
 use super::imp::{self, Cost, Course, LINES, Level, Line, Values, Ways};
 use super::places::{self, Places, Table};
 use super::secret::{Secret, Seed, random};
 use super::shares::Shares;
+use super::signs::Signs;
 use super::{Bits, DOOR_LINES, DOORS, Distortion, LINE, Order, SEED_LINES, capacity};
 use crate::label::Label;
 use crate::{Error, Pixels};
@@ -40,22 +43,28 @@ pub fn embed(
     seed: &Seed,
     threads: usize,
 ) -> Result<Distortion, Error> {
-    let mut signs = [0; 32];
+    let mut signs = [0; 16];
     random(&mut signs)?;
-    embed_with(Level::detect(), pixels, label, part, hiding, seed, threads, &signs)
+    embed_with(Engine { level: Level::detect(), threads }, pixels, label, part, hiding, seed, &signs)
 }
 
-/// Embeds with a given back end, and random bits from a given key.
-#[allow(clippy::too_many_arguments)]
+/// What embeds.
+#[derive(Clone, Copy)]
+pub(super) struct Engine {
+    /// The back end.
+    pub(super) level: Level,
+    pub(super) threads: usize,
+}
+
+/// Embeds with a given engine, and random bits from a given key.
 pub(super) fn embed_with(
-    level: Level,
+    Engine { level, threads }: Engine,
     pixels: &mut Pixels,
     label: &Label,
     part: &[u8],
     hiding: &Hiding,
     seed: &Seed,
-    threads: usize,
-    signs: &[u8; 32],
+    signs: &[u8; 16],
 ) -> Result<Distortion, Error> {
     assert_eq!(label.length as usize, part.len(), "the label has the length of the part");
     let doors = hiding.doors.len() + 1;
@@ -71,13 +80,13 @@ pub(super) fn embed_with(
     let inside = Inside { label: *label, bits: hiding.bits, doors, order: hiding.order, set_key: hiding.set_key };
     let front = door::seal(&inside, seed, &hiding.doors)?;
     let (first, data) = pixels.samples.as_chunks_mut::<LINE>().0.split_at_mut(reserved);
-    let signs = blake3::Hasher::new_keyed(signs).finalize_xof();
+    let signs = Signs::new(signs);
 
     let places = Places::new(Order::InOrder, &hiding.set_key, seed);
-    let front = Task::new(level, Bits(1), &front, places, None, signs.clone(), 0, first.len());
+    let front = Task::new(level, Bits(1), &front, places, None, signs, 0..first.len());
     let places = Places::new(hiding.order, &hiding.set_key, seed);
     let mask = places::mask(&hiding.set_key, seed);
-    let part = Task::new(level, hiding.bits, part, places, Some(mask), signs, reserved, data.len());
+    let part = Task::new(level, hiding.bits, part, places, Some(mask), signs, reserved..reserved + data.len());
     let mut distortion = Distortion { samples, ..Distortion::default() };
     for cost in [front.embed(first), part.embed_threads(data, threads)] {
         distortion.squares += cost.squares;
@@ -96,7 +105,7 @@ struct Task<'a> {
     places: Places,
     inverses: Box<Table>,
     mask: Option<blake3::OutputReader>,
-    signs: blake3::OutputReader,
+    signs: Signs,
     /// How many lines come before in the picture; their random bits are not used again.
     before: u64,
     /// The first of the lines that are embedded.
@@ -104,21 +113,20 @@ struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    #[allow(clippy::too_many_arguments)]
+    /// `lines` are those of the picture that carry the bytes.
     fn new(
         level: Level,
         bits: Bits,
         bytes: &'a [u8],
         places: Places,
         mask: Option<blake3::OutputReader>,
-        signs: blake3::OutputReader,
-        before: usize,
-        lines: usize,
+        signs: Signs,
+        lines: Range<usize>,
     ) -> Self {
         let values = (bytes.len() as u64 * 8).div_ceil(u64::from(bits.get()));
-        let shares = Shares::new(places.order(), values, lines as u64);
+        let shares = Shares::new(places.order(), values, lines.len() as u64);
         let inverses = places.inverses();
-        Self { level, bits, bytes, shares, places, inverses, mask, signs, before: before as u64, line: 0 }
+        Self { level, bits, bytes, shares, places, inverses, mask, signs, before: lines.start as u64, line: 0 }
     }
 
     /// Embeds into all lines, with several threads.
@@ -147,14 +155,16 @@ impl<'a> Task<'a> {
         let mut signs = [[0; LINE / 8]; LINES];
         let mut walk = self.shares.from(self.line);
         let mut sum = Cost::default();
+        let mut stream = self.places.choices();
         for lines in lines.chunks_mut(LINES) {
             let next = self.line + lines.len() as u64;
             let (first, end) = (self.bit(self.line), self.bit(next));
             if first < end {
                 self.fill(&mut values, first, end);
-                self.places.choose(self.line, &mut choices[..lines.len()]);
-                self.signs.set_position((self.before + self.line) * 8);
-                self.signs.fill(signs[..lines.len()].as_flattened_mut());
+                stream.choose(self.line, &mut choices[..lines.len()]);
+                for (signs, line) in signs[..lines.len()].iter_mut().zip(self.before + self.line..) {
+                    *signs = self.signs.of(line);
+                }
                 let mut course = Course { bits: self.bits.count(), at: (first % 8) as usize, walk };
                 let ways = Ways {
                     table: &self.places.table,

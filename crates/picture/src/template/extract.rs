@@ -1,5 +1,7 @@
 //! Takes a part out of a picture.
 
+use std::convert::Infallible;
+
 use super::imp::{self, Course, LINES, Level, Line, Values};
 use super::places::{self, Places};
 use super::shares::Shares;
@@ -26,24 +28,18 @@ pub(super) fn extract_with(level: Level, pixels: &Pixels, found: &Found, part: &
     }
     let gray = found.gray_in_color.then(|| one_channel(&pixels.samples));
     let lines = data(gray.as_ref().unwrap_or(&pixels.samples), found.doors).as_chunks::<LINE>().0;
-    let values = (part.len() as u64 * 8).div_ceil(u64::from(found.bits.get()));
-    assert!(values <= (lines.len() * LINE) as u64, "the picture has room for the part");
-    let task = Task {
-        level,
-        bits: found.bits,
-        lines,
-        shares: Shares::new(found.order, values, lines.len() as u64),
-        places: Places::new(found.order, &found.set_key, &found.seed),
-        mask: places::mask(&found.set_key, &found.seed),
-    };
+    let task = Task::new(level, found, lines.len() as u64);
     let many = part.len().div_ceil(threads.max(1)).next_multiple_of(LEAST);
     if many >= part.len() {
-        return task.extract(0, part);
+        let Ok(()) = task.extract(0, part, lines);
+        return;
     }
     std::thread::scope(|scope| {
         for (piece, at) in part.chunks_mut(many).zip(0..) {
-            let task = task.clone();
-            scope.spawn(move || task.extract(at * many as u64, piece));
+            let task = &task;
+            scope.spawn(move || {
+                let Ok(()) = task.extract(at * many as u64, piece, lines);
+            });
         }
     });
 }
@@ -51,24 +47,68 @@ pub(super) fn extract_with(level: Level, pixels: &Pixels, found: &Found, part: &
 /// The fewest bytes that a thread extracts.
 const LEAST: usize = 1 << 16;
 
+/// The data lines of a picture, in memory or in a file.
+pub(super) trait Lines {
+    type Error;
+
+    /// Returns `count` lines from `first` on: at most [`LINES`], and all of them lie in the picture.
+    fn read(&mut self, first: u64, count: usize) -> Result<&[Line], Self::Error>;
+}
+
+impl Lines for &[Line] {
+    type Error = Infallible;
+
+    fn read(&mut self, first: u64, count: usize) -> Result<&[Line], Infallible> {
+        Ok(&self[first as usize..][..count])
+    }
+}
+
 /// Extracts pieces of a part.
-#[derive(Clone)]
-struct Task<'a> {
+#[derive(Debug)]
+pub(super) struct Task {
     level: Level,
     bits: Bits,
-    lines: &'a [Line],
+    length: u64,
     shares: Shares,
     places: Places,
     mask: blake3::OutputReader,
 }
 
-impl Task<'_> {
+impl Task {
+    /// Prepares to extract a part that is not empty from a picture with so many data lines.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the picture has no room for the part.
+    pub(super) fn new(level: Level, found: &Found, lines: u64) -> Self {
+        let length = u64::from(found.label.length);
+        let values = (length * 8).div_ceil(u64::from(found.bits.get()));
+        assert!(values <= lines * LINE as u64, "the picture has room for the part");
+        Self {
+            level,
+            bits: found.bits,
+            length,
+            shares: Shares::new(found.order, values, lines),
+            places: Places::new(found.order, &found.set_key, &found.seed),
+            mask: places::mask(&found.set_key, &found.seed),
+        }
+    }
+
+    /// Returns the length of the part.
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Extracts the bytes of the part from `first` on.
-    fn extract(mut self, first: u64, piece: &mut [u8]) {
+    pub(super) fn extract<L: Lines>(&self, first: u64, piece: &mut [u8], mut picture: L) -> Result<(), L::Error> {
+        if piece.is_empty() {
+            return Ok(());
+        }
+        let (mut mask, mut stream) = (self.mask.clone(), self.places.choices());
         let bits = u64::from(self.bits.get());
         let end = first + piece.len() as u64;
-        self.mask.set_position(first);
-        self.mask.fill(piece);
+        mask.set_position(first);
+        mask.fill(piece);
 
         let mut line = self.shares.line(first * 8 / bits);
         let last = self.shares.line((end * 8 - 1) / bits);
@@ -79,8 +119,8 @@ impl Task<'_> {
         while line <= last {
             let count = (last - line + 1).min(LINES as u64) as usize;
             let choices = &mut choices[..count];
-            self.places.choose(line, choices);
-            let lines = &self.lines[line as usize..][..count];
+            stream.choose(line, choices);
+            let lines = picture.read(line, count)?;
             let mut course = Course { bits: self.bits.count(), at: (bit % 8) as usize, walk };
             imp::extract(self.level, lines, &mut values, &mut course, &self.places.table, choices);
             // Bytes of other pieces and the byte that is not yet complete are left out.
@@ -98,5 +138,6 @@ impl Task<'_> {
             line += count as u64;
             walk = course.walk;
         }
+        Ok(())
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct Cost {
 pub(super) enum Level {
     /// Ordinary registers, vectorized by the compiler where the target allows.
     Portable,
-    /// The portable code, compiled for 32-byte vectors.
+    /// 32-byte vectors.
     #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
     Avx2,
     /// 64-byte vectors with full byte permutations: Ice Lake, Zen 4 and later.
@@ -85,7 +85,7 @@ impl Level {
         match self {
             Self::Portable => true,
             #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
+            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt"),
             #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
             Self::Avx512 => {
                 is_x86_feature_detected!("avx512f")

@@ -48,6 +48,12 @@ pub(super) struct Places {
     stream: Option<blake3::OutputReader>,
 }
 
+impl std::fmt::Debug for Places {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Places").finish_non_exhaustive()
+    }
+}
+
 impl Places {
     pub(super) fn new(order: Order, set_key: &[u8; 32], seed: &Seed) -> Self {
         let identity = Box::new([Permutation::IDENTITY; PERMUTATIONS]);
@@ -80,9 +86,20 @@ impl Places {
         inverses
     }
 
+    /// Returns what tells which permutations the lines take.
+    pub(super) fn choices(&self) -> Choices {
+        Choices(self.stream.clone())
+    }
+}
+
+/// Tells which permutations lines take.
+#[derive(Clone)]
+pub(super) struct Choices(Option<blake3::OutputReader>);
+
+impl Choices {
     /// Fills in what the lines from `line` on take.
     pub(super) fn choose(&mut self, line: u64, choices: &mut [Choice]) {
-        match &mut self.stream {
+        match &mut self.0 {
             None => choices.fill([0; 2]),
             Some(stream) => {
                 stream.set_position(TABLE_BYTES as u64 + 2 * line);

@@ -3,16 +3,17 @@
 mod hostile;
 mod reference;
 
-use std::io::Cursor;
+use std::io::{Cursor, ErrorKind};
+use std::sync::Mutex;
 
-use super::embed::embed_with;
+use super::embed::{Engine, embed_with};
 use super::extract::extract_with;
 use super::imp::Level;
-use super::{Bits, Distortion, Front, Hiding, Order, Secret, Seed, capacity, embed, extract, find};
-use crate::{Channels, Compression, Error, Format, Label, Limits, Pixels, write};
+use super::{Bits, Distortion, Front, Hiding, Order, Secret, Seed, capacity, embed, extract, find, open};
+use crate::{Channels, Compression, Error, Format, Label, Limits, Pixels, Reader, Sets, write};
 
 pub(super) const SEED: Seed = Seed([5; 24]);
-const SIGNS: [u8; 32] = [9; 32];
+const SIGNS: [u8; 16] = [9; 16];
 
 /// Returns `length` random bytes that depend on the name.
 pub(super) fn noise(name: &str, length: usize) -> Vec<u8> {
@@ -65,7 +66,7 @@ fn check(cover: &Pixels, part: &[u8], hiding: &Hiding) {
         for threads in [1, 3] {
             let mut pixels = cover.clone();
             let distortion =
-                embed_with(level, &mut pixels, &label, part, hiding, &SEED, threads, &SIGNS).expect("room");
+                embed_with(Engine { level, threads }, &mut pixels, &label, part, hiding, &SEED, &SIGNS).expect("room");
             assert!(pixels == expected, "{level:?}: {what}");
             assert_eq!(distortion, cost, "{level:?}: {what}");
             let found = find(&pixels, &[Secret::open()]).expect("open door");
@@ -105,6 +106,42 @@ fn several_threads_share_a_large_picture() {
         let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
         let room = capacity(cover.samples.len() as u64, hiding.bits, 1) as usize;
         check(&cover, &noise("part", room / 3 * 2 + 1), &hiding);
+    }
+}
+
+#[test]
+fn parts_are_read_from_files_without_compression_at_any_position() {
+    for channels in [Channels::Gray, Channels::Rgb] {
+        for (bits, order) in [(1, Order::Keyed), (2, Order::Keyed), (3, Order::InOrder), (4, Order::Keyed)] {
+            let mut pixels = cover(700, 500, channels);
+            let hiding = hiding(bits, order, vec![Secret::open()]);
+            let room = capacity(pixels.samples.len() as u64, hiding.bits, 1) as usize;
+            for length in [0, 1, 1000, room / 3, room] {
+                let part = noise("part", length);
+                embed(&mut pixels, &label(&part), &part, &hiding, &SEED, 1).unwrap();
+                let found = find(&pixels, &[Secret::open()]).expect("door");
+                let set = |compression| {
+                    let mut file = tempfile::tempfile().expect("a file");
+                    write(&pixels, Format::Png, compression, 1, &mut file).expect("written");
+                    let mut sets = Sets::new();
+                    sets.add(found.label, ());
+                    let open = open(file, &found).ok();
+                    let open = Mutex::new(open);
+                    Reader::new(sets.into_sets().remove(0), move |()| {
+                        open.lock().expect("whole").take().ok_or_else(|| ErrorKind::Unsupported.into())
+                    })
+                };
+                let reader = set(Compression::Stored).expect("a whole set");
+                for (at, wanted) in [(0, length), (length / 2, 1), (length / 7, length / 2), (length, 0)] {
+                    let mut copy = vec![0xa5; wanted.min(length - at)];
+                    assert_eq!(reader.read_at(&mut copy, at as u64).expect("read"), copy.len());
+                    assert!(copy == part[at..at + copy.len()], "{bits} bits, {order:?}, {at} of {length}");
+                }
+                if length > 0 {
+                    assert!(set(Compression::Fast).expect("a whole set").read_at(&mut [0], 0).is_err());
+                }
+            }
+        }
     }
 }
 
@@ -235,7 +272,8 @@ fn samples_go_up_as_often_as_down_whatever_their_value() {
                     Pixels { width: 1000, height: 1000, channels: Channels::Gray, samples: vec![value; 1_000_000] };
                 let hiding = hiding(bits, Order::Keyed, vec![Secret::open()]);
                 let part = noise("part", capacity(1_000_000, hiding.bits, 1) as usize);
-                embed_with(level, &mut pixels, &label(&part), &part, &hiding, &SEED, 1, &SIGNS).unwrap();
+                let engine = Engine { level, threads: 1 };
+                embed_with(engine, &mut pixels, &label(&part), &part, &hiding, &SEED, &SIGNS).unwrap();
                 let count =
                     |there: &dyn Fn(u8) -> bool| pixels.samples.iter().filter(|&&new| there(new)).count() as i64;
                 let (ups, downs) = (count(&|new| new > value), count(&|new| new < value));

@@ -3,7 +3,6 @@
 //! The rows are cut into bands. Each band is one `IDAT` chunk. Its deflate blocks end at a border of bytes and refer to
 //! no other band, so several threads compress a picture.
 
-mod adler;
 mod band;
 mod code;
 mod pack;
@@ -11,8 +10,8 @@ mod pack;
 use std::io::Write;
 
 use super::Compression;
+use crate::adler::Adler;
 use crate::{Channels, Error, Pixels};
-use adler::Adler;
 use band::Band;
 
 /// About how many bytes of rows a band has: they stay in the cache of a core.

@@ -14,7 +14,6 @@ const FORMATS: &[(&[u8], &str)] = &[
     (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
     (b"LUKS\xba\xbe", "a LUKS volume"),
     (b"%PDF-", "a PDF file"),
-    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"\x7fELF", "a program"),
 ];
@@ -37,7 +36,9 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
     } else if let Some((_, name)) = FORMATS.iter().find(|(bytes, _)| begins(bytes)) {
         LooksLike::Format(name)
     } else if begins(b"RIFF") && start.get(8..12) == Some(b"WEBP") {
-        LooksLike::Format("a WebP picture")
+        LooksLike::WebP
+    } else if begins(b"\x89PNG\r\n\x1a\n") {
+        LooksLike::Png
     } else {
         LooksLike::Unknown
     }

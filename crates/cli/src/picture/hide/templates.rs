@@ -26,7 +26,7 @@ use crate::report::Done;
 use crate::shown::{count, shown};
 use deadpan_picture::analysis::clipped;
 use deadpan_picture::template::{self, Bits, Distortion, Hiding, Order, Secret, Seed};
-use deadpan_picture::{Compression, Format, Label, Limits, Orientation, Pixels, checksum, probe, spare, write};
+use deadpan_picture::{Compression, Format, Label, Orientation, Pixels, checksum, is_readable, probe, spare, write};
 use deadpan_seal::{Cost, Passphrase, Sealing, key};
 use plan::{Task, plan, uses};
 
@@ -34,6 +34,9 @@ use plan::{Task, plan, uses};
 /// replacing the low bits, which RS and sample pair analysis estimate. Their estimates for covers without data differ
 /// by about this share.
 const CLIPPED: f64 = 0.05;
+
+/// The most pictures of which the cover is named in notes.
+const SOURCES: usize = 20;
 
 /// Who can find the data.
 struct Doors {
@@ -90,7 +93,8 @@ pub fn hide(
     let rooms = rooms(covers, hide.format, bits, doors.count())?;
     if let Some(total) = super::total(input, sealing)? {
         // Refused before the data are sealed.
-        names.check(Some(plan(&rooms, total, args.spare)?.len() as u32), args.output.force, claims)?;
+        let tasks = plan(&rooms, total, args.spare).map_err(|failure| failure.about(&names.shown()))?;
+        names.check(Some(tasks.len() as u32), args.output.force, claims)?;
     }
     // Sealed data wait in a file without a name until their length is known. What is not sealed stays where it is.
     let (spool, total, mut done);
@@ -103,7 +107,7 @@ pub fn hide(
         spool = partial.file().try_clone().map_err(|error| names.unwritten(&error))?;
         total = spool.metadata().map_err(|error| names.unwritten(&error))?.len();
     }
-    let tasks = plan(&rooms, total, args.spare)?;
+    let tasks = plan(&rooms, total, args.spare).map_err(|failure| failure.about(&names.shown()))?;
     names.check(Some(tasks.len() as u32), args.output.force, claims)?;
     folder::allow_many_files();
     let spares = match args.spare {
@@ -126,16 +130,23 @@ pub fn hide(
         spares: spares.as_ref().map(Partial::file),
         drafts: &drafts,
     };
-    let results = job.run(&tasks)?;
+    let mut results = job.run(&tasks)?;
+    results.sort_by_key(|result| result.index);
     let paths = drafts.land(args.output.force, args.output.sync, claims)?;
     let psnr = || results.iter().map(|result| result.distortion.psnr());
     let (lowest, mean) = (psnr().fold(f64::INFINITY, f64::min), psnr().sum::<f64>() / results.len() as f64);
     let pictures = count(paths.len() as u64, "picture", "pictures");
     done.notes.push(format!("{total} bytes in {pictures}, PSNR {lowest:.1} dB at least and {mean:.1} dB on average"));
+    done.notes.extend(sources(covers, &results, &paths));
     done.notes.extend(reused(covers, &rooms, &tasks));
     done.notes.extend(bright_or_dark(covers, &results));
     done.more.insert("psnr_lowest".into(), json!(lowest));
     done.more.insert("psnr_mean".into(), json!(mean));
+    let of = |(result, path): (&Changed, &PathBuf)| {
+        let [picture, cover] = [path, &covers[result.cover]].map(|path| path.to_string_lossy().into_owned());
+        json!({ "picture": picture, "cover": cover, "psnr": result.distortion.psnr() })
+    };
+    done.more.insert("covers".into(), results.iter().zip(&paths).map(of).collect());
     Ok(Made { paths, spares: args.spare, total }.report(hide, input, done))
 }
 
@@ -180,6 +191,23 @@ fn unread(error: &io::Error) -> Failure {
     }
 }
 
+/// Returns which cover each picture was made from, if there is a choice of covers.
+fn sources(covers: &[PathBuf], results: &[Changed], paths: &[PathBuf]) -> Vec<String> {
+    if covers.len() < 2 {
+        return Vec::new();
+    }
+    let source = |(result, path): (&Changed, &PathBuf)| {
+        let (cover, psnr) = (shown(&covers[result.cover]), result.distortion.psnr());
+        format!("{} was made from {cover}, PSNR {psnr:.1} dB", shown(path))
+    };
+    let mut sources: Vec<_> = results.iter().zip(paths).take(SOURCES).map(source).collect();
+    if let Some(more) = results.len().checked_sub(SOURCES).filter(|more| *more > 0) {
+        sources
+            .push(format!("{}; --json names the covers of all", count(more as u64, "more picture", "more pictures")));
+    }
+    sources
+}
+
 /// Returns a warning if a cover carries more than one picture.
 fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[Task]) -> Option<String> {
     let uses = uses(tasks);
@@ -213,6 +241,8 @@ fn bright_or_dark(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
 
 /// How much a cover was changed.
 struct Changed {
+    /// The index of the picture.
+    index: u32,
     cover: usize,
     distortion: Distortion,
     /// The share of the cover's samples that are black or white.
@@ -282,15 +312,14 @@ impl Job<'_> {
             .map_err(|error| failed(&self.drafts.names().shown(), error))?;
         writer.flush().map_err(|error| self.drafts.names().unwritten(&error))?;
         let file = writer.get_mut();
-        if self.format == Format::Png
-            && !is_proportionate(&pixels, file).map_err(|error| self.drafts.names().unwritten(&error))?
-        {
+        let length = file.metadata().map_err(|error| self.drafts.names().unwritten(&error))?.len();
+        if self.format == Format::Png && !is_readable(&pixels, length) {
             file.rewind().and_then(|()| file.set_len(0)).map_err(|error| self.drafts.names().unwritten(&error))?;
             write(&pixels, self.format, Compression::Stored, threads, file)
                 .map_err(|error| failed(&self.drafts.names().shown(), error))?;
         }
         room.samples = pixels.samples;
-        Ok(Changed { cover: task.cover, distortion, clipped })
+        Ok(Changed { index: label.index, cover: task.cover, distortion, clipped })
     }
 
     /// Reads the part of a picture.
@@ -328,13 +357,6 @@ impl Job<'_> {
         }
         Ok(Cover { clipped: clipped(&pixels), pixels })
     }
-}
-
-/// Whether a reader takes the picture. An empty one that is compressed could be made to exhaust the reader's memory.
-fn is_proportionate(pixels: &Pixels, file: &File) -> io::Result<bool> {
-    // A decoder keeps a few rows.
-    let memory = pixels.samples.len() as u64 + 32 * u64::from(pixels.width);
-    Ok(Limits::default().allow(memory, file.metadata()?.len()))
 }
 
 /// A decoded cover.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Open, Pages, PictureReader, RevealJob, contradiction, damaged_note, first_path, unused};
+use super::{Open, Pages, PictureReader, RevealJob, contradiction, damaged_note, first_path, foreign, unused};
 use crate::failure::Failure;
 use crate::picture::contested::{self, Choices, Contest, Contested};
 use crate::picture::found::Picture;
@@ -35,7 +35,7 @@ impl RevealJob<'_> {
             if self.settle(&mut set, &name, &mut Vec::new()).is_err() || !set.is_readable() {
                 continue;
             }
-            let Ok(reader) = self.reader(set, &name, &mut Vec::new()) else { continue };
+            let Ok(reader) = self.reader(set, &name, &mut Vec::new(), false) else { continue };
             if self.authenticate(&reader, &name).is_ok() && authentic.replace(at).is_some() {
                 return None;
             }
@@ -52,6 +52,10 @@ impl RevealJob<'_> {
         name: &str,
         notes: &mut Vec<String>,
     ) -> Result<(), Failure> {
+        let misfits: Vec<_> = set.take_misfits().into_iter().map(|picture| picture.path).collect();
+        if !misfits.is_empty() {
+            notes.push(foreign(misfits));
+        }
         let Contested { mut contests, damaged } = contested::compare(set);
         if !damaged.is_empty() {
             notes.push(damaged_note(damaged));

@@ -1,5 +1,6 @@
 //! The format, written to be read: one sample at a time.
 
+use super::super::signs::Signs;
 use super::super::{Distortion, Hiding, Order, Seed};
 use crate::Label;
 
@@ -10,10 +11,10 @@ pub(super) fn embed(
     part: &[u8],
     hiding: &Hiding,
     seed: &Seed,
-    signs: &[u8; 32],
+    signs: &[u8; 16],
 ) -> Distortion {
-    let mut signs = blake3::Hasher::new_keyed(signs).finalize_xof();
-    let random: Vec<u8> = (0..samples.len().div_ceil(8)).map(|_| next(&mut signs)).collect();
+    let signs = Signs::new(signs);
+    let random: Vec<u8> = (0..samples.len().div_ceil(64) as u64).flat_map(|line| signs.of(line)).collect();
     let before = samples.to_vec();
     let mut change = |at: usize, bits: usize, value: u8| {
         let fits = |number: &i32| (0..256).contains(number) && number % (1 << bits) == i32::from(value);

@@ -1,8 +1,8 @@
 //! Some rows of a picture as deflate blocks that end at a border of bytes.
 
 use super::super::Compression;
-use super::adler::Adler;
 use super::pack;
+use crate::adler::Adler;
 
 /// The longest stored block.
 const STORED: usize = 65_535;
@@ -31,46 +31,61 @@ impl Band {
 
     /// Makes the blocks of the rows in `samples`. `above` is the row before, and `last` tells whether the picture ends.
     pub(super) fn compress(&mut self, above: Option<&[u8]>, samples: &[u8], last: bool) {
-        self.filter(above, samples);
-        self.adler = Adler::of(&self.filtered);
         self.data.clear();
-        let packed = self.compression == Compression::Fast && pack::pack(&self.filtered, last, &mut self.data);
-        if !packed {
+        if self.compression == Compression::Fast {
+            self.filter(above, samples);
+            self.adler = Adler::of(&self.filtered);
+            if pack::pack(&self.filtered, last, &mut self.data) {
+                return;
+            }
             self.data.clear();
-            self.store(last);
         }
+        self.store(samples, last);
     }
 
+    /// Makes rows of differences to the rows above.
     fn filter(&mut self, above: Option<&[u8]>, samples: &[u8]) {
         let length = samples.len() / self.row * (self.row + 1);
         self.filtered.resize(length, 0);
         let mut before = above;
         for (filtered, samples) in self.filtered.chunks_exact_mut(self.row + 1).zip(samples.chunks_exact(self.row)) {
             let (kind, filtered) = filtered.split_at_mut(1);
-            match (self.compression, before) {
-                (Compression::Fast, Some(before)) => {
-                    kind[0] = UP;
-                    for ((filtered, sample), before) in filtered.iter_mut().zip(samples).zip(before) {
-                        *filtered = sample.wrapping_sub(*before);
-                    }
+            if let Some(before) = before {
+                kind[0] = UP;
+                for ((filtered, sample), before) in filtered.iter_mut().zip(samples).zip(before) {
+                    *filtered = sample.wrapping_sub(*before);
                 }
-                _ => {
-                    kind[0] = NONE;
-                    filtered.copy_from_slice(samples);
-                }
+            } else {
+                kind[0] = NONE;
+                filtered.copy_from_slice(samples);
             }
             before = Some(samples);
         }
     }
 
-    fn store(&mut self, last: bool) {
-        let count = self.filtered.len().div_ceil(STORED);
-        for (at, block) in (1..).zip(self.filtered.chunks(STORED)) {
-            let length = block.len() as u16;
-            self.data.push(u8::from(last && at == count));
-            self.data.extend(length.to_le_bytes());
-            self.data.extend((!length).to_le_bytes());
-            self.data.extend(block);
+    /// Makes stored blocks of rows without filters.
+    fn store(&mut self, samples: &[u8], last: bool) {
+        let mut left = samples.len() / self.row * (self.row + 1);
+        let (mut rows, mut row): (_, &[u8]) = (samples.chunks_exact(self.row), &[]);
+        let mut adler = Adler::default();
+        while left > 0 {
+            let length = left.min(STORED);
+            left -= length;
+            self.data.push(u8::from(last && left == 0));
+            self.data.extend((length as u16).to_le_bytes());
+            self.data.extend((!(length as u16)).to_le_bytes());
+            let start = self.data.len();
+            while self.data.len() < start + length {
+                if row.is_empty() {
+                    self.data.push(NONE);
+                    row = rows.next().unwrap_or_default();
+                }
+                let (now, later) = row.split_at(row.len().min(start + length - self.data.len()));
+                self.data.extend(now);
+                row = later;
+            }
+            adler = adler.then(Adler::of(&self.data[start..]));
         }
+        self.adler = adler;
     }
 }

@@ -4,7 +4,7 @@ const PRIME: u64 = 65_521;
 
 /// The checksum of some bytes, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Adler {
+pub(crate) struct Adler {
     sum: u32,
     length: u64,
 }
@@ -16,12 +16,12 @@ impl Default for Adler {
 }
 
 impl Adler {
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         Self { sum: simd_adler32::adler32(&bytes), length: bytes.len() as u64 }
     }
 
     /// Returns the checksum of these bytes and the next ones.
-    pub(super) fn then(self, next: Self) -> Self {
+    pub(crate) fn then(self, next: Self) -> Self {
         let low = |sum: u32| u64::from(sum & 0xffff);
         let high = |sum: u32| u64::from(sum >> 16);
         let before = low(self.sum) + PRIME - 1;
@@ -29,7 +29,7 @@ impl Adler {
         Self { sum: (((b % PRIME) << 16) | (a % PRIME)) as u32, length: self.length + next.length }
     }
 
-    pub(super) fn sum(self) -> u32 {
+    pub(crate) fn sum(self) -> u32 {
         self.sum
     }
 }

@@ -1,0 +1,86 @@
+//! Which sets count where there is a place for one result only, as with `-o FILE`.
+//!
+//! Everybody can put pictures beside those of a sealed set. They must not keep the sealed data from being revealed.
+
+use std::path::PathBuf;
+
+use super::{Open, Pages, damage, damaged, damaged_note, first_path, missing, paths};
+use crate::failure::Failure;
+use crate::picture::found::Picture;
+use crate::sealed::Sealed;
+use crate::shown::shown;
+use deadpan_picture::{Reader, Set};
+use deadpan_seal::{Cursor, Error};
+
+/// Takes out the sets that are certainly not sealed, if there are others. Returns their pictures.
+pub fn take_unsealed(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<PathBuf> {
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    let is_unsealed: Vec<_> = groups.iter().map(|group| group.iter().all(is_unsealed)).collect();
+    if is_unsealed.iter().all(|is| *is) {
+        return Vec::new();
+    }
+    let mut is_unsealed = is_unsealed.into_iter();
+    let taken = groups.extract_if(.., |_| is_unsealed.next().unwrap_or(false));
+    taken.flatten().flat_map(|set| paths(&set)).collect()
+}
+
+/// Whether a set is complete and its data begin as sealed data do not. Damage in sealed data can look the same, so the
+/// pictures that were read must be whole.
+fn is_unsealed(set: &Set<Picture>) -> bool {
+    if set.claimed_twice().next().is_some() {
+        return false;
+    }
+    let Ok(reader) = Reader::new(set.clone(), Picture::open as Open) else { return false };
+    let (pages, length) = (Pages(&reader), reader.length());
+    let begun = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map(drop);
+    matches!(begun, Err(Error::NotSealed(_))) && reader.damaged_so_far().is_empty()
+}
+
+/// Takes out the sets that give no result: those of which too many pictures are missing, and if several others are
+/// left, those of which too many are damaged. Returns the path of a picture of each, and what is wrong.
+///
+/// To find damage, all pictures are read. This happens only if the command would be refused otherwise.
+pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure)> {
+    let mut broken = Vec::new();
+    for wrong in [incomplete, spoiled] {
+        if groups.len() > 1 {
+            groups.retain(|group| match (group.first().map_or(PathBuf::new(), first_path), wrong(group)) {
+                (path, Some(failure)) => {
+                    broken.push((path, failure));
+                    false
+                }
+                (_, None) => true,
+            });
+        }
+    }
+    broken
+}
+
+/// Returns what is wrong if too many pictures are missing. The first set of a group has the most pictures.
+fn incomplete(group: &[Set<Picture>]) -> Option<Failure> {
+    let set = group.first().filter(|_| group.iter().all(|set| !set.is_readable()))?;
+    Some(missing(set, &shown(first_path(set)), false))
+}
+
+/// Returns what is wrong if pictures are damaged and nothing replaces them. If pictures claim the same place, revealing
+/// them decides.
+fn spoiled(group: &[Set<Picture>]) -> Option<Failure> {
+    let [set] = group else { return None };
+    if set.claimed_twice().next().is_some() {
+        return None;
+    }
+    let name = shown(first_path(set));
+    // If a picture is missing that spare ones replace, the set counts as whole.
+    let reader = Reader::new(set.clone(), Picture::open as Open).ok()?;
+    let spoiled = damage(&reader);
+    let mut left = set.clone();
+    spoiled.iter().for_each(|(index, _)| drop(left.reject(*index)));
+    if left.is_readable() {
+        return None;
+    }
+    let mut failure = damaged(&name);
+    failure.notes.push(damaged_note(spoiled.into_iter().map(|(_, path)| path).collect()));
+    Some(failure)
+}
