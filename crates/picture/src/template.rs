@@ -96,14 +96,19 @@ pub fn capacity(samples: u64, bits: Bits, doors: usize) -> u64 {
     data_lines(samples, doors + 1) * (LINE as u64 / 8) * u64::from(bits.0)
 }
 
+/// Returns the number of the first data line. `doors` counts all doors.
+fn first_data_line(doors: usize) -> u64 {
+    (SEED_LINES + DOOR_LINES * doors) as u64
+}
+
 /// Returns the number of data lines. `doors` counts all doors.
 fn data_lines(samples: u64, doors: usize) -> u64 {
-    (samples / LINE as u64).saturating_sub((SEED_LINES + DOOR_LINES * doors) as u64)
+    (samples / LINE as u64).saturating_sub(first_data_line(doors))
 }
 
 /// Returns the data lines. `doors` counts all doors.
 fn data(samples: &[u8], doors: usize) -> &[u8] {
-    let lines = samples.len() / LINE;
-    let first = (SEED_LINES + DOOR_LINES * doors).min(lines);
-    &samples[first * LINE..lines * LINE]
+    let end = samples.len() / LINE;
+    let count = data_lines(samples.len() as u64, doors) as usize;
+    &samples[(end - count) * LINE..end * LINE]
 }

@@ -14,7 +14,7 @@ use pictures::riff;
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     size: (u32, u32),
-    /// How many values of green have codes of 8 bits. The others share what is left with all other symbols.
+    /// How many values of green have codes of 8 bits. All other symbols have longer ones.
     short: usize,
     /// The binary logarithm of the size of the color cache.
     cache: Option<u32>,
@@ -99,7 +99,7 @@ impl Code {
     }
 }
 
-/// Lengths for `symbols` symbols, of which the first `short` have `length` bits. The others share what is left.
+/// Lengths for `symbols` symbols: `length` bits for the first `short`, and more for the others.
 fn lengths(symbols: usize, short: usize, length: u32) -> Vec<u32> {
     let mut lengths = vec![length; 1 << length];
     while lengths.len() < symbols {
@@ -241,16 +241,16 @@ fn groups_of_codes_and_large_caches_have_the_pixels_that_image_webp_sees() {
     }
 }
 
-/// The pixels that references reach fill more than once the room that is kept for them.
+/// References reach back into memory that is moved when it is full. These pictures fill it more than once.
 #[test]
 fn references_reach_back_a_million_pixels() {
     let mut random = Random(0x1234_5678_9abc_def1);
     for (size, cache, others) in [((1025, 2500), Some(2), 20), ((16_383, 150), None, 2), ((7, 16_383), Some(1), 100)] {
         compare(&Kind { size, cache, others, ..NOISE }, &mut random);
     }
-    // A large cache, which learns the pixels before the end of that room late.
+    // A large cache, which gets the pixels at the end of that memory only after it was moved.
     compare(&Kind { size: (1025, 2500), short: 100, cache: Some(11), others: 4, ..NOISE }, &mut random);
-    // Only copies, which cross the end of that room.
+    // Only copies, also across the end of that memory.
     compare(&Kind { size: (2047, 1100), others: 1000, ..NOISE }, &mut random);
 }
 

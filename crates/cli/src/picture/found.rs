@@ -1,6 +1,5 @@
 //! Finds the pictures that carry data among files and folders.
 
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Seek};
@@ -18,21 +17,16 @@ use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
 use deadpan_seal::{Cost, key};
 
-thread_local! {
-    /// Memory for the pixels of templates, which are needed only until the part is taken out of them.
-    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
 /// Memory of pictures that were read, for the next ones.
 static ROOMS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 /// The most memory blocks that are kept.
-const MOST_ROOMS: usize = 2;
+const MOST_ROOMS: usize = 4;
 
 fn rooms() -> MutexGuard<'static, Vec<Vec<u8>>> {
     ROOMS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes the memory of a picture that was read, for [`Picture::open`].
+/// Keeps the memory of a picture that was read, for [`Picture::open`].
 pub fn give_back(memory: Vec<u8>) {
     let mut rooms = rooms();
     if rooms.len() < MOST_ROOMS {
@@ -61,28 +55,26 @@ impl Picture {
     pub fn open(&self) -> io::Result<Opened> {
         match &self.way {
             Way::Carrier(carrier) => Ok(carrier.open(cover::open_again(&self.path)?)),
-            Way::Rewritten(order) => {
-                let room = rooms().pop().unwrap_or_default();
-                Ok(Opened::Pixels(self.pixels(room)?, *order))
-            }
+            Way::Rewritten(order) => Ok(Opened::Pixels(self.pixels()?, *order)),
             Way::Template(found) => {
                 // Where samples lie at known places, only those that are needed are read.
                 if let Ok(opened) = template::open(cover::open_again(&self.path)?, found) {
                     return Ok(opened);
                 }
                 let mut part = vec![0; found.label.length as usize];
-                let pixels = self.pixels(ROOM.take())?;
+                let pixels = self.pixels()?;
                 if !found.fits(&pixels) {
                     return Err(changed(&self.path).into_io());
                 }
                 template::extract(&pixels, found, &mut part, 1);
-                ROOM.set(pixels.samples);
+                give_back(pixels.samples);
                 Ok(Opened::Bytes(part))
             }
         }
     }
 
-    fn pixels(&self, room: Vec<u8>) -> io::Result<Pixels> {
+    fn pixels(&self) -> io::Result<Pixels> {
+        let room = rooms().pop().unwrap_or_default();
         let file = BufReader::with_capacity(1 << 16, cover::open_again(&self.path)?);
         match read_into(file, Orientation::Ignore, &Limits::default(), room) {
             Ok(decoded) => Ok(decoded.pixels),

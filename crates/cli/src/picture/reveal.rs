@@ -506,7 +506,7 @@ fn not_sealed(name: &str) -> Failure {
     )
 }
 
-/// Returns the failure that pictures are damaged, which notes name.
+/// Returns the failure of a set with damaged pictures. Notes name them.
 fn damaged(name: &str) -> Failure {
     let hint = "get another copy of the pictures that are named below";
     Failure::new(Exit::Data, format!("{name}: the data are damaged"), hint)

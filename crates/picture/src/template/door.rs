@@ -44,8 +44,12 @@ impl Found {
     #[must_use]
     pub fn fits(&self, pixels: &Pixels) -> bool {
         let channels = if self.gray_in_color { 3 } else { 1 };
-        let room = capacity(pixels.samples.len() as u64 / channels, self.bits, self.doors - 1);
-        u64::from(self.label.length) <= room
+        self.fits_in(pixels.samples.len() as u64 / channels)
+    }
+
+    /// Whether a picture with so many samples has room for the part.
+    pub(super) fn fits_in(&self, samples: u64) -> bool {
+        u64::from(self.label.length) <= capacity(samples, self.bits, self.doors - 1)
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use super::extract::{Lines, Task};
 use super::imp::{LINES, Level, Line};
 use super::stored::Stored;
-use super::{DOOR_LINES, Found, LINE, SEED_LINES, capacity};
+use super::{Found, LINE, data_lines, first_data_line};
 use crate::Opened;
 use crate::carrier::Buffers;
 
@@ -16,8 +16,9 @@ pub struct Template {
     stored: Stored,
     /// `None` if the part is empty.
     task: Option<Task>,
-    /// The first sample of the data lines.
+    /// The number of the first data line, and how many there are.
     first: u64,
+    lines: u64,
 }
 
 /// Prepares to read a part at any position, for a [`Reader`](crate::Reader): from a PNG file without compression, as
@@ -32,14 +33,12 @@ pub fn open(file: File, found: &Found) -> Result<Opened, File> {
         return Err(file);
     }
     let stored = Stored::open(file)?;
-    let room = capacity(stored.samples(), found.bits, found.doors - 1);
-    if u64::from(found.label.length) > room {
+    if !found.fits_in(stored.samples()) {
         return Err(stored.into_file());
     }
-    let first = ((SEED_LINES + DOOR_LINES * found.doors) * LINE) as u64;
-    let lines = (stored.samples() / LINE as u64).saturating_sub(first / LINE as u64);
+    let lines = data_lines(stored.samples(), found.doors);
     let task = (found.label.length > 0).then(|| Task::new(Level::detect(), found, lines));
-    Ok(Opened::Template(Box::new(Template { stored, task, first })))
+    Ok(Opened::Template(Box::new(Template { task, first: first_data_line(found.doors), lines, stored })))
 }
 
 impl Template {
@@ -65,7 +64,7 @@ const STEP: u64 = 4 * LINES as u64;
 /// Reads lines from the file.
 struct FileLines<'a> {
     template: &'a Template,
-    /// The lines that were read.
+    /// The data lines that were read.
     samples: &'a mut Vec<u8>,
     /// Memory for the bytes of the file.
     room: &'a mut Vec<u8>,
@@ -79,10 +78,9 @@ impl Lines for FileLines<'_> {
     fn read(&mut self, first: u64, count: usize) -> io::Result<&[Line]> {
         let there = (self.samples.len() / LINE) as u64;
         if first < self.first || first + count as u64 > self.first + there {
-            let Template { stored, first: before, .. } = self.template;
-            let all = (stored.samples() - before) / LINE as u64;
-            self.samples.resize((all - first).min(STEP) as usize * LINE, 0);
-            stored.read(before + first * LINE as u64, self.samples, self.room)?;
+            let Template { stored, first: before, lines, .. } = self.template;
+            self.samples.resize((lines - first).min(STEP) as usize * LINE, 0);
+            stored.read((before + first) * LINE as u64, self.samples, self.room)?;
             self.first = first;
         }
         let from = (first - self.first) as usize;

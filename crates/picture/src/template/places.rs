@@ -14,7 +14,7 @@ const TABLE_BYTES: usize = PERMUTATIONS * LINE * 2;
 pub(super) struct Permutation(pub(super) [u8; LINE]);
 
 impl Permutation {
-    const IDENTITY: Self = {
+    pub(super) const IDENTITY: Self = {
         let mut identity = [0; LINE];
         let mut at = 0;
         while at < LINE {

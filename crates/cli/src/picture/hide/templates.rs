@@ -35,7 +35,7 @@ use plan::{Task, plan, uses};
 /// by about this share.
 const CLIPPED: f64 = 0.05;
 
-/// The most pictures of which the cover is named in notes.
+/// Of how many pictures the notes name the cover.
 const SOURCES: usize = 20;
 
 /// Who can find the data.

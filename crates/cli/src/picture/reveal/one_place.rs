@@ -1,6 +1,6 @@
 //! Which sets count where there is a place for one result only, as with `-o FILE`.
 //!
-//! Everybody can put pictures beside those of a sealed set. They must not keep the sealed data from being revealed.
+//! Everybody can put pictures beside those of a sealed set. The sealed data are revealed nevertheless.
 
 use std::path::PathBuf;
 

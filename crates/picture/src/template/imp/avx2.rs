@@ -2,21 +2,11 @@
 
 use std::arch::x86_64::*;
 
+use super::super::places::Permutation;
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
 
 /// The halves of a line.
 type Halves = [__m256i; 2];
-
-/// Byte `i`: `i`.
-static COUNT: Line = {
-    let mut count = [0; LINE];
-    let mut at = 0;
-    while at < LINE {
-        count[at] = at as u8;
-        at += 1;
-    }
-    count
-};
 
 /// For each number of bits: the first `bits` bytes of both words of 16 bytes, and zeros.
 static COMPACT: [[u8; 16]; 4] = {
@@ -54,7 +44,7 @@ static FIELDS: [[i64; 4]; 4] = {
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, ways: Ways<'_>) -> Cost {
     let bits = course.bits;
-    let count_up = load(&COUNT);
+    let count_up = load(&Permutation::IDENTITY.0);
     let mask = _mm256_set1_epi8((1 << bits) - 1);
     let (half, whole) = (_mm256_set1_epi8(1 << (bits - 1)), _mm256_set1_epi8(1 << bits));
     let ones = _mm256_set1_epi16(1);
@@ -81,7 +71,7 @@ pub(super) fn embed(lines: &mut [Line], values: &Values, course: &mut Course, wa
             let equal = _mm256_and_si256(_mm256_cmpeq_epi8(up, half), spread_bits(signs, at));
             let prefers_down = _mm256_or_si256(_mm256_cmpgt_epi8(up, half), equal);
             let can_go_down = at_most(down, *sample);
-            // If nothing is added, nothing changes, whatever this says.
+            // Where nothing is added, both directions give the sample as it is.
             let overflows = at_most(above, *sample);
             let goes_down = _mm256_or_si256(_mm256_and_si256(prefers_down, can_go_down), overflows);
             let distance = _mm256_and_si256(_mm256_blendv_epi8(up, down, goes_down), other);

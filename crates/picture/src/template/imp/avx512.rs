@@ -2,18 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use super::super::places::Permutation;
 use super::{Choice, Cost, Course, LINE, Line, Table, Values, Ways};
-
-/// Byte `i`: `i`.
-static COUNT: Line = {
-    let mut count = [0; LINE];
-    let mut at = 0;
-    while at < LINE {
-        count[at] = at as u8;
-        at += 1;
-    }
-    count
-};
 
 /// For each number of bits: word `q` takes the 8 bytes from byte `bits · q` on, where its 8 values begin.
 static SPREAD: [Line; 4] = {
@@ -59,7 +49,7 @@ static COMPACT: [Line; 4] = {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,popcnt")]
 pub(super) unsafe fn embed(lines: &mut [Line], values: &Values, course: &mut Course, ways: Ways<'_>) -> Cost {
     let bits = course.bits;
-    let (count_up, spread, shifts) = (load(&COUNT), load(&SPREAD[bits - 1]), load(&SHIFTS[bits - 1]));
+    let (count_up, spread, shifts) = (load(&Permutation::IDENTITY.0), load(&SPREAD[bits - 1]), load(&SHIFTS[bits - 1]));
     let mask = _mm512_set1_epi8((1 << bits) - 1);
     let (half, whole) = (_mm512_set1_epi8(1 << (bits - 1)), _mm512_set1_epi8(1 << bits));
     let ones = _mm512_set1_epi16(1);
