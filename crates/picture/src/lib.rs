@@ -16,6 +16,7 @@ mod reader;
 mod set;
 pub mod spare;
 pub mod template;
+mod threads;
 mod write;
 
 pub use error::Error;

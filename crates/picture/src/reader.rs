@@ -11,6 +11,7 @@ use crate::carrier::{Buffers, Layout, Order, Pieces, Sums, read_exact};
 use crate::open_files::Open;
 use crate::position::{read_exact_at, write_all_at};
 use crate::template::Template;
+use crate::threads::together;
 use crate::{Error, Label, Pixels, Set, spare};
 
 /// A picture that was opened to read its part.
@@ -273,14 +274,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             }
             Ok(())
         };
-        thread::scope(|scope| {
-            let others: Vec<_> = (1..self.cores.min(labels.len())).map(|_| scope.spawn(worker)).collect();
-            let mut result = worker();
-            for other in others {
-                result = result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            result
-        })?;
+        together(self.cores.min(labels.len()), worker).into_iter().collect::<Result<(), Error>>()?;
         Ok(damaged.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -440,11 +434,7 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
                 damaged.lock().unwrap_or_else(PoisonError::into_inner).push(Damage { index: label.index, error });
             }
         };
-        let threads = self.cores.min(labels.len().max(1));
-        thread::scope(|scope| {
-            (1..threads).for_each(|_| drop(scope.spawn(worker)));
-            worker();
-        });
+        together(self.cores.min(labels.len()), worker);
         let mut damaged = damaged.into_inner().unwrap_or_else(PoisonError::into_inner);
         damaged.sort_by_key(|damage: &Damage| damage.index);
         damaged

@@ -11,6 +11,7 @@ use std::thread;
 use reed_solomon_simd::{ReedSolomonDecoder, ReedSolomonEncoder};
 
 use crate::Error;
+use crate::threads::together;
 
 /// The most pictures of a set that has spare ones.
 pub const MOST: u32 = 32_768;
@@ -154,12 +155,5 @@ fn stripes(
         Some((position, usize::try_from(left).map_or(stripe, |left| left.min(stripe))))
     };
     let worker = || work(stripe, &take).inspect_err(|_| failed.store(true, Ordering::Relaxed));
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
-        let mut result = worker();
-        for other in others {
-            result = result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        result
-    })
+    together(threads, worker).into_iter().collect()
 }

@@ -1,0 +1,44 @@
+//! Work that several threads share.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+/// Runs `work` on several threads, which share what there is to do, and returns the results. If the system cannot start
+/// a thread, the others do its share. A panic of a thread is a panic of the caller.
+pub fn together<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
+    let work = &work;
+    thread::scope(|scope| {
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
+        let mut results = vec![work()];
+        results.extend(others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))));
+        results
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn all_is_done_once() {
+        for threads in [0, 1, 2, 7] {
+            let next = AtomicUsize::new(0);
+            let results = together(threads, || {
+                std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed))
+                    .take_while(|at| *at < 1000)
+                    .sum::<usize>()
+            });
+            assert_eq!(results.iter().sum::<usize>(), 499_500);
+        }
+    }
+
+    #[test]
+    #[should_panic = "from a thread"]
+    fn panics_come_to_the_caller() {
+        let caller = thread::current().id();
+        together(2, || assert!(thread::current().id() == caller, "from a thread"));
+    }
+}
