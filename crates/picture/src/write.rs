@@ -3,6 +3,8 @@
 mod png;
 mod webp;
 
+pub(crate) use png::{code as png_code, rows_of_band};
+
 use std::io::Write;
 
 use crate::{Error, Format, Limits, Pixels};

@@ -4,7 +4,7 @@
 //! no other band, so several threads compress a picture.
 
 mod band;
-mod code;
+pub(crate) mod code;
 mod pack;
 
 use std::io::Write;
@@ -17,6 +17,11 @@ use band::Band;
 /// About how many bytes of rows a band has: they stay in the cache of a core.
 const BAND: usize = 1 << 19;
 
+/// Returns how many rows a band has, if a row has so many bytes.
+pub(crate) fn rows_of_band(row: usize) -> usize {
+    (BAND / (row + 1)).max(1)
+}
+
 pub(super) fn write(
     pixels: &Pixels,
     compression: Compression,
@@ -24,7 +29,7 @@ pub(super) fn write(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let row = pixels.width as usize * pixels.channels.count();
-    let rows = (BAND / (row + 1)).max(1);
+    let rows = rows_of_band(row);
     let mut bands: Vec<_> = (0..threads.max(1)).map(|_| Band::new(compression, row)).collect();
     let color = match pixels.channels {
         Channels::Gray => 0,

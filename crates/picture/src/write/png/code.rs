@@ -4,15 +4,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Symbols for literals, the end of a block, and lengths.
-pub(super) const SYMBOLS: usize = 286;
-/// The longest code: four of them fit into a word beside 7 bits that wait, and fast decoders have tables for 12 bits.
-pub(super) const LONGEST: u8 = 12;
+pub(crate) const SYMBOLS: usize = 286;
+/// The longest code: five of them fit into a word beside 7 bits that wait, and a table for all of them stays in the
+/// fastest cache of a core.
+pub(crate) const LONGEST: u8 = 11;
 
 /// A code: its bits in the order of the stream, and its length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Code {
-    pub(super) bits: u16,
-    pub(super) length: u8,
+pub(crate) struct Code {
+    pub(crate) bits: u16,
+    pub(crate) length: u8,
 }
 
 /// Returns the lengths of the codes for symbols that occur so often.
@@ -50,7 +51,7 @@ fn optimal(counts: &[u32; SYMBOLS]) -> [u8; SYMBOLS] {
 }
 
 /// Returns the canonical codes with the lengths.
-pub(super) fn codes(lengths: &[u8; SYMBOLS]) -> [Code; SYMBOLS] {
+pub(crate) fn codes(lengths: &[u8; SYMBOLS]) -> [Code; SYMBOLS] {
     let mut codes = [Code::default(); SYMBOLS];
     let mut next = 0_u16;
     for length in 1..=LONGEST {
