@@ -1,7 +1,7 @@
 //! Names in JSON. A name that is not UTF-8 is written in hexadecimal, in a field of its own, so that no byte is lost.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -15,6 +15,19 @@ pub fn put_name(object: &mut Map<String, Value>, key: &str, name: Option<&[u8]>)
         name.filter(|_| text.is_none()).map(|name| name.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     object.insert(key.to_owned(), json!(text));
     object.insert(format!("{key}_hex"), json!(hex));
+}
+
+/// Adds names to a JSON object as [`put_name`] does, in two lists.
+pub fn put_names(object: &mut Map<String, Value>, key: &str, names: &[PathBuf]) {
+    let (mut texts, mut hexes) = (Vec::new(), Vec::new());
+    for name in names {
+        let mut one = Map::new();
+        put_name(&mut one, "name", Some(name.as_os_str().as_bytes()));
+        texts.extend(one.remove("name"));
+        hexes.extend(one.remove("name_hex"));
+    }
+    object.insert(key.to_owned(), texts.into());
+    object.insert(format!("{key}_hex"), hexes.into());
 }
 
 /// Returns `object` with the fields of another object.

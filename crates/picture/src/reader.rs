@@ -393,7 +393,11 @@ impl<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync> Reader<T, O> {
             let at = position - part.offset;
             let left = (u64::from(part.length) - at) as usize;
             let (now, later) = rest.split_at_mut(left.min(rest.len()));
-            self.read_part(part.index, now, at)?;
+            if let Err(error) = self.read_part(part.index, now, at) {
+                // The picture is damaged, and counts as one of which something was read.
+                self.passed().entry(part.index).or_default();
+                return Err(error);
+            }
             self.pass(part.index, now, at);
             position += now.len() as u64;
             rest = later;

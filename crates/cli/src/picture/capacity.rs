@@ -25,6 +25,8 @@ use deadpan_picture::{Header, Orientation, probe};
 
 /// About the number of bytes that sealing adds to short data: the header for one hybrid key, name and time.
 const SEALING: u64 = 2 << 10;
+/// About the number of bytes that each further recipient adds, with a hybrid key.
+const MORE: u64 = 1200;
 
 /// Shows how many bytes covers carry, at 1 to 4 bits in each channel of a pixel
 #[derive(Debug, clap::Args)]
@@ -82,7 +84,8 @@ impl CapacityArgs {
         }
         let _ = writeln!(
             text,
-            "\nin bytes, of data as they are; sealing adds about {SEALING} bytes, and 32 for each 256 KiB"
+            "\nin bytes, of data as they are; sealing adds about {SEALING} bytes, {MORE} for each further recipient, and 32 \
+             for each 256 KiB"
         );
         text
     }

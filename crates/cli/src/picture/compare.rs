@@ -1,6 +1,7 @@
 //! `deadpan picture compare`: what a cover and the picture made from it show to those who look for hidden data.
 
 use std::io::{BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
@@ -10,7 +11,7 @@ use super::shape::format_of;
 use super::{cover, failed};
 use crate::failure::{Exit, Failure, help};
 use crate::input::Source;
-use crate::names::{joined, with_path};
+use crate::names::{joined, put_name, with_path};
 use crate::partial::{Attributes, Landing, Partial};
 use crate::plan::Plan;
 use crate::report;
@@ -47,26 +48,33 @@ pub struct CompareArgs {
 
 impl Plan for CompareArgs {
     fn run(&self) -> Result<Exit, Failure> {
-        let failure = match self.compare() {
-            Err(failure) if self.json && !failure.quiet => failure,
-            result => return result,
+        let (path, failure) = match self.compare() {
+            Ok(exit) => return Ok(exit),
+            Err((path, failure)) if self.json && !failure.quiet => (path, failure),
+            Err((_, failure)) => return Err(failure),
         };
-        print(&format!("{}\n", report::failed("compare", &Source::File(self.result.clone()), &failure)))?;
+        print(&format!("{}\n", report::failed("compare", &Source::File(path.to_owned()), &failure)))?;
         Ok(failure.exit)
     }
 }
 
 impl CompareArgs {
-    fn compare(&self) -> Result<Exit, Failure> {
-        let before = cover::decode(&self.cover, Orientation::Apply)?.pixels;
-        let after = cover::decode(&self.result, Orientation::Apply)?.pixels;
+    /// Returns a failure with the picture that it is about.
+    fn compare(&self) -> Result<Exit, (&Path, Failure)> {
+        let pixels = |path| cover::decode(path, Orientation::Apply).map(|decoded| decoded.pixels);
+        let before = pixels(&self.cover).map_err(|failure| (self.cover.as_path(), failure))?;
+        let after = pixels(&self.result).and_then(|after| self.print(&before, &after));
+        after.map_err(|failure| (self.result.as_path(), failure))
+    }
+
+    fn print(&self, before: &Pixels, after: &Pixels) -> Result<Exit, Failure> {
         let both = || format!("{} and {}", shown(&self.cover), shown(&self.result));
-        let compared = compare(&before, &after).map_err(|error| failed(&both(), error))?;
+        let compared = compare(before, after).map_err(|error| failed(&both(), error))?;
         if let Some(path) = &self.difference {
-            let drawn = difference(&before, &after, GAIN).map_err(|error| failed(&both(), error))?;
+            let drawn = difference(before, after, GAIN).map_err(|error| failed(&both(), error))?;
             draw(drawn, path)?;
         }
-        let findings = [examine(&before), examine(&after)];
+        let findings = [examine(before), examine(after)];
         match self.json {
             true => print(&format!("{}\n", self.json(&compared, &findings)))?,
             false => print(&self.text(&compared, &findings))?,
@@ -110,7 +118,6 @@ impl CompareArgs {
         let fields = json!({
             "schema": 1,
             "command": "compare",
-            "cover": self.cover.to_string_lossy(),
             // Infinity, which equal pictures have, is null in JSON.
             "psnr": compared.psnr(),
             "changed_samples": compared.changed(),
@@ -120,7 +127,9 @@ impl CompareArgs {
             "findings_in_cover": findings(before),
             "exit": 0,
         });
-        joined(with_path(&self.result), fields)
+        let mut names = with_path(&self.result);
+        put_name(&mut names, "cover", Some(self.cover.as_os_str().as_bytes()));
+        joined(names, fields)
     }
 }
 
@@ -148,14 +157,16 @@ fn percent(share: f64) -> String {
 
 fn chi_square(found: &Findings) -> String {
     let p = found.chi_square.p;
-    let finds = if p >= FOUND { "finds replaced bits" } else { "finds no replaced bits" };
-    format!("{finds}, whose probability is {p:.2}")
+    match p >= FOUND {
+        true => format!("finds replaced bits: p is {p:.2}"),
+        false => format!("finds no replaced bits: p is {p:.2}, below {FOUND}"),
+    }
 }
 
 fn estimate(share: Option<f64>) -> String {
     match share {
-        // Estimates are as often below 0 as above it in a picture that carries nothing.
-        Some(share) => format!("estimates replaced bits in {} of the samples", percent(share.max(0.0))),
+        // Estimates are as often below 0 as above it in a picture that carries nothing, and above 1 in one that is full.
+        Some(share) => format!("estimates replaced bits in {} of the samples", percent(share.clamp(0.0, 1.0))),
         None => "the picture is too small".to_owned(),
     }
 }

@@ -15,7 +15,7 @@ use crate::shown::shown;
 use deadpan_picture::carrier::{Carrier, Finding, Order, rewritten};
 use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
-use deadpan_seal::{Cost, key};
+use deadpan_seal::{Cost, Passphrase, key};
 
 /// Memory of pictures that were read, for the next ones.
 static ROOMS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
@@ -97,6 +97,16 @@ struct Closed {
     finding: Option<Finding>,
 }
 
+impl Closed {
+    /// Tries a passphrase, which costs a hash.
+    fn open(&self, passphrase: &Passphrase) -> Result<Option<Found>, Failure> {
+        let open = |hash: &[u8]| self.front.find(&[Secret::passphrase(hash.try_into().ok()?)]);
+        passphrase
+            .try_derived(Cost::default(), &self.front.seed().salt(), 32, open)
+            .map_err(|error| Failure::of(&shown(&self.path), error))
+    }
+}
+
 /// What was found.
 #[derive(Default)]
 pub struct Search {
@@ -149,9 +159,8 @@ impl Search {
         let (name, is_named) = (shown(path), self.named.contains(path));
         let file = match cover::open(path) {
             Ok(file) => file,
-            Err(failure) if is_named => return Err(failure),
             Err(failure) => {
-                self.unreadable.push((path.to_owned(), failure));
+                self.cannot_read(path, failure);
                 return Ok(false);
             }
         };
@@ -255,12 +264,8 @@ impl Search {
             return Ok(());
         }
         let found = identities.passphrases().unlock("the pictures", |passphrase| {
-            for (at, Closed { path, front, .. }) in left.iter().enumerate() {
-                let open = |hash: &[u8]| front.find(&[Secret::passphrase(hash.try_into().ok()?)]);
-                let found = passphrase
-                    .try_derived(Cost::default(), &front.seed().salt(), 32, open)
-                    .map_err(|error| Failure::of(&shown(path), error))?;
-                if let Some(found) = found {
+            for (at, picture) in left.iter().enumerate() {
+                if let Some(found) = picture.open(passphrase)? {
                     return Ok(Some((at, found, passphrase.clone())));
                 }
             }
@@ -268,9 +273,20 @@ impl Search {
         });
         match found {
             Ok(Some((at, found, passphrase))) => {
-                secrets.push(Secret::set(&found.set_key));
-                let Closed { path, .. } = left.remove(at);
-                self.add_template(found, path);
+                // The pictures before this one were tried.
+                let mut untried = left.split_off(at);
+                let mut found = Some(found);
+                while !untried.is_empty() {
+                    let picture = untried.remove(0);
+                    match found.take().map_or_else(|| picture.open(&passphrase), |found| Ok(Some(found)))? {
+                        Some(found) => {
+                            secrets.push(Secret::set(&found.set_key));
+                            self.add_template(found, picture.path);
+                            untried = self.with_sets(untried, &secrets);
+                        }
+                        None => left.push(picture),
+                    }
+                }
                 // The sealed data have the same passphrase.
                 identities.know(passphrase);
                 self.used_passphrase = true;
@@ -313,15 +329,10 @@ impl Search {
     fn say(&mut self, path: PathBuf, finding: Finding) {
         match finding {
             Finding::Lossy => self.lost.push(path),
-            Finding::Damaged => self.add_damaged(path, Error::Label),
-            Finding::Impossible => self.add_damaged(path, Error::ImpossibleLabel),
+            Finding::Damaged => self.cannot_read(&path, failed(&shown(&path), Error::Label)),
+            Finding::Impossible => self.cannot_read(&path, failed(&shown(&path), Error::ImpossibleLabel)),
             Finding::Carrier(..) | Finding::Other => self.foreign.push(path),
         }
-    }
-
-    fn add_damaged(&mut self, path: PathBuf, error: Error) {
-        let failure = failed(&shown(&path), error);
-        self.damaged.push((path, failure));
     }
 
     fn add(&mut self, label: Label, path: PathBuf, way: Way) {

@@ -5,7 +5,7 @@ pub mod templates;
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::json;
@@ -19,6 +19,7 @@ use crate::failure::{Exit, Failure, help};
 use crate::folder::{self, Gathered, PackArgs};
 use crate::home::Home;
 use crate::input::{Input, Source};
+use crate::names::put_names;
 use crate::output::{OutputArgs, Place};
 use crate::partial::set::is_no_file;
 use crate::passphrase::Passphrases;
@@ -185,16 +186,20 @@ impl Hide {
         sealing.map_err(|error| Failure::of(&input.shown(), error))
     }
 
-    /// Returns the names of the pictures: those of `-o`, or the input's name in the current folder.
+    /// Returns the names of the pictures: those of `-o`, or the input's name beside it.
     fn names(&self, input: &Input) -> Result<Names, Failure> {
         let usual = || match input.source.path() {
-            Some(path) => Ok(Place::Given(folder::name_of(path)?.into())),
+            Some(path) => folder::beside(path, "").map(Place::Given),
             None => {
-                Err(Failure::usage("standard input does not say what the pictures are called", "name them with -o"))
+                let hint = match self.args.output.place().filter(|place| place.is_folder()) {
+                    Some(folder) => format!("name them with -o {}", shown(Path::new(&folder.shown()).join("NAME"))),
+                    None => "name them with -o".to_owned(),
+                };
+                Err(Failure::usage("standard input does not say what the pictures are called", hint))
             }
         };
         let place = self.args.output.file(usual)?;
-        let path = place.path().unwrap_or(std::path::Path::new(""));
+        let path = place.path().unwrap_or(Path::new(""));
         if place.descriptor().is_some() || path.file_name().is_none() {
             let hint = "name the pictures with -o, without number and ending";
             return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
@@ -220,15 +225,15 @@ impl Made {
     /// Adds what is said about the set to a result.
     fn report(self, hide: &Hide, input: &Input, done: Done) -> Done {
         let Done { mut notes, mut more, .. } = done;
-        let pictures: Vec<_> = self.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        more.insert("pictures".into(), json!(pictures));
+        put_names(&mut more, "pictures", &self.paths);
+        let pictures = self.paths.len();
         more.insert("spares".into(), json!(self.spares));
         more.insert("hidden".into(), json!(self.total));
         let (mut paths, output) = (self.paths.into_iter(), &hide.args.output);
         let first = paths.next().map(Place::Given);
         let remark = paths.next_back().map(|last| {
             let spare = if self.spares > 0 { format!(", {} of them spare", self.spares) } else { String::new() };
-            format!("to {}, {} pictures{spare}", shown(last), pictures.len())
+            format!("to {}, {pictures} pictures{spare}", shown(last))
         });
         notes.extend(first.iter().filter_map(|first| folder::outside(input, first, output)));
         Done { output: first, remark, notes, more, ..done }

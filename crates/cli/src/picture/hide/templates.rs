@@ -2,21 +2,23 @@
 
 pub mod plan;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::{Hide, Made};
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure};
 use crate::folder;
 use crate::input::Input;
+use crate::names::{joined, put_name};
 use crate::partial::Partial;
 use crate::picture::drafts::{Drafts, Names};
 use crate::picture::hide::fill;
@@ -136,15 +138,21 @@ pub fn hide(
     let psnr = || results.iter().map(|result| result.distortion.psnr());
     let (lowest, mean) = (psnr().fold(f64::INFINITY, f64::min), psnr().sum::<f64>() / results.len() as f64);
     let pictures = count(paths.len() as u64, "picture", "pictures");
-    done.notes.push(format!("{total} bytes in {pictures}, PSNR {lowest:.1} dB at least and {mean:.1} dB on average"));
+    done.notes.push(match paths.len() {
+        1 => format!("{total} bytes in {pictures}, PSNR {lowest:.1} dB"),
+        _ => format!("{total} bytes in {pictures}, PSNR {lowest:.1} dB at least and {mean:.1} dB on average"),
+    });
     done.notes.extend(sources(covers, &results, &paths));
     done.notes.extend(reused(covers, &rooms, &tasks));
+    done.notes.extend(full(covers, &results));
     done.notes.extend(bright_or_dark(covers, &results));
     done.more.insert("psnr_lowest".into(), json!(lowest));
     done.more.insert("psnr_mean".into(), json!(mean));
     let of = |(result, path): (&Changed, &PathBuf)| {
-        let [picture, cover] = [path, &covers[result.cover]].map(|path| path.to_string_lossy().into_owned());
-        json!({ "picture": picture, "cover": cover, "psnr": result.distortion.psnr() })
+        let mut of = Map::new();
+        put_name(&mut of, "picture", Some(path.as_os_str().as_bytes()));
+        put_name(&mut of, "cover", Some(covers[result.cover].as_os_str().as_bytes()));
+        joined(of, json!({ "psnr": result.distortion.psnr() }))
     };
     done.more.insert("covers".into(), results.iter().zip(&paths).map(of).collect());
     Ok(Made { paths, spares: args.spare, total }.report(hide, input, done))
@@ -223,6 +231,20 @@ fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[Task]) -> Option<String> {
     ))
 }
 
+/// Returns a warning if a cover carries data already.
+fn full(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
+    let full: BTreeSet<usize> = results.iter().filter(|result| result.is_full).map(|result| result.cover).collect();
+    let cover = full.first()?;
+    let others = match full.len() as u64 - 1 {
+        0 => String::new(),
+        others => format!(", and {} like it", count(others, "more cover", "more covers")),
+    };
+    Some(format!(
+        "{}{others} carries data already, which the new picture does not have: who has both can see where they differ",
+        shown(&covers[*cover])
+    ))
+}
+
 /// Returns a warning if covers have large white or black areas.
 fn bright_or_dark(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
     let clipped: BTreeMap<usize, f64> = results.iter().map(|result| (result.cover, result.clipped)).collect();
@@ -247,6 +269,8 @@ struct Changed {
     distortion: Distortion,
     /// The share of the cover's samples that are black or white.
     clipped: f64,
+    /// Whether the cover carries data already, for one of the same recipients.
+    is_full: bool,
 }
 
 /// What all pictures of a set share.
@@ -298,7 +322,7 @@ impl Job<'_> {
 
     fn make(&self, task: &Task, threads: usize, room: &mut Room) -> Result<Changed, Failure> {
         self.part(&task.label, &mut room.part)?;
-        let Cover { mut pixels, clipped } = self.cover(task.cover, std::mem::take(&mut room.samples))?;
+        let Cover { mut pixels, clipped, is_full } = self.cover(task.cover, std::mem::take(&mut room.samples))?;
         let name = shown(&self.covers[task.cover]);
         let seed = Seed::random().map_err(|error| failed("", error))?;
         let label = Label { checksum: checksum(&room.part), ..task.label };
@@ -319,7 +343,7 @@ impl Job<'_> {
                 .map_err(|error| failed(&self.drafts.names().shown(), error))?;
         }
         room.samples = pixels.samples;
-        Ok(Changed { index: label.index, cover: task.cover, distortion, clipped })
+        Ok(Changed { index: label.index, cover: task.cover, distortion, clipped, is_full })
     }
 
     /// Reads the part of a picture.
@@ -346,7 +370,7 @@ impl Job<'_> {
         room.clear();
         room.extend_from_slice(&shared.pixels.samples);
         let Pixels { width, height, channels, .. } = shared.pixels;
-        Ok(Cover { pixels: Pixels { width, height, channels, samples: room }, clipped: shared.clipped })
+        Ok(Cover { pixels: Pixels { width, height, channels, samples: room }, ..*shared })
     }
 
     fn decode(&self, cover: usize, room: Vec<u8>) -> Result<Cover, Failure> {
@@ -355,7 +379,8 @@ impl Job<'_> {
         if self.format == Format::WebP {
             pixels = pixels.into_rgb();
         }
-        Ok(Cover { clipped: clipped(&pixels), pixels })
+        let is_full = template::find(&pixels, &self.doors.keys).is_some();
+        Ok(Cover { clipped: clipped(&pixels), is_full, pixels })
     }
 }
 
@@ -364,6 +389,8 @@ struct Cover {
     pixels: Pixels,
     /// The share of the samples that are black or white.
     clipped: f64,
+    /// Whether it carries data already, for one of the same recipients.
+    is_full: bool,
 }
 
 /// Memory that a thread uses for one picture after the other.
