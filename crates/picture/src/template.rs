@@ -48,6 +48,8 @@ pub use extract::extract;
 pub use file::{Template, open};
 pub use secret::{Secret, Seed};
 
+use crate::Pixels;
+
 /// The most doors that a picture has, the one of the set included.
 pub const DOORS: usize = 32;
 
@@ -94,6 +96,24 @@ pub enum Order {
 #[must_use]
 pub fn capacity(samples: u64, bits: Bits, doors: usize) -> u64 {
     data_lines(samples, doors + 1) * (LINE as u64 / 8) * u64::from(bits.0)
+}
+
+/// Returns how smooth a cover is where the seed and the doors lie: the share of samples that lie on a line with their
+/// neighbors, within a step. `doors` counts as in [`Hiding::doors`].
+///
+/// Seed and doors change half of the first samples by a step, however short the part is. Where a cover is smooth, as in
+/// a clear sky, everybody can see that.
+#[must_use]
+pub fn smoothness(cover: &Pixels, doors: usize) -> f64 {
+    let (samples, step) = (&cover.samples, cover.channels.count());
+    let first = first_data_line(doors + 1) as usize * LINE;
+    let first = &samples[..samples.len().min(first + 2 * step)];
+    let count = first.len().saturating_sub(2 * step);
+    let is_smooth = |at: &usize| {
+        let [one, middle, other] = [*at, at + step, at + 2 * step].map(|at| i32::from(first[at]));
+        (one - 2 * middle + other).abs() <= 1
+    };
+    (0..count).filter(is_smooth).count() as f64 / count.max(1) as f64
 }
 
 /// Returns the number of the first data line. `doors` counts all doors.

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use super::embed::{Engine, embed_with};
 use super::extract::extract_with;
 use super::imp::Level;
-use super::{Bits, Distortion, Front, Hiding, Order, Secret, Seed, capacity, embed, extract, find, open};
+use super::{Bits, Distortion, Front, Hiding, Order, Secret, Seed, capacity, embed, extract, find, open, smoothness};
 use crate::{Channels, Compression, Error, Format, Label, Limits, Pixels, Reader, Sets, write};
 
 pub(super) const SEED: Seed = Seed([5; 24]);
@@ -219,6 +219,21 @@ fn all_32_doors_open() {
     let result = embed(&mut pixels, &label(b"part"), b"part", &hiding, &SEED, 2);
     assert!(matches!(result, Err(Error::Doors { doors: 33 })));
     assert_eq!(pixels, before);
+}
+
+#[test]
+fn smooth_covers_are_rough_after_they_carry_data() {
+    for channels in [Channels::Gray, Channels::Rgb] {
+        let mut sky = cover(90, 60, channels);
+        assert!(smoothness(&sky, 1) < 0.1);
+        let row = 90 * channels.count();
+        sky.samples.iter_mut().enumerate().for_each(|(at, sample)| *sample = (at / row + at % row / 9) as u8);
+        assert!(smoothness(&sky, 1) > 0.9);
+        embed(&mut sky, &label(b"short"), b"short", &hiding(1, Order::Keyed, vec![Secret::open()]), &SEED, 1).unwrap();
+        assert!(smoothness(&sky, 1) < 0.6);
+    }
+    let tiny = Pixels { width: 1, height: 1, channels: Channels::Rgb, samples: vec![1; 3] };
+    assert!(smoothness(&tiny, 1) < 0.1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 pub mod plan;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -36,6 +36,10 @@ use plan::{Task, plan, uses};
 /// replacing the low bits, which RS and sample pair analysis estimate. Their estimates for covers without data differ
 /// by about this share.
 const CLIPPED: f64 = 0.05;
+/// The share of smooth samples at the upper edge without a warning. More are smooth where the noise of a camera is below
+/// a step. There, the changes of seed and doors add more than a fifth to the differences between neighbors, and rows of
+/// photographs do not differ so much.
+const SMOOTH: f64 = 0.5;
 
 /// Of how many pictures the notes name the cover.
 const SOURCES: usize = 20;
@@ -144,8 +148,7 @@ pub fn hide(
     });
     done.notes.extend(sources(covers, &results, &paths));
     done.notes.extend(reused(covers, &rooms, &tasks));
-    done.notes.extend(full(covers, &results));
-    done.notes.extend(bright_or_dark(covers, &results));
+    done.notes.extend(warnings(covers, &results));
     done.more.insert("psnr_lowest".into(), json!(lowest));
     done.more.insert("psnr_mean".into(), json!(mean));
     let of = |(result, path): (&Changed, &PathBuf)| {
@@ -231,34 +234,31 @@ fn reused(covers: &[PathBuf], rooms: &[u64], tasks: &[Task]) -> Option<String> {
     ))
 }
 
-/// Returns a warning if a cover carries data already.
-fn full(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
-    let full: BTreeSet<usize> = results.iter().filter(|result| result.is_full).map(|result| result.cover).collect();
-    let cover = full.first()?;
-    let others = match full.len() as u64 - 1 {
-        0 => String::new(),
-        others => format!(", and {} like it", count(others, "more cover", "more covers")),
+/// Returns warnings on covers that show more of the data than others.
+fn warnings(covers: &[PathBuf], results: &[Changed]) -> Vec<String> {
+    let warning = |applies: fn(&About) -> bool, text: &dyn Fn(&About) -> String| {
+        let about: BTreeMap<usize, About> = results.iter().map(|result| (result.cover, result.about)).collect();
+        let mut about = about.into_iter().filter(|(_, about)| applies(about));
+        let (cover, first) = about.next()?;
+        let others = match about.count() as u64 {
+            0 => String::new(),
+            others => format!(", and {} like it", count(others, "more cover", "more covers")),
+        };
+        Some(format!("{}{others}: {}", shown(&covers[cover]), text(&first)))
     };
-    Some(format!(
-        "{}{others} carries data already, which the new picture does not have: who has both can see where they differ",
-        shown(&covers[*cover])
-    ))
-}
-
-/// Returns a warning if covers have large white or black areas.
-fn bright_or_dark(covers: &[PathBuf], results: &[Changed]) -> Option<String> {
-    let clipped: BTreeMap<usize, f64> = results.iter().map(|result| (result.cover, result.clipped)).collect();
-    let mut clipped = clipped.into_iter().filter(|(_, share)| *share > CLIPPED);
-    let (cover, share) = clipped.next()?;
-    let others = match clipped.count() as u64 {
-        0 => String::new(),
-        others => format!(", and {} like it", count(others, "more cover", "more covers")),
-    };
-    Some(format!(
-        "{}{others}: {:.0} % of the samples are white or black, where data are found more easily and the PSNR is lower",
-        shown(&covers[cover]),
-        share * 100.0
-    ))
+    let full = warning(|about| about.is_full, &|_| {
+        "it carries data already; who has both pictures can see where they differ".into()
+    });
+    let smooth = warning(|about| about.smoothness > SMOOTH, &|_| {
+        "the upper edge is smooth, where even short data are seen; take a cover with texture there".into()
+    });
+    let clipped = warning(|about| about.clipped > CLIPPED, &|about| {
+        let share = about.clipped * 100.0;
+        format!(
+            "{share:.0} % of the samples are white or black, where data are found more easily and the PSNR is lower"
+        )
+    });
+    [full, smooth, clipped].into_iter().flatten().collect()
 }
 
 /// How much a cover was changed.
@@ -267,9 +267,17 @@ struct Changed {
     index: u32,
     cover: usize,
     distortion: Distortion,
-    /// The share of the cover's samples that are black or white.
+    about: About,
+}
+
+/// What makes a cover better or worse.
+#[derive(Clone, Copy)]
+struct About {
+    /// The share of the samples that are black or white.
     clipped: f64,
-    /// Whether the cover carries data already, for one of the same recipients.
+    /// The share of smooth samples where each picture is changed, however short the data are.
+    smoothness: f64,
+    /// Whether it carries data already, for one of the same recipients.
     is_full: bool,
 }
 
@@ -322,7 +330,7 @@ impl Job<'_> {
 
     fn make(&self, task: &Task, threads: usize, room: &mut Room) -> Result<Changed, Failure> {
         self.part(&task.label, &mut room.part)?;
-        let Cover { mut pixels, clipped, is_full } = self.cover(task.cover, std::mem::take(&mut room.samples))?;
+        let Cover { mut pixels, about } = self.cover(task.cover, std::mem::take(&mut room.samples))?;
         let name = shown(&self.covers[task.cover]);
         let seed = Seed::random().map_err(|error| failed("", error))?;
         let label = Label { checksum: checksum(&room.part), ..task.label };
@@ -343,7 +351,7 @@ impl Job<'_> {
                 .map_err(|error| failed(&self.drafts.names().shown(), error))?;
         }
         room.samples = pixels.samples;
-        Ok(Changed { index: label.index, cover: task.cover, distortion, clipped, is_full })
+        Ok(Changed { index: label.index, cover: task.cover, distortion, about })
     }
 
     /// Reads the part of a picture.
@@ -370,7 +378,7 @@ impl Job<'_> {
         room.clear();
         room.extend_from_slice(&shared.pixels.samples);
         let Pixels { width, height, channels, .. } = shared.pixels;
-        Ok(Cover { pixels: Pixels { width, height, channels, samples: room }, ..*shared })
+        Ok(Cover { pixels: Pixels { width, height, channels, samples: room }, about: shared.about })
     }
 
     fn decode(&self, cover: usize, room: Vec<u8>) -> Result<Cover, Failure> {
@@ -379,18 +387,19 @@ impl Job<'_> {
         if self.format == Format::WebP {
             pixels = pixels.into_rgb();
         }
-        let is_full = template::find(&pixels, &self.doors.keys).is_some();
-        Ok(Cover { clipped: clipped(&pixels), is_full, pixels })
+        let about = About {
+            clipped: clipped(&pixels),
+            smoothness: template::smoothness(&pixels, self.doors.count()),
+            is_full: template::find(&pixels, &self.doors.keys).is_some(),
+        };
+        Ok(Cover { pixels, about })
     }
 }
 
 /// A decoded cover.
 struct Cover {
     pixels: Pixels,
-    /// The share of the samples that are black or white.
-    clipped: f64,
-    /// Whether it carries data already, for one of the same recipients.
-    is_full: bool,
+    about: About,
 }
 
 /// Memory that a thread uses for one picture after the other.
