@@ -84,8 +84,8 @@ impl CapacityArgs {
         }
         let _ = writeln!(
             text,
-            "\nin bytes, of data as they are; sealing adds about {SEALING} bytes, {MORE} for each further recipient, and 32 \
-             for each 256 KiB"
+            "\nin bytes, of data as they are; sealing adds about {SEALING} bytes, {MORE} for each further recipient, \
+             and 32 for each 256 KiB"
         );
         text
     }

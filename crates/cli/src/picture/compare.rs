@@ -165,7 +165,7 @@ fn chi_square(found: &Findings) -> String {
 
 fn estimate(share: Option<f64>) -> String {
     match share {
-        // Estimates are as often below 0 as above it in a picture that carries nothing, and above 1 in one that is full.
+        // Estimates are as often below 0 as above it in a picture that carries nothing, and above 1 in a full one.
         Some(share) => format!("estimates replaced bits in {} of the samples", percent(share.clamp(0.0, 1.0))),
         None => "the picture is too small".to_owned(),
     }

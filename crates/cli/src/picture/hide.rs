@@ -34,7 +34,8 @@ use deadpan_seal::{Error, Sealing, Work, WriteAt};
 /// The number of bytes that are copied at once.
 const PIECE: usize = 1 << 20;
 
-/// Hides a file or a folder in pictures: FILE becomes FILE.png, or FILE-001.png and so on, sealed for the recipients
+/// Hides a file or a folder in pictures beside it: FILE becomes FILE.png, or FILE-001.png and so on, sealed for the
+/// recipients
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("output", |output| {
     output.help("The name of the pictures, without number and ending, or a folder to put them into")

@@ -36,9 +36,9 @@ use plan::{Task, plan, uses};
 /// replacing the low bits, which RS and sample pair analysis estimate. Their estimates for covers without data differ
 /// by about this share.
 const CLIPPED: f64 = 0.05;
-/// The share of smooth samples at the upper edge without a warning. More are smooth where the noise of a camera is below
-/// a step. There, the changes of seed and doors add more than a fifth to the differences between neighbors, and rows of
-/// photographs do not differ so much.
+/// The share of smooth samples at the upper edge without a warning. More are smooth where the noise of a camera is
+/// below a step. There, the changes of seed and doors add more than a fifth to the differences between neighbors, and
+/// rows of photographs do not differ so much.
 const SMOOTH: f64 = 0.5;
 
 /// Of how many pictures the notes name the cover.

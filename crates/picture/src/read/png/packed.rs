@@ -1,5 +1,5 @@
-//! PNG as this crate compresses it: two bands of a picture are decoded side by side, nearly twice as fast as by a decoder
-//! for any PNG. The core works on the codes of one band while it waits for those of the other.
+//! PNG as this crate compresses it: two bands of a picture are decoded side by side, nearly twice as fast as by a
+//! decoder for any PNG. The core works on the codes of one band while it waits for those of the other.
 
 use std::io::Read;
 
