@@ -367,7 +367,7 @@ fn a_label_beyond_the_limits_is_not_called_damaged() {
     let (label, part) = &parts[0];
     let format = Format::Png;
     for compression in [Compression::Stored, Compression::Fast] {
-        let words = |what: &str| format!("error: album/m-1.png: the label of the picture {what}\n");
+        let words = |what: &str| format!("note: left out: album/m-1.png: the label of the picture {what}\n");
         let forged = Label { count: 2, spares: 97, ..*label };
         sandbox.write("album/m-1.png", written(&forged, part, format, compression));
         refused(&sandbox, &[], &words("is whole, but describes a set that cannot be"));
@@ -377,6 +377,59 @@ fn a_label_beyond_the_limits_is_not_called_damaged() {
         sandbox.write("album/m-1.png", picture(damaged, format, compression));
         refused(&sandbox, &[], &words("is damaged"));
     }
+}
+
+/// Such a picture once spoiled the data, and was not named.
+#[test]
+fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
+    let sandbox = spare_set();
+    let first = label(&sandbox, "album/data-001.png");
+    let forged = vec![5; first.length as usize];
+    let unused = "note: not used, because they contradict other pictures of their set: album/z\n";
+    for lost in [1, 2, first.count, first.count + 1, first.count + 2] {
+        let name = format!("album/data-{lost:03}.png");
+        let its = label(&sandbox, &name);
+        let forged = &forged[..its.length as usize];
+        sandbox.shell(&format!("mv {name} lost")).expect(0, "");
+        sandbox.write("album/z", carrier(&other(&its, forged), forged));
+        if its.is_spare() {
+            sandbox.shell("mv album/data-003.png third").expect(0, "");
+            comes_back(&sandbox, "");
+            sandbox.shell("mv third album/data-003.png").expect(0, "");
+        } else {
+            comes_back(&sandbox, unused);
+        }
+        // Both spare pictures are needed, and one of them is forged.
+        if its.is_spare() {
+            sandbox.shell("mv album/data-003.png third; mv album/data-001.png first").expect(0, "");
+            refused(&sandbox, &[], "leave out pictures that came from others");
+            sandbox.shell("mv third album/data-003.png; mv first album/data-001.png").expect(0, "");
+        }
+        sandbox.shell(&format!("mv lost {name}; rm album/z")).expect(0, "");
+    }
+}
+
+/// Everybody can make such sets. They once counted as further results, for which there is no place.
+#[test]
+fn sets_that_are_not_authentic_need_no_place() {
+    let (sandbox, parts) = sealed_set();
+    let mut noise = vec![0; PART];
+    fill_with_noise(&mut noise);
+    sandbox.write("album/a", last_spare(9, &noise, Compression::Stored));
+    let foreign = "album/a: the data are not authentic, or not for your keys";
+    let reveal = |words: &str| {
+        sandbox.run(&["picture", "reveal", "-f", "-o", "back", "album"]).expect(1, words);
+        assert!(sandbox.read("back") == sandbox.read("data"));
+    };
+    reveal(foreign);
+    for (label, part) in &parts {
+        let mut part = part.clone();
+        part[7] ^= u8::from(label.index == 2);
+        let label = Label { set: [8; 16], ..other(label, &part) };
+        let number = ["", "1", "2", "3", "4", "5"][label.index as usize];
+        sandbox.write(&format!("album/a{number}"), carrier(&label, &part));
+    }
+    reveal(foreign);
 }
 
 #[test]

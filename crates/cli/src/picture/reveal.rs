@@ -77,7 +77,14 @@ impl Plan for Reveal {
         let is_one = to_stdout || how.output.place().is_some_and(|place| !place.is_folder());
         let is_one = is_one && !how.verify;
         let unsealed = if is_one && !args.raw { one_place::take_unsealed(&mut groups) } else { Vec::new() };
-        let broken = if is_one { one_place::take_broken(&mut groups) } else { Vec::new() };
+        let mut broken = if is_one { one_place::take_broken(&mut groups) } else { Vec::new() };
+        let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
+        let job = OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities };
+        let mut job = RevealJob { raw: args.raw, free_work: Cell::new(FREE_WORK), job };
+        if is_one && !args.raw {
+            broken.extend(one_place::take_foreign(&mut job, &mut groups));
+            job.job.results = groups.len();
+        }
         let json = how.output.json;
         let mut report = Report::new("reveal", json, groups.len()).aside(to_stdout);
         match json {
@@ -117,9 +124,6 @@ impl Plan for Reveal {
         for (path, failure) in broken {
             add(path, Instant::now(), Err(failure));
         }
-        let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
-        let job = OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities };
-        let mut job = RevealJob { raw: args.raw, free_work: Cell::new(FREE_WORK), job };
         for group in groups {
             let start = Instant::now();
             let path = group.first().map_or(PathBuf::new(), first_path);
@@ -316,7 +320,22 @@ impl RevealJob<'_> {
         // What is sealed is authentic, so the checksums are needed only to name what is damaged. Damage can look like
         // data that are not sealed, or sealed for another key. It lies in what was read so far.
         if reader.damaged_so_far().is_empty() {
-            return Err(failure);
+            let intruder = self.intruder(&reader, name);
+            let is_complete = reader.set().is_complete();
+            let mut set = reader.into_set();
+            return match intruder.and_then(|index| set.reject(index)) {
+                Some(picture) => {
+                    notes.push(unused(&[picture.path]));
+                    let reader = self.reader(set, name, notes, true)?;
+                    self.restore(name, stem, &Pages(&reader))
+                }
+                None => {
+                    let note = "made again from a picture that somebody changed or added, the data would be wrong, \
+                                too: leave out pictures that came from others";
+                    notes.extend((!is_complete).then(|| note.to_owned()));
+                    Err(failure)
+                }
+            };
         }
         let damaged = damage(&reader);
         notes.push(damaged_note(damaged.iter().map(|(_, path)| path.clone()).collect()));
@@ -352,6 +371,9 @@ impl RevealJob<'_> {
                 notes.push(damaged_note(rejected.map(|picture| picture.path).collect()));
                 missing(&left, name, true)
             }
+            deadpan_picture::Error::Write(error) => error
+                .downcast()
+                .unwrap_or_else(|error| failed("the parts of missing pictures", deadpan_picture::Error::Write(error))),
             error => failed(name, error),
         })?;
         let reader = reader.giving_back(found::give_back);
@@ -389,10 +411,16 @@ impl RevealJob<'_> {
 
     /// Makes a file without a name where the output goes, for the parts of missing pictures.
     fn scratch(&self) -> Result<File, Failure> {
-        let path = self.job.args.output.place().and_then(Place::path);
-        let folder = path.map_or(Path::new(""), |path| if path.is_dir() { path } else { folder_of(path) });
+        let how = self.job.args;
+        let folder = match how.output.place().and_then(Place::path) {
+            _ if how.verify => std::env::temp_dir(),
+            Some(path) if path.is_dir() => path.to_owned(),
+            Some(path) => folder_of(path).to_owned(),
+            None if how.output.is_stdout() || how.range.is_some() => std::env::temp_dir(),
+            None => PathBuf::new(),
+        };
         let partial = Partial::create(&folder.join("recovered"))?;
-        partial.file().try_clone().map_err(|error| Failure::path("write", folder, &error))
+        partial.file().try_clone().map_err(|error| Failure::path("write", &folder, &error))
     }
 
     fn restore(&mut self, name: &str, stem: &[u8], pages: &Pages<'_>) -> Result<Done, Failure> {

@@ -120,9 +120,27 @@ impl RevealJob<'_> {
         None
     }
 
+    /// Finds the picture without which the data are authentic. Somebody may have put it in the place of one that is
+    /// lost, and spare pictures replace it. The pictures before the first place that is not authentic are tried, the
+    /// last of them first, then the spare ones.
+    pub(super) fn intruder(&mut self, reader: &PictureReader, name: &str) -> Option<u32> {
+        let end = self.authenticate(reader, name).err()?;
+        let (mut labels, spares): (Vec<Label>, Vec<Label>) =
+            reader.set().pictures().map(|(label, _)| *label).partition(|label| !label.is_spare());
+        labels.retain(|label| label.offset < end);
+        labels.reverse();
+        labels.into_iter().chain(spares).map(|label| label.index).take(TRIES).find(|index| {
+            let mut left = reader.set().clone();
+            left.reject(*index);
+            let left = Some(left).filter(Set::is_readable);
+            let reader = left.and_then(|left| self.reader(left, name, &mut Vec::new(), true).ok());
+            reader.is_some_and(|reader| self.authenticate(&reader, name).is_ok())
+        })
+    }
+
     /// Opens the data without writing them. Returns the length of their header if they are authentic, and otherwise a
     /// position: the bytes before it are not authentic.
-    fn authenticate(&mut self, reader: &PictureReader, name: &str) -> Result<u64, u64> {
+    pub(super) fn authenticate(&mut self, reader: &PictureReader, name: &str) -> Result<u64, u64> {
         let (pages, length) = (Watched { pages: Pages(reader), end: AtomicU64::new(0) }, reader.length());
         let end = || pages.end.load(Ordering::Relaxed);
         let sealed = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map_err(|_| end())?;

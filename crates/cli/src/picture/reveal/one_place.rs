@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use super::{Open, Pages, damage, damaged, damaged_note, first_path, missing, paths};
-use crate::failure::Failure;
+use super::{Open, Pages, RevealJob, damage, damaged, damaged_note, first_path, missing, paths};
+use crate::failure::{Exit, Failure};
 use crate::picture::found::Picture;
 use crate::sealed::Sealed;
 use crate::shown::shown;
@@ -56,6 +56,36 @@ pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure
         }
     }
     broken
+}
+
+/// Takes out the sets that are not authentic, or not for these keys, if there is one that is. Returns the path of a
+/// picture of each, and what is wrong.
+pub fn take_foreign(job: &mut RevealJob<'_>, groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure)> {
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    let wrong: Vec<_> = groups.iter().map(|group| is_foreign(job, group)).collect();
+    if wrong.iter().all(|wrong| *wrong) {
+        return Vec::new();
+    }
+    let mut wrong = wrong.into_iter();
+    let taken = groups.extract_if(.., |_| wrong.next().unwrap_or(false));
+    let path = |group: Vec<_>| group.first().map_or(PathBuf::new(), first_path);
+    taken.map(path).map(|path| (path.clone(), foreign(&shown(path)))).collect()
+}
+
+/// Returns whether the data of a set cannot be opened, though its pictures are whole.
+fn is_foreign(job: &mut RevealJob<'_>, group: &[Set<Picture>]) -> bool {
+    // Revealing them decides between sets that contradict each other.
+    let [set] = group else { return false };
+    let name = shown(first_path(set));
+    let Ok(reader) = job.reader(set.clone(), &name, &mut Vec::new(), false) else { return true };
+    job.authenticate(&reader, &name).is_err() && reader.damaged_so_far().is_empty()
+}
+
+fn foreign(name: &str) -> Failure {
+    let hint = "if the set is not somebody else's, reveal it in a command of its own";
+    Failure::new(Exit::Data, format!("{name}: the data are not authentic, or not for your keys"), hint)
 }
 
 /// Returns what is wrong if too many pictures are missing. The first set of a group has the most pictures.
