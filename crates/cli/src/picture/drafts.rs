@@ -271,13 +271,19 @@ impl Drafts {
     }
 
     /// Gives all pictures their names, or none.
-    pub fn land(self, force: bool, sync: bool, claims: &Claims) -> Result<Vec<PathBuf>, Failure> {
+    pub fn land(
+        self,
+        attributes: Attributes,
+        force: bool,
+        sync: bool,
+        claims: &Claims,
+    ) -> Result<Vec<PathBuf>, Failure> {
         let partials = self.partials.into_inner().unwrap_or_else(PoisonError::into_inner);
         let count = u32::try_from(partials.len()).unwrap_or(u32::MAX);
         self.names.check(Some(count), force, claims)?;
         let paths: Vec<_> = partials.keys().map(|index| self.names.of(*index, count)).collect();
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
-        set::land(files, Attributes::usual(), Landing { replace: force, sync })?;
+        set::land(files, attributes, Landing { replace: force, sync })?;
         Ok(paths)
     }
 }

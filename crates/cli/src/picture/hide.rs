@@ -5,6 +5,7 @@ pub mod templates;
 
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -21,6 +22,7 @@ use crate::home::Home;
 use crate::input::{Input, Source};
 use crate::names::put_names;
 use crate::output::{OutputArgs, Place};
+use crate::partial::Attributes;
 use crate::partial::set::is_no_file;
 use crate::passphrase::Passphrases;
 use crate::plan::Plan;
@@ -185,6 +187,15 @@ impl Hide {
     fn sealing(&self, to: &Recipients, input: &Input) -> Result<Sealing, Failure> {
         let sealing = to.sealing.clone().hide_length(self.args.hide_length).metadata(seal::metadata(input)?);
         sealing.map_err(|error| Failure::of(&input.shown(), error))
+    }
+
+    /// Returns the attributes of the pictures. Bytes as they are can be read by nobody who cannot read the input.
+    fn attributes(&self, input: &Input) -> Attributes {
+        let usual = Attributes::usual();
+        match input.file.metadata().ok().filter(|about| self.args.raw && about.is_file()) {
+            Some(about) => Attributes { mode: usual.mode & about.mode(), ..usual },
+            None => usual,
+        }
     }
 
     /// Returns the names of the pictures: those of `-o`, or the input's name beside it.

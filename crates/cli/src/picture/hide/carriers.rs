@@ -47,7 +47,7 @@ pub fn hide(
     deadpan_seal::random::fill(&mut set).map_err(|error| Failure::of("", error))?;
     let labels = writer.finish(set, args.spare).map_err(about)?.labels;
     let total = labels.first().map_or(0, |label| label.total);
-    let paths = drafts.land(args.output.force, args.output.sync, claims)?;
+    let paths = drafts.land(hide.attributes(input), args.output.force, args.output.sync, claims)?;
     Ok(Made { paths, spares: args.spare, total }.report(hide, input, done))
 }
 

@@ -138,7 +138,7 @@ pub fn hide(
     };
     let mut results = job.run(&tasks)?;
     results.sort_by_key(|result| result.index);
-    let paths = drafts.land(args.output.force, args.output.sync, claims)?;
+    let paths = drafts.land(hide.attributes(input), args.output.force, args.output.sync, claims)?;
     let psnr = || results.iter().map(|result| result.distortion.psnr());
     let (lowest, mean) = (psnr().fold(f64::INFINITY, f64::min), psnr().sum::<f64>() / results.len() as f64);
     let pictures = count(paths.len() as u64, "picture", "pictures");
