@@ -219,6 +219,19 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Removes what killed runs of this user left for the output `target`. Drafts without names need no other draft to be
+/// gone, so [`Partial::create`] does this only where drafts have names.
+pub fn sweep_drafts_of(target: &Path) {
+    if let (Some(name), Ok(folder)) = (target.file_name(), open_folder_of(target)) {
+        sweep(&File::from(folder), folder_of(target), name);
+    }
+}
+
+/// Whether a file has a name that a draft gets. Only a killed run leaves such a file.
+pub fn is_draft(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| draft::is_of_any(name.as_bytes()))
+}
+
 /// Opens the folder in which `target` is to be made.
 fn open_folder_of(target: &Path) -> Result<OwnedFd, Failure> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -317,6 +330,7 @@ fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
 /// Removes the temporary files and folders that killed runs of this user left for the output `name`. A running program
 /// locks its own, so they are kept. Those of other users are kept too: a deep folder would take long to remove.
 fn sweep(folder: &File, parent: &Path, name: &OsStr) {
+    let mut swept = Vec::new();
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let found = entry.file_name();
         if !draft::is_of(found.as_bytes(), name.as_bytes()) {
@@ -338,8 +352,17 @@ fn sweep(folder: &File, parent: &Path, name: &OsStr) {
             false => unlinkat(folder, &found, AtFlags::empty()).is_ok(),
         };
         if removed {
-            crate::console::say(&format!("note: removed {}, which an earlier run left", shown(entry.path())));
+            swept.push(entry.path());
         }
+    }
+    match swept.as_slice() {
+        [] => {}
+        [path] => crate::console::say(&format!("note: removed {}, which an earlier run left", shown(path))),
+        [path, ..] => crate::console::say(&format!(
+            "note: removed {} drafts like {}, which an earlier run left",
+            swept.len(),
+            shown(path)
+        )),
     }
 }
 

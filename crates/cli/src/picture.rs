@@ -51,9 +51,11 @@ fn failed(name: &str, error: Error) -> Failure {
         Error::Write(inner) => return Failure::io("write", &what(), inner),
         Error::NotAPicture => (Exit::Data, "name a PNG, WebP or JPEG picture"),
         Error::Cut(_) | Error::Damaged { .. } => (Exit::Data, "get another copy of the picture"),
-        Error::OtherFormat(_) | Error::Unsupported { .. } | Error::Animated | Error::Transparent => {
+        Error::OtherFormat(_) | Error::Unsupported { .. } | Error::Animated => {
             (Exit::Data, "write it again as an ordinary PNG with another program")
         }
+        // An ordinary PNG keeps the transparency.
+        Error::Transparent => (Exit::Data, "write it again without transparency, with another program"),
         Error::Disproportionate { .. } => {
             (Exit::Data, "if you trust the picture, write it again as a PNG without compression")
         }

@@ -195,4 +195,9 @@ fn capacity_refuses_the_covers_that_hide_refuses() {
         assert_eq!((capacity.code(), capacity.stdout()), (Some(1), &[][..]), "{name}");
         assert!(capacity.stderr().starts_with(&format!("error: {name}: ")), "{}", capacity.stderr());
     }
+    // An ordinary PNG can be transparent, so the hint to write one did not help.
+    for args in [&["hide", "-o", "out.png", "data", "--cover"][..], &["capacity"], &["compare", "transparent.png"]] {
+        let run = sandbox.run(&[&["picture"], args, &["transparent.png"]].concat());
+        assert!(run.stderr().ends_with("\nhint: write it again without transparency, with another program\n"));
+    }
 }

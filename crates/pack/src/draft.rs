@@ -27,9 +27,22 @@ pub fn name(name: &[u8]) -> Vec<u8> {
 /// Whether `found` is the name of a draft of `name`.
 #[must_use]
 pub fn is_of(found: &[u8], name: &[u8]) -> bool {
-    let random = found.strip_prefix(&prefix(name)[..]).and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
-    random
-        .is_some_and(|random| random.len() == 16 && random.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')))
+    found.strip_prefix(&prefix(name)[..]).and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes())).is_some_and(is_random)
+}
+
+/// Whether `found` is the name of a draft of any file.
+#[must_use]
+pub fn is_of_any(found: &[u8]) -> bool {
+    let inner = found.strip_prefix(b".").and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
+    let Some((stem, random)) = inner.and_then(|inner| inner.split_at_checked(inner.len().saturating_sub(16))) else {
+        return false;
+    };
+    stem.len() > 1 && stem.ends_with(b".") && is_random(random)
+}
+
+/// Whether this is the random number in the name of a draft.
+fn is_random(number: &[u8]) -> bool {
+    number.len() == 16 && number.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn prefix(name: &[u8]) -> Vec<u8> {
@@ -69,14 +82,14 @@ mod tests {
         let long = [b'x'; 255];
         for target in [&b"a"[..], b".hidden", b"\xff", &long] {
             let draft = name(target);
-            assert!(draft.len() <= 255 && is_of(&draft, target), "{}", draft.escape_ascii());
+            assert!(draft.len() <= 255 && is_of(&draft, target) && is_of_any(&draft), "{}", draft.escape_ascii());
             assert_ne!(draft, name(target), "no two are the same");
             assert!(!is_of(&draft, b"b"));
         }
         for other in
             [&b"a"[..], b".a.txt", b".a.mine.deadpan-part", b".a..deadpan-part", b".a.0123456789abcdeF.deadpan-part"]
         {
-            assert!(!is_of(other, b"a"), "{}", other.escape_ascii());
+            assert!(!is_of(other, b"a") && !is_of_any(other), "{}", other.escape_ascii());
         }
     }
 

@@ -10,6 +10,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::failure::Failure;
 use crate::input::FileId;
+use crate::partial::is_draft;
 use crate::picture::failed;
 use crate::shown::shown;
 use deadpan_picture::template::{self, Bits, Front};
@@ -98,12 +99,16 @@ pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(covers)
 }
 
-/// Returns the files directly in a folder, in the order of their names.
+/// Returns the files directly in a folder, in the order of their names. Drafts, which killed runs leave, are left out:
+/// they can be pictures that are older than those beside them, or incomplete.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| Failure::path("read", folder, &error);
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
+        if is_draft(&path) {
+            continue;
+        }
         // A link to a file is a file. Pipes and devices are left alone: opening one could wait for ever.
         if fs::metadata(&path).is_ok_and(|about| about.is_file()) {
             files.push(path);

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::Place;
 use crate::partial::set::{self, is_a_folder, is_no_file};
-use crate::partial::{Attributes, Landing, Partial, exists, folder_of, no_folder};
+use crate::partial::{Attributes, Landing, Partial, exists, folder_of, no_folder, sweep_drafts_of};
 use crate::picture::cover;
 use crate::picture::shape::ending;
 use crate::shown::{count as counted, shown};
@@ -284,6 +284,8 @@ impl Drafts {
         let paths: Vec<_> = partials.keys().map(|index| self.names.of(*index, count)).collect();
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
         set::land(files, attributes, Landing { replace: force, sync })?;
+        // What a killed run left may be the only copy of older pictures, so it stays until the new ones are there.
+        sweep_drafts_of(&self.names.set());
         Ok(paths)
     }
 }
