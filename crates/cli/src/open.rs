@@ -4,6 +4,7 @@ mod folder;
 pub mod range;
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -118,6 +119,19 @@ impl Plan for Open {
 }
 
 impl OpenOptions {
+    /// Whether a result that has a name goes to standard output.
+    pub fn is_to_stdout(&self) -> bool {
+        !self.verify && (self.output.is_stdout() || self.range.is_some() && self.output.place().is_none())
+    }
+
+    /// Whether a result that has a name goes to standard output, a pipe or a device, where bytes arrive at once.
+    pub fn is_stream(&self) -> bool {
+        let is_special = |path: &Path| fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
+        let place = self.output.place().filter(|_| !self.verify);
+        self.is_to_stdout()
+            || place.is_some_and(|place| place.descriptor().is_some() || place.path().is_some_and(is_special))
+    }
+
     /// Reads the named keys, or all of the user's own.
     pub fn identities(&self, passphrases: Passphrases) -> Result<Identities, Failure> {
         let identities = Identities::collect(&self.identities, &Home::find()?, passphrases)?;
@@ -214,20 +228,45 @@ impl OpenJob<'_> {
         }
         let usual = || match self.args.range {
             Some(_) if self.args.output.place().is_none() => Ok(Place::Stdout),
-            _ => usual_place(origin, opened.metadata(), self.args.output.place().is_some()),
+            _ => usual_place(origin, opened.metadata(), self.args.output.place().is_some())
+                .map_err(|failure| self.one_of_several(origin, failure)),
         };
         let place = self.args.output.file(usual)?;
-        self.claims.check(&place, source)?;
-        let output = Output::open(&place, self.args.output.force, origin.input)?;
+        let output = self
+            .claims
+            .check(&place, source)
+            .and_then(|()| Output::open(&place, self.args.output.force, origin.input))
+            .map_err(|failure| self.one_of_several(origin, failure))?;
         let written = match self.args.range {
             Some(range) => range.write(&opened, origin, sealed, &output),
             None => whole(&opened, origin, sealed, &output),
         };
         let bytes = written.map_err(|error| blame_output(error, &name, &output))?;
         let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
-        let place = output.land(attributes(metadata, self.args.unpack.mask()), self.args.output.sync)?;
+        let place = output
+            .land(attributes(metadata, self.args.unpack.mask()), self.args.output.sync)
+            .map_err(|failure| self.one_of_several(origin, failure))?;
         self.claims.made(&place);
         Ok(Done { output: Some(place), bytes, ..Done::default() })
+    }
+
+    /// Names the pictures in a failure about their output, if there are several outputs: the sender chose the output's
+    /// name, which does not tell the pictures, and `-o` can only name a folder.
+    fn one_of_several(&self, origin: &Origin<'_>, failure: Failure) -> Failure {
+        match origin.stem {
+            Some(_) => self.picture_of_several(&origin.name, failure),
+            None => failure,
+        }
+    }
+
+    /// As `one_of_several`, for pictures whose data are revealed as they are.
+    pub fn picture_of_several(&self, name: &str, failure: Failure) -> Failure {
+        let hint = match failure.exit {
+            _ if self.results < 2 => return failure,
+            Exit::Usage => Some("reveal it in a command of its own, and name its output with -o".into()),
+            _ => failure.hint,
+        };
+        Failure { hint, ..failure }.about(name)
     }
 }
 

@@ -18,9 +18,10 @@ use deadpan_seal::{Cursor, Opened, ReadAt, Work};
 /// Opens a sealed folder.
 pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
     let args = job.args;
-    let place = args.output.folder(job.results, || usual_place(origin, opened.metadata(), true))?;
-    job.claims.check_folder(&place, origin.source, args.output.force)?;
-    let done = to(opened, origin, sealed, &place, args);
+    let named = |failure| job.one_of_several(origin, failure);
+    let place = args.output.folder(job.results, || usual_place(origin, opened.metadata(), true).map_err(named))?;
+    job.claims.check_folder(&place, origin.source, args.output.force).map_err(named)?;
+    let done = to(opened, origin, sealed, &place, job);
     // A failure can come after the folder was changed, but without these options an existing folder is not changed.
     if done.is_ok() || args.output.force || !args.only.is_empty() {
         job.claims.made(&place);
@@ -34,15 +35,16 @@ fn to(
     origin: &Origin<'_>,
     sealed: &mut Sealed<'_>,
     place: &Place,
-    args: &OpenOptions,
+    job: &OpenJob<'_>,
 ) -> Result<Done, Failure> {
+    let args = job.args;
     if let Some(positions) = origin.positions.filter(|_| !args.only.is_empty()) {
-        return part(opened, origin, positions, place, args);
+        return part(opened, origin, positions, place, job);
     }
     if !args.only.is_empty() && *place == Place::Stdout {
         return single(opened, origin, sealed, args);
     }
-    let mut target = target(place, origin, args)?;
+    let mut target = target(place, origin, job)?;
     if !args.only.is_empty() {
         target.unpacker().only(selection(&args.only).filter());
     }
@@ -105,9 +107,9 @@ fn part(
     origin: &Origin<'_>,
     (input, length): (&dyn ReadAt, u64),
     place: &Place,
-    args: &OpenOptions,
+    job: &OpenJob<'_>,
 ) -> Result<Done, Failure> {
-    let name = origin.shown();
+    let (name, args) = (origin.shown(), job.args);
     let failed = |error| failed(error, origin);
     let contents = || {
         let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
@@ -122,7 +124,7 @@ fn part(
     let (mut contents, other) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
     if *place != Place::Stdout {
-        let mut target = target(place, origin, args)?;
+        let mut target = target(place, origin, job)?;
         let progress = Progress::new(&name, None);
         let add = |bytes| progress.add(bytes);
         let work = deadpan_pack::Work { progress: Some(&add), ..deadpan_pack::Work::default() };
@@ -151,6 +153,8 @@ fn part(
 }
 
 /// Begins the folder. A part of a sealed folder is added to an existing folder, unless the sender chose the name.
-fn target(place: &Place, origin: &Origin<'_>, args: &OpenOptions) -> Result<Target, Failure> {
+fn target(place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
+    let args = job.args;
     Target::begin(place, origin.input, &args.unpack, !args.only.is_empty(), args.output.force)
+        .map_err(|failure| job.one_of_several(origin, failure))
 }

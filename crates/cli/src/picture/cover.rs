@@ -1,8 +1,10 @@
 //! Covers and other pictures that are read from their pixels.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -116,6 +118,16 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Returns the folders directly in these folders, in the order of their names, except for hidden ones and these.
+pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let entries = folders.iter().flat_map(fs::read_dir).flatten().flatten();
+    let shows = |name: &OsStr| !name.as_bytes().starts_with(b".");
+    let mut inside: Vec<_> = entries.filter(|entry| shows(&entry.file_name())).map(|entry| entry.path()).collect();
+    inside.retain(|path| path.is_dir() && !folders.contains(path));
+    inside.sort();
+    inside
 }
 
 /// Returns how many bytes a cover carries in a picture of this format. `doors` counts those besides that of the set.

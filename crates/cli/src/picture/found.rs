@@ -113,6 +113,8 @@ pub struct Search {
     pub sets: Sets<Picture>,
     /// All files that were looked at.
     pub files: Vec<PathBuf>,
+    /// The folders that are named. Folders in them are not searched.
+    pub folders: Vec<PathBuf>,
     /// Carriers that were compressed with loss, or scaled.
     pub lost: Vec<PathBuf>,
     /// Carriers whose label cannot be read, and files that were cut, with the reason.
@@ -141,7 +143,10 @@ impl Search {
         for path in named {
             let about = cover::metadata(path)?;
             let inside = if about.is_dir() { files_in(path)? } else { vec![path.clone()] };
-            search.named.extend((!about.is_dir()).then(|| path.clone()));
+            match about.is_dir() {
+                true => search.folders.push(path.clone()),
+                false => drop(search.named.insert(path.clone())),
+            }
             for file in inside {
                 // The same file may be named twice, also by its folder.
                 if fs::metadata(&file).is_ok_and(|about| seen.insert(FileId::of(&about))) {

@@ -1,6 +1,7 @@
 //! `deadpan picture reveal`: restores what pictures carry.
 
 mod authentic;
+mod left_out;
 mod one_place;
 
 use std::cell::Cell;
@@ -11,6 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::copy::copy;
@@ -73,14 +75,15 @@ impl Plan for Reveal {
         if groups.is_empty() {
             search.damaged.append(&mut search.unreadable);
         }
-        let to_stdout = !how.verify && (how.output.is_stdout() || how.range.is_some() && how.output.place().is_none());
+        let to_stdout = how.is_to_stdout();
         let is_one = to_stdout || how.output.place().is_some_and(|place| !place.is_folder());
         let is_one = is_one && !how.verify;
         let unsealed = if is_one && !args.raw { one_place::take_unsealed(&mut groups) } else { Vec::new() };
-        let mut broken = if is_one { one_place::take_broken(&mut groups) } else { Vec::new() };
+        let lack = search.lack();
+        let mut broken = if is_one { one_place::take_broken(&mut groups, lack) } else { Vec::new() };
         let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
         let job = OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities };
-        let mut job = RevealJob { raw: args.raw, free_work: Cell::new(FREE_WORK), job };
+        let mut job = RevealJob { raw: args.raw, lack, free_work: Cell::new(FREE_WORK), job };
         if is_one && !args.raw {
             broken.extend(one_place::take_foreign(&mut job, &mut groups));
             job.job.results = groups.len();
@@ -96,7 +99,9 @@ impl Plan for Reveal {
         let worst = search.damaged.iter().map(|(_, failure)| failure.exit).max().unwrap_or_default();
         if groups.is_empty() && broken.is_empty() {
             let named = args.pictures.first().cloned().unwrap_or_default();
-            report.add(&Source::File(named), Instant::now(), &Err(search.nothing()));
+            if let Some(failure) = search.nothing() {
+                report.add(&Source::File(named), Instant::now(), &Err(failure));
+            }
             return Ok(report.exit().max(worst));
         }
         let unsealed = (!unsealed.is_empty()).then(|| {
@@ -171,75 +176,6 @@ fn first_path(set: &Set<Picture>) -> PathBuf {
     set.pictures().next().map_or(PathBuf::new(), |(_, picture)| picture.path.clone())
 }
 
-impl Search {
-    /// Returns the failure if nothing was found.
-    fn nothing(&self) -> Failure {
-        let (lost, lossy) = (names(&self.lost), names(&self.lossy));
-        let mut failure = match (self.lost.is_empty(), self.lossy.is_empty()) {
-            (false, _) => Failure::new(
-                Exit::Data,
-                format!("{lost}: written again with loss, or scaled, so the data are gone"),
-                "ask for the original files: send them as files, not as photos",
-            ),
-            (true, false) if self.foreign.is_empty() => Failure::new(
-                Exit::Data,
-                format!("{lossy}: compressed with loss, and no data survive that"),
-                "ask for the original PNG or WebP files: send them as files, not as photos",
-            ),
-            _ if self.foreign.is_empty() => {
-                Failure::new(Exit::Data, "there are no pictures with data", "name the pictures, or their folder")
-            }
-            _ => Failure::new(
-                Exit::Key,
-                format!("no data that your keys reveal in {}", names(&self.foreign)),
-                "name the key with -i, or try a passphrase with -p",
-            ),
-        };
-        if !self.foreign.is_empty() && !self.lossy.is_empty() {
-            failure.notes.push(format!("compressed with loss, which no data survive: {lossy}"));
-        }
-        failure
-    }
-
-    /// Names the files that are damaged.
-    fn say_damaged(&self) {
-        self.damaged.iter().take(NAMES).for_each(|(_, failure)| failure.say());
-        if let Some(more) = self.damaged.len().checked_sub(NAMES).filter(|more| *more > 0) {
-            crate::console::say(&format!(
-                "note: {} cannot be read either",
-                count(more as u64, "more file", "more files")
-            ));
-        }
-    }
-
-    /// Returns notes on the pictures that were not used.
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if !self.lost.is_empty() {
-            notes.push(format!("written again with loss, or scaled, so their data are gone: {}", names(&self.lost)));
-        }
-        if !self.lossy.is_empty() {
-            notes.push(format!("compressed with loss, which no data survive: {}", names(&self.lossy)));
-        }
-        if !self.foreign.is_empty() {
-            let with = if self.tried_passphrase { "your keys or the passphrase" } else { "your keys" };
-            let advice = match self.used_passphrase {
-                true => "; if they have another passphrase, reveal them in a command of their own",
-                false => "",
-            };
-            notes.push(format!("no data that {with} reveal: {}{advice}", names(&self.foreign)));
-        }
-        if let Some((_, failure)) = self.unreadable.first() {
-            let more = match self.unreadable.len() - 1 {
-                0 => String::new(),
-                more => format!("; {} left out, too", count(more as u64, "more file was", "more files were")),
-            };
-            notes.push(format!("left out: {}{more}", failure.message));
-        }
-        notes
-    }
-}
-
 /// The most bytes of parts for each byte of their files where missing pictures of sealed data are made again.
 const SEALED_PROPORTION: u64 = 2;
 /// The same for bytes that are not sealed, which may compress well.
@@ -261,6 +197,8 @@ fn names(paths: &[PathBuf]) -> String {
 
 struct RevealJob<'a> {
     raw: bool,
+    /// Why a set may lack pictures.
+    lack: Lack,
     /// What is left of [`FREE_WORK`].
     free_work: Cell<u64>,
     job: OpenJob<'a>,
@@ -309,45 +247,84 @@ impl RevealJob<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Done, Failure> {
         if !set.is_readable() {
-            return Err(missing(&set, name, false));
+            return Err(missing(&set, name, self.lack));
         }
         let has_spares = set.spares_present() > 0;
         let reader = self.reader(set, name, notes, false)?;
-        let failure = match self.restore(name, stem, &Pages(&reader)) {
+        if has_spares && self.job.args.is_stream() {
+            // What was written to a stream cannot be taken back, so the data are checked before.
+            let reader = self.checked(reader, name, notes)?;
+            return self.restore(name, stem, &Pages::of(&reader));
+        }
+        let pages = Pages::of(&reader);
+        let failure = match self.restore(name, stem, &pages) {
             Err(failure) if matches!(failure.exit, Exit::Data | Exit::Key) => failure,
             result => return result,
         };
         // What is sealed is authentic, so the checksums are needed only to name what is damaged. Damage can look like
         // data that are not sealed, or sealed for another key. It lies in what was read so far.
-        if reader.damaged_so_far().is_empty() {
-            let intruder = self.intruder(&reader, name);
-            let is_complete = reader.set().is_complete();
-            let mut set = reader.into_set();
-            return match intruder.and_then(|index| set.reject(index)) {
-                Some(picture) => {
-                    notes.push(unused(&[picture.path]));
-                    let reader = self.reader(set, name, notes, true)?;
-                    self.restore(name, stem, &Pages(&reader))
-                }
-                None => {
-                    let note = "made again from a picture that somebody changed or added, the data would be wrong, \
-                                too: leave out pictures that came from others";
-                    notes.extend((!is_complete).then(|| note.to_owned()));
-                    Err(failure)
-                }
-            };
+        if !pages.failed.into_inner() && reader.damaged_so_far().is_empty() {
+            let Some(reader) = self.without_intruder(&reader, name, notes)? else { return Err(failure) };
+            return self.restore(name, stem, &Pages::of(&reader));
         }
         let damaged = damage(&reader);
-        notes.push(damaged_note(damaged.iter().map(|(_, path)| path.clone()).collect()));
-        if has_spares {
-            let mut set = reader.into_set();
-            damaged.iter().for_each(|(index, _)| drop(set.reject(*index)));
-            if set.is_readable() {
-                let reader = self.reader(set, name, notes, true)?;
-                return self.restore(name, stem, &Pages(&reader));
-            }
+        let reader = self.replacing(&damaged, reader, name, notes)?;
+        self.restore(name, stem, &Pages::of(&reader))
+    }
+
+    /// Checks the data, and puts spare pictures in place of those that spoil them. If nothing makes the data authentic,
+    /// restoring them says what is wrong.
+    fn checked(
+        &mut self,
+        reader: PictureReader,
+        name: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<PictureReader, Failure> {
+        if !self.raw && self.authenticate(&reader, name).is_ok() {
+            return Ok(reader);
         }
-        Err(self::damaged(name))
+        let damaged = damage(&reader);
+        if !damaged.is_empty() {
+            return self.replacing(&damaged, reader, name, notes);
+        }
+        let without = if self.raw { None } else { self.without_intruder(&reader, name, notes)? };
+        Ok(without.unwrap_or(reader))
+    }
+
+    /// Opens the set again without the picture that somebody put in the place of a lost one. Returns `None` if there is
+    /// no such picture.
+    fn without_intruder(
+        &mut self,
+        reader: &PictureReader,
+        name: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<PictureReader>, Failure> {
+        let mut set = reader.set().clone();
+        let Some(picture) = self.intruder(reader, name).and_then(|index| set.reject(index)) else {
+            let note = "made again from a picture that somebody changed or added, the data would be wrong, too: leave \
+                        out pictures that came from others";
+            notes.extend((!set.is_complete()).then(|| note.to_owned()));
+            return Ok(None);
+        };
+        notes.push(unused(&[picture.path]));
+        self.reader(set, name, notes, true).map(Some)
+    }
+
+    /// Opens the set again with spare pictures in place of the damaged ones.
+    fn replacing(
+        &self,
+        damaged: &[(u32, PathBuf)],
+        reader: PictureReader,
+        name: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<PictureReader, Failure> {
+        notes.push(damaged_note(damaged.iter().map(|(_, path)| path.clone()).collect()));
+        let mut set = reader.into_set();
+        damaged.iter().for_each(|(index, _)| drop(set.reject(*index)));
+        match set.is_readable() {
+            true => self.reader(set, name, notes, true),
+            false => Err(self::damaged(name)),
+        }
     }
 
     /// Opens a set. Spare pictures replace those that are missing. `damaged` tells whether damaged ones were taken out
@@ -369,7 +346,7 @@ impl RevealJob<'_> {
             deadpan_picture::Error::MissingPictures { damaged, .. } if !damaged.is_empty() => {
                 let rejected = damaged.iter().filter_map(|index| left.reject(*index));
                 notes.push(damaged_note(rejected.map(|picture| picture.path).collect()));
-                missing(&left, name, true)
+                missing(&left, name, Lack::Damaged)
             }
             deadpan_picture::Error::Write(error) => error
                 .downcast()
@@ -424,7 +401,7 @@ impl RevealJob<'_> {
     }
 
     fn restore(&mut self, name: &str, stem: &[u8], pages: &Pages<'_>) -> Result<Done, Failure> {
-        let length = pages.0.length();
+        let length = pages.reader.length();
         if !self.raw {
             match Sealed::begun(Vec::new(), Cursor::new(pages, length)) {
                 Ok(sealed) => {
@@ -455,17 +432,21 @@ impl RevealJob<'_> {
             false => Err(self::damaged(name)),
         };
         if how.verify {
-            check(pages.0.damaged())?;
-            let bytes = pages.0.length();
+            check(pages.reader.damaged())?;
+            let bytes = pages.reader.length();
             return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
         }
         let place = match how.range {
             Some(_) if how.output.place().is_none() => Place::Stdout,
-            _ => how.output.file(|| sealed_name(stem).map(|name| Place::Sealed(name.into())))?,
+            _ => how.output.file(|| {
+                let name = sealed_name(stem).map_err(|failure| self.job.picture_of_several(name, failure))?;
+                Ok(Place::Sealed(name.into()))
+            })?,
         };
-        self.job.claims.check(&place, &Source::Stdin)?;
-        let output = Output::open(&place, how.output.force, None)?;
-        let total = pages.0.length();
+        let named = |failure| self.job.picture_of_several(name, failure);
+        self.job.claims.check(&place, &Source::Stdin).map_err(named)?;
+        let output = Output::open(&place, how.output.force, None).map_err(named)?;
+        let total = pages.reader.length();
         let (offset, length) = match how.range {
             Some(range) => range.place(total).map_err(|error| Failure::of(name, error))?,
             None => (0, total),
@@ -481,8 +462,8 @@ impl RevealJob<'_> {
         written.map_err(|error| Failure::blame(error, name, &output.shown()))?;
         drop(progress);
         // Of a range, only the pictures that it touches are checked.
-        check(if how.range.is_none() { pages.0.damaged() } else { pages.0.damaged_so_far() })?;
-        let place = output.land(Attributes::usual(), how.output.sync)?;
+        check(if how.range.is_none() { pages.reader.damaged() } else { pages.reader.damaged_so_far() })?;
+        let place = output.land(Attributes::usual(), how.output.sync).map_err(named)?;
         self.job.claims.made(&place);
         Ok(Done { output: Some(place), bytes: length, ..Done::default() })
     }
@@ -507,11 +488,21 @@ fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, wo
 }
 
 /// A set of pictures as one file.
-struct Pages<'a>(&'a PictureReader);
+struct Pages<'a> {
+    reader: &'a PictureReader,
+    /// Whether a picture could not be read.
+    failed: AtomicBool,
+}
+
+impl<'a> Pages<'a> {
+    fn of(reader: &'a PictureReader) -> Self {
+        Self { reader, failed: AtomicBool::new(false) }
+    }
+}
 
 impl ReadAt for Pages<'_> {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        self.0.read_at(buffer, position)
+        self.reader.read_at(buffer, position).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
     }
 }
 
@@ -615,8 +606,19 @@ fn contradiction(name: &str, paths: &[PathBuf]) -> Failure {
     failure
 }
 
+/// Why a set lacks pictures.
+#[derive(Clone, Copy)]
+enum Lack {
+    /// The pictures are not among the files.
+    Missing,
+    /// They may be among the files that cannot be read.
+    Unreadable,
+    /// They may be damaged, and were taken out of the set.
+    Damaged,
+}
+
 /// Returns the failure that pictures are missing, or so damaged that they were taken out of the set.
-fn missing(set: &Set<Picture>, name: &str, or_damaged: bool) -> Failure {
+fn missing(set: &Set<Picture>, name: &str, lack: Lack) -> Failure {
     let all = set.count() + set.spares();
     let mut ranges: Vec<_> = set.missing().take(NAMES).map(|range| numbers(&range)).collect();
     match set.missing().skip(NAMES).map(|range| range.len()).sum() {
@@ -627,9 +629,10 @@ fn missing(set: &Set<Picture>, name: &str, or_damaged: bool) -> Failure {
         0 => String::new(),
         spares => format!(", of which {} may be missing", count(spares.into(), "picture", "pictures")),
     };
-    let (state, hint) = match or_damaged {
-        true => ("missing or damaged", "name them too, and get another copy of the damaged ones"),
-        false => ("missing", "name them too, or a folder with all of them"),
+    let (state, hint) = match lack {
+        Lack::Missing => ("missing", "name them too, or a folder with all of them"),
+        Lack::Unreadable => ("missing", "get another copy of the files that cannot be read, and name what is missing"),
+        Lack::Damaged => ("missing or damaged", "name them too, and get another copy of the damaged ones"),
     };
     Failure::new(
         Exit::Data,

@@ -141,7 +141,7 @@ impl RevealJob<'_> {
     /// Opens the data without writing them. Returns the length of their header if they are authentic, and otherwise a
     /// position: the bytes before it are not authentic.
     pub(super) fn authenticate(&mut self, reader: &PictureReader, name: &str) -> Result<u64, u64> {
-        let (pages, length) = (Watched { pages: Pages(reader), end: AtomicU64::new(0) }, reader.length());
+        let (pages, length) = (Watched { pages: Pages::of(reader), end: AtomicU64::new(0) }, reader.length());
         let end = || pages.end.load(Ordering::Relaxed);
         let sealed = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map_err(|_| end())?;
         let opened = self.job.identities.open(name, &sealed).map_err(|_| end())?;

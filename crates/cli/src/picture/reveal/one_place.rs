@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use super::{Open, Pages, RevealJob, damage, damaged, damaged_note, first_path, missing, paths};
+use super::{Lack, Open, Pages, RevealJob, damage, damaged, damaged_note, first_path, missing, paths};
 use crate::failure::{Exit, Failure};
 use crate::picture::found::Picture;
 use crate::sealed::Sealed;
@@ -33,20 +33,24 @@ fn is_unsealed(set: &Set<Picture>) -> bool {
         return false;
     }
     let Ok(reader) = Reader::new(set.clone(), Picture::open as Open) else { return false };
-    let (pages, length) = (Pages(&reader), reader.length());
+    let (pages, length) = (Pages::of(&reader), reader.length());
     let begun = Sealed::begun(Vec::new(), Cursor::new(&pages, length)).map(drop);
     matches!(begun, Err(Error::NotSealed(_))) && reader.damaged_so_far().is_empty()
 }
+
+/// Returns what is wrong with the sets of a group.
+type Check = fn(&[Set<Picture>], Lack) -> Option<Failure>;
 
 /// Takes out the sets that give no result: those of which too many pictures are missing, and if several others are
 /// left, those of which too many are damaged. Returns the path of a picture of each, and what is wrong.
 ///
 /// To find damage, all pictures are read. This happens only if the command would be refused otherwise.
-pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure)> {
+pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(PathBuf, Failure)> {
     let mut broken = Vec::new();
-    for wrong in [incomplete, spoiled] {
+    let checks: [Check; 2] = [incomplete, |group, _| spoiled(group)];
+    for wrong in checks {
         if groups.len() > 1 {
-            groups.retain(|group| match (group.first().map_or(PathBuf::new(), first_path), wrong(group)) {
+            groups.retain(|group| match (group.first().map_or(PathBuf::new(), first_path), wrong(group, lack)) {
                 (path, Some(failure)) => {
                     broken.push((path, failure));
                     false
@@ -89,9 +93,9 @@ fn foreign(name: &str) -> Failure {
 }
 
 /// Returns what is wrong if too many pictures are missing. The first set of a group has the most pictures.
-fn incomplete(group: &[Set<Picture>]) -> Option<Failure> {
+fn incomplete(group: &[Set<Picture>], lack: Lack) -> Option<Failure> {
     let set = group.first().filter(|_| group.iter().all(|set| !set.is_readable()))?;
-    Some(missing(set, &shown(first_path(set)), false))
+    Some(missing(set, &shown(first_path(set)), lack))
 }
 
 /// Returns what is wrong if pictures are damaged and nothing replaces them. If pictures claim the same place, revealing
