@@ -398,6 +398,8 @@ fn a_forged_picture_in_the_place_of_a_lost_one_is_left_out() {
             sandbox.shell("mv third album/data-003.png").expect(0, "");
         } else {
             comes_back(&sandbox, unused);
+            let streamed = sandbox.run(&["picture", "reveal", "-o", "-", "album"]).expect(0, unused);
+            assert!(streamed.stdout() == sandbox.read("data"));
         }
         // Both spare pictures are needed, and one of them is forged.
         if its.is_spare() {
