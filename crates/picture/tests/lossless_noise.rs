@@ -8,7 +8,7 @@ use std::io::Cursor;
 use image_webp::WebPDecoder;
 
 use deadpan_picture::{Error, Limits, Orientation, read};
-use pictures::riff;
+use pictures::{WebPBits as Bits, riff};
 
 /// What a frame is like.
 #[derive(Clone, Copy, Debug)]
@@ -18,14 +18,27 @@ struct Kind {
     short: usize,
     /// The binary logarithm of the size of the color cache.
     cache: Option<u32>,
-    /// The binary logarithm of the side of squares that have one group of codes or the other: noise, or other codes.
+    /// The binary logarithm of the side of squares that have different groups of codes: noise, or other codes.
     squares: Option<u32>,
+    /// How many groups squares may have.
+    groups: u32,
+    /// The distance between the numbers of two such groups. Those between them have no squares.
+    apart: u32,
     subtract_green: bool,
     /// Of a thousand symbols, how many are references or colors of the cache.
     others: u32,
 }
 
-const NOISE: Kind = Kind { size: (65, 40), short: 255, cache: None, squares: None, subtract_green: false, others: 0 };
+const NOISE: Kind = Kind {
+    size: (65, 40),
+    short: 255,
+    cache: None,
+    squares: None,
+    groups: 2,
+    apart: 1,
+    subtract_green: false,
+    others: 0,
+};
 
 /// Numbers that look random, the same in each run.
 struct Random(u64);
@@ -36,36 +49,6 @@ impl Random {
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (((self.0 >> 32) * u64::from(most)) >> 32) as u32
-    }
-}
-
-#[derive(Default)]
-struct Bits {
-    bytes: Vec<u8>,
-    next: u64,
-    count: u32,
-}
-
-impl Bits {
-    fn push(&mut self, value: u32, count: u32) {
-        self.next |= u64::from(value) << self.count;
-        self.count += count;
-        while self.count >= 8 {
-            self.bytes.push(self.next as u8);
-            self.next >>= 8;
-            self.count -= 8;
-        }
-    }
-
-    fn end(mut self) -> Vec<u8> {
-        self.push(0, 7);
-        self.bytes
-    }
-
-    /// A code with one symbol, which takes no bits.
-    fn push_only(&mut self, symbol: u32) {
-        self.push(0b101, 3);
-        self.push(symbol, 8);
     }
 }
 
@@ -138,19 +121,19 @@ fn frame(kind: &Kind, random: &mut Random) -> Vec<u8> {
     let mut second = Vec::new();
     if let Some(side) = kind.squares {
         bits.push(side - 2, 3);
-        // A picture without a color cache, whose green is 0 or 1.
+        // A picture without a color cache, whose green is the number of a group.
         bits.push(0, 1);
-        bits.push(0b0011, 4);
-        bits.push(1, 8);
+        let code = Code::write(&mut bits, &lengths(256 + 24, 200, 8));
         (0..4).for_each(|_| bits.push_only(0));
         let squares = width.div_ceil(1 << side) * height.div_ceil(1 << side);
-        second = (0..squares).map(|_| random.below(2)).collect();
-        second.iter().for_each(|group| bits.push(*group, 1));
+        second = (0..squares).map(|_| kind.apart * random.below(kind.groups)).collect();
+        second.iter().for_each(|group| code.push(&mut bits, *group as usize));
     }
     let colors = kind.cache.map_or(0, |size| 1 << size);
     let green = lengths(256 + 24 + colors, kind.short, 8);
     let mut groups = Vec::new();
-    for (short, length) in [(0, 8), (1, 1)].into_iter().take(1 + usize::from(kind.squares.is_some())) {
+    for group in 0..=second.iter().copied().max().unwrap_or(0) {
+        let (short, length) = [(0, 8), (1, 1)][(group / kind.apart % 2) as usize];
         let codes = [&green, &lengths(256, short, length), &lengths(256, short, length)];
         let codes = codes.map(|lengths| Code::write(&mut bits, lengths));
         bits.push_only(255);
@@ -237,6 +220,18 @@ fn groups_of_codes_and_large_caches_have_the_pixels_that_image_webp_sees() {
                 let kind = Kind { size: (301, 150), short, cache, squares, others, ..NOISE };
                 compare(&kind, &mut random);
             }
+        }
+    }
+}
+
+/// The numbers of groups have gaps: files may describe groups that no pixel has.
+#[test]
+fn groups_without_pixels_change_no_pixel() {
+    let mut random = Random(0x5851_f42d_4c95_7f2d);
+    for (groups, apart) in [(2, 2), (2, 199), (66, 3), (200, 1)] {
+        for (squares, cache) in [(Some(2), None), (Some(4), Some(3)), (Some(7), Some(1))] {
+            let kind = Kind { size: (150, 140), cache, squares, groups, apart, others: 20, ..NOISE };
+            compare(&kind, &mut random);
         }
     }
 }

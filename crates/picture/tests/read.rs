@@ -375,10 +375,10 @@ fn a_caller_decides_what_is_out_of_proportion() {
     let file = webp_empty(1000, 1000);
     let strict = Limits { free: 0, ..Limits::default() };
     let error = deadpan_picture::read(Cursor::new(&file), Orientation::Apply, &strict).unwrap_err();
-    assert!(matches!(error, Error::Disproportionate { memory: 4_500_000, length: 34 }), "{error}");
-    let text = "reading the picture takes 5 MiB of memory, which is out of proportion to its file of 34 bytes";
+    assert!(matches!(error, Error::Disproportionate { memory: 7_000_000, length: 34 }), "{error}");
+    let text = "reading the picture takes 7 MiB of memory, which is out of proportion to its file of 34 bytes";
     assert_eq!(error.to_string(), text);
-    for limits in [Limits::default(), Limits { per_byte: u64::MAX, ..strict }, Limits { free: 4_500_000, ..strict }] {
+    for limits in [Limits::default(), Limits { per_byte: u64::MAX, ..strict }, Limits { free: 7_100_000, ..strict }] {
         assert!(deadpan_picture::read(Cursor::new(&file), Orientation::Apply, &limits).is_ok());
     }
 }

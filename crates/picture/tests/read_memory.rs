@@ -12,7 +12,8 @@ use png::{BitDepth, ColorType};
 
 use deadpan_picture::{Error, Limits, Orientation, read};
 use pictures::{
-    ALPHA, JpegKind, JpegPicture, PngPicture, chunk, exif, riff, smooth, webp_empty, webp_lossless, webp_parts,
+    ALPHA, JpegKind, JpegPicture, PngPicture, chunk, exif, riff, smooth, webp_empty, webp_groups, webp_lossless,
+    webp_parts,
 };
 
 /// Counts the bytes that are allocated, and remembers the most.
@@ -218,4 +219,37 @@ fn memory_is_in_proportion_to_the_file() {
             }
         }
     }
+}
+
+/// A lossless WebP picture may have a group of codes for each 16 pixels, with tables that are 500 times as long as what
+/// the file tells about them.
+#[test]
+fn tables_of_many_groups_count_as_memory() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = webp_groups(64, 1);
+    let mut refused = 0;
+    for (free, per_byte) in [(0, 0), (0, 400), (1 << 20, 400), (16 << 20, 100), (64 << 20, 512)] {
+        let limits = Limits { free, per_byte, ..Limits::default() };
+        let (most, result) = measured(&file, &limits);
+        let allowed = free as usize + per_byte as usize * file.len() + BESIDE;
+        assert!(most <= allowed, "{most} bytes for a file of {}, not {allowed}: {result:?}", file.len());
+        match result {
+            Ok(()) => assert_eq!(limits, Limits::default(), "{most}"),
+            Err(Error::Disproportionate { .. }) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(refused, 4);
+    let (most, result) = measured(&file, &Limits { bytes: 16 << 20, ..Limits::default() });
+    assert!(most <= (16 << 20) + BESIDE && matches!(result, Err(Error::TooMuchMemory { .. })), "{most}: {result:?}");
+}
+
+/// Of 8161 groups, 256 have pixels.
+#[test]
+fn groups_without_pixels_take_no_memory() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = webp_groups(4, 32);
+    assert!(file.len() > 100_000, "{}", file.len());
+    let (most, result) = measured(&file, &Limits { free: 6 << 20, per_byte: 0, ..Limits::default() });
+    assert!(result.is_ok() && most < 6 << 20, "{most}: {result:?}");
 }

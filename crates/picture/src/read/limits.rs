@@ -73,13 +73,26 @@ impl Budget {
     }
 
     pub fn check_memory(&self, bytes: u64) -> Result<(), Error> {
-        if bytes > self.limits.bytes {
-            return Err(self.too_much());
-        }
-        let most = self.limits.free.saturating_add(self.limits.per_byte.saturating_mul(self.length));
-        match bytes > most {
-            true => Err(Error::Disproportionate { memory: bytes, length: self.length }),
+        match bytes > self.most() {
+            true => Err(self.refusal(bytes)),
             false => Ok(()),
+        }
+    }
+
+    /// Returns the most bytes of memory.
+    pub fn most(&self) -> u64 {
+        self.limits.bytes.min(self.in_proportion())
+    }
+
+    fn in_proportion(&self) -> u64 {
+        self.limits.free.saturating_add(self.limits.per_byte.saturating_mul(self.length))
+    }
+
+    /// Returns why a picture that takes more memory than [`most`](Self::most) is refused.
+    pub fn refusal(&self, bytes: u64) -> Error {
+        match bytes > self.limits.bytes {
+            true => self.too_much(),
+            false => Error::Disproportionate { memory: bytes, length: self.length },
         }
     }
 

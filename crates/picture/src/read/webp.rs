@@ -156,17 +156,18 @@ impl Contents {
         room: Vec<u8>,
     ) -> Result<Vec<u8>, Error> {
         let pixels = u64::from(self.width) * u64::from(rows);
-        // Three bytes a pixel, and a window that is small beside a large picture. The decoder counts exactly.
-        budget.check_memory(pixels * 4 + pixels / 2)?;
+        // The decoder counts exactly, the tables of codes too. This is what most pictures take.
+        let window = lossless::window(self.width, self.height, rows);
+        budget.check_memory((pixels * 4 + pixels / 2).max(pixels * 3 + window))?;
         input.seek(SeekFrom::Start(self.frame.offset)).map_err(Error::Read)?;
         let frame = input.take(self.frame.length.into());
-        match lossless::decode(frame, (self.width, self.height), rows, room, Memory::new(budget.limits.bytes)) {
+        match lossless::decode(frame, (self.width, self.height), rows, room, Memory::new(budget.most())) {
             // The frame may say that its alpha channel means nothing.
             Ok(Rows { opaque: false, .. }) if self.alpha => Err(Error::Transparent),
             Ok(Rows { samples, .. }) => Ok(samples),
             Err(Fault::Cut) => Err(Error::Cut(self.format)),
             Err(Fault::Damaged(reason)) => Err(damaged(self.format, reason)),
-            Err(Fault::Memory) => Err(budget.too_much()),
+            Err(Fault::Memory(bytes)) => Err(budget.refusal(bytes)),
             Err(Fault::Read(error)) => Err(super::failed(error, self.format)),
         }
     }

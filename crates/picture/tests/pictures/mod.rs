@@ -8,7 +8,7 @@ mod webp_picture;
 
 pub use jpeg_picture::{JpegKind, JpegPicture};
 pub use png_picture::{PngPicture, SIZES, chunk};
-pub use webp_picture::{ALPHA, ANIMATION, EXIF, riff, webp_empty, webp_lossless, webp_parts};
+pub use webp_picture::{ALPHA, ANIMATION, EXIF, WebPBits, riff, webp_empty, webp_groups, webp_lossless, webp_parts};
 
 /// Returns a smooth picture with `channels` samples a pixel, so that lossy formats change it little.
 pub fn smooth(width: u32, height: u32, channels: u32) -> Vec<u8> {

@@ -21,6 +21,94 @@ pub fn webp_empty(width: u32, height: u32) -> Vec<u8> {
     riff(None, &[(b"VP8L", &frame.to_le_bytes()[..14])])
 }
 
+/// The bits of a lossless frame.
+#[derive(Default)]
+pub struct WebPBits {
+    bytes: Vec<u8>,
+    next: u64,
+    count: u32,
+}
+
+impl WebPBits {
+    pub fn push(&mut self, value: u32, count: u32) {
+        self.next |= u64::from(value) << self.count;
+        self.count += count;
+        while self.count >= 8 {
+            self.bytes.push(self.next as u8);
+            self.next >>= 8;
+            self.count -= 8;
+        }
+    }
+
+    pub fn end(mut self) -> Vec<u8> {
+        self.push(0, 7);
+        self.bytes
+    }
+
+    /// A code with one symbol, which takes no bits.
+    pub fn push_only(&mut self, symbol: u32) {
+        self.push(0b101, 3);
+        self.push(symbol, 8);
+    }
+
+    /// A code of `length` bits for each of the first symbols, in a few bytes.
+    fn push_constant(&mut self, length: u32) {
+        const ORDER: [u32; 15] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11];
+        // This length is the only one, so it takes no bits.
+        self.push(11 << 1, 5);
+        ORDER.iter().for_each(|each| self.push(u32::from(*each == length), 3));
+        self.push(0b1011, 4);
+        self.push((1 << length) - 2, 12);
+    }
+
+    /// A symbol of such a code.
+    fn push_symbol(&mut self, symbol: u32, length: u32) {
+        self.push(symbol.reverse_bits() >> (32 - length), length);
+    }
+}
+
+/// Returns a lossless file of one color, in which each of `rows` × 64 squares has a group of codes of its own, with
+/// `apart` between their numbers. `rows` is a multiple of four. The tables of a group are hundreds of times as long
+/// as their description.
+pub fn webp_groups(rows: u32, apart: u32) -> Vec<u8> {
+    let (side, columns) = (4, 64);
+    let mut bits = WebPBits::default();
+    bits.push(0x2f, 8);
+    bits.push(side * columns - 1, 14);
+    bits.push(side * rows - 1, 14);
+    // Neither alpha nor transforms; a color cache of the largest size; and groups for squares of four pixels a side.
+    bits.push(0, 5);
+    bits.push(11 << 1 | 1, 5);
+    bits.push(1, 4);
+    bits.push(0, 1);
+    bits.push_constant(8);
+    bits.push_constant(8);
+    (0..3).for_each(|_| bits.push_only(0));
+    let last = (rows * columns - 1) * apart;
+    for group in (0..=last).step_by(apart as usize) {
+        bits.push_symbol(group & 0xff, 8);
+        bits.push_symbol(group >> 8, 8);
+    }
+    for _ in 0..=last {
+        bits.push_constant(11);
+        bits.push_constant(8);
+        bits.push_constant(8);
+        bits.push_only(255);
+        // References to the pixel on the left.
+        bits.push_only(1);
+    }
+    // A black pixel, and references of 4096 and at last 4095 pixels.
+    bits.push(0, 11 + 8 + 8);
+    let mut left = side * columns * side * rows - 1;
+    while left > 0 {
+        let length = left.min(4096);
+        bits.push_symbol(256 + 23, 11);
+        bits.push(length - 3073, 10);
+        left -= length;
+    }
+    riff(None, &[(b"VP8L", &bits.end())])
+}
+
 /// Returns a file of these chunks, with an extended header where flags are given.
 pub fn riff(extended: Option<(u8, u32, u32)>, chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     let mut body = b"WEBP".to_vec();

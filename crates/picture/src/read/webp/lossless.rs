@@ -6,13 +6,14 @@
 
 mod bits;
 mod codes;
+mod lengths;
 mod predict;
 mod transform;
 
 use std::io::{self, Read};
 
 use self::bits::{Ahead, Bits};
-use self::codes::{Group, Noise};
+use self::codes::{Group, Noise, Scratch};
 use self::predict::Predictor;
 use self::transform::{Palette, Tiles, Transform, add_green};
 use super::super::make_room;
@@ -24,27 +25,30 @@ pub enum Fault {
     /// The frame ends too early.
     Cut,
     Damaged(&'static str),
-    /// The frame needs more memory than it may.
-    Memory,
+    /// The frame needs more memory than it may: at least so many bytes.
+    Memory(u64),
 }
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// The memory that is left, in bytes.
-pub struct Memory(u64);
+/// Counts memory before it is allocated, in bytes.
+#[derive(Clone)]
+pub struct Memory {
+    taken: u64,
+    most: u64,
+}
 
 impl Memory {
-    pub fn new(bytes: u64) -> Self {
-        Self(bytes)
-    }
-
-    fn unlimited() -> Self {
-        Self(u64::MAX)
+    pub fn new(most: u64) -> Self {
+        Self { taken: 0, most }
     }
 
     fn take(&mut self, bytes: u64) -> Result<()> {
-        self.0 = self.0.checked_sub(bytes).ok_or(Fault::Memory)?;
-        Ok(())
+        self.taken += bytes;
+        match self.taken > self.most {
+            true => Err(Fault::Memory(self.taken)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -86,10 +90,22 @@ pub fn decode(
     let mut bits = Bits::new(input);
     let result = frame(&mut bits, (width, height), rows, room, &mut memory);
     // After the end of a frame that is cut, there are only zeros, which may break any rule.
-    match bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory)) {
+    match bits.is_over() && !matches!(result, Err(Fault::Read(_) | Fault::Memory(_))) {
         true => Err(Fault::Cut),
         false => result,
     }
+}
+
+/// Returns the bytes of the pixels that are kept for references while the first `rows` rows are decoded, if the picture
+/// has no palette.
+pub fn window(width: u32, height: u32, rows: u32) -> u64 {
+    let (width, height) = (width as usize, height as usize);
+    4 * (kept(width, height, height.min(rows as usize)) * width) as u64
+}
+
+/// Returns how many rows are kept for references. Only a few rows need no more than themselves, and what a copy adds.
+fn kept(width: usize, height: usize, rows: usize) -> usize {
+    height.min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width))
 }
 
 fn frame(
@@ -115,7 +131,7 @@ fn frame(
     let (mut scratch, mut y) = (Vec::new(), 0);
     // Rows of some transforms, and the one that is worked on.
     memory.take(16 * u64::from(width))?;
-    let mut codes = Codes::read(bits, (stored, height), true, memory)?;
+    let mut codes = Codes::read(bits, (stored, height), rows, true, memory)?;
     codes.pixels(bits, (stored, height), rows, memory, |row| {
         let row = if transforms.is_empty() {
             row
@@ -204,48 +220,66 @@ fn values(bits: &mut Bits<impl Read>, size: (u32, u32), memory: &mut Memory) -> 
     memory.take(4 * count as u64)?;
     let mut values = Vec::with_capacity(count);
     // The codes are dropped at the end.
-    let mut rest = Memory(memory.0);
-    let mut codes = Codes::read(bits, size, false, &mut rest)?;
+    let mut rest = memory.clone();
+    let mut codes = Codes::read(bits, size, size.1, false, &mut rest)?;
     codes.pixels(bits, size, size.1, &mut rest, |row| values.extend_from_slice(row))?;
     Ok(values)
 }
 
-/// The prefix codes of a picture.
+/// The prefix codes of the first rows of a picture.
 struct Codes {
-    groups: Vec<Option<Group>>,
+    /// The groups that these rows use.
+    groups: Vec<Group>,
     /// Which group a square of pixels has. `None` if there is only one group.
     tiles: Option<Tiles>,
     cache: Option<Cache>,
 }
 
 impl Codes {
-    /// `whole` tells a picture from one that is part of its description, which has one group of codes.
-    fn read(bits: &mut Bits<impl Read>, (width, height): (u32, u32), whole: bool, memory: &mut Memory) -> Result<Self> {
+    /// Reads the codes that the first `rows` rows need. `whole` tells a picture from one that is part of its
+    /// description, which has one group of codes.
+    fn read(
+        bits: &mut Bits<impl Read>,
+        (width, height): (u32, u32),
+        rows: u32,
+        whole: bool,
+        memory: &mut Memory,
+    ) -> Result<Self> {
         let cache = match bits.read(1)? {
             0 => None,
             _ => Some(Cache::new(bits.read(4)?)?),
         };
-        let mut tiles = None;
-        if whole && bits.read(1)? == 1 {
-            let mut read = self::tiles(bits, width, height, memory)?;
-            read.values.iter_mut().for_each(|value| *value = *value >> 8 & 0xffff);
-            tiles = Some(read);
-        }
-        let last = tiles.iter().flat_map(|tiles| &tiles.values).copied().max().unwrap_or(0) as usize;
-        memory.take((last as u64 + 1) * (1 + size_of::<Option<Group>>() as u64))?;
-        // A file may describe many groups that it does not use.
-        let mut used = vec![tiles.is_none(); last + 1];
-        tiles.iter().flat_map(|tiles| &tiles.values).for_each(|group| used[*group as usize] = true);
         let colors = cache.as_ref().map_or(0, |cache| cache.colors.len());
-        let mut groups = Vec::with_capacity(used.len());
-        for used in used {
-            let group = match used {
-                true => Group::read(bits, colors, memory)?,
-                false => Group::read(bits, colors, &mut Memory::unlimited())?,
-            };
-            groups.push(Some(group).filter(|_| used));
+        let mut scratch = Scratch::new();
+        if !whole || bits.read(1)? == 0 {
+            let pixels = u64::from(width) * u64::from(rows.min(height));
+            let groups = vec![Group::read(bits, colors, pixels, &mut scratch, memory)?];
+            return Ok(Self { groups, tiles: None, cache });
         }
-        Ok(Self { groups, tiles, cache })
+        let mut tiles = self::tiles(bits, width, height, memory)?;
+        let group = |value: u32| (value >> 8 & 0xffff) as usize;
+        let described = 1 + tiles.values.iter().copied().map(group).max().unwrap_or(0);
+        // How many squares each group has in these rows. A file may describe many groups that it does not use.
+        memory.take(4 * described as u64)?;
+        let mut squares = vec![0_u32; described];
+        let needed = tiles.columns * rows.min(height).div_ceil(1 << tiles.bits) as usize;
+        tiles.values[..needed].iter().for_each(|value| squares[group(*value)] += 1);
+        let used = squares.iter().filter(|squares| **squares > 0).count();
+        memory.take((used * size_of::<Group>()) as u64)?;
+        let mut groups = Vec::with_capacity(used);
+        for squares in &mut squares {
+            if *squares == 0 {
+                Group::skip(bits, colors, &mut scratch)?;
+                continue;
+            }
+            let pixels = u64::from(*squares) << (2 * tiles.bits);
+            // From now on, the place of the group among those that are used.
+            *squares = groups.len() as u32;
+            groups.push(Group::read(bits, colors, pixels, &mut scratch, memory)?);
+        }
+        tiles.values.truncate(needed);
+        tiles.values.iter_mut().for_each(|value| *value = squares[group(*value)]);
+        Ok(Self { groups, tiles: Some(tiles), cache })
     }
 
     /// Decodes the first `rows` rows, and gives each of them to `row`.
@@ -259,8 +293,7 @@ impl Codes {
     ) -> Result<()> {
         let Self { groups, tiles, cache } = self;
         let (width, rows) = (width as usize, rows.min(height) as usize);
-        // Only a few rows need no more than themselves, and what a copy adds.
-        let kept = (height as usize).min(REACH.div_ceil(width)).min(rows + LONGEST_COPY.div_ceil(width));
+        let kept = kept(width, height as usize, rows);
         memory.take(4 * (kept * width) as u64)?;
         let mut window = Window::new(kept * width, width * height as usize, cache.as_mut());
         let (mut x, mut y, mut given) = (0, 0, 0);
@@ -299,7 +332,7 @@ impl Codes {
 
 /// Returns the codes of a pixel, and the first column that may have others.
 fn codes_at<'a>(
-    groups: &'a [Option<Group>],
+    groups: &'a [Group],
     tiles: Option<&Tiles>,
     (x, y): (usize, usize),
     width: usize,
@@ -311,7 +344,7 @@ fn codes_at<'a>(
             (tiles.row(y as u32)[tile] as usize, ((tile + 1) << tiles.bits).min(width))
         }
     };
-    (groups[group].as_ref().expect("the group of a tile is used"), border)
+    (&groups[group], border)
 }
 
 /// Fills `pixels` with literals, as far as the buffer has their bits. Returns how many, and the symbol that was no
@@ -538,5 +571,40 @@ impl Cache {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First rows need only some groups of codes.
+    #[test]
+    fn first_rows_have_the_pixels_of_the_whole_picture() {
+        let mut fewer = 0;
+        for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/lossless")).expect("the folder")
+        {
+            let path = file.expect("an entry").path();
+            let file = std::fs::read(&path).expect("a file");
+            let at = 8 + file.windows(4).position(|name| name == b"VP8L").expect("a frame");
+            let sides = u32::from_le_bytes(file[at + 1..][..4].try_into().expect("four bytes"));
+            let (width, height) = (1 + (sides & 0x3fff), 1 + (sides >> 14 & 0x3fff));
+            let decode = |rows| {
+                let memory = Memory::new(u64::MAX);
+                decode(&file[at..], (width, height), rows, Vec::new(), memory).expect("a picture").samples
+            };
+            let groups = |rows| {
+                let (mut bits, mut memory) = (Bits::new(&file[at + 5..]), Memory::new(u64::MAX));
+                let (_, stored) = transforms(&mut bits, width, height, &mut memory).expect("transforms");
+                Codes::read(&mut bits, (stored, height), rows, true, &mut memory).expect("codes").groups.len()
+            };
+            fewer += usize::from(groups(1) < groups(height));
+            let all = decode(height);
+            for rows in [1, 2, 7, 8, 9, height / 2, height - 1] {
+                let length = (3 * width * rows.min(height)) as usize;
+                assert!(decode(rows) == all[..length], "{}: {rows} rows", path.display());
+            }
+        }
+        assert!(fewer > 0, "no picture has groups that its first row does not use");
     }
 }

@@ -1,24 +1,21 @@
-//! Prefix codes: reading them, and reading symbols with a table.
+//! Prefix codes: tables that read their symbols.
 
 use std::io::Read;
 
 use super::bits::{Ahead, Bits};
-use super::{Fault, Memory, Result};
+use super::lengths::{LONGEST, Lengths};
+use super::{Memory, Result};
 
 /// Codes of at most this many bits take one lookup. Those that libwebp makes of noise have 7 to 9 bits.
 const ROOT: u32 = 10;
-/// The longest code.
-const LONGEST: usize = 15;
 /// Marks an entry that leads to a second table.
 const LINK: u32 = 0x80;
-
-/// The order in which a file lists the lengths of the codes for lengths.
-const ORDER: [usize; 19] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
 /// A prefix code.
 pub struct Code {
     /// Entries: the symbol above 8 bits with the length of its code, or the place of a second table above [`LINK`] and
-    /// the number of bits that choose an entry of that table.
+    /// the number of bits that choose an entry of that table. Two bytes would do for both, but a length between other
+    /// bits takes one more instruction for each symbol, which makes decoding 7 % slower.
     table: Vec<u32>,
     /// Selects the bits that choose an entry.
     mask: u64,
@@ -49,117 +46,117 @@ impl Code {
         entries.iter().all(|entry| entry & 0xff == 8).then(|| entries.map(|entry| (entry >> 8) as u8))
     }
 
-    /// Reads a code for `symbols` symbols.
-    pub fn read(bits: &mut Bits<impl Read>, symbols: usize, memory: &mut Memory) -> Result<Self> {
-        Self::new(&lengths(bits, symbols)?, memory)
+    /// Makes the canonical code with these lengths.
+    pub fn new(lengths: &Lengths) -> Self {
+        let mut code = Self { table: Vec::new(), mask: 0 };
+        code.make(lengths, &mut Vec::new());
+        code
     }
 
-    /// Makes the canonical code with these lengths. 0 means that a symbol has no code.
-    fn new(lengths: &[u8], memory: &mut Memory) -> Result<Self> {
-        let mut counts = [0_u32; LONGEST + 1];
-        lengths.iter().for_each(|&length| counts[usize::from(length)] += 1);
-        counts[0] = 0;
-        if counts.iter().sum::<u32>() == 1 {
-            let symbol = lengths.iter().position(|&length| length > 0).unwrap_or(0) as u32;
-            memory.take(4)?;
-            return Ok(Self { table: vec![symbol << 8], mask: 0 });
+    /// Becomes the canonical code with these lengths. `sorted` is memory for symbols.
+    fn make(&mut self, lengths: &Lengths, sorted: &mut Vec<u16>) {
+        self.table.clear();
+        if let Some(symbol) = lengths.only() {
+            self.table.push(symbol << 8);
+            self.mask = 0;
+            return;
         }
-        if counts.iter().zip(0..).map(|(count, length)| count << (LONGEST - length)).sum::<u32>() != 1 << LONGEST {
-            return Err(Fault::Damaged("it has an incomplete prefix code"));
-        }
+        sort(lengths, sorted);
+        let counts = lengths.counts();
         let longest = counts.iter().rposition(|&count| count > 0).unwrap_or(0) as u32;
         let root = longest.min(ROOT);
-        let mut next = [0; LONGEST + 1];
-        for length in 1..LONGEST {
-            next[length + 1] = (next[length] + counts[length]) << 1;
-        }
-        // The codes with their lowest bit first.
-        let mut codes = Vec::new();
-        for (&length, symbol) in lengths.iter().zip(0_u32..) {
-            if length > 0 {
-                let code = &mut next[usize::from(length)];
-                codes.push((code.reverse_bits() >> (32 - length), u32::from(length), symbol));
-                *code += 1;
+        self.mask = (1 << root) - 1;
+        // The next code, with its lowest bit first.
+        let (mut code, mut symbols) = (0, sorted.iter());
+        self.table.push(0);
+        for length in 1..=root {
+            // All shorter codes are there already. The new bit makes no difference to them.
+            self.table.extend_from_within(..);
+            for symbol in symbols.by_ref().take(counts[length as usize] as usize) {
+                self.table[code as usize] = u32::from(*symbol) << 8 | length;
+                code = next(code, length);
             }
         }
-        let mut table = vec![0; 1 << root];
-        // Second tables have room for the longest of their codes.
-        for &(code, length, _) in codes.iter().filter(|(_, length, _)| *length > root) {
-            let entry = &mut table[(code & ((1 << root) - 1)) as usize];
-            *entry = (*entry).max(LINK | (length - root));
+        let (mut begin, mut size) = (0, 0);
+        for length in root + 1..=longest {
+            for at in 0..counts[length as usize] {
+                if code >> root == 0 {
+                    (begin, size) = (self.table.len(), second_bits(counts, length, at));
+                    self.table[code as usize] = (begin as u32) << 8 | LINK | size;
+                    self.table.resize(begin + (1 << size), 0);
+                }
+                let Some(&symbol) = symbols.next() else { break };
+                let entry = u32::from(symbol) << 8 | (length - root);
+                let places = (code as usize >> root..1 << size).step_by(1 << (length - root));
+                places.for_each(|place| self.table[begin + place] = entry);
+                code = next(code, length);
+            }
         }
-        let mut end = table.len();
-        for entry in table.iter_mut().filter(|entry| **entry != 0) {
-            let size = 1 << (*entry & (LINK - 1));
-            *entry |= (end as u32) << 8;
-            end += size;
-        }
-        memory.take(4 * end as u64)?;
-        table.resize(end, 0);
-        for (code, length, symbol) in codes {
-            let first = (code & ((1 << root) - 1)) as usize;
-            let (from, used, size) = match length > root {
-                true => ((table[first] >> 8) as usize, root, 1 << (table[first] & (LINK - 1))),
-                false => (0, 0, 1 << root),
-            };
-            let places = ((code >> used) as usize..size).step_by(1 << (length - used));
-            places.for_each(|at| table[from + at] = symbol << 8 | (length - used));
-        }
-        Ok(Self { table, mask: (1 << root) - 1 })
     }
 }
 
-/// Reads the lengths of a code for `symbols` symbols.
-fn lengths(bits: &mut Bits<impl Read>, symbols: usize) -> Result<Vec<u8>> {
-    let mut lengths = vec![0; symbols];
-    if bits.read(1)? == 1 {
-        let two = bits.read(1)? == 1;
-        let width = if bits.read(1)? == 1 { 8 } else { 1 };
-        let first = bits.read(width)?;
-        let second = if two { bits.read(8)? } else { first };
-        // `image-webp` sorts two symbols in another way than libwebp. A fuzz target compares this decoder with it.
-        if cfg!(fuzzing) && two && second <= first {
-            return Err(Fault::Damaged("it has two symbols that are not in order"));
-        }
-        for symbol in [first, second] {
-            *lengths.get_mut(symbol as usize).ok_or(Fault::Damaged("it has a prefix code with an unknown symbol"))? = 1;
-        }
-        return Ok(lengths);
+/// Sorts symbols by the lengths of their codes.
+fn sort(lengths: &Lengths, sorted: &mut Vec<u16>) {
+    let mut places = [0; LONGEST + 1];
+    for length in 1..LONGEST {
+        places[length + 1] = places[length] + lengths.counts()[length] as usize;
     }
-    let mut of_lengths = [0; ORDER.len()];
-    let count = 4 + bits.read(4)? as usize;
-    for &place in &ORDER[..count] {
-        of_lengths[place] = bits.read(3)? as u8;
-    }
-    // The table is dropped at once.
-    let code = Code::new(&of_lengths, &mut Memory::unlimited())?;
-    let mut left = symbols;
-    if bits.read(1)? == 1 {
-        let width = 2 + 2 * bits.read(3)?;
-        left = 2 + bits.read(width)? as usize;
-        if left > symbols {
-            return Err(Fault::Damaged("it has a prefix code with too many lengths"));
+    sorted.clear();
+    sorted.resize(lengths.each().len(), 0);
+    for (&length, symbol) in lengths.each().iter().zip(0..) {
+        if length > 0 {
+            let place = &mut places[usize::from(length)];
+            sorted[*place] = symbol;
+            *place += 1;
         }
     }
-    let (mut at, mut last) = (0, 8);
-    while at < symbols && left > 0 {
-        left -= 1;
-        bits.refill()?;
-        let ahead = &mut bits.ahead;
-        let (length, times) = match code.symbol(ahead) as u8 {
-            16 => (last, 3 + ahead.take(2)),
-            17 => (0, 3 + ahead.take(3)),
-            18 => (0, 11 + ahead.take(7)),
-            length => {
-                last = if length > 0 { length } else { last };
-                (length, 1)
-            }
-        };
-        let end = at + times as usize;
-        lengths.get_mut(at..end).ok_or(Fault::Damaged("it has a prefix code with too many lengths"))?.fill(length);
-        at = end;
+}
+
+/// Returns the code after one of this length. Codes have their lowest bit first, so that one with more bits begins as a
+/// number does that has zeros above.
+fn next(code: u32, length: u32) -> u32 {
+    // The first bit that is 0 becomes 1, and those before it become 0.
+    match !code & ((1 << length) - 1) {
+        0 => 0,
+        zeros => {
+            let bit = 1 << zeros.ilog2();
+            code & (bit - 1) | bit
+        }
     }
-    Ok(lengths)
+}
+
+/// Returns how many bits choose an entry of a second table. The first of its codes is that with the number `at` among
+/// those of its length.
+fn second_bits(counts: &[u32; LONGEST + 1], length: u32, at: u32) -> u32 {
+    let mut bits = length - ROOT;
+    let mut filled = counts[length as usize] - at;
+    while filled < 1 << bits && ROOT + bits < LONGEST as u32 {
+        bits += 1;
+        filled = 2 * filled + counts[(ROOT + bits) as usize];
+    }
+    bits
+}
+
+/// Memory in which one code after the other is read.
+pub struct Scratch {
+    lengths: Lengths,
+    sorted: Vec<u16>,
+    code: Code,
+}
+
+impl Scratch {
+    pub fn new() -> Self {
+        Self { lengths: Lengths::default(), sorted: Vec::new(), code: Code { table: Vec::new(), mask: 0 } }
+    }
+
+    /// Reads a code for `symbols` symbols.
+    fn read(&mut self, bits: &mut Bits<impl Read>, symbols: usize, memory: &mut Memory) -> Result<Code> {
+        self.lengths.read(bits, symbols)?;
+        self.code.make(&self.lengths, &mut self.sorted);
+        let Code { table, mask } = &self.code;
+        memory.take(size_of_val(table.as_slice()) as u64)?;
+        Ok(Code { table: table.clone(), mask: *mask })
+    }
 }
 
 /// The codes of noise: red and blue take 8 bits each, whatever their values, and alpha none. So only the code of green
@@ -177,6 +174,8 @@ pub struct Noise {
 const RARE: u32 = u32::MAX;
 
 impl Noise {
+    /// The fewest pixels that are worth these tables: making them takes the time of about a thousand.
+    const PIXELS: u64 = 4096;
     /// The most bits of a pixel.
     pub const LONGEST: u32 = ROOT + 16;
 
@@ -220,12 +219,33 @@ pub struct Group {
 }
 
 impl Group {
-    /// Reads the codes. `colors` is the size of the color cache.
-    pub fn read(bits: &mut Bits<impl Read>, colors: usize, memory: &mut Memory) -> Result<Self> {
-        let mut code = |symbols| Code::read(bits, symbols, memory);
-        let (green, red, blue) = (code(256 + 24 + colors)?, code(256)?, code(256)?);
-        let (alpha, distance) = (code(256)?, code(40)?);
-        Ok(Self { noise: Noise::new(&green, &red, &blue, &alpha, memory)?, green, red, blue, alpha, distance })
+    /// Reads the codes. `colors` is the size of the color cache, `pixels` the most pixels that the group has.
+    pub fn read(
+        bits: &mut Bits<impl Read>,
+        colors: usize,
+        pixels: u64,
+        scratch: &mut Scratch,
+        memory: &mut Memory,
+    ) -> Result<Self> {
+        let [green, red, blue, alpha, distance] = Self::symbols(colors);
+        let mut code = |symbols| scratch.read(bits, symbols, memory);
+        let (green, red, blue) = (code(green)?, code(red)?, code(blue)?);
+        let (alpha, distance) = (code(alpha)?, code(distance)?);
+        let noise = match pixels >= Noise::PIXELS {
+            true => Noise::new(&green, &red, &blue, &alpha, memory)?,
+            false => None,
+        };
+        Ok(Self { noise, green, red, blue, alpha, distance })
+    }
+
+    /// Reads codes that no pixel needs. They must be right nevertheless.
+    pub fn skip(bits: &mut Bits<impl Read>, colors: usize, scratch: &mut Scratch) -> Result<()> {
+        Self::symbols(colors).into_iter().try_for_each(|symbols| scratch.lengths.read(bits, symbols))
+    }
+
+    /// How many symbols each code may have.
+    fn symbols(colors: usize) -> [usize; 5] {
+        [256 + 24 + colors, 256, 256, 256, 40]
     }
 }
 
@@ -255,7 +275,7 @@ mod tests {
         let codes =
             [vec![1, 1], vec![8; 256], chain(9), chain(10), chain(11), chain(15), vec![2, 0, 2, 0, 2, 2], mixed];
         for lengths in codes {
-            let code = Code::new(&lengths, &mut Memory::unlimited()).unwrap_or_else(|_| panic!("{lengths:?}"));
+            let code = Code::new(&Lengths::new(&lengths).unwrap_or_else(|_| panic!("{lengths:?}")));
             for bits in 0..1 << LONGEST {
                 let mut ahead = Ahead::default();
                 assert!(ahead.refill(&u64::to_le_bytes(bits)));
@@ -269,10 +289,10 @@ mod tests {
     #[test]
     fn incomplete_codes_are_refused_and_one_symbol_takes_no_bits() {
         for lengths in [&[0_u8; 4][..], &[1, 2], &[1, 1, 1], &[2, 2, 2], &[15; 200]] {
-            assert!(Code::new(lengths, &mut Memory::unlimited()).is_err(), "{lengths:?}");
+            assert!(Lengths::new(lengths).is_err(), "{lengths:?}");
         }
         for length in 1..=15 {
-            let code = Code::new(&[0, 0, length], &mut Memory::unlimited()).ok().unwrap();
+            let code = Code::new(&Lengths::new(&[0, 0, length]).expect("a code"));
             assert_eq!(code.only(), Some(2));
         }
     }
