@@ -283,12 +283,14 @@ impl RevealJob<'_> {
         if !self.raw && self.authenticate(&reader, name).is_ok() {
             return Ok(reader);
         }
-        let damaged = damage(&reader);
-        if !damaged.is_empty() {
-            return self.replacing(&damaged, reader, name, notes);
+        if !self.raw && reader.damaged_so_far().is_empty() {
+            return Ok(self.without_intruder(&reader, name, notes)?.unwrap_or(reader));
         }
-        let without = if self.raw { None } else { self.without_intruder(&reader, name, notes)? };
-        Ok(without.unwrap_or(reader))
+        let damaged = damage(&reader);
+        match damaged.is_empty() {
+            true => Ok(reader),
+            false => self.replacing(&damaged, reader, name, notes),
+        }
     }
 
     /// Opens the set again without the picture that somebody put in the place of a lost one. Returns `None` if there is
@@ -299,6 +301,9 @@ impl RevealJob<'_> {
         name: &str,
         notes: &mut Vec<String>,
     ) -> Result<Option<PictureReader>, Failure> {
+        if self.no_key_fits(reader, name) {
+            return Ok(None);
+        }
         let mut set = reader.set().clone();
         let Some(picture) = self.intruder(reader, name).and_then(|index| set.reject(index)) else {
             let note = "made again from a picture that somebody changed or added, the data would be wrong, too: leave \

@@ -5,7 +5,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Open, Pages, PictureReader, RevealJob, contradiction, damaged_note, first_path, foreign, unused};
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::picture::contested::{self, Choices, Contest, Contested};
 use crate::picture::found::Picture;
 use crate::sealed::Sealed;
@@ -136,6 +136,13 @@ impl RevealJob<'_> {
             let reader = left.and_then(|left| self.reader(left, name, &mut Vec::new(), true).ok());
             reader.is_some_and(|reader| self.authenticate(&reader, name).is_ok())
         })
+    }
+
+    /// Returns whether the data are sealed, but not for these keys.
+    pub(super) fn no_key_fits(&mut self, reader: &PictureReader, name: &str) -> bool {
+        let (pages, length) = (Pages::of(reader), reader.length());
+        let Ok(sealed) = Sealed::begun(Vec::new(), Cursor::new(&pages, length)) else { return false };
+        self.job.identities.open(name, &sealed).is_err_and(|failure| failure.exit == Exit::Key)
     }
 
     /// Opens the data without writing them. Returns the length of their header if they are authentic, and otherwise a

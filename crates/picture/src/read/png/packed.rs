@@ -131,7 +131,7 @@ fn decode(bands: &mut [Band]) -> Option<()> {
             _ => lanes.iter_mut().filter(|lane| !lane.is_done).try_for_each(|lane| step(std::array::from_mut(lane)))?,
         }
     }
-    lanes.into_iter().all(Lane::is_whole).then_some(())
+    lanes.into_iter().all(Lane::ends).then_some(())
 }
 
 /// Decodes some symbols of each lane.
@@ -285,7 +285,7 @@ impl<'a> Lane<'a> {
     }
 
     /// Returns whether the rows are full, and the chunk ends as it must.
-    fn is_whole(mut self) -> bool {
+    fn ends(mut self) -> bool {
         if !self.is_last && self.take(3) != Some(0) {
             return false;
         }
@@ -296,8 +296,8 @@ impl<'a> Lane<'a> {
         }
         let at = self.at - self.count as usize / 8;
         let rest = self.data.get(at..self.data.len() - PADDING);
-        let ends = rest.is_some_and(|rest| if self.is_last { rest.len() == 4 } else { rest == [0, 0, 0xff, 0xff] });
-        ends && self.to == self.rows.len() - SLACK
+        let is_whole = rest.is_some_and(|rest| if self.is_last { rest.len() == 4 } else { rest == [0, 0, 0xff, 0xff] });
+        is_whole && self.to == self.rows.len() - SLACK
     }
 }
 
@@ -349,7 +349,7 @@ mod tests {
         let row = width * channels.count() as u32;
         let sample = |at: u32| {
             let noise = at.wrapping_mul(2_654_435_761) >> 7 & ((1 << bits) - 1);
-            (at % row / 7 + if at / 900 % 3 == 0 { 0 } else { noise }) as u8
+            (at % row / 7 + if (at / 900).is_multiple_of(3) { 0 } else { noise }) as u8
         };
         Pixels { width, height, channels, samples: (0..length as u32).map(sample).collect() }
     }
