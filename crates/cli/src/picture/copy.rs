@@ -8,6 +8,9 @@ use deadpan_seal::{Error, ReadAt, Work, WriteAt};
 
 /// The number of bytes that a worker copies at once.
 const PIECE: usize = 1 << 20;
+/// The number of bytes that a worker takes at most, about those of a picture: two that write to the same file would wait
+/// for each other.
+const STRETCH: u64 = 32 << 20;
 /// For less data than this, a second thread costs more than it saves.
 const WORTH_A_THREAD: u64 = 4 << 20;
 
@@ -15,23 +18,31 @@ const WORTH_A_THREAD: u64 = 4 << 20;
 pub fn copy(input: &impl ReadAt, length: u64, output: &impl WriteAt, work: &Work<'_>) -> Result<u64, Error> {
     let (next, failure) = (AtomicU64::new(0), Mutex::new(None));
     let lock = || failure.lock().unwrap_or_else(PoisonError::into_inner);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    // At the end, workers do not wait long for the last one.
+    let stretch = (length / cores / 8).clamp(PIECE as u64, STRETCH);
     let job = || {
         let mut buffer = vec![0; PIECE];
         loop {
-            let position = next.fetch_add(PIECE as u64, Ordering::Relaxed);
-            let piece = &mut buffer[..length.saturating_sub(position).min(PIECE as u64) as usize];
-            if piece.is_empty() || lock().is_some() {
+            let start = next.fetch_add(stretch, Ordering::Relaxed);
+            let end = start.saturating_add(stretch).min(length);
+            if start >= end {
                 return;
             }
-            let copied = read_exact_at(input, piece, position)
-                .and_then(|()| output.write_all_at(piece, position).map_err(Error::Write));
-            match copied {
-                Ok(()) => work.progress.iter().for_each(|progress| progress(piece.len() as u64)),
-                Err(error) => return *lock() = Some(error),
+            for position in (start..end).step_by(PIECE) {
+                if lock().is_some() {
+                    return;
+                }
+                let piece = &mut buffer[..(end - position).min(PIECE as u64) as usize];
+                let copied = read_exact_at(input, piece, position)
+                    .and_then(|()| output.write_all_at(piece, position).map_err(Error::Write));
+                match copied {
+                    Ok(()) => work.progress.iter().for_each(|progress| progress(piece.len() as u64)),
+                    Err(error) => return *lock() = Some(error),
+                }
             }
         }
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     std::thread::scope(|scope| {
         // If the system cannot start a thread, the other threads do its share.
         for _ in 1..cores.min(length / WORTH_A_THREAD) {
