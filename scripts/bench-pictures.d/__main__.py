@@ -17,13 +17,13 @@ INTRODUCTION = """\
 
 Made by `scripts/bench-pictures`; every figure comes from one run of it.
 
-The benchmark times whole processes from the outside. In each round every case runs once, in random order: it hides the
-data in pictures, then reveals them. Directly before each of these runs, `cp` copies the data, so that other programs on
-the machine slow down both. Before both, the old output is removed, dirty pages are written to the disk (`sync`), and the
-input is read into the page cache. Each program runs twice, and the second run counts: it uses the memory that the first
-freed, because new memory may have to wait for a virtual machine's host. *× cp* is the median over the rounds of the time
-divided by that of the `cp` before it. The rate counts the data, not the pictures. Peak memory comes from a separate run,
-after which the revealed data are compared with the source.
+The benchmark times whole processes from the outside. In each round every case runs once, in random order: it hides
+the data in pictures, then reveals them. Directly before each of these runs, `cp` copies the data, so that other
+programs on the machine slow down both. Before both, the old output is removed, dirty pages are written to the disk
+(`sync`), and the input is read into the page cache. Each program runs twice, and the second run counts: it uses the
+memory that the first freed, because new memory may have to wait for a virtual machine's host. *× cp* is the median
+over the rounds of the time divided by that of the `cp` before it. The rate counts the data, not the pictures. Peak
+memory comes from a separate run, after which the revealed data are compared with the source.
 """
 
 

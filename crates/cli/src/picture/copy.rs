@@ -8,8 +8,8 @@ use deadpan_seal::{Error, ReadAt, Work, WriteAt};
 
 /// The number of bytes that a worker copies at once.
 const PIECE: usize = 1 << 20;
-/// The number of bytes that a worker takes at most, about those of a picture: two that write to the same file would wait
-/// for each other.
+/// The number of bytes that a worker takes at most, about those of a picture: two that write to the same file would
+/// wait for each other.
 const STRETCH: u64 = 32 << 20;
 /// For less data than this, a second thread costs more than it saves.
 const WORTH_A_THREAD: u64 = 4 << 20;
