@@ -119,12 +119,12 @@ impl Plan for Open {
 }
 
 impl OpenOptions {
-    /// Whether a result that has a name goes to standard output.
+    /// Whether the data go to standard output. Folders have rules of their own.
     pub fn is_to_stdout(&self) -> bool {
         !self.verify && (self.output.is_stdout() || self.range.is_some() && self.output.place().is_none())
     }
 
-    /// Whether a result that has a name goes to standard output, a pipe or a device, where bytes arrive at once.
+    /// Whether the data go to standard output, a pipe or a device. What is written there cannot be taken back.
     pub fn is_stream(&self) -> bool {
         let is_special = |path: &Path| fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
         let place = self.output.place().filter(|_| !self.verify);

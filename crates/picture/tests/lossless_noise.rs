@@ -253,7 +253,7 @@ fn references_reach_back_a_million_pixels() {
 fn cut_noise_is_noticed_at_every_length() {
     let mut random = Random(0x0fed_cba9_8765_4321);
     let frame = frame(&Kind { size: (40, 30), cache: Some(1), others: 10, ..NOISE }, &mut random);
-    // The last byte may hold nothing but the bits that fill it.
+    // The last byte may hold no code, only the bits that complete the byte.
     for length in 5..frame.len() - 1 {
         let result = ours(&frame[..length]);
         assert!(matches!(result, Err(Error::Cut(_))), "cut to {length}: {result:?}");

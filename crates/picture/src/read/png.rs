@@ -89,12 +89,12 @@ pub fn read(mut input: impl BufRead + Seek, budget: &Budget, mut room: Vec<u8>) 
     budget.check_pixels(width, height)?;
     budget.check_memory(u64::from(width) * u64::from(height) * channels.count() as u64)?;
     input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    if stored::read(&mut input, width, height, channels, &mut room).is_some() {
-        let pixels = Pixels { width, height, channels, samples: room };
-        return Ok(Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() });
-    }
-    input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
-    if packed::read(&mut input, width, height, channels, &mut room).is_some() {
+    // Pictures as this crate writes them are read faster.
+    let is_ours = stored::read(&mut input, width, height, channels, &mut room).is_some() || {
+        input.seek(SeekFrom::Start(start)).map_err(Error::Read)?;
+        packed::read(&mut input, width, height, channels, &mut room).is_some()
+    };
+    if is_ours {
         let pixels = Pixels { width, height, channels, samples: room };
         return Ok(Stored { pixels, source: FORMAT, turn: Turn::UPRIGHT, notes: Vec::new() });
     }

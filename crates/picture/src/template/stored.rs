@@ -89,7 +89,7 @@ impl Stored {
         let mut rest = samples;
         let mut number = block(&self.blocks, at);
         while at < end {
-            // To the end of the block, of the row, or of what is wanted.
+            // Up to the end of the block, of the row, or of the samples that are wanted.
             let next = self.blocks.get(number + 1).map_or(u64::MAX, |next| next.at);
             if at == next {
                 number += 1;

@@ -14,16 +14,24 @@ use deadpan_seal::{Cursor, Error};
 
 /// Takes out the sets that are certainly not sealed, if there are others. Returns their pictures.
 pub fn take_unsealed(groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<PathBuf> {
+    let taken = take_unless_all(groups, |group| group.iter().all(is_unsealed));
+    taken.iter().flatten().flat_map(paths).collect()
+}
+
+/// Takes out the groups of which something is true, if there are others.
+fn take_unless_all(
+    groups: &mut Vec<Vec<Set<Picture>>>,
+    is_true: impl FnMut(&Vec<Set<Picture>>) -> bool,
+) -> Vec<Vec<Set<Picture>>> {
     if groups.len() < 2 {
         return Vec::new();
     }
-    let is_unsealed: Vec<_> = groups.iter().map(|group| group.iter().all(is_unsealed)).collect();
-    if is_unsealed.iter().all(|is| *is) {
+    let taken: Vec<_> = groups.iter().map(is_true).collect();
+    if taken.iter().all(|is_taken| *is_taken) {
         return Vec::new();
     }
-    let mut is_unsealed = is_unsealed.into_iter();
-    let taken = groups.extract_if(.., |_| is_unsealed.next().unwrap_or(false));
-    taken.flatten().flat_map(|set| paths(&set)).collect()
+    let mut taken = taken.into_iter();
+    groups.extract_if(.., |_| taken.next().unwrap_or(false)).collect()
 }
 
 /// Whether a set is complete and its data begin as sealed data do not. Damage in sealed data can look the same, so the
@@ -65,17 +73,9 @@ pub fn take_broken(groups: &mut Vec<Vec<Set<Picture>>>, lack: Lack) -> Vec<(Path
 /// Takes out the sets that are not authentic, or not for these keys, if there is one that is. Returns the path of a
 /// picture of each, and what is wrong.
 pub fn take_foreign(job: &mut RevealJob<'_>, groups: &mut Vec<Vec<Set<Picture>>>) -> Vec<(PathBuf, Failure)> {
-    if groups.len() < 2 {
-        return Vec::new();
-    }
-    let wrong: Vec<_> = groups.iter().map(|group| is_foreign(job, group)).collect();
-    if wrong.iter().all(|wrong| *wrong) {
-        return Vec::new();
-    }
-    let mut wrong = wrong.into_iter();
-    let taken = groups.extract_if(.., |_| wrong.next().unwrap_or(false));
-    let path = |group: Vec<_>| group.first().map_or(PathBuf::new(), first_path);
-    taken.map(path).map(|path| (path.clone(), foreign(&shown(path)))).collect()
+    let taken = take_unless_all(groups, |group| is_foreign(job, group));
+    let path = |group: &Vec<_>| group.first().map_or(PathBuf::new(), first_path);
+    taken.iter().map(path).map(|path| (path.clone(), foreign(&shown(path)))).collect()
 }
 
 /// Returns whether the data of a set cannot be opened, though its pictures are whole.

@@ -273,7 +273,7 @@ impl Codes {
                 continue;
             }
             let pixels = u64::from(*squares) << (2 * tiles.bits);
-            // From now on, the place of the group among those that are used.
+            // The entry counted squares. Now it holds the group's new number, because unused groups have none.
             *squares = groups.len() as u32;
             groups.push(Group::read(bits, colors, pixels, &mut scratch, memory)?);
         }

@@ -165,7 +165,7 @@ fn both([first, second]: Halves) -> [__m256i; 4] {
     ]
 }
 
-/// Returns the bytes of a line at the given places, which are less than 64.
+/// Returns the bytes of a line at the given places. Each place is a number below 64.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn pick(blocks: &[__m256i; 4], at: __m256i) -> __m256i {

@@ -1,4 +1,4 @@
-//! Prefix codes: tables that read their symbols.
+//! Prefix codes, and the tables with which the decoder reads symbols.
 
 use std::io::Read;
 
@@ -179,7 +179,7 @@ impl Noise {
     /// The most bits of a pixel.
     pub const LONGEST: u32 = ROOT + 16;
 
-    /// Returns tables if red and blue are noise and all pixels have the same alpha.
+    /// Returns the tables. Returns `None` if red or blue is no noise, or if pixels differ in alpha.
     fn new(green: &Code, red: &Code, blue: &Code, alpha: &Code, memory: &mut Memory) -> Result<Option<Box<Self>>> {
         let (Some(red), Some(blue), Some(alpha)) = (red.bytes(), blue.bytes(), alpha.only()) else { return Ok(None) };
         memory.take(size_of::<Self>() as u64)?;
