@@ -444,9 +444,9 @@ pub struct Change {
     pub ratio: Interval,
     /// The p-value of the test for no change.
     pub p: f64,
-    /// The largest relative change that counts as noise.
+    /// A relative change up to this counts as none.
     pub margin: f64,
-    /// Whether the target became faster or slower.
+    /// Whether the target became faster or slower. The interval of `ratio` decides.
     pub outcome: Outcome,
 }
 
@@ -463,12 +463,14 @@ pub struct Yardstick {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// There is no difference beyond the margin.
+    /// The whole interval of the ratio lies inside the margin.
     Same,
-    /// The second (or new) one takes less time.
+    /// The second (or new) one takes less time: the whole interval lies beyond the margin.
     Faster,
-    /// The second (or new) one takes more time.
+    /// The second (or new) one takes more time: the whole interval lies beyond the margin.
     Slower,
+    /// Neither is shown.
+    Inconclusive,
 }
 
 /// The comparison of two functions or two programs.
@@ -480,12 +482,21 @@ pub struct Comparison {
     pub b: Contestant,
     /// The time of the second divided by the time of the first: the median of the rounds, with its 99 % interval.
     pub ratio: Interval,
-    /// Ratios that differ from one by no more than this count as the same.
+    /// Ratios that differ from one by no more than this count as the same. It is the margin that was asked for; noise
+    /// does not widen it.
     pub margin: f64,
+    /// How far the first differs from itself in the same rounds: the reach of its interval for functions, the standard
+    /// error for programs. A difference counts only beyond twice this, and equality is shown only if this is inside the
+    /// margin.
+    #[serde(default)]
+    pub noise: f64,
     /// The number of rounds. Each round runs A B B A.
     pub rounds: usize,
-    /// Whether the second takes less or more time.
+    /// Whether the second takes as long, less or more time. The interval of `ratio` decides.
     pub outcome: Outcome,
+    /// About how many more rounds would settle an inconclusive outcome.
+    #[serde(default)]
+    pub further_rounds: Option<u64>,
     /// A well-known program, timed in the same rounds.
     pub yardstick: Option<Contestant>,
     /// The ratios of all rounds, in order.

@@ -29,6 +29,7 @@ mod race;
 mod rates;
 mod selftest;
 mod sign;
+mod verdict;
 mod window;
 
 pub use estimate::{Options, estimate};

@@ -34,36 +34,62 @@ impl Machine {
 }
 
 /// Runs `runs` races on noisy machines. The second function takes `factor` times as long as the first. Returns how
-/// many races found a difference.
-fn different(runs: u64, factor: f64) -> u64 {
-    (0..runs)
-        .filter(|&run| {
-            let clock = Mock::new(10);
-            let machine = Machine::new(&clock, 1000 + run);
-            let mut a = |calls: u64| machine.borrow_mut().work(1000.0 * calls as f64);
-            let mut b = |calls: u64| machine.borrow_mut().work(1000.0 * factor * calls as f64);
-            let options = RaceOptions { seed: run, ..RaceOptions::default() };
-            speed::race(&mut a, &mut b, &clock, &options, &mut Silent).outcome != Outcome::Same
-        })
-        .count() as u64
+/// many races showed that the functions are the same, that they differ, and neither.
+fn outcomes(runs: u64, factor: f64) -> [u64; 3] {
+    let mut counts = [0; 3];
+    for run in 0..runs {
+        let clock = Mock::new(10);
+        let machine = Machine::new(&clock, 1000 + run);
+        let mut a = |calls: u64| machine.borrow_mut().work(1000.0 * calls as f64);
+        let mut b = |calls: u64| machine.borrow_mut().work(1000.0 * factor * calls as f64);
+        let options = RaceOptions { seed: run, ..RaceOptions::default() };
+        let found = speed::race(&mut a, &mut b, &clock, &options, &mut Silent);
+        assert_eq!(found.outcome == Outcome::Inconclusive, found.further_rounds.is_some(), "{found:?}");
+        counts[match found.outcome {
+            Outcome::Same => 0,
+            Outcome::Faster | Outcome::Slower => 1,
+            Outcome::Inconclusive => 2,
+        }] += 1;
+    }
+    counts
 }
 
 #[test]
 fn equal_functions_are_the_same_on_a_noisy_machine() {
-    let found = different(300, 1.0);
-    assert!(found <= 3, "{found} of 300");
+    let found = outcomes(300, 1.0);
+    assert!(found[0] >= 297, "{found:?}");
 }
 
 #[test]
 fn one_percent_is_found_on_a_noisy_machine() {
-    let found = different(100, 1.01);
-    assert!(found >= 95, "{found} of 100");
+    let found = outcomes(100, 1.01);
+    assert!(found[1] >= 95, "{found:?}");
 }
 
 #[test]
 fn a_difference_within_the_margin_is_the_same() {
-    let found = different(100, 1.003);
-    assert!(found <= 1, "{found} of 100");
+    let found = outcomes(100, 1.003);
+    assert!(found[1] <= 1 && found[0] >= 50, "{found:?}");
+}
+
+/// The ratio is the margin itself: neither outcome is right, so at most the error rate of races may claim one.
+#[test]
+fn a_difference_as_large_as_the_margin_is_inconclusive() {
+    let found = outcomes(100, 1.005);
+    assert!(found[2] >= 97, "{found:?}");
+}
+
+/// Regression: a race that was too short to know anything claimed that the functions were the same.
+#[test]
+fn a_race_without_time_is_inconclusive() {
+    let clock = Mock::new(1);
+    let machine = Machine::new(&clock, 5);
+    let mut work = |calls: u64| machine.borrow_mut().work(1000.0 * calls as f64);
+    let mut other = |calls: u64| machine.borrow_mut().work(1004.0 * calls as f64);
+    let options = RaceOptions { limit: std::time::Duration::from_millis(4), ..RaceOptions::default() };
+    let found = speed::race(&mut work, &mut other, &clock, &options, &mut Silent);
+    assert_eq!((found.outcome, found.margin), (Outcome::Inconclusive, 0.005), "{found:?}");
+    assert!(found.further_rounds.is_some_and(|rounds| rounds > 10), "{found:?}");
 }
 
 #[test]

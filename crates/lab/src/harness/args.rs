@@ -65,9 +65,13 @@ Exit codes:
   deadpan lab compare 'cp big a' 'dd if=big of=a bs=1M' --yardstick 'cat big' --bytes 1073741824
   deadpan lab compare ./old ./new --prepare 'rm -f out' --rounds 40
 
+The interval of the ratio decides: the programs are the same if all of it lies within the margin of 1 %, and they
+differ if all of it lies beyond.
+
 Exit codes:
   0    the same within the margin
   1    they differ
+  20   inconclusive: the output says about how many more rounds would settle it
   2    wrong use, or a program failed
   130  interrupted")]
     Compare(CompareArgs),
@@ -269,9 +273,12 @@ pub struct CompareArgs {
     /// The number of bytes that each command processes, to show a throughput
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub bytes: Option<u64>,
-    /// The number of rounds; each round runs A B B A
+    /// The minimum number of rounds; each round runs A B B A
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u64).range(8..))]
     pub rounds: u64,
+    /// Run more rounds until the result is settled, up to this time in all; 0 for no more rounds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub time_limit: u64,
     /// The number of rounds that run first and are not counted
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub warm_up: u64,

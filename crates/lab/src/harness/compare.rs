@@ -1,6 +1,7 @@
 //! The command `compare`, which runs two programs in turn and compares their speed.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use super::Suite;
 use super::args::CompareArgs;
@@ -22,21 +23,37 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
     };
     let (a, b) = (program(&args.a), program(&args.b));
     let yardstick = args.yardstick.as_deref().map(program);
-    let options = Options { rounds: args.rounds as usize, warm_up: args.warm_up as usize, ..Options::default() };
+    let options = Options {
+        rounds: args.rounds as usize,
+        warm_up: args.warm_up as usize,
+        limit: Duration::from_secs(args.time_limit),
+        ..Options::default()
+    };
+    eprintln!("{}", plan(args, options.margin));
     let mut progress = Progress::new(args.rounds + args.warm_up);
     let compared = program::compare(&a, &b, yardstick.as_ref(), &options, &mut progress);
     progress.finish();
     let comparison = compared?;
     Screen::new(args.output.takes_stdout()).comparison(&comparison);
-    let same = comparison.outcome == Outcome::Same;
+    let outcome = comparison.outcome;
     run.record.comparisons.push(comparison);
     run.record.interrupted = progress::interrupted();
     run.finish(&args.output)?;
-    Ok(ExitCode::from(match (progress::interrupted(), same) {
+    Ok(ExitCode::from(match (progress::interrupted(), outcome) {
         (true, _) => 130,
-        (false, true) => 0,
-        (false, false) => 1,
+        (false, Outcome::Same) => 0,
+        (false, Outcome::Faster | Outcome::Slower) => 1,
+        (false, Outcome::Inconclusive) => 20,
     }))
+}
+
+/// Describes beforehand how long the comparison may take.
+fn plan(args: &CompareArgs, margin: f64) -> String {
+    let more = match args.time_limit {
+        0 => String::new(),
+        seconds => format!(", and more until the result is settled, for at most {seconds} s"),
+    };
+    format!("{} rounds{more}; margin {:.1} %", args.rounds, margin * 100.0)
 }
 
 fn describe(args: &CompareArgs) -> String {
@@ -47,5 +64,6 @@ fn describe(args: &CompareArgs) -> String {
     let (a, b) = (quoted(&args.a), quoted(&args.b));
     let options =
         [option("yardstick", &args.yardstick), option("prepare", &args.prepare), option("bytes", &bytes)].concat();
-    format!("compare {a} {b}{options} --rounds {} --warm-up {}", args.rounds, args.warm_up)
+    let (rounds, limit, warm_up) = (args.rounds, args.time_limit, args.warm_up);
+    format!("compare {a} {b}{options} --rounds {rounds} --time-limit {limit} --warm-up {warm_up}")
 }

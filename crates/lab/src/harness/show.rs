@@ -6,7 +6,7 @@ use super::output::unwritable;
 use crate::plural::plural;
 use crate::record::{
     Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict,
-    Timing, Verdict,
+    Timing, Verdict, Yardstick,
 };
 
 /// The output for tables: standard output, or standard error if data goes to standard output.
@@ -98,18 +98,23 @@ impl Screen {
 
     /// Writes one row of the table of speeds.
     pub(super) fn speed(&self, speed: &Speed) {
-        let times = |ratio: f64| format!("{ratio:.2} × ");
-        let beside = speed
-            .yardstick
-            .as_ref()
-            .map_or_else(String::new, |yardstick| format!("{}{}", times(yardstick.ratio.estimate), yardstick.name));
+        let percent = |ratio: f64| format!("{:+.1} %", (ratio - 1.0) * 100.0);
+        let beside = speed.yardstick.as_ref().map_or_else(String::new, |Yardstick { name, ratio }| {
+            // A ratio that is hardly known is shown by its interval.
+            if ratio.upper > 1.1 * ratio.lower {
+                format!("{:.2}–{:.2} × {name}", ratio.lower, ratio.upper)
+            } else {
+                format!("{:.2} × {name}", ratio.estimate)
+            }
+        });
         let change = speed.change.as_ref().map_or_else(String::new, |change| match change.outcome {
-            Outcome::Same => "as before".to_owned(),
-            Outcome::Faster | Outcome::Slower => format!("{:+.1} %", (change.ratio.estimate - 1.0) * 100.0),
+            Outcome::Same => format!("as before, within {:.0} %", change.margin * 100.0),
+            Outcome::Faster | Outcome::Slower => percent(change.ratio.estimate),
+            Outcome::Inconclusive => format!("{} to {}", percent(change.ratio.lower), percent(change.ratio.upper)),
         });
         let Speed { target, size, estimates, bytes_per_second, .. } = speed;
         self.line(&format!(
-            "{target:<34} {size:>8} {:>10} {:>10} {:>10}  {:>14}  {beside:<16} {change}",
+            "{target:<34} {size:>8} {:>10} {:>10} {:>10}  {:>14}  {beside:<18} {change}",
             time(estimates.median.lower),
             time(estimates.median.estimate),
             time(estimates.median.upper),
@@ -184,10 +189,12 @@ impl Screen {
             ));
         }
         let ratio = comparison.ratio;
+        let margin = format!("{:.1} %", comparison.margin * 100.0);
         let words = match comparison.outcome {
-            Outcome::Same => format!("the same within {:.1} %", comparison.margin * 100.0),
+            Outcome::Same => format!("the same within {margin}"),
             Outcome::Faster => "B is faster".to_owned(),
             Outcome::Slower => "B is slower".to_owned(),
+            Outcome::Inconclusive => "inconclusive".to_owned(),
         };
         self.line(&format!(
             "B / A: {:.4} ({:.4} to {:.4}, 99 %), {} {}: {words}",
@@ -197,6 +204,21 @@ impl Screen {
             comparison.rounds,
             plural(comparison.rounds as u64, "round", "rounds")
         ));
+        if comparison.outcome != Outcome::Inconclusive {
+            return;
+        }
+        let noise = comparison.noise.exp_m1();
+        let why = if noise > comparison.margin {
+            format!("A differs from itself by {:.1} %, more than the margin of {margin}", noise * 100.0)
+        } else {
+            format!("the interval is neither within the margin of {margin} nor beyond it")
+        };
+        let further = comparison.further_rounds.map_or_else(String::new, |further| {
+            let all = further.saturating_add(comparison.rounds as u64);
+            let noun = plural(further, "round", "rounds");
+            format!("; about {further} more {noun} would settle it: --rounds {all}")
+        });
+        self.line(&format!("    {why}{further}"));
     }
 
     /// Writes one check of the selftest and its outcome.

@@ -5,7 +5,7 @@ use super::number::{self, NONE, change, fixed, percent, probability, rate, secon
 use super::security::{estimates, figures};
 use super::table::{Cell, Table};
 use crate::plural::plural;
-use crate::record::{Baseline, Change, Comparison, Contestant, Outcome, Record, Speed};
+use crate::record::{Baseline, Change, Comparison, Contestant, Interval, Outcome, Record, Speed};
 use crate::report::chart::{Chart, Plot};
 
 /// Returns the table of speeds, with one row for each function and size.
@@ -22,8 +22,7 @@ pub(super) fn table(record: &Record) -> Table {
     for speed in &record.speed {
         let slope = &speed.estimates.slope;
         let yardstick = speed.yardstick.as_ref();
-        let ratio = yardstick
-            .map_or_else(|| NONE.to_owned(), |of| format!("{} × {}", number::short(of.ratio.estimate), of.name));
+        let ratio = yardstick.map_or_else(|| NONE.to_owned(), |of| format!("{} × {}", times(&of.ratio), of.name));
         table.row(vec![
             Cell::Code(speed.target.clone()),
             speed.size.as_str().into(),
@@ -49,7 +48,14 @@ fn name(outcome: Outcome) -> &'static str {
         Outcome::Same => "same",
         Outcome::Faster => "faster",
         Outcome::Slower => "slower",
+        Outcome::Inconclusive => "inconclusive",
     }
+}
+
+/// Returns a ratio with its interval.
+fn times(ratio: &Interval) -> String {
+    let [lower, estimate, upper] = [ratio.lower, ratio.estimate, ratio.upper].map(number::short);
+    format!("{estimate} [{lower}, {upper}]")
 }
 
 /// Describes one speed in sentences.
@@ -66,7 +72,7 @@ pub(super) fn words(speed: &Speed) -> String {
     if let Some(of) = &speed.yardstick {
         out.push_str(&format!(
             " That is {} times as long as {} of the same size in the same run.",
-            number::short(of.ratio.estimate),
+            times(&of.ratio),
             of.name
         ));
     }
@@ -74,6 +80,9 @@ pub(super) fn words(speed: &Speed) -> String {
         let (ratio, day) = (&since.ratio, since.since.get(..10).unwrap_or(&since.since));
         let what = match since.outcome {
             Outcome::Same => format!("no change beyond the margin of {}", percent(since.margin)),
+            Outcome::Inconclusive => {
+                format!("neither within nor beyond the margin of {}, so inconclusive", percent(since.margin))
+            }
             Outcome::Faster => format!("less time, beyond the margin of {}", percent(since.margin)),
             Outcome::Slower => format!("more time, beyond the margin of {}", percent(since.margin)),
         };
@@ -122,6 +131,16 @@ pub(super) fn compared(comparison: &Comparison) -> String {
         Outcome::Same => format!("{b} takes as long as {a}, within the margin of {margin}: {span} over {rounds}."),
         Outcome::Faster => format!("{b} takes less time than {a}: {span} over {rounds} (margin {margin})."),
         Outcome::Slower => format!("{b} takes more time than {a}: {span} over {rounds} (margin {margin})."),
+        Outcome::Inconclusive => {
+            let further = comparison.further_rounds.map_or_else(String::new, |further| {
+                let noun = plural(further, "round", "rounds");
+                format!(" About {} more {noun} would settle it.", further)
+            });
+            format!(
+                "Inconclusive: whether {b} takes as long as {a} within the margin of {margin} is not known: {span} \
+                 over {rounds}.{further}"
+            )
+        }
     }
 }
 
@@ -159,7 +178,7 @@ pub(super) fn comparisons(record: &Record, charts: &[Chart]) -> String {
         let class = match comparison.outcome {
             Outcome::Same => "dull",
             Outcome::Faster => "good",
-            Outcome::Slower => "open",
+            Outcome::Slower | Outcome::Inconclusive => "open",
         };
         let title = format!("{} against {}", comparison.b.name, comparison.a.name);
         out.push_str(&format!(
@@ -214,7 +233,7 @@ pub(super) fn machine(record: &Record, charts: &[Chart]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Interval, Yardstick};
+    use crate::record::Yardstick;
 
     fn spaced(text: &str) -> String {
         text.replace('\u{a0}', " ")
@@ -222,14 +241,16 @@ mod tests {
 
     #[test]
     fn a_comparison_of_one_round_has_no_plural() {
-        for outcome in [Outcome::Same, Outcome::Faster, Outcome::Slower] {
+        for outcome in [Outcome::Same, Outcome::Faster, Outcome::Slower, Outcome::Inconclusive] {
             let text = compared(&Comparison {
                 a: Contestant::default(),
                 b: Contestant::default(),
                 ratio: Interval::default(),
                 margin: 0.005,
+                noise: 0.0,
                 rounds: 1,
                 outcome,
+                further_rounds: None,
                 yardstick: None,
                 ratios: vec![],
             });
@@ -260,9 +281,9 @@ mod tests {
         };
         assert_eq!(
             spaced(&words(&speed)),
-            "base64.encoding of 16 KiB takes 1 µs (95 % interval 0.99 to 1.01 µs): 16.4 GB/s. That is 2.1 times as \
-             long as memcpy of the same size in the same run. Since 2026-01-02: −9.0 % [−10.0 %, −8.0 %], less time, \
-             beyond the margin of 0.5 %."
+            "base64.encoding of 16 KiB takes 1 µs (95 % interval 0.99 to 1.01 µs): 16.4 GB/s. That is 2.1 [2, 2.2] \
+             times as long as memcpy of the same size in the same run. Since 2026-01-02: −9.0 % [−10.0 %, −8.0 %], \
+             less time, beyond the margin of 0.5 %."
         );
     }
 }

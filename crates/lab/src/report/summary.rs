@@ -136,11 +136,14 @@ fn speeds(record: &Record) -> String {
         let changes = record.speed.iter().filter_map(|speed| speed.change.as_ref());
         changes.filter(|change| change.outcome == outcome).count()
     };
-    let [faster, slower, same] = [Outcome::Faster, Outcome::Slower, Outcome::Same].map(of);
-    if faster + slower + same == 0 {
+    let [faster, slower, same, open] = [Outcome::Faster, Outcome::Slower, Outcome::Same, Outcome::Inconclusive].map(of);
+    if faster + slower + same + open == 0 {
         return format!("{measured}; there are no earlier ones to compare with.");
     }
-    format!("{measured}. Since the last run {faster} became faster, {slower} slower, and {same} stayed the same.")
+    format!(
+        "{measured}. Since the last run {faster} became faster, {slower} slower, {same} stayed the same, and {open} \
+         cannot be told."
+    )
 }
 
 #[cfg(test)]

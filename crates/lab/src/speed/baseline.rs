@@ -3,9 +3,10 @@
 //!
 //! Use a baseline to notice a change of some percent between two days. A smaller change needs a race, because the
 //! machine itself changes between runs, and two runs do not show by how much. The spread between runs is estimated from
-//! the history, to which every stored run adds its median. A history that is too short is replaced by the margin,
-//! usually [`MARGIN`], which suits a quiet machine. Where other programs compete for the processor, the median can move
-//! by half or more, and a reported change may not come from the code.
+//! the history, to which every stored run adds its median, and widens the interval of the change. With fewer than five
+//! runs the spread is not known: the interval then covers the noise within the two runs only, and the margin, usually
+//! [`MARGIN`], must cover the rest. It suits a quiet machine. Where other programs compete for the processor, the
+//! median can move by half or more, and a reported change may not come from the code.
 //!
 //! ```
 //! use deadpan_lab::record::{Estimates, Interval, Outcome};
@@ -36,9 +37,9 @@ use crate::machine;
 use crate::random::Random;
 use crate::record::{Change, Estimates, Interval};
 use crate::speed::bootstrap::{self, DRAWS};
-use crate::speed::race::outcome;
+use crate::speed::verdict::Evidence;
 
-/// The default margin: a smaller change counts as noise, however narrow the intervals of the two runs are. Runs of one
+/// The default margin: a smaller change counts as none, however narrow the intervals of the two runs are. Runs of one
 /// program minutes apart easily differ by 2 %.
 pub const MARGIN: f64 = 0.02;
 
@@ -89,25 +90,27 @@ pub fn load(directory: &Path, target: &str, size: &str) -> io::Result<Option<Sto
     }
 }
 
-/// Compares a run with a stored one: the ratio of the medians, with an interval from the noise within both runs.
+/// Compares a run with a stored one: the ratio of the medians, with a 95 % interval from the noise within both runs
+/// and, from five runs on, from the spread of the history.
 ///
-/// The margin of the result is the largest of these: `margin`; twice the half-width of that interval; and, from five
-/// runs on, three standard deviations of the history.
+/// The outcome is `Same` if the whole interval lies inside `margin`, `Faster` or `Slower` if the whole interval lies
+/// beyond it, and `Inconclusive` otherwise.
 #[must_use]
 pub fn change(stored: &Stored, new: &Estimates, margin: f64) -> Change {
     let mut random = Random::new(1);
     let (mut old, mut now) = (medians(&stored.estimates, &mut random), medians(new, &mut random));
     let middle = (new.median.estimate / stored.estimates.median.estimate).ln();
-    let variance = spread(&mut old).powi(2) + spread(&mut now).powi(2);
+    // Each of the two runs lies somewhere in the spread of all runs.
+    let variance = spread(&mut old).powi(2) + spread(&mut now).powi(2) + 2.0 * between(&stored.history).powi(2);
     let reach = normal_quantile(0.975) * variance.sqrt();
-    let margin = margin.max(2.0 * reach).max(between(&stored.history));
     let ratio = Interval { lower: (middle - reach).exp(), estimate: middle.exp(), upper: (middle + reach).exp() };
     let p = if variance > 0.0 {
         2.0 * normal_cdf(-(middle / variance.sqrt()).abs())
     } else {
         f64::from(u8::from(middle == 0.0))
     };
-    Change { since: stored.since.clone(), ratio, p, margin, outcome: outcome(ratio, margin) }
+    let outcome = Evidence { ratio, noise: 0.0, margin }.outcome();
+    Change { since: stored.since.clone(), ratio, p, margin, outcome }
 }
 
 /// Resamples the series in blocks and returns the logarithms of the medians, relative to the estimate.
@@ -135,13 +138,13 @@ fn spread(values: &mut [f64]) -> f64 {
     (values.iter().map(|value| value * value).sum::<f64>() / values.len().max(1) as f64).sqrt()
 }
 
-/// Returns three standard deviations of the runs in a history, as a logarithm of a ratio. Returns zero if there are too
+/// Returns the standard deviation of the runs in a history, as a logarithm of a ratio. Returns zero if there are too
 /// few runs.
 fn between(history: &[(String, f64)]) -> f64 {
     let mut logarithms: Vec<f64> =
         history.iter().map(|(_, median)| median.ln()).filter(|value| value.is_finite()).collect();
     // The factor 1.4826 turns the median absolute deviation of a normal distribution into its standard deviation.
-    if logarithms.len() < 5 { 0.0 } else { 3.0 * 1.4826 * mad(&mut logarithms) }
+    if logarithms.len() < 5 { 0.0 } else { 1.4826 * mad(&mut logarithms) }
 }
 
 /// Returns the file of a target and a size. Other characters than letters, digits, `.` and `_` become dashes. A
@@ -191,17 +194,18 @@ mod tests {
     }
 
     #[test]
-    fn noisy_runs_widen_the_margin() {
+    fn noisy_runs_are_inconclusive() {
         let change = change(&stored(run(100.0, 0.5, 5)), &run(106.0, 0.5, 6), MARGIN);
-        assert!(change.margin > 0.1 && change.outcome == Outcome::Same, "{change:?}");
+        assert!((change.margin, change.outcome) == (MARGIN, Outcome::Inconclusive), "{change:?}");
     }
 
     #[test]
-    fn a_history_that_jumps_widens_the_margin() {
+    fn a_history_that_jumps_widens_the_interval() {
         let mut old = stored(run(100.0, 0.001, 7));
         old.history = [100.0, 104.0, 97.0, 108.0, 95.0].map(|median| (String::new(), median)).to_vec();
         let change = change(&old, &run(108.0, 0.001, 8), MARGIN);
-        assert!(change.margin > 0.1 && change.outcome == Outcome::Same, "{change:?}");
+        assert!(change.outcome == Outcome::Inconclusive && change.ratio.lower < 0.95, "{change:?}");
+        assert!(change.p > 0.05, "{change:?}");
     }
 
     #[test]

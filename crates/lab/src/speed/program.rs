@@ -19,12 +19,14 @@ pub(crate) mod run;
 
 use std::fmt;
 use std::process::ExitStatus;
+use std::time::{Duration, Instant};
 
 use crate::distribution::mad;
 use crate::random::Random;
-use crate::record::{Comparison, Contestant, Interval};
-use crate::speed::race::{outcome, quartiles};
+use crate::record::{Comparison, Contestant, Interval, Outcome};
+use crate::speed::race::quartiles;
 use crate::speed::sign;
+use crate::speed::verdict::Evidence;
 use crate::watch::Watch;
 use run::{Runner, Seen};
 
@@ -115,13 +117,17 @@ impl Program {
 /// Settings for a comparison of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Number of rounds, in each of which each program runs twice. Fewer than 8 count as 8, because fewer give no 99 %
-    /// interval.
+    /// Minimum number of rounds, in each of which each program runs twice. Fewer than 8 count as 8, because fewer give
+    /// no 99 % interval.
     pub rounds: usize,
+    /// More rounds follow while the outcome is inconclusive and this time since the start of the comparison is not
+    /// over. With zero, there are exactly `rounds` rounds. The comparison also ends if settling the outcome would take
+    /// much longer than this time.
+    pub limit: Duration,
     /// Number of runs of each program before the first round. The first of them measures the peak memory, so zero
     /// counts as one.
     pub warm_up: usize,
-    /// The programs count as equally fast if their ratio differs from one by less than this.
+    /// The programs count as equally fast if the whole interval of their ratio differs from one by no more than this.
     pub margin: f64,
     /// Whether the system writes its cached data to the disks before each run.
     pub sync: bool,
@@ -131,7 +137,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 12, warm_up: 1, margin: 0.01, sync: true, seed: 1 }
+        Self { rounds: 12, limit: Duration::ZERO, warm_up: 1, margin: 0.01, sync: true, seed: 1 }
     }
 }
 
@@ -195,10 +201,14 @@ impl std::error::Error for Error {
 
 /// Compares two programs, and measures a yardstick program in the same rounds if there is one.
 ///
-/// The margin of the result is that of the options, or twice the standard error of the first program against itself
-/// (its two runs in a round), whichever is larger. The peak memory is that of a program's largest process, from the
-/// first warm-up run. It is missing if this process itself holds more memory, because Linux then does not report the
-/// peak of a child process. If `watch` stops the run, the comparison contains the complete rounds.
+/// The interval alone decides the outcome: `Same` if it lies inside the margin, `Faster` or `Slower` if it lies beyond
+/// the margin and beyond twice the standard error of the first program against itself (its two runs in a round), and
+/// `Inconclusive` otherwise. The interval is looked at after the minimum number of rounds, and again each time their
+/// number has doubled; it holds for all looks together.
+///
+/// The peak memory is that of a program's largest process, from the first warm-up run. It is missing if this process
+/// itself holds more memory, because Linux then does not report the peak of a child process. If `watch` stops the run,
+/// the comparison contains the complete rounds.
 ///
 /// # Errors
 /// Returns [`Error`] if a program cannot be started or fails, or if the run is stopped before the first round is
@@ -211,8 +221,9 @@ pub fn compare(
     watch: &mut dyn Watch,
 ) -> Result<Comparison, Error> {
     let programs: Vec<&Program> = [a, b].into_iter().chain(yardstick).collect();
+    let begin = Instant::now();
     let mut runner = Runner::new(options.sync)?;
-    let (rounds, warm_up) = (options.rounds.max(8), options.warm_up.max(1));
+    let (fewest, warm_up) = (options.rounds.max(FEWEST), options.warm_up.max(1));
     let mut peaks = Vec::new();
     for program in &programs {
         peaks.push(runner.peak(program)?);
@@ -221,49 +232,124 @@ pub fn compare(
         }
     }
 
-    let mut random = Random::new(options.seed);
-    let mut order: Vec<usize> = (0..programs.len()).collect();
-    let mut seen: Vec<Vec<[Seen; 2]>> = vec![Vec::new(); programs.len()];
-    for done in 0..rounds {
-        watch.progress(&a.name, done as u64, rounds as u64);
-        let mut round = vec![[Seen::default(); 2]; programs.len()];
-        random.shuffle(&mut order);
-        for (place, &lane) in order.iter().chain(order.iter().rev()).enumerate() {
-            if watch.stopped() {
+    let mut trial = Trial { random: Random::new(options.seed), seen: vec![Vec::new(); programs.len()], programs };
+    let (started, mut look) = (Instant::now(), 0);
+    let evidence = loop {
+        let until = fewest.saturating_mul(1 << look.min(32));
+        let over = || begin.elapsed() >= options.limit;
+        while trial.rounds() < until && (trial.rounds() < fewest || !over()) {
+            watch.progress(&a.name, trial.rounds() as u64, until as u64);
+            if !trial.round(&mut runner, watch)? {
                 break;
             }
-            round[lane][place / programs.len()] = runner.run(programs[lane])?;
         }
-        if watch.stopped() {
-            break;
+        if trial.rounds() == 0 {
+            return Err(Error::Stopped);
         }
-        for (seen, round) in seen.iter_mut().zip(round) {
-            seen.push(round);
+        let evidence = trial.evidence(alpha(look, options.limit), options.margin);
+        let each = started.elapsed().as_secs_f64() / trial.rounds() as f64;
+        let left = options.limit.saturating_sub(begin.elapsed()).as_secs_f64();
+        if watch.stopped() || over() || !worthwhile(evidence.further(trial.rounds()), each, left) {
+            break evidence;
         }
+        look += 1;
+    };
+    Ok(trial.report(&evidence, peaks))
+}
+
+/// Minimum number of rounds. Fewer give no 99 % interval.
+const FEWEST: usize = 8;
+
+/// The probability that the interval does not contain the true ratio, over all looks.
+const ALPHA: f64 = 0.01;
+
+/// Returns the part of [`ALPHA`] for a look. The only look of a comparison without a time limit has the whole.
+/// Otherwise the first look has four fifths, which is enough for an interval of [`FEWEST`] rounds. The following looks
+/// have a tenth, a thirtieth, a sixtieth and so on. The sum is at most one.
+fn alpha(look: u32, limit: Duration) -> f64 {
+    match f64::from(look) {
+        _ if limit.is_zero() => ALPHA,
+        0.0 => 0.8 * ALPHA,
+        look => 0.2 * ALPHA / (look * (look + 1.0)),
     }
-    if seen[0].is_empty() {
-        return Err(Error::Stopped);
+}
+
+/// Returns whether further rounds, which take `each` seconds, may settle the outcome in the `left` seconds. The number
+/// of rounds is a rough estimate, so twice the time is still worth the try.
+fn worthwhile(further: Option<u64>, each: f64, left: f64) -> bool {
+    further.is_some_and(|rounds| rounds as f64 * each <= 2.0 * left)
+}
+
+/// A comparison in progress.
+struct Trial<'p> {
+    programs: Vec<&'p Program>,
+    random: Random,
+    /// For each program and complete round, the first and the second run.
+    seen: Vec<Vec<[Seen; 2]>>,
+}
+
+impl Trial<'_> {
+    fn rounds(&self) -> usize {
+        self.seen[0].len()
     }
 
-    let both = |round: &[Seen; 2]| round[0].wall + round[1].wall;
-    let logarithms: Vec<f64> = seen[1].iter().zip(&seen[0]).map(|(b, a)| (both(b) / both(a)).ln()).collect();
-    let found = sign::interval(&logarithms, 0.01);
-    let ratio = Interval { lower: found.lower.exp(), estimate: found.estimate.exp(), upper: found.upper.exp() };
-    let margin = options.margin.max(2.0 * same(&seen[0]));
-    // Fewer than 8 rounds have no interval at this level and do not settle the outcome.
-    let settled = if logarithms.len() < 8 { Interval { estimate: 1.0, lower: 0.0, upper: f64::MAX } } else { ratio };
-    let mut contestants =
-        programs.iter().zip(&seen).zip(peaks).map(|((program, seen), peak)| contestant(program, seen, peak));
-    Ok(Comparison {
-        a: contestants.next().unwrap_or_default(),
-        b: contestants.next().unwrap_or_default(),
-        yardstick: contestants.next(),
-        ratio,
-        margin,
-        rounds: logarithms.len(),
-        outcome: outcome(settled, margin),
-        ratios: logarithms.into_iter().map(f64::exp).collect(),
-    })
+    /// Runs all programs in a random order and then in the reverse order. Returns false, and discards the round, if
+    /// `watch` stops it.
+    fn round(&mut self, runner: &mut Runner, watch: &dyn Watch) -> Result<bool, Error> {
+        let mut order: Vec<usize> = (0..self.programs.len()).collect();
+        self.random.shuffle(&mut order);
+        let mut round = vec![[Seen::default(); 2]; order.len()];
+        for (place, &lane) in order.iter().chain(order.iter().rev()).enumerate() {
+            if watch.stopped() {
+                return Ok(false);
+            }
+            round[lane][place / order.len()] = runner.run(self.programs[lane])?;
+        }
+        for (seen, round) in self.seen.iter_mut().zip(round) {
+            seen.push(round);
+        }
+        Ok(true)
+    }
+
+    /// Returns the logarithm of the ratio of the second program to the first, for each round.
+    fn logarithms(&self) -> Vec<f64> {
+        let both = |round: &[Seen; 2]| round[0].wall + round[1].wall;
+        self.seen[1].iter().zip(&self.seen[0]).map(|(b, a)| (both(b) / both(a)).ln()).collect()
+    }
+
+    fn evidence(&self, alpha: f64, margin: f64) -> Evidence {
+        let found = sign::interval(&self.logarithms(), alpha);
+        let ratio = Interval { lower: found.lower.exp(), estimate: found.estimate.exp(), upper: found.upper.exp() };
+        Evidence { ratio, noise: same(&self.seen[0]), margin }
+    }
+
+    fn report(self, evidence: &Evidence, peaks: Vec<Option<u64>>) -> Comparison {
+        let rounds = self.rounds();
+        // Fewer rounds have no interval at this level and do not settle the outcome.
+        let (outcome, further_rounds) = if rounds < FEWEST {
+            (Outcome::Inconclusive, evidence.further(rounds).max(Some((FEWEST - rounds) as u64)))
+        } else {
+            (evidence.outcome(), evidence.further(rounds))
+        };
+        let mut contestants = self
+            .programs
+            .iter()
+            .zip(&self.seen)
+            .zip(peaks)
+            .map(|((program, seen), peak)| contestant(program, seen, peak));
+        Comparison {
+            a: contestants.next().unwrap_or_default(),
+            b: contestants.next().unwrap_or_default(),
+            yardstick: contestants.next(),
+            ratio: evidence.ratio,
+            margin: evidence.margin,
+            noise: evidence.noise,
+            rounds,
+            outcome,
+            further_rounds,
+            ratios: self.logarithms().into_iter().map(f64::exp).collect(),
+        }
+    }
 }
 
 /// Returns the standard error of the ratio of a program to itself: the median over all rounds, where each side is the
@@ -286,5 +372,58 @@ fn contestant(program: &Program, rounds: &[[Seen; 2]], peak_memory: Option<u64>)
         system: cfg!(unix).then(|| quartiles(&all(|seen| seen.usage.system))),
         peak_memory,
         bytes_per_second: program.bytes.map(|bytes| bytes as f64 / wall.estimate),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a trial with these wall-clock times of the first and the second program, one round each.
+    fn trial<'p>(programs: [&'p Program; 2], rounds: usize, ratio: impl Fn(usize) -> f64) -> Trial<'p> {
+        let seen = |wall: f64| Seen { wall, ..Seen::default() };
+        let round = |factor: &dyn Fn(usize) -> f64| (0..rounds).map(|at| [seen(factor(at)); 2]).collect::<Vec<_>>();
+        let seen = vec![round(&|_| 1.0), round(&ratio)];
+        Trial { programs: programs.into(), random: Random::new(1), seen }
+    }
+
+    fn found(rounds: usize, ratio: impl Fn(usize) -> f64) -> Comparison {
+        let program = Program::new("p", ["p"]);
+        let trial = trial([&program, &program], rounds, ratio);
+        let evidence = trial.evidence(ALPHA, 0.01);
+        trial.report(&evidence, vec![None, None])
+    }
+
+    #[test]
+    fn fewer_rounds_than_an_interval_needs_are_inconclusive() {
+        let few = found(7, |_| 2.0);
+        assert_eq!((few.outcome, few.further_rounds), (Outcome::Inconclusive, Some(1)));
+        let enough = found(8, |_| 2.0);
+        assert_eq!((enough.outcome, enough.further_rounds), (Outcome::Slower, None));
+    }
+
+    #[test]
+    fn rounds_that_scatter_beyond_the_margin_are_not_the_same() {
+        let scattered = found(20, |at| 1.0 + 0.3 * (at as f64 / 19.0 - 0.5));
+        assert_eq!((scattered.outcome, scattered.margin), (Outcome::Inconclusive, 0.01));
+        assert!(scattered.further_rounds.is_some_and(|rounds| rounds > 1000), "{scattered:?}");
+        assert_eq!(found(20, |at| 1.0 + 0.005 * (at as f64 / 19.0 - 0.5)).outcome, Outcome::Same);
+    }
+
+    #[test]
+    fn all_looks_together_have_the_level_of_one() {
+        let limit = Duration::from_secs(1);
+        let sum: f64 = (0..40).map(|look| alpha(look, limit)).sum();
+        assert!(sum > 0.99 * ALPHA && sum <= ALPHA, "{sum}");
+        assert_eq!(alpha(0, Duration::ZERO), ALPHA);
+        // The probability that all of eight values lie on one side of their median.
+        assert!(alpha(0, limit) > 2.0 / 256.0);
+    }
+
+    #[test]
+    fn rounds_that_cannot_settle_the_outcome_in_time_are_not_run() {
+        assert!(worthwhile(Some(10), 1.0, 5.0));
+        assert!(!worthwhile(Some(10), 1.0, 4.0));
+        assert!(!worthwhile(None, 1.0, 1000.0));
     }
 }

@@ -4,7 +4,8 @@
 //! Lanes A and C run the first function, and lane B the second. In time, all lanes have the same center, so a steady
 //! drift cancels in their ratios. Chance alone decides the order, so two lanes that run the same function are equally
 //! likely to be the faster one, with any noise. The ratio of C to A shows how much the time of equal code varies on
-//! this machine. Only a difference of more than twice this variation counts.
+//! this machine. Only a difference of more than twice this variation counts, and two functions count as the same only
+//! if this variation is inside the margin.
 
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use crate::clock::Clock;
 use crate::distribution::quantile;
 use crate::random::Random;
 use crate::record::{Comparison, Contestant, Interval, Outcome};
+use crate::speed::verdict::Evidence;
 use crate::speed::{sign, window};
 use crate::target::Target;
 use crate::watch::Watch;
@@ -24,7 +26,7 @@ pub struct RaceOptions {
     pub leg: Duration,
     /// The race stops after this time, even without a result.
     pub limit: Duration,
-    /// The functions count as equally fast if their ratio differs from one by less than this.
+    /// The functions count as equally fast if the whole interval of their ratio differs from one by no more than this.
     pub margin: f64,
     /// The probability that the interval does not contain the true ratio, over all looks.
     pub alpha: f64,
@@ -194,18 +196,14 @@ fn run(duel: &mut dyn Duel, most: u64, clock: &dyn Clock, options: &RaceOptions,
     let looks = looks((limit / each) as usize);
     let alpha = options.alpha / looks.len() as f64;
 
-    let mut settled = (Interval::default(), options.margin);
+    let mut settled = Evidence::default();
     for &look in &looks {
         while rounds.len() < look && (rounds.len() < FEWEST || !(watch.stopped() || since(clock, begin) > limit)) {
             round(duel, calls, &mut rounds, &mut random);
         }
         watch.progress("race", rounds.len() as u64, looks[looks.len() - 1] as u64);
         settled = settle(&rounds, alpha, options.margin);
-        let (ratio, margin) = settled;
-        // The race ends if the functions surely differ, or if they surely do not and the margin was not widened by
-        // noise.
-        let decided = outcome(ratio, margin) != Outcome::Same || (margin <= options.margin && inside(ratio, margin));
-        if decided || rounds.len() < look {
+        if settled.outcome() != Outcome::Inconclusive || rounds.len() < look {
             break;
         }
     }
@@ -216,28 +214,12 @@ fn since(clock: &dyn Clock, begin: u64) -> f64 {
     clock.stop().wrapping_sub(begin) as f64
 }
 
-/// Returns the ratio with its interval, and the margin.
-fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> (Interval, f64) {
+/// Returns the ratio with its interval, and the noise of the first function against itself.
+fn settle(rounds: &Rounds, alpha: f64, margin: f64) -> Evidence {
     let same = sign::interval(&rounds.ratios(2, 0), alpha);
     let ratio = sign::interval(&rounds.ratios(1, 0), alpha);
     let ratio = Interval { lower: ratio.lower.exp(), estimate: ratio.estimate.exp(), upper: ratio.upper.exp() };
-    (ratio, margin.max(2.0 * same.reach()))
-}
-
-/// Returns whether the interval lies wholly beyond the margin, and on which side. A margin is a ratio: a function that
-/// is half as fast lies as far away as one that is twice as fast.
-pub(crate) fn outcome(ratio: Interval, margin: f64) -> Outcome {
-    if ratio.lower > 1.0 + margin {
-        Outcome::Slower
-    } else if ratio.upper < 1.0 / (1.0 + margin) {
-        Outcome::Faster
-    } else {
-        Outcome::Same
-    }
-}
-
-fn inside(ratio: Interval, margin: f64) -> bool {
-    ratio.upper < 1.0 + margin && ratio.lower > 1.0 / (1.0 + margin)
+    Evidence { ratio, noise: same.reach(), margin }
 }
 
 /// Returns the numbers of rounds at which the data are tested. Each is twice the one before; the last is the number
@@ -291,7 +273,7 @@ fn round(duel: &mut dyn Duel, calls: [u64; 2], rounds: &mut Rounds, random: &mut
     }
 }
 
-fn report(rounds: Rounds, (ratio, margin): (Interval, f64), clock: &dyn Clock) -> Comparison {
+fn report(rounds: Rounds, evidence: Evidence, clock: &dyn Clock) -> Comparison {
     let seconds = 1.0 / clock.hertz();
     let contestant = |lane: usize| Contestant {
         wall: quartiles(&rounds.lanes[lane]).scaled(seconds),
@@ -301,10 +283,12 @@ fn report(rounds: Rounds, (ratio, margin): (Interval, f64), clock: &dyn Clock) -
     Comparison {
         a: contestant(0),
         b: contestant(1),
-        ratio,
-        margin,
+        ratio: evidence.ratio,
+        margin: evidence.margin,
+        noise: evidence.noise,
         rounds: rounds.len(),
-        outcome: outcome(ratio, margin),
+        outcome: evidence.outcome(),
+        further_rounds: evidence.further(rounds.len()),
         yardstick: None,
         ratios: rounds.ratios(1, 0).into_iter().map(f64::exp).collect(),
     }

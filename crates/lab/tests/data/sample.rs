@@ -249,8 +249,10 @@ fn comparison(dice: &mut Dice, outcome: Outcome, ratio: f64) -> Comparison {
         b: side("deadpan base64 big.bin", 0.61 * ratio),
         ratio: around(ratio, 0.004),
         margin: 0.005,
+        noise: 0.002,
         rounds: 60,
         outcome,
+        further_rounds: None,
         yardstick: Some(side("cp big.bin copy.bin", 0.3)),
         ratios: (0..60).map(|_| ratio + 0.012 * dice.normal()).collect(),
     }
