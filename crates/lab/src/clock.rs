@@ -53,6 +53,13 @@ pub trait Clock {
     fn as_counter(&self) -> Option<Counter> {
         None
     }
+
+    /// Measures delays in another process, if this is the clock of another process: waits for the iterations in
+    /// `before`, and then measures those in `within`. Returns false if the clock is of this process.
+    #[doc(hidden)]
+    fn delays_elsewhere(&self, _before: &[u32], _within: &[u32], _ticks: &mut [u64]) -> bool {
+        false
+    }
 }
 
 /// The longest step of a counter, in seconds, that one reading suffices for. This is about ten cycles of a processor.

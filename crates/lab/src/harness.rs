@@ -30,6 +30,7 @@ mod args;
 mod calibrate;
 mod caller;
 mod compare;
+mod foreign;
 mod generations;
 mod output;
 mod progress;
@@ -42,6 +43,7 @@ mod state;
 mod timing;
 #[cfg(feature = "trace")]
 mod trace;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -53,7 +55,9 @@ use crate::target::Target;
 pub use args::ReportArgs;
 #[cfg(feature = "trace")]
 pub use args::TraceArgs;
-pub use args::{CalibrateArgs, Command, CompareArgs, SelftestArgs, SpeedArgs, TableArgs, TimingArgs};
+pub use args::{
+    CalibrateArgs, Command, CompareArgs, ForeignArgs, SelftestArgs, SpeedArgs, TableArgs, TimingArgs, WorkerArgs,
+};
 pub use caller::Caller;
 
 /// The program that runs the lab, and the targets and workloads that it can measure.
@@ -96,6 +100,7 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
         Command::Compare(args) => compare::run(args, suite),
         #[cfg(feature = "report")]
         Command::Report(args) => report::run(args),
+        Command::Worker(args) => worker::run(args),
         Command::Selftest(args) => selftest::run(args, suite),
     };
     outcome.unwrap_or_else(|error| {

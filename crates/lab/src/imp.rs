@@ -5,6 +5,8 @@
 pub(crate) mod child;
 pub(crate) mod control;
 pub(crate) mod counter;
+#[cfg(all(unix, feature = "harness"))]
+pub(crate) mod library;
 pub(crate) mod spin;
 #[cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod step;

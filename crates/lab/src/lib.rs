@@ -6,6 +6,7 @@
 //! | Do the executed instructions and addresses depend on the input? | [`trace`], on x86-64 Linux |
 //! | Does a jump or an address depend on a secret? | [`taint`], under Valgrind |
 //! | How fast is a function or a program? | [`speed`] |
+//! | The same for a shared library, or for Python, Go, Java and JavaScript? | [`foreign`] |
 //! | How fast are whole workloads beside other programs? | [`generations`] |
 //! | How often does the lab err on this machine? | [`calibrate`], [`selftest`] |
 //!
@@ -17,6 +18,7 @@ mod cleanup;
 pub mod clock;
 mod disk;
 mod distribution;
+pub mod foreign;
 pub mod generations;
 #[cfg(feature = "harness")]
 pub mod harness;

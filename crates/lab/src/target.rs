@@ -87,6 +87,11 @@ impl Target {
         Self::with(name, length, run::Changing(move |input: &mut [u8]| drop(std::hint::black_box(function(input)))))
     }
 
+    /// Creates a target from a function that is not called by this process's own loop.
+    pub(crate) fn from_run(name: &str, length: usize, run: impl Run + 'static) -> Self {
+        Self::with(name, length, run)
+    }
+
     fn with(name: impl Into<String>, length: usize, run: impl Run + 'static) -> Self {
         assert!(length > 0, "a target without input has no secret");
         Self { name: name.into(), length, run: Box::new(run), classes: Vec::new(), pairs: None }

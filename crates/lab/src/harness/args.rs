@@ -21,13 +21,16 @@ pub enum Command {
   deadpan lab timing                              everything, some minutes
   deadpan lab timing --target base64 --quick      base64 only, wider bounds
   deadpan lab timing --target ct.eq.u32 --class random --class 'equal zeros'
-  deadpan lab timing --html report.html --json record.json"))]
+  deadpan lab timing --html report.html --json record.json
+  deadpan lab timing --so ./libx.so --symbol compare --abi 'secret:32,public:32,int:32' --classes equal,first,last
+  deadpan lab timing --worker 'python3 worker.py'      Python; worker.py: deadpan lab worker --print python"))]
     Timing(TimingArgs),
     /// Test whether the compiled code executes the same steps for every secret, without a clock
     #[cfg(feature = "trace")]
     #[command(after_help = "Examples:
   deadpan lab trace
   deadpan lab trace --target pad --json trace.json
+  deadpan lab trace --so ./libx.so --symbol compare --abi 'secret:32,public:32,int:32'
 
 Exit codes:
   0    all traces are equal
@@ -41,6 +44,7 @@ Exit codes:
     #[command(after_help = "Examples:
   deadpan lab speed
   deadpan lab speed --target base64 --quick --html speed.html
+  deadpan lab speed --so ./libx.so --symbol hash --abi 'secret:64,out:32'
   deadpan lab speed --table generations --scale 0.01          whole workloads, a quick try
   deadpan lab speed --table generations --markdown docs/results/generations.md
 
@@ -85,6 +89,17 @@ Exit codes:
   0    written
   2    wrong use, or a file that cannot be read or written")]
     Report(ReportArgs),
+    /// Print or check a worker, with which the lab measures another language
+    #[command(after_help = "Examples:
+  deadpan lab worker --print python > worker.py       then change TARGETS in worker.py
+  deadpan lab worker --check 'python3 worker.py'
+  deadpan lab timing --worker 'python3 worker.py'
+
+Exit codes:
+  0    printed, or every rule was kept
+  1    a rule was broken
+  2    wrong use, or the worker ended, did not answer in time, or answered in another form")]
+    Worker(WorkerArgs),
     /// Test every promise of the lab on this machine
     #[command(after_help = "Examples:
   deadpan lab selftest --quick     one to two minutes
@@ -116,6 +131,72 @@ pub struct OutputArgs {
     #[cfg(feature = "report")]
     #[arg(long, value_name = "FOLDER")]
     pub markdown: Option<PathBuf>,
+}
+
+/// The heading of the options for code in other languages.
+const FOREIGN: &str = "Code in other languages";
+
+/// Options that name code in other languages.
+#[derive(Args, Clone, Debug)]
+pub struct ForeignArgs {
+    /// Measure a function of this shared library
+    #[arg(help_heading = FOREIGN, long, value_name = "FILE", requires_all = ["symbol", "abi"])]
+    pub so: Option<PathBuf>,
+    /// The function's name
+    #[arg(help_heading = FOREIGN, long, value_name = "NAME", requires = "so")]
+    pub symbol: Option<String>,
+    /// The function's arguments in order, at most six, such as secret:32,public:32,out:32,int:32. N bytes behind a
+    /// pointer: secret:N differ between the classes, public:N are random, inout:N are secret and changed, out:N and
+    /// scratch:N are written. By value: secret-int:N has N bytes, int:VALUE is constant. The lab calls the function
+    /// with these arguments: a wrong description crashes it
+    #[arg(help_heading = FOREIGN, long, value_name = "ARGUMENTS", requires = "so")]
+    pub abi: Option<String>,
+    /// Measure the functions that this program offers; sh runs the command (see deadpan lab worker)
+    #[arg(help_heading = FOREIGN, long, value_name = "COMMAND", conflicts_with = "so")]
+    pub worker: Option<String>,
+    /// The classes of inputs: zeros, ones, random, bit (one bit set), and for two parts of the same length: equal,
+    /// first, last, differs:N (all bytes are equal but the first, the last, byte N)
+    #[arg(help_heading = FOREIGN, long, value_name = "LIST")]
+    pub classes: Option<String>,
+    /// A class whose inputs are records of FILE: the secret bytes of one input after the other, drawn at random. May be
+    /// repeated; a single class is compared with random bytes
+    #[arg(help_heading = FOREIGN, long, value_name = "NAME=FILE", value_parser = named_file)]
+    pub class_file: Vec<(String, PathBuf)>,
+    /// The time that a worker has for each answer
+    #[arg(help_heading = FOREIGN, long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
+    pub timeout: f64,
+}
+
+/// The time that a worker has for each answer, in seconds.
+const TIMEOUT: f64 = 60.0;
+
+impl Default for ForeignArgs {
+    fn default() -> Self {
+        Self {
+            so: None,
+            symbol: None,
+            abi: None,
+            worker: None,
+            classes: None,
+            class_file: Vec::new(),
+            timeout: TIMEOUT,
+        }
+    }
+}
+
+/// Options of `worker`.
+#[derive(Args, Clone, Debug)]
+pub struct WorkerArgs {
+    /// Print the worker for a language, to start from
+    #[arg(long, value_name = "LANGUAGE", required_unless_present = "check", conflicts_with = "check")]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["python", "go", "java", "javascript"]))]
+    pub print: Option<String>,
+    /// Start a worker and check that it follows the protocol; sh runs the command
+    #[arg(long, value_name = "COMMAND")]
+    pub check: Option<String>,
+    /// The time that the worker has for each answer
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
+    pub timeout: f64,
 }
 
 /// Options of `timing`.
@@ -155,6 +236,9 @@ pub struct TimingArgs {
     /// List the targets and their classes without measuring
     #[arg(long)]
     pub list: bool,
+    /// Options that name code in other languages
+    #[command(flatten)]
+    pub foreign: ForeignArgs,
     /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
@@ -170,6 +254,9 @@ pub struct TraceArgs {
     /// Repeat the inputs of an earlier run
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
+    /// Options that name code in other languages
+    #[command(flatten)]
+    pub foreign: ForeignArgs,
     /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
@@ -199,6 +286,9 @@ pub struct SpeedArgs {
     /// Run one kernel. The job is JSON. The lab starts its own program with this option
     #[arg(long, value_name = "JOB", hide = true)]
     pub kernel: Option<String>,
+    /// Options that name code in other languages
+    #[command(flatten)]
+    pub foreign: ForeignArgs,
     /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
@@ -370,6 +460,20 @@ fn scale(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if (1e-6..=100.0).contains(&factor) => Ok(factor),
         _ => Err("not a factor between 0.000001 and 100, such as 0.01".to_owned()),
+    }
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
+        _ => Err("not a name and a file, such as weak=keys.bin".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.01..=86400.0).contains(&seconds) => Ok(seconds),
+        _ => Err("not a number of seconds between 0.01 and 86400".to_owned()),
     }
 }
 

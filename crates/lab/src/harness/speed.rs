@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use super::args::SpeedArgs;
+use super::foreign::{self, Source};
 use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::{Screen, rate};
 use super::{SizedTarget, Suite, generations, state};
-use crate::clock::{self, Clock};
 use crate::record::{Interval, Speed, Yardstick};
 use crate::speed::{self, Options, RaceOptions};
 use crate::target::Target;
@@ -25,7 +25,9 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         return generations::run(args, suite);
     }
     let screen = Screen::new(args.output.takes_stdout());
-    let all = (suite.speed)();
+    let mut source = Source::open(&args.foreign, Vec::new)?;
+    let foreign = args.foreign.so.is_some() || args.foreign.worker.is_some();
+    let all = if foreign { sized(std::mem::take(&mut source.targets)) } else { (suite.speed)() };
     let names: Vec<String> = all.iter().map(|sized| sized.target.name().to_owned()).collect();
     let wanted = |name: &str| {
         args.target.is_empty() || name == YARDSTICK || args.target.iter().any(|pattern| name.contains(pattern.as_str()))
@@ -49,11 +51,12 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         return Ok(ExitCode::SUCCESS);
     }
     args.output.check()?;
-    let clock = clock::best();
-    let mut run = Run::new(suite, &describe(args), &*clock);
+    let clock = &*source.clock;
+    let mut run = Run::new(suite, &describe(args), clock);
+    source.note(&mut run);
     let mut progress = Progress::new(chosen.len() as u64);
-    if !args.no_baselines {
-        run.record.baselines = speed::baselines(&*clock, &std::env::temp_dir())?;
+    if !args.no_baselines && !foreign {
+        run.record.baselines = speed::baselines(clock, &std::env::temp_dir())?;
         for baseline in &run.record.baselines {
             let unit = if baseline.unit == "bytes" { "B" } else { "op" };
             screen.line(&format!("{:<34} {:>14}", baseline.name, rate(baseline.rate.estimate, unit)));
@@ -63,12 +66,14 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         "{:<34} {:>8} {:>10} {:>10} {:>10}  {:>14}  {:<16} {}",
         "target", "size", "at least", "median", "at most", "throughput", "beside memcpy", "since last run"
     ));
-    let mut yardsticks = yardsticks((suite.speed)());
+    let mut yardsticks = if foreign { Vec::new() } else { yardsticks((suite.speed)()) };
     for sized in &mut chosen {
         if progress::interrupted() {
             break;
         }
-        let Some(measured) = measure(sized, &mut yardsticks, args, &*clock, &mut progress)? else { break };
+        source.warm_up(&mut sized.target, 1)?;
+        let measured = measure(sized, &mut yardsticks, args, &source, &mut progress)?;
+        let Some(measured) = measured else { break };
         progress.advance(1);
         progress.line(|| screen.speed(&measured));
         run.record.speed.push(measured);
@@ -79,6 +84,15 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { 0 }))
 }
 
+/// Returns targets in other languages with the sizes of their inputs.
+fn sized(targets: Vec<Target>) -> Vec<SizedTarget> {
+    let sized = |target: Target| {
+        let length = target.length();
+        SizedTarget { target, size: format!("{length} B"), bytes: length as u64 }
+    };
+    targets.into_iter().map(sized).collect()
+}
+
 fn yardsticks(all: Vec<SizedTarget>) -> Vec<(String, Target)> {
     all.into_iter().filter(|sized| sized.target.name() == YARDSTICK).map(|sized| (sized.size, sized.target)).collect()
 }
@@ -87,11 +101,12 @@ fn measure(
     sized: &mut SizedTarget,
     yardsticks: &mut [(String, Target)],
     args: &SpeedArgs,
-    clock: &dyn Clock,
+    source: &Source,
     progress: &mut Progress,
 ) -> Result<Option<Speed>, Fault> {
     let options = if args.quick { Options { samples: 30, ..Options::brief() } } else { Options::quick() };
-    let estimates = speed::estimate(&mut sized.target, 0, clock, &options, progress);
+    let clock = &*source.clock;
+    let estimates = source.guard(progress, |watch| speed::estimate(&mut sized.target, 0, clock, &options, watch))?;
     if progress::interrupted() {
         return Ok(None);
     }
@@ -132,7 +147,9 @@ fn measure(
 }
 
 fn describe(args: &SpeedArgs) -> String {
-    let targets: String = args.target.iter().map(|name| format!(" --target {}", quoted(name))).collect();
+    let options = foreign::describe(&args.foreign).into_iter();
+    let targets = args.target.iter().map(|name| format!("--target {}", quoted(name)));
+    let targets: String = options.chain(targets).map(|word| format!(" {word}")).collect();
     let switch = |set: bool, name: &'static str| if set { name } else { "" };
     let (quick, plain) = (switch(args.quick, " --quick"), switch(args.no_baselines, " --no-baselines"));
     format!("speed{targets}{quick}{plain}")

@@ -4,20 +4,23 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::args::TimingArgs;
+use super::foreign::Source;
 use super::output::{self, Fault, Run, quoted};
 use super::progress::Progress;
 use super::show::Screen;
-use super::{Suite, progress, state};
-use crate::clock;
+use super::{Suite, foreign, progress, state};
+use crate::clock::Clock;
 use crate::plural::plural;
 use crate::record::{Timing, Verdict};
 use crate::target::Target;
 use crate::timing::Settings;
+use crate::watch::{Silent, Watch};
 use crate::{calibrate, speed, timing};
 
 pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
-    let targets = choose((suite.timing)(), args)?;
+    let mut source = Source::open(&args.foreign, suite.timing)?;
+    let targets = choose(std::mem::take(&mut source.targets), args)?;
     if args.list {
         for target in &targets {
             let classes: Vec<&str> = target.classes().iter().map(|class| class.name()).collect();
@@ -25,11 +28,14 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let clock = clock::best();
+    let clock = &*source.clock;
     args.output.check()?;
-    let settings = settings(args);
-    let mut run = Run::new(suite, &describe(args, settings.seed), &*clock);
-    run.record.calibration = calibrate::load(&state::folder(), &run.record.machine.cpu);
+    let settings = settings(args, &source);
+    let mut run = Run::new(suite, &describe(args, settings.seed), clock);
+    source.note(&mut run);
+    if !source.elsewhere() {
+        run.record.calibration = calibrate::load(&state::folder(), &run.record.machine.cpu);
+    }
     let count = targets.len();
     let mut progress = Progress::new(targets.iter().map(steps).sum());
     screen.timing_head();
@@ -37,14 +43,15 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         if progress::interrupted() {
             break;
         }
-        let mut timing = timing::run(&mut target, &settings, &*clock, &mut progress);
+        source.warm_up(&mut target, settings.seed)?;
+        let mut timing = source.guard(&mut progress, |watch| timing::run(&mut target, &settings, clock, watch))?;
         let interrupted = progress::interrupted();
         if !args.no_estimates && !interrupted {
-            estimate(&mut target, &mut timing, args.quick, &*clock);
+            source.guard(&mut Silent, |watch| estimate(&mut target, &mut timing, args.quick, clock, watch))?;
         }
         #[cfg(feature = "trace")]
         if !args.no_trace && !interrupted {
-            timing.trace = Some(crate::trace::target(&mut target, settings.seed));
+            timing.trace = source.no_trace().or_else(|| Some(crate::trace::target(&mut target, settings.seed)));
         }
         if let Some(folder) = &args.raw {
             write_raw(folder, &mut timing)?;
@@ -71,11 +78,11 @@ fn steps(target: &Target) -> u64 {
     target.pairs().len().max(1) as u64
 }
 
-fn settings(args: &TimingArgs) -> Settings {
+fn settings(args: &TimingArgs, source: &Source) -> Settings {
     let base = if args.quick { Settings::quick() } else { Settings::default() };
     Settings {
         alpha: args.alpha,
-        delta_ns: args.delta,
+        delta_ns: args.delta.or(source.delta_ns()),
         seed: args.seed.unwrap_or(base.seed),
         keep_times: args.raw.is_some(),
         ..base
@@ -83,11 +90,11 @@ fn settings(args: &TimingArgs) -> Settings {
 }
 
 /// Measures the time of each class alone.
-fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn clock::Clock) {
+fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn Clock, watch: &mut dyn Watch) {
     let options =
         if quick { speed::Options::brief() } else { speed::Options { samples: 50, ..speed::Options::brief() } };
     for (index, class) in timing.classes.iter_mut().enumerate() {
-        class.estimates = Some(speed::estimate(target, index, clock, &options, &mut crate::watch::Silent));
+        class.estimates = Some(speed::estimate(target, index, clock, &options, watch));
     }
 }
 
@@ -143,6 +150,7 @@ fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault>
 /// Returns the lab command that repeats this run, with its seed and without the options for outputs.
 fn describe(args: &TimingArgs, seed: u64) -> String {
     let mut words = vec!["timing".to_owned()];
+    words.extend(foreign::describe(&args.foreign));
     words.extend(args.target.iter().map(|name| format!("--target {}", quoted(name))));
     words.extend(args.class.iter().map(|name| format!("--class {}", quoted(name))));
     words.extend(args.quick.then(|| "--quick".to_owned()));

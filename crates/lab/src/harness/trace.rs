@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use super::Suite;
 use super::args::TraceArgs;
+use super::foreign::{self, Source};
 use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
@@ -11,15 +12,15 @@ use super::timing::named;
 use crate::plural::plural;
 use crate::record::{Design, Timing, Verdict};
 use crate::watch::Watch;
-use crate::{clock, random, trace};
+use crate::{random, trace};
 
 pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
-    let targets = named((suite.timing)(), &args.target)?;
+    let mut source = Source::open(&args.foreign, suite.timing)?;
+    let targets = named(std::mem::take(&mut source.targets), &args.target)?;
     args.output.check()?;
-    let clock = clock::best();
     let seed = args.seed.unwrap_or_else(random::fresh_seed);
-    let mut run = Run::new(suite, &describe(args, seed), &*clock);
+    let mut run = Run::new(suite, &describe(args, seed), &*source.clock);
     let mut progress = Progress::new(targets.len() as u64);
     let (mut leaks, mut skipped, mut stepped) = (0, 0, false);
     for mut target in targets {
@@ -27,7 +28,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
             break;
         }
         progress.progress(target.name(), 0, 1);
-        let trace = trace::target(&mut target, seed);
+        let trace = source.no_trace().unwrap_or_else(|| trace::target(&mut target, seed));
         let leak = trace::leaks(&trace).is_some();
         leaks += u64::from(leak);
         skipped += u64::from(trace.skipped.is_some());
@@ -63,6 +64,8 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
 }
 
 fn describe(args: &TraceArgs, seed: u64) -> String {
-    let targets: String = args.target.iter().map(|name| format!(" --target {}", quoted(name))).collect();
+    let options = foreign::describe(&args.foreign).into_iter();
+    let targets = args.target.iter().map(|name| format!("--target {}", quoted(name)));
+    let targets: String = options.chain(targets).map(|word| format!(" {word}")).collect();
     format!("trace{targets} --seed {seed}")
 }

@@ -99,6 +99,31 @@ pub(crate) fn held(command: &mut Command, processor: usize) {
     }
 }
 
+/// Makes this command and its child processes a process group, which [`end_group`] can end.
+pub(crate) fn group(command: &mut Command) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        command.process_group(0);
+    }
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Ends all processes of the group of a child that [`group`] has prepared. The child must not have been waited for,
+/// because its id could then belong to another process.
+pub(crate) fn end_group(id: u32) {
+    #[cfg(unix)]
+    if let Ok(id @ 2..) = libc::pid_t::try_from(id) {
+        // SAFETY: `kill` accesses no memory of this process.
+        unsafe {
+            libc::kill(-id, libc::SIGKILL);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = id;
+}
+
 /// Returns the last of the processors that this process may use, because the first ones often handle interrupts.
 /// Returns `None` where a process cannot be bound to a processor.
 pub(crate) fn last_processor() -> Option<usize> {

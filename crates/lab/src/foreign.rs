@@ -1,0 +1,45 @@
+//! Measures code that is not written in Rust: functions of shared libraries, and functions in the process of another
+//! language's runtime.
+//!
+//! A shared library is loaded into this process. Its functions are measured and traced like Rust functions. Choose a
+//! [`Worker`] for code that lives in a runtime, such as Python or Java: the lab starts a program, sends inputs to it in
+//! the order that the lab prescribes, and reads the times that the program measured. Nothing is traced there.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use deadpan_lab::foreign::Worker;
+//! use deadpan_lab::{Silent, timing};
+//!
+//! let worker = Worker::start("python3 worker.py", Duration::from_secs(60))?;
+//! let settings = timing::Settings::default();
+//! for mut target in worker.targets(&[])? {
+//!     let report = timing::run(&mut target, &settings, &worker.clock(), &mut worker.watch(&mut Silent));
+//!     worker.check()?;
+//!     println!("{}: {}", target.name(), report.verdict);
+//! }
+//! # Ok::<(), deadpan_lab::foreign::Error>(())
+//! ```
+
+mod abi;
+mod check;
+mod class;
+mod connection;
+mod error;
+mod hello;
+#[cfg(all(unix, feature = "harness"))]
+mod library;
+mod pace;
+mod shipped;
+mod worker;
+
+pub use abi::Abi;
+pub use check::{Finding, check};
+pub use class::ForeignClass;
+pub use error::Error;
+pub use hello::Hello;
+#[cfg(all(unix, feature = "harness"))]
+pub(crate) use library::target;
+pub use pace::WorkerClock;
+pub use shipped::{Language, Shipped};
+pub use worker::{Guarded, Worker};

@@ -1,0 +1,243 @@
+//! Classes of inputs for code that is not written in Rust. They are stated in words or in files.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use super::Error;
+use super::abi::{Abi, Part};
+use crate::random::Random;
+use crate::target::Target;
+
+/// A class of inputs: how the secret parts are drawn. Public parts are random in all classes.
+#[derive(Clone, Debug)]
+pub struct ForeignClass {
+    name: String,
+    content: Content,
+}
+
+#[derive(Clone, Debug)]
+enum Content {
+    /// All secret bytes have this value.
+    Bytes(u8),
+    Random,
+    /// A single bit is set, at a random place.
+    Bit,
+    /// Two parts are equal.
+    Equal,
+    /// Two parts are equal except for the byte at this place.
+    Differs(Place),
+    /// Records of secret bytes, one after the other.
+    Records(Vec<u8>),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Byte(usize),
+    Last,
+}
+
+const NAMES: &str = "a class is zeros, ones, random, bit, equal, first, last or differs:N";
+
+impl FromStr for ForeignClass {
+    type Err = Error;
+
+    /// Reads the name of a class:
+    ///
+    /// - `zeros`, `ones`, `random`: all secret bytes are 0, 255 or random
+    /// - `bit`: a single bit of the secret is set, at a random place
+    /// - `equal`: two parts of the same length are equal
+    /// - `first`, `last`, `differs:N`: these parts differ in the first byte, the last byte, or byte N, counted from 0
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let content = match text {
+            "zeros" => Content::Bytes(0),
+            "ones" => Content::Bytes(255),
+            "random" => Content::Random,
+            "bit" => Content::Bit,
+            "equal" => Content::Equal,
+            "first" => Content::Differs(Place::Byte(0)),
+            "last" => Content::Differs(Place::Last),
+            _ => match text.strip_prefix("differs:").map(str::parse) {
+                Some(Ok(place)) => Content::Differs(Place::Byte(place)),
+                _ => return Err(Error::Class { name: text.to_owned(), why: NAMES.to_owned() }),
+            },
+        };
+        Ok(Self { name: text.to_owned(), content })
+    }
+}
+
+impl ForeignClass {
+    /// Creates a class from a file of records. Each record has the secret bytes of one input, in the order of the
+    /// arguments. Inputs take one record at random.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn from_file(name: &str, path: &Path, abi: &Abi) -> Result<Self, Error> {
+        let fault = |why: String| Error::ClassFile { path: path.to_owned(), why };
+        let bytes = fs::read(path).map_err(|error| fault(format!("cannot read the file: {error}")))?;
+        let (length, secret) = (bytes.len(), abi.secret());
+        if bytes.is_empty() || !length.is_multiple_of(secret) {
+            return Err(fault(format!(
+                "the file has {length} bytes, which is not a multiple of the {secret} secret bytes of an input"
+            )));
+        }
+        Ok(Self { name: name.to_owned(), content: Content::Records(bytes) })
+    }
+
+    /// Reads a list such as `equal,first,differs:16`.
+    ///
+    /// # Errors
+    /// Fails if a name is not known.
+    pub fn list(text: &str) -> Result<Vec<Self>, Error> {
+        text.split(',').map(|name| name.trim().parse()).collect()
+    }
+
+    fn possible(&self, abi: &Abi) -> Result<(), Error> {
+        let fault = |why: String| Err(Error::Class { name: self.name.clone(), why });
+        match (&self.content, abi.twins()) {
+            (Content::Equal | Content::Differs(_), None) => {
+                fault("no two parts of the input have the same length".to_owned())
+            }
+            (Content::Differs(Place::Byte(place)), Some([part, _])) if *place >= part.length => {
+                fault(format!("the parts have only {} bytes, counted from 0", part.length))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fill(&self, abi: &Abi, random: &mut Random, input: &mut [u8]) {
+        // Every class takes the same number of random numbers, up to those of its own content.
+        for part in abi.parts() {
+            random.fill(bytes(input, *part));
+        }
+        let secrets = abi.parts().filter(|part| part.kind.secret());
+        match &self.content {
+            Content::Bytes(value) => secrets.for_each(|part| bytes(input, *part).fill(*value)),
+            Content::Random => {}
+            Content::Bit => {
+                let mut bit = random.below(8 * abi.secret() as u64) as usize;
+                for part in secrets {
+                    let part = bytes(input, *part);
+                    part.fill(0);
+                    if let Some(byte) = part.get_mut(bit / 8) {
+                        *byte = 1 << (bit % 8);
+                    }
+                    // Beyond this part, `bit` counts from the beginning of the next one.
+                    bit = bit.wrapping_sub(8 * part.len());
+                }
+            }
+            Content::Equal | Content::Differs(_) => {
+                let Some([first, second]) = abi.twins() else { return };
+                input.copy_within(first.offset..first.offset + first.length, second.offset);
+                if let Content::Differs(place) = self.content {
+                    let place = if let Place::Byte(place) = place { place } else { second.length - 1 };
+                    bytes(input, second)[place] ^= 1 + random.below(255) as u8;
+                }
+            }
+            Content::Records(records) => {
+                let length = abi.secret();
+                let mut record = &records[random.below((records.len() / length) as u64) as usize * length..];
+                for part in secrets {
+                    let (now, rest) = record.split_at(part.length);
+                    bytes(input, *part).copy_from_slice(now);
+                    record = rest;
+                }
+            }
+        }
+    }
+}
+
+fn bytes(input: &mut [u8], part: Part) -> &mut [u8] {
+    &mut input[part.offset..part.offset + part.length]
+}
+
+/// Adds classes to a target: those given, or the usual ones for its arguments.
+pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
+    for class in classes {
+        class.possible(abi)?;
+    }
+    let names = |names: &[&str]| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
+    let usual = classes.is_empty();
+    let mut all = if usual { names(&["random", "zeros", "ones", "bit"])? } else { classes.to_vec() };
+    let mut pairs = vec![("random", "zeros"), ("random", "ones"), ("random", "bit")];
+    if usual && abi.twins().is_some() {
+        all.extend(names(&["equal", "first", "last"])?);
+        pairs.extend([("equal", "first"), ("equal", "last"), ("first", "last")]);
+    }
+    for class in all {
+        let (name, abi) = (class.name.clone(), abi.clone());
+        target = target.class(name, move |random, input| class.fill(&abi, random, input));
+    }
+    if usual {
+        target = pairs.into_iter().fold(target, |target, (a, b)| target.pair(a, b));
+    }
+    Ok(target)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(class: &str, abi: &str) -> Vec<u8> {
+        let abi: Abi = abi.parse().unwrap();
+        let mut input = vec![0; abi.length()];
+        class.parse::<ForeignClass>().unwrap().fill(&abi, &mut Random::new(3), &mut input);
+        input
+    }
+
+    #[test]
+    fn classes_draw_secrets_and_leave_public_parts_random() {
+        let abi = "secret:4,public:8,secret:3";
+        for (class, value) in [("zeros", 0), ("ones", 255)] {
+            let input = drawn(class, abi);
+            assert!(input[..4].iter().chain(&input[12..]).all(|&byte| byte == value), "{class}: {input:?}");
+            assert!(input[4..12].iter().any(|&byte| byte != value), "{class}: {input:?}");
+        }
+        assert_eq!(drawn("random", abi)[4..12], drawn("zeros", abi)[4..12]);
+    }
+
+    #[test]
+    fn a_single_bit_is_set_over_all_secret_parts() {
+        let abi: Abi = "secret:1,public:4,secret:2".parse().unwrap();
+        let (mut random, mut seen) = (Random::new(1), [0_u8; 7]);
+        let class: ForeignClass = "bit".parse().unwrap();
+        for _ in 0..500 {
+            let mut input = [0; 7];
+            class.fill(&abi, &mut random, &mut input);
+            input[1..5].fill(0);
+            assert_eq!(input.iter().map(|byte| byte.count_ones()).sum::<u32>(), 1, "{input:?}");
+            seen.iter_mut().zip(input).for_each(|(seen, byte)| *seen |= byte);
+        }
+        assert_eq!(seen, [255, 0, 0, 0, 0, 255, 255]);
+    }
+
+    #[test]
+    fn compared_parts_are_equal_except_for_the_stated_byte() {
+        let differ = |class: &str| {
+            let input = drawn(class, "secret:8,public:8");
+            (0..8).filter(|&place| input[place] != input[8 + place]).collect::<Vec<_>>()
+        };
+        assert!(differ("equal").is_empty());
+        assert_eq!(differ("first"), [0]);
+        assert_eq!(differ("last"), [7]);
+        assert_eq!(differ("differs:3"), [3]);
+    }
+
+    #[test]
+    fn impossible_classes_are_refused() {
+        let add = |class: &str, abi: &str| {
+            let abi: Abi = abi.parse().unwrap();
+            let target = Target::new("t", abi.length(), |input| input[0]);
+            class.parse().and_then(|class| add(target, &abi, &[class])).map(drop).map_err(|error| error.to_string())
+        };
+        assert!(add("differs:7", "secret:8,public:8").is_ok());
+        for (class, abi, why) in [
+            ("differs:8", "secret:8,public:8", "only 8 bytes"),
+            ("equal", "secret:8,public:9", "same length"),
+            ("eqal", "secret:8", "a class is zeros"),
+            ("differs:x", "secret:8,public:8", "a class is zeros"),
+        ] {
+            assert!(add(class, abi).is_err_and(|error| error.contains(why)), "{class}");
+        }
+    }
+}

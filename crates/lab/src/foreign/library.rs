@@ -1,0 +1,129 @@
+//! Functions of shared libraries as targets.
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use object::{Object, ObjectSymbol, SymbolKind};
+
+use super::abi::{Argument, Kind};
+use super::class::{self, ForeignClass};
+use super::{Abi, Error};
+use crate::imp::library::{Function, Library, Word};
+use crate::target::Target;
+
+/// Alignment of the parts of an input, and of each output. The first part is aligned as the harness aligns its buffer.
+const ALIGN: usize = 16;
+/// Maximum number of names that a message lists.
+const SHOWN: usize = 8;
+
+/// Loads a library and returns one of its functions as a target, with these classes or with the usual ones.
+///
+/// The function is called with the stated arguments. If it takes others, or accesses more bytes, the process crashes or
+/// its memory is damaged. The person who states the arguments vouches for them.
+pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
+    let fault = |why: &str| Error::Library { path: path.to_owned(), why: why.to_owned() };
+    // Without a slash, the system would search its own folders instead of the current one.
+    let local = if path.components().count() == 1 { Path::new(".").join(path) } else { path.to_owned() };
+    if !local.is_file() {
+        return Err(fault("there is no such file"));
+    }
+    let file = CString::new(local.as_os_str().as_bytes()).map_err(|_| fault("the path contains a zero byte"))?;
+    let library = Library::open(&file).map_err(|why| fault(&why))?;
+    let address = CString::new(symbol).ok().and_then(|name| library.symbol(&name));
+    let Some(address) = address else {
+        let mut names = functions(&local);
+        let exported = names.len();
+        names.sort_by_cached_key(|name| distance(name, symbol));
+        names.truncate(SHOWN);
+        return Err(Error::Symbol { path: path.to_owned(), symbol: symbol.to_owned(), similar: names, exported });
+    };
+    #[cfg(feature = "trace")]
+    backtrace::clear_symbol_cache();
+    let abi = abi.clone().aligned(ALIGN);
+    let (words, output) = words(&abi);
+    let mut function = Function::new(address, words, output);
+    let target = if abi.changes() {
+        Target::in_place(symbol, abi.length(), move |input| function.call(input))
+    } else {
+        Target::new(symbol, abi.length(), move |input| function.read(input))
+    };
+    class::add(target, &abi, classes)
+}
+
+/// Returns the arguments of a call, and the bytes that its outputs take together.
+fn words(abi: &Abi) -> (Vec<Word>, usize) {
+    let mut output = 0;
+    let words = abi.arguments.iter().map(|argument| match *argument {
+        Argument::Input(part) if part.kind == Kind::Integer => Word::Integer(part.offset, part.length),
+        Argument::Input(part) => Word::Input(part.offset),
+        Argument::Constant(value) => Word::Constant(value as usize),
+        Argument::Output(length) => {
+            let offset = output;
+            output = (output + length).next_multiple_of(ALIGN);
+            Word::Output(offset)
+        }
+    });
+    (words.collect(), output)
+}
+
+/// Returns the names of the functions that a library exports.
+fn functions(path: &Path) -> Vec<String> {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let Ok(file) = object::File::parse(&*bytes) else { return Vec::new() };
+    let mut names: Vec<String> = file
+        .dynamic_symbols()
+        .filter(|symbol| symbol.is_definition() && symbol.is_global() && symbol.kind() == SymbolKind::Text)
+        .filter_map(|symbol| symbol.name().ok())
+        // The linker adds these names.
+        .filter(|name| !["_init", "_fini"].contains(name))
+        .map(str::to_owned)
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// Returns the number of letters to insert, remove or replace that turn one name into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = before + usize::from(x != *y);
+            before = row[j + 1];
+            row[j + 1] = replaced.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn similar_names_have_a_small_distance() {
+        assert_eq!(distance("compare", "compare"), 0);
+        assert_eq!(distance("compare", "compre"), 1);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+
+    #[test]
+    fn arguments_become_words_and_outputs_do_not_overlap() {
+        let abi: Abi = "out:5,secret:3,int:7,scratch:20,secret-int:4,public:40".parse().unwrap();
+        let (words, output) = words(&abi.aligned(ALIGN));
+        let wanted = [
+            Word::Output(0),
+            Word::Input(0),
+            Word::Constant(7),
+            Word::Output(16),
+            Word::Integer(16, 4),
+            Word::Input(32),
+        ];
+        assert_eq!((words.as_slice(), output), (&wanted[..], 48));
+    }
+}

@@ -1,0 +1,339 @@
+//! A program that measures functions of another language in its own process, and its targets.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::io::Read;
+use std::process::ExitStatus;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::class::{self, ForeignClass};
+use super::connection::{Connection, Fault};
+use super::hello::{self, Entry, Hello};
+use super::pace::{self, Pace, WorkerClock};
+use super::{Abi, Error};
+use crate::clock::Clock;
+use crate::random::Random;
+use crate::target::{Run, Slots, Target};
+use crate::watch::Watch;
+
+/// The number of the target that makes no call.
+pub(super) const NO_CALL: u32 = u32::MAX;
+/// Maximum number of measurements in one warm-up request.
+const WARM: usize = 512;
+/// Maximum number of bytes of one request.
+const REQUEST: usize = 1 << 20;
+
+/// A running worker: a program that measures functions of another language in its own process.
+pub struct Worker {
+    shared: Rc<Shared>,
+}
+
+/// What a worker, its clock and its targets share.
+pub(super) struct Shared {
+    pub(super) hello: Hello,
+    connection: RefCell<Connection>,
+    /// The first error. After it, the worker is not used.
+    fault: RefCell<Option<Error>>,
+    number: Cell<u32>,
+    pub(super) pace: Cell<Pace>,
+    request: RefCell<Vec<u8>>,
+}
+
+/// A series of measurements for a worker.
+pub(super) struct Request<'r> {
+    pub(super) target: u32,
+    pub(super) repeats: u32,
+    /// Iterations of the worker's delay loop before each measurement.
+    pub(super) before: &'r [u32],
+    /// Iterations inside of each measurement; empty for none.
+    pub(super) within: &'r [u32],
+    /// Length of an input.
+    pub(super) length: usize,
+    pub(super) inputs: &'r [u8],
+}
+
+impl Worker {
+    /// Starts a command line through `sh`, reads the worker's first message, and measures its clock. Each answer of the
+    /// worker must come within `limit`.
+    ///
+    /// # Errors
+    /// Fails if the command does not start, ends, does not answer in time or breaks the protocol.
+    pub fn start(command: &str, limit: Duration) -> Result<Self, Error> {
+        let mut connection = Connection::start(command, limit)?;
+        let hello = connection.within("at its start", |_, output| greeting(output))?;
+        let shared = Rc::new(Shared {
+            hello,
+            connection: RefCell::new(connection),
+            fault: RefCell::new(None),
+            number: Cell::new(0),
+            pace: Cell::new(Pace::default()),
+            request: RefCell::new(Vec::new()),
+        });
+        let pace = pace::measure(&shared)?;
+        shared.pace.set(pace);
+        Ok(Self { shared })
+    }
+
+    /// The worker's description of itself.
+    #[must_use]
+    pub fn hello(&self) -> &Hello {
+        &self.shared.hello
+    }
+
+    /// Returns the worker's clock, with which its targets must be measured.
+    #[must_use]
+    pub fn clock(&self) -> WorkerClock {
+        WorkerClock::new(Rc::clone(&self.shared))
+    }
+
+    /// Returns the threshold for differences that suits this worker, in nanoseconds: one nanosecond, or half of an
+    /// iteration of the worker's delay loop if that is more. The controls of a run cannot add shorter delays.
+    #[must_use]
+    pub fn delta_ns(&self) -> f64 {
+        let pace = self.shared.pace.get();
+        (pace.turn_ticks * 1e9 / self.shared.hello.hertz / 2.0).max(1.0).ceil()
+    }
+
+    /// Returns the worker's functions as targets. `classes` replaces the classes that the worker states.
+    ///
+    /// # Errors
+    /// Fails if a class does not suit the parts of an input.
+    pub fn targets(&self, classes: &[ForeignClass]) -> Result<Vec<Target>, Error> {
+        let entries = self.shared.hello.targets.iter().enumerate();
+        entries.map(|(index, entry)| self.target(index, entry, classes)).collect()
+    }
+
+    /// Returns the parts of the inputs of the first target, for classes that are read from files.
+    #[must_use]
+    pub fn abi(&self) -> &Abi {
+        &self.shared.hello.targets[0].abi
+    }
+
+    fn target(&self, index: usize, entry: &Entry, classes: &[ForeignClass]) -> Result<Target, Error> {
+        let run = Remote { shared: Rc::clone(&self.shared), index: index as u32 };
+        let target = Target::from_run(&entry.name, entry.abi.length(), run);
+        class::add(target, &entry.abi, if classes.is_empty() { &entry.classes } else { classes })
+    }
+
+    /// Makes the calls that the worker wants before it is measured, with inputs of all classes in random order.
+    ///
+    /// # Errors
+    /// Fails as [`Worker::check`] does.
+    pub fn warm_up(&self, target: &mut Target, seed: u64) -> Result<(), Error> {
+        let (mut random, length) = (Random::new(seed), target.length());
+        let classes = target.classes().len().max(1) as u64;
+        let most = (REQUEST / length).clamp(1, WARM);
+        let clock = self.clock();
+        let (mut inputs, mut ticks, mut buffer) = (vec![0; most * length], vec![0; most], vec![0; length]);
+        let mut left = self.shared.hello.warm_up as usize;
+        while left > 0 && self.shared.fault.borrow().is_none() {
+            let count = left.min(most);
+            left -= count;
+            for input in inputs.chunks_exact_mut(length).take(count) {
+                target.fill(random.below(classes) as usize, &mut random, input);
+            }
+            let dither: Vec<u32> = (0..count).map(|_| random.below(8) as u32).collect();
+            let mut slots = Slots {
+                inputs: &inputs[..count * length],
+                length,
+                repeats: 1,
+                dither: &dither,
+                delays: &[],
+                buffer: &mut buffer,
+                ticks: &mut ticks[..count],
+            };
+            target.run().sample(&clock, &mut slots);
+        }
+        self.check()
+    }
+
+    /// Returns the error that ended the worker, if there was one. The times that were measured after it are zero.
+    ///
+    /// # Errors
+    /// Fails if the worker ended, did not answer in time or broke the protocol.
+    pub fn check(&self) -> Result<(), Error> {
+        self.shared.fault.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    pub(super) fn pace(&self) -> Pace {
+        self.shared.pace.get()
+    }
+
+    /// Returns a watch that also stops a run when the worker fails.
+    pub fn watch<'w>(&self, watch: &'w mut dyn Watch) -> Guarded<'w> {
+        Guarded { shared: Rc::clone(&self.shared), watch }
+    }
+
+    /// Closes the worker's standard input, and returns the exit status if the worker ends soon.
+    pub(super) fn close(&self) -> Option<ExitStatus> {
+        self.shared.connection.borrow_mut().close()
+    }
+
+    pub(super) fn exchange(&self, request: &Request<'_>, ticks: &mut [u64]) -> Result<(), Error> {
+        self.shared.exchange(request, ticks)
+    }
+}
+
+impl fmt::Debug for Worker {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Worker").field("hello", &self.shared.hello).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Sends a request and reads the ticks of its measurements.
+    pub(super) fn exchange(&self, request: &Request<'_>, ticks: &mut [u64]) -> Result<(), Error> {
+        let number = self.number.get().wrapping_add(1);
+        self.number.set(number);
+        let mut bytes = self.request.borrow_mut();
+        bytes.clear();
+        for word in [number, request.target, request.repeats, ticks.len() as u32, request.length as u32] {
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+        for (slot, before) in request.before.iter().enumerate() {
+            bytes.extend_from_slice(&before.to_le_bytes());
+            bytes.extend_from_slice(&request.within.get(slot).copied().unwrap_or(0).to_le_bytes());
+            bytes.extend_from_slice(&request.inputs[slot * request.length..][..request.length]);
+        }
+        let begin = Instant::now();
+        self.connection.borrow_mut().within("while it was measuring", |input, output| {
+            input.write_all(&bytes)?;
+            input.flush()?;
+            answer(output, number, ticks)
+        })?;
+        self.plausible(begin.elapsed(), ticks)
+    }
+
+    /// Checks that the measurements together took no longer than the exchange.
+    fn plausible(&self, elapsed: Duration, ticks: &[u64]) -> Result<(), Error> {
+        let sum = ticks.iter().fold(0_u64, |sum, ticks| sum.saturating_add(*ticks)) as f64 / self.hello.hertz;
+        if sum <= 1.05 * elapsed.as_secs_f64() + 0.01 {
+            return Ok(());
+        }
+        let why = format!("its clock counted {sum:.3} s of calls during {:.3} s", elapsed.as_secs_f64());
+        self.connection.borrow_mut().within("while it was measuring", |_, _| Err(Fault::Broken(why)))
+    }
+
+    /// Like [`Shared::exchange`], but keeps the first error. The ticks are zero after an error.
+    pub(super) fn try_exchange(&self, request: &Request<'_>, ticks: &mut [u64]) {
+        ticks.fill(0);
+        if self.fault.borrow().is_some() {
+            return;
+        }
+        if let Err(error) = self.exchange(request, ticks) {
+            ticks.fill(0);
+            *self.fault.borrow_mut() = Some(error);
+        }
+    }
+}
+
+/// Reads the worker's first message.
+fn greeting(output: &mut dyn Read) -> Result<Hello, Fault> {
+    let mut magic = [0; 4];
+    output.read_exact(&mut magic)?;
+    if magic != *hello::MAGIC {
+        let mut more = vec![0; 60];
+        let count = output.read(&mut more).unwrap_or(0);
+        let text = String::from_utf8_lossy(&[&magic[..], &more[..count]].concat()).into_owned();
+        return Err(Fault::Broken(format!("its first bytes are not `DPWK`, but {text:?}")));
+    }
+    let version = word(output)?;
+    if version != hello::VERSION {
+        return Err(Fault::Version(version));
+    }
+    let length = word(output)?;
+    if length > hello::LONGEST {
+        return Err(Fault::Broken(format!("its first message has {length} bytes; are they little endian?")));
+    }
+    let mut text = vec![0; length as usize];
+    output.read_exact(&mut text)?;
+    let text = String::from_utf8(text).map_err(|_| Fault::Broken("its first message is not UTF-8".to_owned()))?;
+    Hello::parse(&text).map_err(Fault::Broken)
+}
+
+/// Reads the answer to a request.
+fn answer(output: &mut dyn Read, number: u32, ticks: &mut [u64]) -> Result<(), Fault> {
+    let (found, slots) = (word(output)?, word(output)?);
+    if found != number {
+        return Err(Fault::Broken(format!(
+            "its answer begins with the bytes {:?} instead of the request's number {number}; does a target print?",
+            String::from_utf8_lossy(&[found.to_le_bytes(), slots.to_le_bytes()].concat())
+        )));
+    }
+    if slots as usize != ticks.len() {
+        return Err(Fault::Broken(format!("it answered {slots} of {} measurements", ticks.len())));
+    }
+    let mut bytes = vec![0; 8 * ticks.len()];
+    output.read_exact(&mut bytes)?;
+    for (ticks, bytes) in ticks.iter_mut().zip(bytes.as_chunks().0) {
+        *ticks = u64::from_le_bytes(*bytes);
+    }
+    Ok(())
+}
+
+fn word(output: &mut dyn Read) -> Result<u32, Fault> {
+    let mut bytes = [0; 4];
+    output.read_exact(&mut bytes)?;
+    Ok(u32::from_le_bytes(bytes))
+}
+
+/// A function in a worker's process.
+struct Remote {
+    shared: Rc<Shared>,
+    index: u32,
+}
+
+impl Run for Remote {
+    fn sample(&mut self, _clock: &dyn Clock, slots: &mut Slots<'_>) {
+        let request = Request {
+            target: self.index,
+            repeats: slots.repeats as u32,
+            before: &slots.dither[..slots.ticks.len()],
+            within: slots.delays,
+            length: slots.length,
+            inputs: slots.inputs,
+        };
+        self.shared.try_exchange(&request, slots.ticks);
+    }
+
+    fn many(&mut self, _clock: &dyn Clock, input: &mut [u8], calls: u64) -> u64 {
+        let (mut ticks, repeats) = ([0], u32::try_from(calls).unwrap_or(u32::MAX));
+        let length = input.len();
+        let request = Request { target: self.index, repeats, before: &[1], within: &[], length, inputs: input };
+        self.shared.try_exchange(&request, &mut ticks);
+        ticks[0]
+    }
+
+    fn once(&mut self, input: &mut [u8]) {
+        let length = input.len();
+        let request = Request { target: self.index, repeats: 1, before: &[1], within: &[], length, inputs: input };
+        self.shared.try_exchange(&request, &mut [0]);
+    }
+
+    fn changes(&self) -> bool {
+        false
+    }
+}
+
+/// A watch that also stops a run when a worker fails.
+pub struct Guarded<'w> {
+    shared: Rc<Shared>,
+    watch: &'w mut dyn Watch,
+}
+
+impl Watch for Guarded<'_> {
+    fn progress(&mut self, what: &str, done: u64, of: u64) {
+        self.watch.progress(what, done, of);
+    }
+
+    fn stopped(&self) -> bool {
+        self.watch.stopped() || self.shared.fault.borrow().is_some()
+    }
+}
+
+impl fmt::Debug for Guarded<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Guarded").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,160 @@
+//! The options that name code in other languages: a shared library, or a worker.
+
+use std::time::Duration;
+
+use super::args::ForeignArgs;
+use super::output::{Fault, Run, quoted};
+use crate::clock::{self, Clock};
+use crate::foreign::{Abi, Error, ForeignClass, Worker};
+use crate::record;
+use crate::target::Target;
+use crate::watch::Watch;
+
+/// The targets of a run, and the clock that measures them.
+pub(super) struct Source {
+    pub(super) targets: Vec<Target>,
+    pub(super) clock: Box<dyn Clock>,
+    worker: Option<Worker>,
+}
+
+impl Source {
+    /// Returns the targets that the options name, or this program's own ones.
+    pub(super) fn open(args: &ForeignArgs, own: fn() -> Vec<Target>) -> Result<Self, Fault> {
+        Self::try_open(args, own).map_err(|error| explained(&error))
+    }
+
+    fn try_open(args: &ForeignArgs, own: fn() -> Vec<Target>) -> Result<Self, Error> {
+        if let Some(command) = &args.worker {
+            let worker = Worker::start(command, Duration::from_secs_f64(args.timeout))?;
+            let classes = classes(args, worker.abi())?;
+            let (targets, clock) = (worker.targets(&classes)?, Box::new(worker.clock()));
+            return Ok(Self { targets, clock, worker: Some(worker) });
+        }
+        let targets = match &args.so {
+            Some(path) => library(args, path)?,
+            None => own(),
+        };
+        Ok(Self { targets, clock: clock::best(), worker: None })
+    }
+
+    /// Returns whether the targets run in another process.
+    pub(super) fn elsewhere(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    /// Returns the threshold that suits the targets, if it is not the usual one.
+    pub(super) fn delta_ns(&self) -> Option<f64> {
+        self.worker.as_ref().map(Worker::delta_ns)
+    }
+
+    /// Notes in the record where the times come from.
+    pub(super) fn note(&self, run: &mut Run) {
+        if let Some(worker) = &self.worker {
+            let hello = worker.hello();
+            run.record.machine.clock.name = format!("{} of {}", hello.clock, hello.runtime);
+        }
+    }
+
+    /// Lets a worker compile a target before it is measured.
+    pub(super) fn warm_up(&self, target: &mut Target, seed: u64) -> Result<(), Fault> {
+        match &self.worker {
+            Some(worker) => worker.warm_up(target, seed).map_err(|error| explained(&error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs a measurement, which ends early if the worker fails.
+    pub(super) fn guard<T>(
+        &self,
+        watch: &mut dyn Watch,
+        measure: impl FnOnce(&mut dyn Watch) -> T,
+    ) -> Result<T, Fault> {
+        let Some(worker) = &self.worker else { return Ok(measure(watch)) };
+        let result = measure(&mut worker.watch(watch));
+        worker.check().map(|()| result).map_err(|error| explained(&error))
+    }
+
+    /// Returns the trace of a target in a worker, which only says why there is none.
+    pub(super) fn no_trace(&self) -> Option<record::Trace> {
+        let language = &self.worker.as_ref()?.hello().language;
+        let skipped = Some(format!("the code runs in a {language} process"));
+        Some(record::Trace { skipped, ..record::Trace::default() })
+    }
+}
+
+#[cfg(unix)]
+fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<Vec<Target>, Error> {
+    // The command line requires both together with the file.
+    let abi: Abi = args.abi.as_deref().unwrap_or_default().parse()?;
+    let symbol = args.symbol.as_deref().unwrap_or_default();
+    let classes = classes(args, &abi)?;
+    Ok(vec![crate::foreign::target(path, symbol, &abi, &classes)?])
+}
+
+#[cfg(not(unix))]
+fn library(_args: &ForeignArgs, path: &std::path::Path) -> Result<Vec<Target>, Error> {
+    Err(Error::Library { path: path.to_owned(), why: "the lab loads libraries on Unix only".to_owned() })
+}
+
+/// Returns the classes that the user states.
+fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
+    let mut classes = match &args.classes {
+        Some(list) => ForeignClass::list(list)?,
+        None => Vec::new(),
+    };
+    for (name, path) in &args.class_file {
+        classes.push(ForeignClass::from_file(name, path, abi)?);
+    }
+    // A single class is compared with random bytes.
+    if classes.len() == 1 && !args.class_file.is_empty() {
+        classes.push("random".parse()?);
+    }
+    Ok(classes)
+}
+
+/// Adds what to do next to an error.
+pub(super) fn explained(error: &Error) -> Fault {
+    let hint = match error {
+        Error::Abi { .. } => "state the arguments in order, for example: --abi 'secret:32,public:32,out:32,int:32'",
+        Error::Class { .. } => "state classes as a list, for example: --classes equal,first,last,differs:16",
+        Error::ClassFile { .. } => {
+            "a file for --class-file has the secret bytes of one input after the other, in the order of --abi"
+        }
+        Error::Library { .. } => {
+            "name a shared library for this processor, for example one built with: cc -shared -fPIC"
+        }
+        Error::Symbol { .. } => "choose a name with --symbol; C++ needs extern \"C\", Rust #[no_mangle], Go //export",
+        Error::Start { .. } => "the lab starts workers with sh, as in: --worker 'python3 worker.py'",
+        Error::Ended { .. } | Error::Protocol { .. } => {
+            "check the worker step by step with: deadpan lab worker --check 'COMMAND'; docs/lab-worker.md has the rules"
+        }
+        Error::Silent { .. } => {
+            "give a slow worker more time with --timeout SECONDS, or find where it stops: deadpan lab worker --check"
+        }
+        Error::Version { .. } => "take the worker of this version from: deadpan lab worker --print LANGUAGE",
+        Error::Prepare { .. } => "choose another folder for temporary files with the variable TMPDIR",
+    };
+    format!("{error}\nhint: {hint}").into()
+}
+
+/// Returns the options that repeat a run.
+pub(super) fn describe(args: &ForeignArgs) -> Vec<String> {
+    let option = |name: &str, value: &Option<String>| value.as_ref().map(|value| format!("--{name} {}", quoted(value)));
+    let so = args.so.as_ref().map(|path| path.display().to_string());
+    let mut words: Vec<String> = [
+        option("so", &so),
+        option("symbol", &args.symbol),
+        option("abi", &args.abi),
+        option("worker", &args.worker),
+        option("classes", &args.classes),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    words.extend(
+        args.class_file
+            .iter()
+            .map(|(name, path)| format!("--class-file {}", quoted(&format!("{name}={}", path.display())))),
+    );
+    words
+}

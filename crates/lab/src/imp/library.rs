@@ -1,0 +1,127 @@
+//! Functions of shared libraries: `dlopen`, `dlsym`, and calls with up to six arguments.
+
+use std::ffi::{CStr, c_void};
+use std::mem::transmute;
+use std::ptr::NonNull;
+
+/// A loaded library. It stays loaded until the program ends, because it may have started threads.
+#[derive(Clone, Copy)]
+pub(crate) struct Library {
+    handle: NonNull<c_void>,
+}
+
+impl Library {
+    /// Loads a library, which runs its constructors. The error is the text of the system.
+    pub(crate) fn open(path: &CStr) -> Result<Self, String> {
+        // SAFETY: the path ends with a zero byte. Constructors of the library run with the rights of the person who
+        // named the library, like a program that this person starts.
+        let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        match NonNull::new(handle) {
+            Some(handle) => Ok(Self { handle }),
+            None => {
+                // SAFETY: `dlerror` returns null or a text that ends with a zero byte and is valid until the next call.
+                let text = unsafe {
+                    let text = libc::dlerror();
+                    if text.is_null() { None } else { Some(CStr::from_ptr(text).to_string_lossy().into_owned()) }
+                };
+                Err(text.unwrap_or_else(|| "the system gives no reason".to_owned()))
+            }
+        }
+    }
+
+    /// Returns the address of a function.
+    pub(crate) fn symbol(self, name: &CStr) -> Option<NonNull<c_void>> {
+        // SAFETY: the handle comes from `dlopen` and is never closed, and the name ends with a zero byte.
+        NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
+    }
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// A pointer to the input, at this position.
+    Input(usize),
+    /// A pointer to the output, at this position.
+    Output(usize),
+    /// An integer of 1, 2, 4 or 8 bytes at this position of the input.
+    Integer(usize, usize),
+    /// This integer.
+    Constant(usize),
+}
+
+/// A function of a library, and its arguments.
+pub(crate) struct Function {
+    address: NonNull<c_void>,
+    words: Vec<Word>,
+    /// The memory for outputs, as 64-byte blocks, so that it is aligned for every type.
+    output: Vec<Block>,
+}
+
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Block {
+    _bytes: [u8; 64],
+}
+
+impl Function {
+    /// Creates a function with at most six arguments and `output` bytes for its outputs.
+    ///
+    /// The person who measures the function vouches for these arguments.
+    pub(crate) fn new(address: NonNull<c_void>, words: Vec<Word>, output: usize) -> Self {
+        assert!(words.len() <= 6, "a function has at most six arguments");
+        Self { address, words, output: vec![Block { _bytes: [0; 64] }; output.div_ceil(64)] }
+    }
+
+    /// Calls the function. Which parts of `input` it reads and changes is what its description says.
+    #[inline]
+    pub(crate) fn call(&mut self, input: &mut [u8]) -> usize {
+        self.call_at(input.as_mut_ptr(), input.len())
+    }
+
+    /// Calls a function that does not change its input.
+    #[inline]
+    pub(crate) fn read(&mut self, input: &[u8]) -> usize {
+        self.call_at(input.as_ptr().cast_mut(), input.len())
+    }
+
+    #[inline]
+    fn call_at(&mut self, input: *mut u8, length: usize) -> usize {
+        let mut values = [0_usize; 6];
+        let output = self.output.as_mut_ptr().cast::<u8>();
+        for (value, word) in values.iter_mut().zip(&self.words) {
+            *value = match *word {
+                Word::Input(offset) => input.wrapping_add(offset).expose_provenance(),
+                Word::Output(offset) => output.wrapping_add(offset).expose_provenance(),
+                Word::Constant(constant) => constant,
+                Word::Integer(offset, bytes) => {
+                    assert!(bytes <= 8 && offset + bytes <= length, "the integer lies in the input");
+                    let mut value = [0; 8];
+                    // SAFETY: the bytes lie in the input, whose pointer and length come from a slice.
+                    unsafe { input.add(offset).copy_to_nonoverlapping(value.as_mut_ptr(), bytes) };
+                    u64::from_le_bytes(value) as usize
+                }
+            };
+        }
+        let [a, b, c, d, e, f] = values;
+        let address = self.address.as_ptr();
+        // SAFETY: the person who named the function stated its arguments, and vouches that the function takes them, and
+        // accesses no more than the stated bytes behind each pointer. The input and the output live until the call
+        // returns. Integers and pointers are passed alike by the C calling conventions of 64-bit systems, and a result
+        // of type `void` is read as an integer without a meaning.
+        unsafe {
+            match self.words.len() {
+                0 => transmute::<*mut c_void, extern "C" fn() -> usize>(address)(),
+                1 => transmute::<*mut c_void, extern "C" fn(usize) -> usize>(address)(a),
+                2 => transmute::<*mut c_void, extern "C" fn(usize, usize) -> usize>(address)(a, b),
+                3 => transmute::<*mut c_void, extern "C" fn(usize, usize, usize) -> usize>(address)(a, b, c),
+                4 => transmute::<*mut c_void, extern "C" fn(usize, usize, usize, usize) -> usize>(address)(a, b, c, d),
+                5 => transmute::<*mut c_void, extern "C" fn(usize, usize, usize, usize, usize) -> usize>(address)(
+                    a, b, c, d, e,
+                ),
+                _ => transmute::<*mut c_void, extern "C" fn(usize, usize, usize, usize, usize, usize) -> usize>(
+                    address,
+                )(a, b, c, d, e, f),
+            }
+        }
+    }
+}
