@@ -33,6 +33,8 @@ mod pace;
 mod shipped;
 mod worker;
 
+#[cfg(all(unix, feature = "harness"))]
+pub use crate::imp::library::shared_library;
 pub use abi::Abi;
 pub use check::{Finding, check};
 pub use class::ForeignClass;

@@ -38,8 +38,6 @@ pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignCla
         names.truncate(SHOWN);
         return Err(Error::Symbol { path: path.to_owned(), symbol: symbol.to_owned(), similar: names, exported });
     };
-    #[cfg(feature = "trace")]
-    backtrace::clear_symbol_cache();
     let abi = abi.clone().aligned(ALIGN);
     let (words, output) = words(&abi);
     let mut function = Function::new(address, words, output);

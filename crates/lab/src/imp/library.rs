@@ -2,7 +2,11 @@
 
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
+use std::path::Path;
 use std::ptr::NonNull;
+
+use crate::foreign::{Abi, Error, ForeignClass};
+use crate::target::Target;
 
 /// A loaded library. It stays loaded until the program ends, because it may have started threads.
 #[derive(Clone, Copy)]
@@ -34,6 +38,21 @@ impl Library {
         // SAFETY: the handle comes from `dlopen` and is never closed, and the name ends with a zero byte.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
     }
+}
+
+/// Loads a shared library and returns one of its functions as a target. Without classes, the target has the usual ones:
+/// `random`, `zeros`, `ones` and `bit`, and for two parts of the same length also `equal`, `first` and `last`.
+///
+/// Traces know the source lines of libraries that were loaded before the first trace of this process.
+///
+/// # Safety
+/// The library's constructors may run, and the function takes the arguments that `abi` describes. It accesses no more
+/// than the stated bytes behind each pointer, and changes only those of `inout`, `out` and `scratch`.
+///
+/// # Errors
+/// Fails if the library cannot be loaded, exports no such function, or a class does not suit the arguments.
+pub unsafe fn shared_library(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
+    crate::foreign::target(path, symbol, abi, classes)
 }
 
 /// An argument of a call.
