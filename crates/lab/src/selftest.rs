@@ -2,6 +2,7 @@
 //! so that its rate has a narrow interval.
 
 mod sample;
+mod workers;
 
 use crate::clock::Clock;
 use crate::distribution::{clopper_pearson, median};
@@ -12,6 +13,7 @@ use crate::speed::{self, RaceOptions};
 use crate::target::Target;
 use crate::timing::{self, Outcome, Settings};
 use crate::watch::{Silent, Steps, Watch};
+pub use workers::{WorkerOptions, workers};
 
 /// Settings of the selftest: how often each promise is tested.
 #[derive(Clone, Debug)]

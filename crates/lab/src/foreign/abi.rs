@@ -94,11 +94,6 @@ impl Abi {
         (0..parts.len()).find_map(second)
     }
 
-    /// Returns whether the function changes its input.
-    pub(crate) fn changes(&self) -> bool {
-        self.parts().any(|part| part.kind == Kind::Changed)
-    }
-
     /// Moves each part to the next multiple of `align` bytes. Functions may expect that their pointers are aligned.
     pub(crate) fn aligned(mut self, align: usize) -> Self {
         let mut end = 0;
@@ -206,7 +201,7 @@ mod tests {
                 part(Kind::Integer, 8, 4),
             ]
         );
-        assert_eq!((abi.length(), abi.secret(), abi.changes()), (12, 9, false));
+        assert_eq!((abi.length(), abi.secret()), (12, 9));
         let aligned = abi.aligned(16);
         assert_eq!(aligned.parts().map(|part| part.offset).collect::<Vec<_>>(), [0, 16, 32]);
         assert_eq!(aligned.length(), 48);

@@ -147,6 +147,7 @@ impl Connection {
     fn kill(&mut self) {
         // The guard's action ends the process and its descendants. An id may be used again only after `wait`.
         self.guard = None;
+        let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignCla
     let abi = abi.clone().aligned(ALIGN);
     let (words, output) = words(&abi);
     let mut function = Function::new(address, words, output);
-    let target = if abi.changes() {
+    let target = if abi.parts().any(|part| part.kind == Kind::Changed) {
         Target::in_place(symbol, abi.length(), move |input| function.call(input))
     } else {
         Target::new(symbol, abi.length(), move |input| function.read(input))

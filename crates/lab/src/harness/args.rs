@@ -102,8 +102,9 @@ Exit codes:
     Worker(WorkerArgs),
     /// Test every promise of the lab on this machine
     #[command(after_help = "Examples:
-  deadpan lab selftest --quick     one to two minutes
-  deadpan lab selftest             about ten minutes, on two processors
+  deadpan lab selftest --quick     two to three minutes
+  deadpan lab selftest             about half an hour, on two processors
+  deadpan lab selftest --only workers
 
 Exit codes:
   0    every promise was kept
@@ -140,7 +141,7 @@ const FOREIGN: &str = "Code in other languages";
 #[derive(Args, Clone, Debug)]
 pub struct ForeignArgs {
     /// Measure a function of this shared library
-    #[arg(help_heading = FOREIGN, long, value_name = "FILE", requires_all = ["symbol", "abi"])]
+    #[arg(help_heading = FOREIGN, long, value_name = "FILE", requires_all = ["symbol", "abi"], group = "code")]
     pub so: Option<PathBuf>,
     /// The function's name
     #[arg(help_heading = FOREIGN, long, value_name = "NAME", requires = "so")]
@@ -152,15 +153,15 @@ pub struct ForeignArgs {
     #[arg(help_heading = FOREIGN, long, value_name = "ARGUMENTS", requires = "so")]
     pub abi: Option<String>,
     /// Measure the functions that this program offers; sh runs the command (see deadpan lab worker)
-    #[arg(help_heading = FOREIGN, long, value_name = "COMMAND", conflicts_with = "so")]
+    #[arg(help_heading = FOREIGN, long, value_name = "COMMAND", group = "code")]
     pub worker: Option<String>,
     /// The classes of inputs: zeros, ones, random, bit (one bit set), and for two parts of the same length: equal,
     /// first, last, differs:N (all bytes are equal but the first, the last, byte N)
-    #[arg(help_heading = FOREIGN, long, value_name = "LIST")]
+    #[arg(help_heading = FOREIGN, long, value_name = "LIST", requires = "code")]
     pub classes: Option<String>,
     /// A class whose inputs are records of FILE: the secret bytes of one input after the other, drawn at random. May be
     /// repeated; a single class is compared with random bytes
-    #[arg(help_heading = FOREIGN, long, value_name = "NAME=FILE", value_parser = named_file)]
+    #[arg(help_heading = FOREIGN, long, value_name = "NAME=FILE", value_parser = named_file, requires = "code")]
     pub class_file: Vec<(String, PathBuf)>,
     /// The time that a worker has for each answer
     #[arg(help_heading = FOREIGN, long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
@@ -402,17 +403,17 @@ pub struct ReportArgs {
 /// Options of `selftest`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SelftestArgs {
-    /// Run a short version of one to two minutes, with wide intervals
+    /// Run a short version of two to three minutes, with wide intervals
     #[arg(long)]
     pub quick: bool,
-    /// The number of runs without a leak, for each of two functions
+    /// The number of runs without a leak, for each of two functions and for each worker
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Measure without a compiler running beside the lab
     #[arg(long)]
     pub idle: bool,
-    /// Run only the checks of this group: timing, speed, trace, taint or code. May be repeated
-    #[arg(long, value_name = "GROUP", value_parser = ["timing", "speed", "trace", "taint", "code"])]
+    /// Run only the checks of this group: timing, speed, trace, taint, workers or code. May be repeated
+    #[arg(long, value_name = "GROUP", value_parser = ["timing", "speed", "trace", "taint", "workers", "code"])]
     pub only: Vec<String>,
     /// Run the part that needs Valgrind. The lab starts its own program under Valgrind with this option
     #[arg(long, hide = true)]
@@ -534,5 +535,27 @@ mod tests {
         ] {
             assert!(speed(words).is_err(), "{words:?}");
         }
+    }
+
+    #[test]
+    fn code_in_another_language_is_named_completely_and_once() {
+        let library = ["--so", "x.so", "--symbol", "f", "--abi", "secret:8"];
+        let foreign = speed(&library).unwrap().foreign;
+        assert_eq!((foreign.symbol.as_deref(), foreign.timeout), (Some("f"), 60.0));
+        let worker = ["--worker", "./w", "--classes", "equal,first", "--class-file", "weak=keys.bin", "--timeout", "5"];
+        let foreign = speed(&worker).unwrap().foreign;
+        assert_eq!(foreign.class_file, [("weak".to_owned(), PathBuf::from("keys.bin"))]);
+        for words in [
+            &["--so", "x.so", "--symbol", "f"][..],
+            &["--so", "x.so", "--abi", "secret:8"],
+            &["--symbol", "f"],
+            &["--classes", "equal"],
+            &["--class-file", "weak=keys.bin"],
+            &["--worker", "./w", "--class-file", "keys.bin"],
+            &["--worker", "./w", "--timeout", "0"],
+        ] {
+            assert!(speed(words).is_err(), "{words:?}");
+        }
+        assert!(speed(&[&library[..], &["--worker", "./w"]].concat()).is_err());
     }
 }

@@ -6,7 +6,6 @@ use super::args::ForeignArgs;
 use super::output::{Fault, Run, quoted};
 use crate::clock::{self, Clock};
 use crate::foreign::{Abi, Error, ForeignClass, Worker};
-use crate::record;
 use crate::target::Target;
 use crate::watch::Watch;
 
@@ -15,6 +14,7 @@ pub(super) struct Source {
     pub(super) targets: Vec<Target>,
     pub(super) clock: Box<dyn Clock>,
     worker: Option<Worker>,
+    foreign: bool,
 }
 
 impl Source {
@@ -28,13 +28,18 @@ impl Source {
             let worker = Worker::start(command, Duration::from_secs_f64(args.timeout))?;
             let classes = classes(args, worker.abi())?;
             let (targets, clock) = (worker.targets(&classes)?, Box::new(worker.clock()));
-            return Ok(Self { targets, clock, worker: Some(worker) });
+            return Ok(Self { targets, clock, worker: Some(worker), foreign: true });
         }
         let targets = match &args.so {
             Some(path) => library(args, path)?,
             None => own(),
         };
-        Ok(Self { targets, clock: clock::best(), worker: None })
+        Ok(Self { targets, clock: clock::best(), worker: None, foreign: args.so.is_some() })
+    }
+
+    /// Returns whether the options name the targets.
+    pub(super) fn foreign(&self) -> bool {
+        self.foreign
     }
 
     /// Returns whether the targets run in another process.
@@ -75,10 +80,11 @@ impl Source {
     }
 
     /// Returns the trace of a target in a worker, which only says why there is none.
-    pub(super) fn no_trace(&self) -> Option<record::Trace> {
+    #[cfg(feature = "trace")]
+    pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
         let language = &self.worker.as_ref()?.hello().language;
         let skipped = Some(format!("the code runs in a {language} process"));
-        Some(record::Trace { skipped, ..record::Trace::default() })
+        Some(crate::record::Trace { skipped, ..Default::default() })
     }
 }
 

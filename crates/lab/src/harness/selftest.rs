@@ -11,7 +11,7 @@ use crate::clock::{self, Clock};
 use crate::distribution::clopper_pearson;
 use crate::plural::plural;
 use crate::record::{Check, Verdict};
-use crate::selftest::{self, Options};
+use crate::selftest::{self, Options, WorkerOptions};
 use crate::taint::control::ControlResult;
 use crate::timing::Settings;
 use crate::{taint, timing};
@@ -51,6 +51,9 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
     progress.finish();
     found.extend(measured);
+    if wanted("workers") && !progress::interrupted() {
+        found.extend(workers(args, &screen));
+    }
     if wanted("code") && !progress::interrupted() {
         let check = own_code(suite, args.quick, &*clock);
         screen.check(&check);
@@ -65,6 +68,16 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     run.record.interrupted = progress::interrupted();
     run.finish(&args.output)?;
     Ok(ExitCode::from(if progress::interrupted() { 130 } else { u8::from(missed > 0) }))
+}
+
+/// Tests the workers of the lab, with the runtimes that this machine has.
+fn workers(args: &SelftestArgs, screen: &Screen) -> Vec<Check> {
+    let base = if args.quick { WorkerOptions::quick() } else { WorkerOptions::default() };
+    let options = WorkerOptions { load: base.load && !args.idle, nulls: args.runs.unwrap_or(base.nulls), ..base };
+    let mut progress = Progress::new(options.total());
+    let checks = selftest::workers(&options, &mut progress, &mut |check| screen.check(check));
+    progress.finish();
+    checks
 }
 
 /// Converts the results of controls to checks.

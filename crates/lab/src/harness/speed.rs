@@ -26,7 +26,7 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     let screen = Screen::new(args.output.takes_stdout());
     let mut source = Source::open(&args.foreign, Vec::new)?;
-    let foreign = args.foreign.so.is_some() || args.foreign.worker.is_some();
+    let foreign = source.foreign();
     let all = if foreign { sized(std::mem::take(&mut source.targets)) } else { (suite.speed)() };
     let names: Vec<String> = all.iter().map(|sized| sized.target.name().to_owned()).collect();
     let wanted = |name: &str| {
@@ -112,9 +112,11 @@ fn measure(
     }
     let folder = state::folder().join("baselines");
     let name = sized.target.name().to_owned();
-    let stored = speed::baseline::load(&folder, &name, &sized.size)?;
+    // The name of a function in another language says too little for a comparison with the last run.
+    let known = !source.foreign();
+    let stored = if known { speed::baseline::load(&folder, &name, &sized.size)? } else { None };
     let change = stored.map(|stored| speed::baseline::change(&stored, &estimates, MARGIN));
-    if !args.keep {
+    if !args.keep && known {
         // A baseline that cannot be stored does not end the run, since the figures are still useful.
         if let Err(error) = speed::baseline::store(&folder, &name, &sized.size, &estimates) {
             progress.line(|| eprintln!("warning: the figures are not stored for the next run: {error}"));

@@ -142,7 +142,12 @@ fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault>
     chosen.retain(|target| !target.pairs().is_empty());
     if chosen.is_empty() {
         let hint = "hint: a verdict compares two classes; see them with --list";
-        return Err(format!("fewer than two classes are called {}\n{hint}", args.class.join(" or ")).into());
+        let called = if args.class.is_empty() {
+            "of inputs".to_owned()
+        } else {
+            format!("are called {}", args.class.join(" or "))
+        };
+        return Err(format!("fewer than two classes {called}\n{hint}").into());
     }
     Ok(chosen)
 }
