@@ -121,11 +121,12 @@ impl Worker {
     /// # Errors
     /// Fails as [`Worker::check`] does.
     pub fn warm_up(&self, target: &mut Target, seed: u64) -> Result<(), Error> {
+        let named = |entry: &Entry| entry.name == target.name();
+        let index = self.shared.hello.targets.iter().position(named).unwrap_or(0) as u32;
         let (mut random, length) = (Random::new(seed), target.length());
         let classes = target.classes().len().max(1) as u64;
         let most = (REQUEST / length).clamp(1, WARM);
-        let clock = self.clock();
-        let (mut inputs, mut ticks, mut buffer) = (vec![0; most * length], vec![0; most], vec![0; length]);
+        let (mut inputs, mut ticks) = (vec![0; most * length], vec![0; most]);
         let mut left = self.shared.hello.warm_up as usize;
         while left > 0 && self.shared.fault.borrow().is_none() {
             let count = left.min(most);
@@ -133,17 +134,10 @@ impl Worker {
             for input in inputs.chunks_exact_mut(length).take(count) {
                 target.fill(random.below(classes) as usize, &mut random, input);
             }
-            let dither: Vec<u32> = (0..count).map(|_| random.below(8) as u32).collect();
-            let mut slots = Slots {
-                inputs: &inputs[..count * length],
-                length,
-                repeats: 1,
-                dither: &dither,
-                delays: &[],
-                buffer: &mut buffer,
-                ticks: &mut ticks[..count],
-            };
-            target.run().sample(&clock, &mut slots);
+            let before: Vec<u32> = (0..count).map(|_| random.below(8) as u32).collect();
+            let inputs = &inputs[..count * length];
+            let request = Request { target: index, repeats: 1, before: &before, within: &[], length, inputs };
+            self.shared.try_exchange(&request, &mut ticks[..count]);
         }
         self.check()
     }

@@ -40,7 +40,11 @@ pub(super) fn advice(parting: &Parting) -> &'static str {
         Parting::Memory { instruction, .. } => has_line(instruction),
         Parting::After(_) => true,
     };
-    if known { "" } else { "; for source lines, build with debug = \"line-tables-only\" in the Cargo profile" }
+    if known {
+        ""
+    } else {
+        "; for source lines, build with -g in C, or debug = \"line-tables-only\" in the Cargo profile"
+    }
 }
 
 fn has_line(address: u64) -> bool {

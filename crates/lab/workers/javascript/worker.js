@@ -44,8 +44,8 @@ ${TARGETS.map(([name, parts, classes]) => `target: ${name} ${parts} ${classes}\n
 let state = 1;
 let sink;
 
-// Waits. Each turn depends on the turn before it, and the first one on seed, so that the turns overlap neither with each
-// other nor with the code that computes seed.
+// Waits. Each turn depends on the turn before it, and the first one on seed. The turns therefore overlap neither with
+// each other nor with the code that computes seed.
 function spin(turns, seed) {
   let x = (state + seed) | 0;
   for (let i = 0; i < turns; i++) x = (Math.imul(x, 1664525) + 1013904223) | 0;
