@@ -34,6 +34,8 @@ mod shipped;
 mod worker;
 
 #[cfg(all(unix, feature = "harness"))]
+pub(crate) use crate::imp::library::explain_crashes;
+#[cfg(all(unix, feature = "harness"))]
 pub use crate::imp::library::shared_library;
 pub use abi::Abi;
 pub use check::{Finding, check};

@@ -78,7 +78,7 @@ impl ForeignClass {
         let (length, secret) = (bytes.len(), abi.secret());
         if bytes.is_empty() || !length.is_multiple_of(secret) {
             return Err(fault(format!(
-                "the file has {length} bytes, which is not a multiple of the {secret} secret bytes of an input"
+                "its length in bytes, {length}, is not a multiple of the {secret} secret bytes of an input"
             )));
         }
         Ok(Self { name: name.to_owned(), content: Content::Records(bytes) })

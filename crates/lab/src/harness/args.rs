@@ -11,7 +11,7 @@ const EXIT_CODES: &str = "Exit codes:
   20  inconclusive or interrupted: the output names the shift that is found, and how many more calls would settle it
   30  invalid: a control failed
   31  unmeasurable: the calls are too fast for the clock
-  2   wrong use, or a file that cannot be read or written";
+  2   wrong use, a file that cannot be read or written, or a library or worker that failed";
 
 /// The commands of the lab.
 #[derive(Clone, Debug, Subcommand)]
@@ -22,8 +22,8 @@ pub enum Command {
   deadpan lab timing --target base64 --quick      base64 only, wider bounds
   deadpan lab timing --target ct.eq.u32 --class random --class 'equal zeros'
   deadpan lab timing --html report.html --json record.json
-  deadpan lab timing --so ./libx.so --symbol compare --abi 'secret:32,public:32,int:32' --classes equal,first,last
-  deadpan lab timing --worker 'python3 worker.py'      Python; worker.py: deadpan lab worker --print python"))]
+  deadpan lab timing --so ./libx.so --symbol compare --abi 'secret:32,public:32,int:32'
+  deadpan lab timing --worker 'python3 worker.py'     see deadpan lab worker"))]
     Timing(TimingArgs),
     /// Test whether the compiled code executes the same steps for every secret, without a clock
     #[cfg(feature = "trace")]
@@ -37,7 +37,7 @@ Exit codes:
   10   some differ, or divide by a secret
   20   some could not be compared
   31   this machine cannot single-step
-  2    wrong use
+  2    wrong use, or a library or worker that failed
   130  interrupted")]
     Trace(TraceArgs),
     /// Measure the speed of functions beside memcpy, and the machine's highest rates
@@ -50,7 +50,7 @@ Exit codes:
 
 Exit codes:
   0    measured
-  2    wrong use, or a file that cannot be read or written
+  2    wrong use, a file that cannot be read or written, or a library or worker that failed
   130  interrupted")]
     Speed(Box<SpeedArgs>),
     /// Measure how often the lab errs on this machine, and store the result for later reports
@@ -187,9 +187,10 @@ impl Default for ForeignArgs {
 
 /// Options of `worker`.
 #[derive(Args, Clone, Debug)]
+#[group(id = "action", required = true, multiple = false, args = ["print", "check"])]
 pub struct WorkerArgs {
     /// Print the worker for a language, to start from
-    #[arg(long, value_name = "LANGUAGE", required_unless_present = "check", conflicts_with = "check")]
+    #[arg(long, value_name = "LANGUAGE")]
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(["python", "go", "java", "javascript"]))]
     pub print: Option<String>,
     /// Start a worker and check that it follows the protocol; sh runs the command

@@ -94,6 +94,12 @@ fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<Vec<Target>, Er
     let abi: Abi = args.abi.as_deref().unwrap_or_default().parse()?;
     let symbol = args.symbol.as_deref().unwrap_or_default();
     let classes = classes(args, &abi)?;
+    let stated = args.abi.as_deref().unwrap_or_default();
+    crate::foreign::explain_crashes(format!(
+        "\nerror: the process crashed in `{symbol}` of {}, or through what `{symbol}` wrote to memory\nhint: compare \
+        --abi '{stated}' with the function's declaration: order, lengths, and pointers that must not be missing\n",
+        path.display()
+    ));
     Ok(vec![crate::foreign::target(path, symbol, &abi, &classes)?])
 }
 

@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::path::Path;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 
 use crate::foreign::{Abi, Error, ForeignClass};
 use crate::target::Target;
@@ -37,6 +38,35 @@ impl Library {
     pub(crate) fn symbol(self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle comes from `dlopen` and is never closed, and the name ends with a zero byte.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
+    }
+}
+
+static CRASHED: OnceLock<String> = OnceLock::new();
+
+/// Makes a crash of this process write `message` to standard error and end with exit code 2. A function crashes if it
+/// takes other arguments than those stated.
+pub(crate) fn explain_crashes(message: String) {
+    extern "C" fn explain(_signal: libc::c_int) {
+        let message = CRASHED.get().map_or("", String::as_str);
+        // SAFETY: the message is never dropped. Both functions may be called in a signal handler, as may an atomic
+        // load, which is all that `get` does.
+        unsafe {
+            libc::write(2, message.as_ptr().cast(), message.len());
+            libc::_exit(2);
+        }
+    }
+    if CRASHED.set(message).is_err() {
+        return;
+    }
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+        // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the
+        // flags announce. It runs on the alternate stack that the standard library made, if there is one.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = explain as extern "C" fn(libc::c_int) as usize;
+            action.sa_flags = libc::SA_ONSTACK;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
     }
 }
 
