@@ -187,7 +187,8 @@ impl Default for ForeignArgs {
 
 /// Options of `worker`.
 #[derive(Args, Clone, Debug)]
-#[group(id = "action", required = true, multiple = false, args = ["print", "check"])]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("action").required(true).args(["print", "check"]))]
 pub struct WorkerArgs {
     /// Print the worker for a language, to start from
     #[arg(long, value_name = "LANGUAGE")]
@@ -535,6 +536,21 @@ mod tests {
             &["--table", "generations", "--rounds", "0"],
         ] {
             assert!(speed(words).is_err(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_worker_is_printed_or_checked() {
+        #[derive(Debug, Parser)]
+        struct Line {
+            #[command(flatten)]
+            worker: WorkerArgs,
+        }
+        let parse = |words: &[&str]| Line::try_parse_from(["worker"].iter().chain(words)).map(|line| line.worker);
+        assert_eq!(parse(&["--print", "go"]).unwrap().print.as_deref(), Some("go"));
+        assert_eq!(parse(&["--check", "./w", "--timeout", "2"]).unwrap().timeout, 2.0);
+        for words in [&[][..], &["--timeout", "2"], &["--print", "cobol"], &["--print", "go", "--check", "./w"]] {
+            assert!(parse(words).is_err(), "{words:?}");
         }
     }
 
