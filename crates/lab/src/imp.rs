@@ -1,4 +1,4 @@
-//! Code that needs the processor or the operating system directly: counters, delays, signals for single-stepping, and
+//! Code that needs the processor or the operating system directly: counters, delays, traces of machine code, and
 //! requests to Valgrind. It contains all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
@@ -7,6 +7,8 @@ pub(crate) mod control;
 pub(crate) mod counter;
 #[cfg(all(unix, feature = "harness"))]
 pub(crate) mod library;
+#[cfg(feature = "trace")]
+pub(crate) mod mark;
 pub(crate) mod spin;
 #[cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod step;

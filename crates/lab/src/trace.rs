@@ -38,7 +38,7 @@ use crate::target::Target;
 pub use controls::controls;
 
 /// Maximum number of instructions of one call that are compared. The result says if a call had more.
-pub const LIMIT: u64 = 100_000_000;
+pub const LIMIT: u64 = 10_000_000_000;
 
 /// Minimum number of inputs for each outcome.
 const INPUTS: usize = 8;

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use super::place;
 use super::recording::{ENTRIES, INTERVAL, Recorder, Recording};
 use super::{LIMIT, skipped};
-use crate::imp::step::Stepper;
+use crate::imp::step::blocks::Engine;
+use crate::imp::step::call::Stage;
+use crate::imp::step::process::{End, Order, Template};
+use crate::imp::step::trap::Trap;
+use crate::imp::step::{Step, Stop};
 use crate::record::{Trace, VariableLatency};
-
-/// The most calls with one input that are recorded until two in a row give the same trace.
-const SETTLING: usize = 8;
 
 /// The point at which two traces differ.
 pub(super) enum Parting {
@@ -21,12 +22,13 @@ pub(super) enum Parting {
     After(u64),
 }
 
-struct Session<'r> {
-    stepper: Stepper,
+struct Session {
+    template: Template,
     recorder: Recorder,
+    /// Whether calls are traced by the trap flag, because a copy of the code is not possible.
+    trap: bool,
+    now: Recording,
     reference: Recording,
-    buffer: Vec<u8>,
-    run: &'r mut dyn FnMut(&mut [u8]),
     /// State for each entry whose instruction's time depends on its operands.
     operands: Vec<Operands>,
 }
@@ -49,129 +51,172 @@ enum Outcome {
     Unclear(String),
 }
 
-pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn FnMut(&mut [u8])) -> Trace {
-    let Some(stepper) = Stepper::new() else {
-        return skipped("the system refuses to install a signal handler");
+/// A function that runs on its own stack and changes its input.
+type Run<'r> = dyn FnMut(&mut [u8]) + 'r;
+
+pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut Run<'_>) -> Trace {
+    let mut buffer = secrets[0].clone();
+    let Some(mut stage) = Stage::new() else {
+        return skipped("the system refuses the memory for a trace");
     };
-    let (recorder, reference) = Recorder::new(LIMIT);
-    let operands = vec![Operands::Same; ENTRIES];
-    let mut session = Session { stepper, recorder, reference, buffer: secrets[0].clone(), run, operands };
-    let outcome = session.search(secrets);
-    let mut trace = Trace { secrets: secrets.len(), instructions: session.reference.instructions, ..Trace::default() };
-    match outcome {
-        Outcome::Equal => {
-            trace.equal = true;
-            trace.skipped =
-                session.reference.cut.then(|| format!("only the first {LIMIT} instructions of the call were compared"));
-        }
-        Outcome::Differs(other, parting) => {
-            let (place, advice) = (place::parting(&parting), place::advice(&parting));
-            trace.divergence = Some(format!("the traces of {} and {} differ {place}{advice}", name(0), name(other)));
-        }
-        Outcome::Unclear(reason) => trace.skipped = Some(reason),
+    for secret in [&secrets[0], &secrets[0]].into_iter().chain(secrets) {
+        buffer.copy_from_slice(secret);
+        stage.call(run, &mut buffer);
     }
-    (trace.masked, trace.variable_latency) = session.variable_latency();
-    trace.instruction_sets = session.instruction_sets();
-    trace
+    let Some(mut session) = Session::new(secrets, &mut stage, run, &mut buffer) else {
+        return skipped("the system refuses to start a process for a trace");
+    };
+    session.trace(secrets.len(), name)
 }
 
-impl Session<'_> {
-    /// Compares the traces of all inputs with that of the first. This function must not keep memory that it allocates,
-    /// because the traced function would then get other addresses from the allocator.
-    fn search(&mut self, secrets: &[Vec<u8>]) -> Outcome {
-        let first = &secrets[0];
-        for secret in [first, first].into_iter().chain(secrets) {
-            self.buffer.copy_from_slice(secret);
-            self.stepper.call(self.run, &mut self.buffer);
+/// Describes why a recording ended early, to follow the target's name.
+fn reason(stop: Stop) -> String {
+    match stop {
+        Stop::Limit => format!("only the first {LIMIT} instructions of the call were recorded"),
+        Stop::Crowded => "the function has too many different instructions".to_owned(),
+        Stop::Thread => "the function starts a thread; a trace follows one thread only".to_owned(),
+        Stop::Process => "the function starts a process; a trace follows one process only".to_owned(),
+        Stop::Code => "the function makes memory executable; a trace follows the code that exists before".to_owned(),
+        Stop::Instruction(address) => format!("a trace cannot follow {}", place::instruction_at(address)),
+        Stop::Far(address) => format!("there is no room for a copy of the code near {}", place::source(address)),
+        Stop::Panic => "the function panicked in the process in which it was traced".to_owned(),
+        Stop::Escape => "the function left the traced code, by a signal handler for example".to_owned(),
+    }
+}
+
+fn ended(end: End) -> String {
+    let process = "the process in which it was traced";
+    match end {
+        End::Done | End::Refused => "the system refuses to start a process for a trace".to_owned(),
+        End::Signal(signal) => format!("the function was killed by signal {signal} in {process}"),
+        End::Exited(code) => format!("the function ended {process}, with exit code {code}"),
+        End::Stuck => format!("the function waited too long in {process}, which has no other threads"),
+    }
+}
+
+impl Session {
+    /// Starts the process from which the processes of calls start.
+    fn new(secrets: &[Vec<u8>], stage: &mut Stage, run: &mut Run<'_>, buffer: &mut [u8]) -> Option<Self> {
+        let mut recorder = Recorder::new(LIMIT)?;
+        let (mut engine, mut trap) = (Engine::new(), Trap::new()?);
+        let missing = engine.is_none();
+        let progress = recorder.progress();
+        let template = Template::start(&progress, &mut |order| {
+            buffer.copy_from_slice(&secrets[order.input]);
+            let result = match &mut engine {
+                Some(engine) if !order.trap => engine.record(&mut recorder, stage, run, buffer),
+                _ => trap.record(&mut recorder, stage, run, buffer),
+            };
+            result.map_err(|stop| recorder.stop(stop)).is_ok()
+        })?;
+        let (now, reference) = (Recording::default(), Recording::default());
+        Some(Self { template, recorder, trap: missing, now, reference, operands: vec![Operands::Same; ENTRIES] })
+    }
+
+    fn trace(&mut self, secrets: usize, name: &dyn Fn(usize) -> String) -> Trace {
+        let mut outcome = self.search(secrets);
+        if !self.trap && matches!(self.recorder.stopped(), Some(Stop::Instruction(_) | Stop::Far(_))) {
+            self.trap = true;
+            outcome = self.search(secrets);
         }
-        self.record(first, 0);
+        let mut trace = Trace { secrets, instructions: self.reference.instructions, ..Trace::default() };
+        match outcome {
+            Ok(Outcome::Equal) => {
+                trace.equal = true;
+                trace.skipped = self.reference.cut.then(|| reason(Stop::Limit));
+            }
+            Ok(Outcome::Differs(other, parting)) => {
+                let (place, advice) = (place::parting(&parting), place::advice(&parting));
+                trace.divergence =
+                    Some(format!("the traces of {} and {} differ {place}{advice}", name(0), name(other)));
+            }
+            Ok(Outcome::Unclear(reason)) | Err(reason) => trace.skipped = Some(reason),
+        }
+        (trace.masked, trace.variable_latency) = self.variable_latency();
+        trace.instruction_sets = self.instruction_sets();
+        trace
+    }
+
+    /// Compares the traces of all inputs with that of the first.
+    fn search(&mut self, secrets: usize) -> Result<Outcome, String> {
+        self.record(0, 0)?;
         self.keep();
         if self.reference.instructions == 0 {
-            return Outcome::Unclear("this machine does not support single-stepping".to_owned());
+            return Ok(Outcome::Unclear("this machine does not support traces".to_owned()));
         }
-        if !self.settle(first) {
-            let parting = self.part(first, first);
-            return Outcome::Unclear(format!("the same input gives traces that differ {}", place::parting(&parting)));
+        self.record(0, 0)?;
+        if !self.now.same(&self.reference) {
+            let parting = place::parting(&self.part(0, 0)?);
+            return Ok(Outcome::Unclear(format!("the same input gives traces that differ {parting}")));
         }
         self.note_operands(Operands::Restless);
-        for (index, secret) in secrets.iter().enumerate().skip(1) {
-            self.record(secret, 0);
+        for index in 1..secrets {
+            self.record(index, 0)?;
             self.note_operands(Operands::Secret);
-            if self.recorder.crowded {
-                return Outcome::Unclear("too many different instructions".to_owned());
-            }
-            if !self.recorder.now.same(&self.reference) {
-                match self.confirm(first, secret) {
-                    Some(true) => return Outcome::Differs(index, self.part(first, secret)),
+            if !self.now.same(&self.reference) {
+                match self.confirm(index)? {
+                    Some(true) => return Ok(Outcome::Differs(index, self.part(0, index)?)),
                     Some(false) => {}
                     None => {
-                        let parting = place::parting(&self.part(first, first));
-                        return Outcome::Unclear(format!(
+                        let parting = place::parting(&self.part(0, 0)?);
+                        return Ok(Outcome::Unclear(format!(
                             "the same input sometimes gives traces that differ {parting}"
-                        ));
+                        )));
                     }
                 }
             }
         }
-        Outcome::Equal
+        Ok(Outcome::Equal)
     }
 
-    /// Records an input until two calls in a row give the same trace, which becomes the reference. Returns false if the
-    /// last two calls still differ. An allocator that merges free memory late needs a few calls until it returns the
-    /// same addresses each time.
-    fn settle(&mut self, input: &[u8]) -> bool {
-        for _ in 1..SETTLING {
-            self.record(input, 0);
-            if self.recorder.now.same(&self.reference) {
-                return true;
-            }
-            self.keep();
-        }
-        self.record(input, 0);
-        self.recorder.now.same(&self.reference)
-    }
-
-    fn record(&mut self, input: &[u8], from: u64) {
-        self.buffer.copy_from_slice(input);
+    /// Records a call. An error says why there is no recording.
+    fn record(&mut self, input: usize, from: u64) -> Result<(), String> {
         self.recorder.begin(from);
-        self.stepper.record(&mut self.recorder, self.run, &mut self.buffer);
+        let end = self.template.call(Order { input, from, trap: self.trap });
+        let stopped = self.recorder.stopped();
+        match (stopped, end) {
+            (None, End::Done) | (Some(Stop::Limit), _) => self.now = self.recorder.recording(),
+            (Some(stop), _) => return Err(reason(stop)),
+            (None, end) => return Err(ended(end)),
+        }
+        Ok(())
     }
 
     fn keep(&mut self) {
-        std::mem::swap(&mut self.recorder.now, &mut self.reference);
+        std::mem::swap(&mut self.now, &mut self.reference);
     }
 
-    /// Returns whether the traces of the two inputs differ each time. Returns `None` if they differ only sometimes,
-    /// because the input is then not the cause.
-    fn confirm(&mut self, first: &[u8], other: &[u8]) -> Option<bool> {
+    /// Returns whether the traces of the first and another input differ each time. Returns `None` if they differ only
+    /// sometimes, because the input is then not the cause.
+    fn confirm(&mut self, other: usize) -> Result<Option<bool>, String> {
         for _ in 0..3 {
-            let before = (self.recorder.now.hash, self.recorder.now.instructions);
-            self.record(first, 0);
-            let steady = self.recorder.now.same(&self.reference);
-            self.record(other, 0);
-            if steady && before == (self.recorder.now.hash, self.recorder.now.instructions) {
-                return Some(!self.recorder.now.same(&self.reference));
+            let before = (self.now.hash, self.now.instructions);
+            self.record(0, 0)?;
+            let steady = self.now.same(&self.reference);
+            self.record(other, 0)?;
+            if steady && before == (self.now.hash, self.now.instructions) {
+                return Ok(Some(!self.now.same(&self.reference)));
             }
         }
-        None
+        Ok(None)
     }
 
     /// Returns the point at which the last two recordings differ. If that point lies beyond the part in detail, both
     /// calls are recorded again with the detail around that point.
-    fn part(&mut self, first: &[u8], other: &[u8]) -> Parting {
+    fn part(&mut self, first: usize, other: usize) -> Result<Parting, String> {
         if let Some(parting) = self.walk() {
-            return parting;
+            return Ok(parting);
         }
-        let (a, b) = (&self.reference.hashes, &self.recorder.now.hashes);
+        let (a, b) = (&self.reference.hashes, &self.now.hashes);
         let from = a.iter().zip(b).take_while(|(a, b)| a == b).count() as u64 * INTERVAL;
-        self.record(first, from);
+        self.record(first, from)?;
         self.keep();
-        self.record(other, from);
-        self.walk().unwrap_or(Parting::After(from))
+        self.record(other, from)?;
+        Ok(self.walk().unwrap_or(Parting::After(from)))
     }
 
     fn walk(&self) -> Option<Parting> {
-        let (a, b) = (&self.reference.log, &self.recorder.now.log);
+        let (a, b) = (&self.reference.log, &self.now.log);
         let (mut place, mut index, mut last) = (0, self.reference.from, None);
         loop {
             let next = [a.get(place).copied(), b.get(place).copied()];
@@ -195,7 +240,7 @@ impl Session<'_> {
 
     fn note_operands(&mut self, differ: Operands) {
         for (index, operands) in self.operands.iter_mut().enumerate().take(self.recorder.entries.len()) {
-            let (a, b) = (self.reference.count(index), self.recorder.now.count(index));
+            let (a, b) = (self.reference.count(index), self.now.count(index));
             // On another path the instruction may have run on other values. The different path is then the finding.
             if *operands == Operands::Same && a.times == b.times && a.operands != b.operands {
                 *operands = differ;
@@ -234,7 +279,7 @@ impl Session<'_> {
 
     fn instruction_sets(&self) -> Vec<String> {
         let ran =
-            |(index, _): &(usize, _)| self.reference.count(*index).times + self.recorder.now.count(*index).times > 0;
+            |(index, _): &(usize, _)| self.reference.count(*index).times + self.now.count(*index).times > 0;
         let entries = self.recorder.entries.iter().enumerate().filter(ran);
         entries
             .flat_map(|(_, entry)| place::instruction_sets(entry.address))
@@ -243,3 +288,6 @@ impl Session<'_> {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,18 @@
 //! Decodes which memory an instruction accesses, and which operands affect its time. Each instruction is decoded once,
-//! in the signal handler, when it first runs. Neither the decoder nor this module allocates.
+//! in the middle of the traced call, when it first runs. Neither the decoder nor this module allocates.
 
 use iced_x86::{
     Decoder, DecoderOptions, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpAccess, OpKind,
 };
 use iced_x86::{Register, UsedMemory};
 
+use crate::imp::mark::{START_MARK, STOP_MARK};
 use crate::imp::step::{Registers, code};
 
-/// A decoded instruction, in the form that the handler needs.
+/// A decoded instruction, in the form that the recorder needs.
+#[derive(Clone, Copy)]
 pub(super) struct Decoded {
+    pub(super) kind: Kind,
     /// The memory that the instruction accesses.
     pub(super) touches: [Option<Touch>; 4],
     /// The operands that affect the instruction's time. `None` if the time is constant.
@@ -18,7 +21,19 @@ pub(super) struct Decoded {
     repeated: bool,
 }
 
+/// What the recorder does before an instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Plain,
+    /// A system call may start a thread.
+    System,
+    /// The marks of [`super::start`] and [`super::stop`].
+    Start,
+    Stop,
+}
+
 /// A memory access of an instruction.
+#[derive(Clone, Copy)]
 pub(super) enum Touch {
     Memory {
         memory: UsedMemory,
@@ -52,6 +67,30 @@ pub(super) enum Source {
 }
 
 impl Decoded {
+    /// Returns the memory that the instruction accesses, if the addresses depend only on general registers, and nothing
+    /// else about the instruction needs to be recorded.
+    pub(super) fn simple(&self) -> Option<[Option<UsedMemory>; 4]> {
+        if self.kind != Kind::Plain || self.latency.is_some() || self.repeated {
+            return None;
+        }
+        let mut simple = [None; 4];
+        for (slot, touch) in simple.iter_mut().zip(self.touches.iter().flatten()) {
+            let Touch::Memory { memory, elements: 1, chosen: Chosen::All } = touch else { return None };
+            let general = |register: Register| register == Register::None || register.is_gpr64();
+            let near = i32::try_from(memory.displacement() as i64).is_ok();
+            let constant = memory.base() == Register::None && memory.index() == Register::None;
+            if !general(memory.base())
+                || !general(memory.index())
+                || memory.segment() == Register::GS
+                || !(near || constant)
+            {
+                return None;
+            }
+            *slot = Some(*memory);
+        }
+        Some(simple)
+    }
+
     /// Returns the number of words that [`Self::addresses`] passes to its closure.
     pub(super) fn words(&self) -> usize {
         self.touches.iter().flatten().map(Touch::words).sum()
@@ -155,7 +194,7 @@ pub(super) fn instruction(address: u64) -> Instruction {
     Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode()
 }
 
-/// Decodes an instruction for the handler. This allocates nothing, because the factory exists already.
+/// Decodes an instruction for the recorder. This allocates nothing, because the factory exists already.
 pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> Decoded {
     let instruction = instruction(address);
     let info = factory.info_options(&instruction, InstructionInfoOptions::NO_REGISTER_USAGE);
@@ -169,7 +208,19 @@ pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> Deco
     }
     let repeated =
         instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
-    Decoded { touches, latency: latency(&instruction, used, repeated), repeated }
+    Decoded { kind: kind(&instruction), touches, latency: latency(&instruction, used, repeated), repeated }
+}
+
+fn kind(instruction: &Instruction) -> Kind {
+    let marks = [(START_MARK, Kind::Start), (STOP_MARK, Kind::Stop)];
+    match instruction.mnemonic() {
+        Mnemonic::Syscall => Kind::System,
+        Mnemonic::Nop if instruction.memory_base() == Register::RAX => marks
+            .iter()
+            .find(|(mark, _)| u64::from(*mark) == instruction.memory_displacement64())
+            .map_or(Kind::Plain, |(_, kind)| *kind),
+        _ => Kind::Plain,
+    }
 }
 
 fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {

@@ -89,6 +89,11 @@ fn text(address: u64) -> String {
     text
 }
 
+/// Returns the instruction and its place.
+pub(super) fn instruction_at(address: u64) -> String {
+    format!("`{}` in {}", text(address), source(address))
+}
+
 /// Returns the instruction's mnemonic, with `rep` if it has that prefix.
 pub(super) fn mnemonic(address: u64) -> String {
     let instruction = instruction(address);

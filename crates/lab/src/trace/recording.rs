@@ -3,11 +3,12 @@
 
 use iced_x86::InstructionInfoFactory;
 
-use super::decode::{Decoded, decode};
-use crate::imp::step::{Registers, Step};
+use super::decode::{Decoded, Kind, decode};
+use crate::imp::step::shared::{Array, Shared};
+use crate::imp::step::{Part, Plan, Ran, Registers, Step, Stop};
 
 /// Maximum number of different instructions.
-pub(super) const ENTRIES: usize = 1 << 16;
+pub(super) const ENTRIES: usize = 1 << 18;
 const SLOTS: usize = 2 * ENTRIES;
 /// Maximum number of words that are kept in detail.
 const LOG: usize = 1 << 16;
@@ -15,6 +16,7 @@ const LOG: usize = 1 << 16;
 pub(super) const INTERVAL: u64 = 1 << 13;
 
 /// An instruction that ran.
+#[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) address: u64,
     pub(super) decoded: Decoded,
@@ -22,15 +24,24 @@ pub(super) struct Entry {
 }
 
 /// How often an instruction ran, and a hash of its operands.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) times: u64,
     /// A hash over the operands of all executions, for an instruction whose time depends on them.
     pub(super) operands: u64,
 }
 
+/// Instructions that always run together.
+#[derive(Clone, Copy)]
+pub(super) struct Block {
+    first: usize,
+    parts: usize,
+    instructions: u64,
+    times: u64,
+}
+
 /// One traced call.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Recording {
     pub(super) hash: u64,
     pub(super) instructions: u64,
@@ -38,45 +49,47 @@ pub(super) struct Recording {
     pub(super) log: Vec<u64>,
     /// The index of the first instruction in the log.
     pub(super) from: u64,
-    full: bool,
     /// The hash after each [`INTERVAL`] instructions.
     pub(super) hashes: Vec<u64>,
     pub(super) counts: Vec<Count>,
+    /// How often each block ran.
+    pub(super) blocks: Vec<u64>,
     /// Whether the call had more instructions than the limit.
     pub(super) cut: bool,
 }
 
-/// Records a call and decodes each instruction that runs for the first time. All memory is allocated at the start, for
-/// two reasons: a signal handler must not allocate, and allocations between two calls could move what the traced
-/// function allocates.
+/// The part of a recording that changes with each instruction.
+#[derive(Clone, Copy, Default)]
+struct Live {
+    hash: u64,
+    instructions: u64,
+    from: u64,
+    full: bool,
+    stop: Option<Stop>,
+    /// Whether a mark has switched the recording off.
+    off: bool,
+    /// Whether there was a mark.
+    marked: bool,
+    /// A number that grows as long as the call runs.
+    progress: u64,
+}
+
+/// Records a call and decodes each instruction that runs for the first time. All memory exists from the start and is
+/// shared, for two reasons: the call must find the same heap each time, and it runs in a process of its own.
 pub(super) struct Recorder {
-    pub(super) entries: Vec<Entry>,
-    slots: Vec<u32>,
+    pub(super) entries: Array<Entry>,
+    slots: Array<u32>,
     factory: InstructionInfoFactory,
-    pub(super) now: Recording,
+    live: Shared<Live>,
+    log: Array<u64>,
+    hashes: Array<u64>,
+    counts: Array<Count>,
+    blocks: Array<Block>,
+    parts: Array<Part>,
     limit: u64,
-    /// Whether there were more different instructions than entries.
-    pub(super) crowded: bool,
 }
 
 impl Recording {
-    fn with_room(limit: u64) -> Self {
-        Self {
-            log: Vec::with_capacity(LOG),
-            hashes: Vec::with_capacity((limit / INTERVAL) as usize + 1),
-            counts: Vec::with_capacity(ENTRIES),
-            ..Self::default()
-        }
-    }
-
-    fn begin(&mut self, entries: usize, from: u64) {
-        (self.hash, self.instructions, self.from, self.full, self.cut) = (0, 0, from, false, false);
-        self.log.clear();
-        self.hashes.clear();
-        self.counts.clear();
-        self.counts.resize(entries, Count::default());
-    }
-
     /// Returns whether both calls had the same trace.
     pub(super) fn same(&self, other: &Self) -> bool {
         (self.hash, self.instructions) == (other.hash, other.instructions)
@@ -85,13 +98,6 @@ impl Recording {
     /// Returns how often an instruction ran.
     pub(super) fn count(&self, entry: usize) -> Count {
         self.counts.get(entry).copied().unwrap_or_default()
-    }
-
-    fn word(&mut self, word: u64, kept: bool) {
-        self.hash = mix(self.hash, word);
-        if kept {
-            self.log.push(word);
-        }
     }
 }
 
@@ -102,19 +108,81 @@ fn mix(hash: u64, word: u64) -> u64 {
 }
 
 impl Recorder {
-    pub(super) fn new(limit: u64) -> (Self, Recording) {
+    /// Returns `None` if the system refuses the memory.
+    pub(super) fn new(limit: u64) -> Option<Self> {
         let mut factory = InstructionInfoFactory::new();
         // The decoder allocates its tables when it decodes the first instruction.
         decode(&mut factory, mix as *const () as u64);
-        let entries = Vec::with_capacity(ENTRIES);
-        let now = Recording::with_room(limit);
-        let recorder = Self { entries, slots: vec![0; SLOTS], factory, now, limit, crowded: false };
-        (recorder, Recording::with_room(limit))
+        Some(Self {
+            entries: Array::new(ENTRIES)?,
+            slots: Array::filled(0, SLOTS)?,
+            factory,
+            live: Shared::new(Live::default())?,
+            log: Array::new(LOG)?,
+            hashes: Array::new((limit / INTERVAL) as usize + 1)?,
+            counts: Array::new(ENTRIES)?,
+            blocks: Array::new(ENTRIES)?,
+            parts: Array::new(4 * ENTRIES)?,
+            limit,
+        })
     }
 
+    /// Returns a number that grows as long as the call runs.
+    pub(super) fn progress(&self) -> impl Fn() -> u64 + use<> {
+        let live = self.live.reader();
+        move || live().progress
+    }
+
+    /// Begins a recording, which keeps instructions from number `from` on in detail.
     pub(super) fn begin(&mut self, from: u64) {
-        self.crowded = false;
-        self.now.begin(self.entries.len(), from);
+        *self.live = Live { from, ..Live::default() };
+        self.clear();
+    }
+
+    fn clear(&mut self) {
+        let entries = self.entries.len();
+        self.log.clear();
+        self.hashes.clear();
+        self.counts.clear();
+        self.counts.resize(entries, Count::default());
+        self.blocks.iter_mut().for_each(|block| block.times = 0);
+    }
+
+    /// Returns why the recording ended early.
+    pub(super) fn stopped(&self) -> Option<Stop> {
+        self.live.stop
+    }
+
+    /// Returns a copy of the recording.
+    pub(super) fn recording(&self) -> Recording {
+        let mut counts = self.counts.to_vec();
+        for block in self.blocks.iter().filter(|block| block.times > 0) {
+            for entry in self.parts(block).iter().filter_map(|part| part.entry) {
+                if let Some(count) = counts.get_mut(entry as usize) {
+                    count.times += block.times;
+                }
+            }
+        }
+        Recording {
+            hash: self.live.hash,
+            instructions: self.live.instructions,
+            log: self.log.to_vec(),
+            from: self.live.from,
+            hashes: self.hashes.to_vec(),
+            counts,
+            blocks: self.blocks.iter().map(|block| block.times).collect(),
+            cut: self.live.stop == Some(Stop::Limit),
+        }
+    }
+
+    fn parts(&self, block: &Block) -> &[Part] {
+        &self.parts[block.first..block.first + block.parts]
+    }
+
+    /// Returns the addresses of the instructions of each block.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Vec<u64>> + '_ {
+        let address = |part: &Part| part.entry.map(|_| part.value);
+        self.blocks.iter().map(move |block| self.parts(block).iter().filter_map(address).collect())
     }
 
     /// Returns the entry of an instruction.
@@ -145,50 +213,181 @@ impl Recorder {
     fn find(&mut self, address: u64) -> Option<usize> {
         let slot = self.slot(address);
         if self.slots[slot] == 0 {
-            if self.entries.len() == ENTRIES {
-                self.crowded = true;
+            let decoded = decode(&mut self.factory, address);
+            if !self.entries.push(Entry { address, words: decoded.words(), decoded }) {
                 return None;
             }
-            let decoded = decode(&mut self.factory, address);
-            self.entries.push(Entry { address, words: decoded.words(), decoded });
-            self.now.counts.push(Count::default());
+            self.counts.push(Count::default());
             self.slots[slot] = self.entries.len() as u32;
         }
         Some(self.slots[slot] as usize - 1)
+    }
+
+    /// Begins an instruction that accesses `words` addresses. Returns whether its words are kept in detail, or `None`
+    /// if the limit is reached.
+    fn next(&mut self, words: usize) -> Option<bool> {
+        if self.live.instructions == self.limit {
+            self.live.stop = Some(Stop::Limit);
+            return None;
+        }
+        if self.live.instructions >= self.live.from && self.log.room() < 1 + words {
+            self.live.full = true;
+        }
+        Some(self.live.instructions >= self.live.from && !self.live.full)
+    }
+
+    fn word(&mut self, word: u64, kept: bool) {
+        self.live.hash = mix(self.live.hash, word);
+        if kept {
+            self.log.push(word);
+        }
+    }
+
+    fn finish_instruction(&mut self) {
+        self.live.instructions += 1;
+        if self.live.instructions.is_multiple_of(INTERVAL) {
+            let hash = self.live.hash;
+            self.hashes.push(hash);
+        }
+    }
+
+    /// Switches the recording on or off at a mark. What came before the first mark at a start is not compared.
+    fn mark(&mut self, kind: Kind) {
+        if kind == Kind::Start && !self.live.marked {
+            *self.live = Live { from: self.live.from, progress: self.live.progress, ..Live::default() };
+            self.clear();
+        }
+        (self.live.marked, self.live.off) = (true, kind == Kind::Stop);
+    }
+
+    /// Returns why the trace cannot go on after a system call.
+    fn system_call(registers: &Registers<'_>) -> Option<Stop> {
+        const EXECUTABLE: u64 = libc::PROT_EXEC as u64;
+        const THREAD: u64 = libc::CLONE_THREAD as u64;
+        let (first, third) = (registers.general(7), registers.general(2));
+        match registers.general(0) as libc::c_long {
+            libc::SYS_clone if first & THREAD != 0 => Some(Stop::Thread),
+            libc::SYS_clone3 => Some(Stop::Thread),
+            libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork => Some(Stop::Process),
+            libc::SYS_mmap | libc::SYS_mprotect | libc::SYS_pkey_mprotect if third & EXECUTABLE != 0 => {
+                Some(Stop::Code)
+            }
+            _ => None,
+        }
+    }
+
+    /// Records a block whose instructions may be kept in detail, or be the last before an intermediate hash or the
+    /// limit. Returns false at the limit.
+    fn one_by_one(&mut self, block: Block, ran: &Ran) -> bool {
+        let mut words = ran.words.iter();
+        let mut kept = false;
+        for index in block.first..block.first + block.parts {
+            let part = self.parts[index];
+            if let Some(entry) = part.entry {
+                if index > block.first {
+                    self.finish_instruction();
+                }
+                match self.next(self.entries[entry as usize].words) {
+                    Some(detail) => kept = detail,
+                    None => return false,
+                }
+            }
+            let logged = if part.logged { words.next().copied().unwrap_or(0) } else { 0 };
+            self.word(part.value.wrapping_add(logged), kept);
+        }
+        self.finish_instruction();
+        true
     }
 }
 
 impl Step for Recorder {
     fn step(&mut self, registers: &Registers<'_>) -> bool {
-        if self.now.instructions == self.limit {
-            self.now.cut = true;
-            return false;
-        }
+        self.live.progress += 1;
         let address = registers.rip();
-        let index = self.find(address);
-        let now = &mut self.now;
-        let entry = index.and_then(|index| self.entries.get(index));
-        let words = entry.map_or(0, |entry| entry.words);
-        now.full |= now.log.len() + 1 + words > LOG;
-        let kept = now.instructions >= now.from && !now.full;
-        now.word(address, kept);
-        if let Some(entry) = entry {
-            entry.decoded.addresses(registers, |word| now.word(word, kept));
-        }
-        if let Some((index, entry)) = index.zip(entry)
-            && let Some(count) = now.counts.get_mut(index)
-        {
-            count.times += 1;
-            for source in entry.decoded.latency.iter().flatten().flatten() {
-                for word in 0..source.words() {
-                    count.operands = mix(count.operands, source.word(registers, word));
+        let Some(index) = self.find(address) else {
+            self.live.stop = Some(Stop::Crowded);
+            return false;
+        };
+        let Entry { decoded, words, .. } = self.entries[index];
+        match decoded.kind {
+            Kind::Plain => {}
+            Kind::Start | Kind::Stop => {
+                self.mark(decoded.kind);
+                return true;
+            }
+            Kind::System => {
+                if let Some(stop) = Self::system_call(registers) {
+                    self.live.stop = Some(stop);
+                    return false;
                 }
             }
         }
-        now.instructions += 1;
-        if now.instructions.is_multiple_of(INTERVAL) {
-            now.hashes.push(now.hash);
+        if self.live.off {
+            return true;
+        }
+        let Some(kept) = self.next(words) else { return false };
+        self.word(address, kept);
+        decoded.addresses(registers, |word| self.word(word, kept));
+        let count = &mut self.counts[index];
+        count.times += 1;
+        for source in decoded.latency.iter().flatten().flatten() {
+            for word in 0..source.words() {
+                count.operands = mix(count.operands, source.word(registers, word));
+            }
+        }
+        self.finish_instruction();
+        true
+    }
+
+    fn plan(&mut self, address: u64) -> Option<Plan> {
+        let index = self.find(address)?;
+        Some(Plan { entry: index as u32, simple: self.entries[index].decoded.simple() })
+    }
+
+    fn add(&mut self, parts: &[Part]) -> Option<u32> {
+        let first = self.parts.len();
+        if self.parts.room() < parts.len() || self.blocks.room() == 0 {
+            return None;
+        }
+        for part in parts {
+            self.parts.push(*part);
+        }
+        let instructions = parts.iter().filter(|part| part.entry.is_some()).count() as u64;
+        self.blocks.push(Block { first, parts: parts.len(), instructions, times: 0 });
+        Some(self.blocks.len() as u32 - 1)
+    }
+
+    fn ran(&mut self, log: &[Ran]) -> bool {
+        self.live.progress += log.len() as u64;
+        if self.live.off {
+            return true;
+        }
+        for ran in log {
+            let block = &mut self.blocks[ran.block as usize];
+            block.times += 1;
+            let block = *block;
+            let live = &*self.live;
+            let detail = !live.full && live.instructions + block.instructions > live.from;
+            let left = (INTERVAL - live.instructions % INTERVAL).min(self.limit - live.instructions);
+            if detail || block.instructions >= left {
+                if !self.one_by_one(block, ran) {
+                    return false;
+                }
+                continue;
+            }
+            let mut hash = live.hash;
+            let mut words = ran.words.iter();
+            for part in &self.parts[block.first..block.first + block.parts] {
+                let logged = if part.logged { words.next().copied().unwrap_or(0) } else { 0 };
+                hash = mix(hash, part.value.wrapping_add(logged));
+            }
+            self.live.hash = hash;
+            self.live.instructions += block.instructions;
         }
         true
+    }
+
+    fn stop(&mut self, stop: Stop) {
+        self.live.stop = Some(stop);
     }
 }

@@ -1,4 +1,4 @@
-//! The registers that the kernel saved when it delivered the signal.
+//! The registers before an instruction, in the layout in which the kernel saves them for a signal handler.
 
 use std::arch::x86_64::__cpuid_count;
 use std::ffi::c_void;
@@ -6,22 +6,22 @@ use std::marker::PhantomData;
 
 use iced_x86::{Register, UsedMemory};
 
-use super::TRAP;
+use super::trap::FLAG;
 
 /// Number of words in `uc_mcontext`. The kernel defines its layout, so it is the same in all C libraries.
-const WORDS: usize = 24;
-const RIP: usize = 16;
-const FLAGS: usize = 17;
-const VECTORS: usize = 23;
+pub(super) const WORDS: usize = 24;
+pub(super) const RIP: usize = 16;
+pub(super) const FLAGS: usize = 17;
+pub(super) const VECTORS: usize = 23;
 /// The words of RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI and R8 to R15.
-const GENERAL: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
+pub(super) const GENERAL: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
 /// Offsets in the area that the kernel writes by XSAVE: the x87 and SSE registers, the kernel's note, and the header,
 /// whose first word has a bit for each saved component.
 const X87: usize = 32;
 const SSE: usize = 160;
-const NOTE: usize = 464;
+pub(super) const NOTE: usize = 464;
 const HEADER: usize = 512;
-const NOTE_MAGIC: u32 = 0x4650_5853;
+pub(super) const NOTE_MAGIC: u32 = 0x4650_5853;
 
 /// Data that are the same for all steps: the offsets in the XSAVE area and the bases of the two segments.
 #[derive(Clone, Copy, Default)]
@@ -76,9 +76,15 @@ pub(crate) struct Registers<'c> {
 impl Registers<'_> {
     /// # Safety
     /// `context` must be the pointer that the kernel passed to a handler that is still running.
-    pub(super) unsafe fn new(context: *mut c_void) -> Self {
-        // SAFETY: the caller guarantees that the pointer is valid.
-        let context: *mut u64 = unsafe { (&raw mut (*context.cast::<libc::ucontext_t>()).uc_mcontext).cast() };
+    pub(super) unsafe fn of_signal(context: *mut c_void) -> Self {
+        // SAFETY: the caller guarantees that the pointer is valid, and that the words stay valid.
+        unsafe { Self::of_words((&raw mut (*context.cast::<libc::ucontext_t>()).uc_mcontext).cast()) }
+    }
+
+    /// # Safety
+    /// `context` must point to [`WORDS`] words, of which the one at [`VECTORS`] is null or the address of an XSAVE
+    /// area. They must stay valid as long as this value.
+    pub(super) unsafe fn of_words(context: *mut u64) -> Self {
         let mut registers =
             Self { context, vectors: std::ptr::null(), layout: Layout::default(), lifetime: PhantomData };
         registers.vectors = std::ptr::with_exposed_provenance(registers.word(VECTORS) as usize);
@@ -92,12 +98,12 @@ impl Registers<'_> {
     }
 
     pub(super) fn stepping(&self) -> bool {
-        self.word(FLAGS) & TRAP != 0
+        self.word(FLAGS) & FLAG != 0
     }
 
     pub(super) fn stop_stepping(&mut self) {
         // SAFETY: the index is a constant below 24. The kernel restores the flags from this word.
-        unsafe { *self.context.add(FLAGS) &= !TRAP };
+        unsafe { *self.context.add(FLAGS) &= !FLAG };
     }
 
     /// Returns the address of the instruction.

@@ -1,0 +1,26 @@
+//! Instructions that mark a part of a traced call. They do nothing: `nop dword ptr [rax + MARK]`.
+
+/// The displacement of the mark at the start, `lab1` in memory.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(crate) const START_MARK: u32 = u32::from_le_bytes(*b"lab1");
+/// The displacement of the mark at the end, `lab2` in memory.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(crate) const STOP_MARK: u32 = u32::from_le_bytes(*b"lab2");
+
+#[inline(always)]
+pub(crate) fn start() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    // SAFETY: the instruction does nothing. The compiler moves no access to memory across it, because `nomem` is absent.
+    unsafe {
+        core::arch::asm!("nop dword ptr [rax + {}]", const START_MARK, options(nostack, preserves_flags));
+    }
+}
+
+#[inline(always)]
+pub(crate) fn stop() {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    // SAFETY: as in `start`.
+    unsafe {
+        core::arch::asm!("nop dword ptr [rax + {}]", const STOP_MARK, options(nostack, preserves_flags));
+    }
+}

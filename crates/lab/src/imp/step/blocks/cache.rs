@@ -1,0 +1,109 @@
+//! Executable memory near the original code, because instructions address data relative to themselves in 32 bits.
+
+use std::ffi::c_void;
+
+/// Size in bytes of a cache.
+const SIZE: usize = 48 << 20;
+/// The largest distance between an instruction and its copy. Data may be as far away in the other direction.
+const REACH: u64 = 1 << 30;
+/// Distance between two places that are tried.
+const STRIDE: u64 = 64 << 20;
+
+/// Executable memory that child processes share.
+pub(super) struct Cache {
+    base: *mut u8,
+    used: usize,
+}
+
+impl Cache {
+    /// Creates a cache for each group of code in this process. Returns `None` if the system refuses executable memory.
+    pub(super) fn all() -> Option<Vec<Self>> {
+        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        let mut caches = Vec::<Self>::new();
+        for line in maps.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(range), Some(access)) = (words.next(), words.next()) else { continue };
+            let Some((from, to)) = range.split_once('-') else { continue };
+            let (Ok(from), Ok(to)) = (u64::from_str_radix(from, 16), u64::from_str_radix(to, 16)) else { continue };
+            // The old page of system calls lies in the kernel's half, where no memory can be mapped.
+            if access.contains('x') && from >> 63 == 0 && !caches.iter().any(|cache| cache.reaches(from, to)) {
+                caches.extend(Self::near(from, to));
+            }
+        }
+        (!caches.is_empty()).then_some(caches)
+    }
+
+    /// Creates a cache that does not lie directly after the code, where the heap grows.
+    fn near(from: u64, to: u64) -> Option<Self> {
+        let below = (1..16).filter_map(|step| from.checked_sub(step * STRIDE));
+        let above = (1..15).map(|step| to + REACH - step * STRIDE);
+        below.chain(above).find_map(|place| Self::at(place & !0xffff))
+    }
+
+    fn at(place: u64) -> Option<Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+        let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
+        if place < 1 << 16 {
+            return None;
+        }
+        let hint = std::ptr::without_provenance_mut::<c_void>(place as usize);
+        // SAFETY: the kernel creates this mapping only where there is none.
+        let base = unsafe { libc::mmap(hint, SIZE, access, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return None;
+        }
+        let cache = Self { base: base.cast(), used: 0 };
+        // Old kernels take the address as a hint only.
+        (base == hint).then_some(cache)
+    }
+
+    /// Returns whether code in this range can be copied here.
+    pub(super) fn reaches(&self, from: u64, to: u64) -> bool {
+        let start = self.base.addr() as u64;
+        from.abs_diff(start) < REACH && to.abs_diff(start) < REACH
+    }
+
+    /// Returns whether the address lies in this cache.
+    pub(super) fn contains(&self, address: u64) -> bool {
+        address.wrapping_sub(self.base.addr() as u64) < SIZE as u64
+    }
+
+    /// Returns the free bytes and their address.
+    pub(super) fn free(&mut self) -> (u64, &mut [u8]) {
+        let address = self.base.expose_provenance() + self.used;
+        // SAFETY: the bytes are in the mapping, and no code in them has run yet.
+        (address as u64, unsafe { std::slice::from_raw_parts_mut(self.base.add(self.used), SIZE - self.used) })
+    }
+
+    /// Keeps the first bytes of those that were free.
+    pub(super) fn keep(&mut self, bytes: usize) {
+        self.used = (self.used + bytes).next_multiple_of(16).min(SIZE);
+    }
+
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
+
+    pub(super) fn set_used(&mut self, used: usize) {
+        self.used = used.min(SIZE);
+    }
+
+    /// Makes the jump whose distance is at `site` lead to `target`, if that is in reach.
+    pub(super) fn link(&mut self, site: u64, target: u64) {
+        let offset = site.wrapping_sub(self.base.addr() as u64) as usize;
+        if let Ok(distance) = i32::try_from(target.wrapping_sub(site + 4) as i64)
+            && offset < self.used
+        {
+            // SAFETY: the site lies in the used part, where `emit` has left four bytes for the distance. The processor
+            // sees changes by its own thread.
+            unsafe { self.base.add(offset).cast::<i32>().write_unaligned(distance) };
+        }
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        // SAFETY: this unmaps what `at` mapped. No copy runs, because this process does not trace.
+        unsafe { libc::munmap(self.base.cast(), SIZE) };
+    }
+}

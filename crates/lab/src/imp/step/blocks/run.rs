@@ -1,0 +1,164 @@
+//! The assembly between copied code and the engine. No function here changes flags, the stack or a register that the
+//! copied code uses.
+
+use std::arch::naked_asm;
+use std::arch::x86_64::_mm_crc32_u64;
+use std::ffi::c_void;
+
+use super::super::call::enter_call;
+use super::state::{
+    AREA, COPIES, ENGINE, EXIT, JUMP, KEYS, LOOKUP, RAX, RCX, REGISTERS, REQUEST, RESUME, Request, STACK, TARGET,
+};
+
+/// The components that XSAVE saves: x87, SSE, AVX and AVX-512.
+pub(super) const COMPONENTS: u32 = 0xe7;
+const FIND: u32 = (Request::Find as u32) << 30;
+
+/// Returns the hash by which [`lookup`] finds the copy of code.
+///
+/// # Safety
+/// The processor must have SSE 4.2.
+#[target_feature(enable = "sse4.2")]
+pub(super) unsafe fn hash(address: u64) -> u16 {
+    _mm_crc32_u64(0, address) as u16
+}
+
+/// Saves all registers, calls [`super::on_request`], restores them and continues at [`RESUME`].
+///
+/// # Safety
+/// Only copied code may jump to this function, with its request in [`REQUEST`].
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn exit() {
+    naked_asm!(
+        "mov gs:[{r}], r8",
+        "mov gs:[{r} + 8], r9",
+        "mov gs:[{r} + 16], r10",
+        "mov gs:[{r} + 24], r11",
+        "mov gs:[{r} + 32], r12",
+        "mov gs:[{r} + 40], r13",
+        "mov gs:[{r} + 48], r14",
+        "mov gs:[{r} + 56], r15",
+        "mov gs:[{r} + 64], rdi",
+        "mov gs:[{r} + 72], rsi",
+        "mov gs:[{r} + 80], rbp",
+        "mov gs:[{r} + 88], rbx",
+        "mov gs:[{r} + 96], rdx",
+        "mov gs:[{r} + 104], rax",
+        "mov gs:[{r} + 112], rcx",
+        "mov gs:[{r} + 120], rsp",
+        "mov rsp, gs:[{stack}]",
+        "pushfq",
+        "pop qword ptr gs:[{r} + 136]",
+        "cld",
+        "mov eax, {components}",
+        "xor edx, edx",
+        "xsave64 gs:[{area}]",
+        "mov rdi, gs:[{engine}]",
+        "call {handler}",
+        "mov eax, {components}",
+        "xor edx, edx",
+        "xrstor64 gs:[{area}]",
+        "push qword ptr gs:[{r} + 136]",
+        "popfq",
+        "mov r8, gs:[{r}]",
+        "mov r9, gs:[{r} + 8]",
+        "mov r10, gs:[{r} + 16]",
+        "mov r11, gs:[{r} + 24]",
+        "mov r12, gs:[{r} + 32]",
+        "mov r13, gs:[{r} + 40]",
+        "mov r14, gs:[{r} + 48]",
+        "mov r15, gs:[{r} + 56]",
+        "mov rdi, gs:[{r} + 64]",
+        "mov rsi, gs:[{r} + 72]",
+        "mov rbp, gs:[{r} + 80]",
+        "mov rbx, gs:[{r} + 88]",
+        "mov rdx, gs:[{r} + 96]",
+        "mov rax, gs:[{r} + 104]",
+        "mov rcx, gs:[{r} + 112]",
+        "mov rsp, gs:[{r} + 120]",
+        "jmp qword ptr gs:[{resume}]",
+        r = const REGISTERS,
+        stack = const STACK,
+        area = const AREA,
+        engine = const ENGINE,
+        resume = const RESUME,
+        components = const COMPONENTS,
+        handler = sym super::on_request,
+    )
+}
+
+/// Continues at the copy of the code at RAX. The values of RAX and RCX are in the state.
+///
+/// # Safety
+/// Only copied code may jump to this function.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn lookup() {
+    naked_asm!(
+        "mov ecx, 0",
+        "crc32 rcx, rax",
+        "movzx ecx, cx",
+        "mov rcx, gs:[rcx * 8 + {keys}]",
+        "lea rcx, [rcx + rax]",
+        "jrcxz 2f",
+        "mov gs:[{target}], rax",
+        "mov rcx, gs:[{rcx}]",
+        "mov rax, gs:[{rax}]",
+        "mov dword ptr gs:[{request}], {find}",
+        "jmp qword ptr gs:[{exit}]",
+        "2:",
+        "crc32 rcx, rax",
+        "movzx ecx, cx",
+        "mov rcx, gs:[rcx * 8 + {copies}]",
+        "mov gs:[{jump}], rcx",
+        "mov rcx, gs:[{rcx}]",
+        "mov rax, gs:[{rax}]",
+        "jmp qword ptr gs:[{jump}]",
+        keys = const KEYS,
+        copies = const COPIES,
+        target = const TARGET,
+        request = const REQUEST,
+        exit = const EXIT,
+        jump = const JUMP,
+        rax = const RAX,
+        rcx = const RCX,
+        find = const FIND,
+    )
+}
+
+/// Switches to the stack that ends at `top`, stores the address at which the call returns in `end`, and runs the copy
+/// of [`enter_call`].
+///
+/// # Safety
+/// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], `end` must be
+/// writable, and the engine's state must be the base of GS.
+#[inline(never)]
+pub(in crate::imp::step) unsafe fn switch(top: *mut u8, data: *mut c_void, end: *mut u64) {
+    // SAFETY: `rsp` is restored before the block ends, and `top` is aligned for a call. All registers that a C function
+    // may change are declared. The compiler uses no red zone because `nostack` is absent, and it expects changes of
+    // memory because `nomem` is absent.
+    unsafe {
+        core::arch::asm!(
+            "lea rax, [rip + 2f]",
+            "mov [rcx], rax",
+            "mov r12, rsp",
+            "mov rsp, rdx",
+            "push rax",
+            "mov gs:[{rax}], rax",
+            "mov gs:[{rcx}], rcx",
+            "lea rax, [rip + {function}]",
+            "jmp qword ptr gs:[{lookup}]",
+            "2:",
+            "mov rsp, r12",
+            rax = const RAX,
+            rcx = const RCX,
+            lookup = const LOOKUP,
+            function = sym enter_call,
+            inout("rdi") data => _,
+            inout("rdx") top => _,
+            inout("rcx") end => _,
+            out("rax") _,
+            out("r12") _,
+            clobber_abi("C"),
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Calls a function on its own stack, always at the same depth, so that its addresses are the same in each call.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::memory::Mapping;
+
+/// The function to trace.
+pub(crate) type Function<'f> = dyn FnMut(&mut [u8]) + 'f;
+
+/// Size in bytes of the mapping for the traced call's stack.
+const STACK: usize = 8 << 20;
+/// Bytes above the traced call's first frame: room for the call's description, and for an unwinder that looks for a
+/// caller.
+const SLACK: usize = 1 << 12;
+
+/// How a call begins.
+#[derive(Clone, Copy)]
+pub(super) enum Start {
+    Plain,
+    /// With the trap flag set.
+    Trap,
+    /// In the copy of the code that [`super::blocks`] makes.
+    Copy,
+}
+
+/// The stack of traced calls.
+pub(crate) struct Stage {
+    stack: Mapping,
+}
+
+struct Call<'c> {
+    run: &'c mut Function<'c>,
+    input: &'c mut [u8],
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl Stage {
+    /// Returns `None` if the system refuses the memory.
+    pub(crate) fn new() -> Option<Self> {
+        Mapping::new(STACK).map(|stack| Self { stack })
+    }
+
+    /// Calls the function without a trace.
+    pub(crate) fn call(&mut self, run: &mut Function<'_>, input: &mut [u8]) {
+        if let Some(panic) = self.enter(run, input, Start::Plain, &mut 0) {
+            std::panic::resume_unwind(panic);
+        }
+    }
+
+    /// Calls the function and returns its panic. The address to which the call returns is stored in `end` first.
+    pub(super) fn enter(
+        &mut self,
+        run: &mut Function<'_>,
+        input: &mut [u8],
+        start: Start,
+        end: *mut u64,
+    ) -> Option<Box<dyn Any + Send>> {
+        // The call's description also lies at a fixed address instead of on the caller's stack, because the trace
+        // contains the address at which it is read. SAFETY: both pointers are inside the mapping, are multiples of 16
+        // and have no other use. The description has room above the stack.
+        let (top, call) = unsafe {
+            (self.stack.start().add(STACK - SLACK), self.stack.start().add(STACK - SLACK / 2).cast::<Call<'_>>())
+        };
+        // SAFETY: only the lifetime changes, and the function is not used after this call.
+        let run = unsafe { std::mem::transmute::<&mut Function<'_>, &mut Function<'_>>(run) };
+        // SAFETY: `top` is the end of a mapped stack, `call` is written before it is read and moved out once, and `end`
+        // is writable. The caller has prepared the way in which the call starts.
+        unsafe {
+            call.write(Call { run, input, panic: None });
+            match start {
+                Start::Plain => switch(top, call.cast(), 0, end),
+                Start::Trap => switch(top, call.cast(), super::trap::FLAG, end),
+                Start::Copy => super::blocks::run::switch(top, call.cast(), end),
+            }
+            call.read().panic
+        }
+    }
+}
+
+/// Runs the call and catches a panic, because no panic may cross [`switch`].
+///
+/// # Safety
+/// `data` must point to a [`Call`] that has no other user during this function.
+pub(super) unsafe extern "C" fn enter_call(data: *mut c_void) {
+    // SAFETY: the caller guarantees that `data` is a call without another user.
+    let call = unsafe { &mut *data.cast::<Call<'_>>() };
+    call.panic = catch_unwind(AssertUnwindSafe(|| (call.run)(call.input))).err();
+}
+
+/// Switches to the stack that ends at `top`, sets `flag` and calls [`enter_call`].
+///
+/// The handler of traps clears the trap flag at the address that is stored in `end`. The code after the call clears it
+/// again, in case other code replaced the handler.
+///
+/// # Safety
+/// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], and `end` must be
+/// writable. If `flag` is the trap flag, its handler must be installed for this thread.
+#[inline(never)]
+unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
+    // SAFETY: `rsp` is restored before the block ends, pushes and pops are balanced, and `top` is aligned for a call.
+    // All registers that a C function may change are declared. The compiler uses no red zone because `nostack` is
+    // absent, and it expects changes of memory because `nomem` is absent.
+    unsafe {
+        core::arch::asm!(
+            "lea rax, [rip + 2f]",
+            "mov [rcx], rax",
+            "mov r12, rsp",
+            "mov rsp, rdx",
+            "pushfq",
+            "or qword ptr [rsp], rsi",
+            "popfq",
+            "call {function}",
+            "2:",
+            "mov rsp, r12",
+            "pushfq",
+            "and qword ptr [rsp], -257",
+            "popfq",
+            function = sym enter_call,
+            inout("rdi") data => _,
+            inout("rsi") flag => _,
+            inout("rdx") top => _,
+            inout("rcx") end => _,
+            out("rax") _,
+            out("r12") _,
+            clobber_abi("C"),
+        );
+    }
+}
