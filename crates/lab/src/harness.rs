@@ -110,7 +110,7 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
 }
 
 /// The complete `main` function of a benchmark: reads the command line, measures the targets and prints the timing
-/// verdicts. Only targets with at least two classes are measured.
+/// verdicts. Targets with one class are only traced.
 #[must_use]
 pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
     let args = args::BenchArgs::parse();

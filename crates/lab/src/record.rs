@@ -202,7 +202,7 @@ pub struct Timing {
     pub classes: Vec<Class>,
     /// Each pair of classes that was compared.
     pub pairs: Vec<Pair>,
-    /// The result of the single-stepped trace.
+    /// The result of the trace.
     pub trace: Option<Trace>,
     /// The most severe of the pairs' verdicts.
     pub verdict: Verdict,
@@ -381,7 +381,7 @@ pub struct Look {
     pub difference: Interval,
 }
 
-/// The result of the single-stepped traces of one target.
+/// The result of the traces of one target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trace {
     /// The number of inputs whose traces were compared.
@@ -401,6 +401,28 @@ pub struct Trace {
     pub instruction_sets: Vec<String>,
     /// The reason why there is no trace.
     pub skipped: Option<String>,
+    /// A function that was compiled without optimization, if such code was executed. Optimized code of the same source
+    /// may leak although this code does not.
+    #[serde(default)]
+    pub unoptimized: Option<String>,
+    /// The number of instructions in all recordings, which include repetitions.
+    #[serde(default)]
+    pub recorded: u64,
+    /// The time of all recordings in seconds.
+    #[serde(default)]
+    pub seconds: f64,
+}
+
+impl Trace {
+    /// Warns of code that was compiled without optimization.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let function = self.unoptimized.as_ref()?;
+        Some(format!(
+            "NOT OPTIMIZED: {function} was compiled without optimization. Its optimized code may leak, whatever this \
+             trace shows."
+        ))
+    }
 }
 
 /// An instruction whose time depends on its operands.

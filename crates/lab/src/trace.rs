@@ -1,5 +1,5 @@
-//! Runs a function in single steps for several secret inputs and compares what the processor did: the address of each
-//! instruction and each address in memory, in order.
+//! Records what the processor does for several secret inputs and compares it: the address of each instruction and each
+//! address in memory, in order.
 //!
 //! Use traces to *block* a change: where two traces differ, the code leaks at a known source line, and no statistics
 //! are involved. A trace covers the program as it runs, including AVX-512 and VAES, which Valgrind hides from the
@@ -7,9 +7,15 @@
 //! that it lists ([`record::VariableLatency`]). It does not cover the kernel or other threads either. Two addresses
 //! count as different even if they lie in one cache line.
 //!
-//! Traces need x86-64 Linux. On other systems and under Valgrind, the result says that the trace was skipped. Each
-//! instruction costs a signal, which takes microseconds, and a call is recorded at least nine times, so long functions
-//! take time.
+//! Traces need x86-64 Linux. On other systems and under Valgrind, the result says that the trace was skipped
+//! ([`unavailable`]). A trace runs tens of millions of instructions per second; a call is recorded at least nine times.
+//!
+//! # Processes
+//! The function first runs in the caller's process without a trace, once with each input, so that it can set up what it
+//! sets up once. Each recorded call then runs in a process of its own, which is a copy of the caller's process from
+//! that time. Each call thus finds the same heap, the same counters and the same caches, and what it changes is lost. A
+//! call that kills its process is skipped. These processes have one thread, so a function that starts a thread, or
+//! waits for one, is skipped too.
 //!
 //! ```
 //! use deadpan_lab::{Target, trace};
@@ -17,15 +23,20 @@
 //! let mut target = Target::new("mask", 16, |input| input.iter().fold(0, |all, byte| all | byte))
 //!     .fixed("zeroes", &[0; 16])
 //!     .class("random", |random, input| random.fill(input));
+//! # if trace::unavailable().is_some() { return }
 //! let trace = trace::assert_equal(&mut target, 1);
-//! assert!(trace.equal || trace.skipped.is_some());
+//! assert!(trace.equal);
 //! ```
+//!
+//! [`start`] and [`stop`] limit the comparison to a part of the function.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod compare;
 mod controls;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod decode;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod optimization;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod place;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -45,10 +56,8 @@ const INPUTS: usize = 8;
 
 /// Compares the traces of a function for these inputs. Each input is copied into the same buffer.
 ///
-/// Before that, the function runs at full speed once with each input, and twice more with the first one, so that caches
-/// inside the program are filled. If the same input gives different traces, `skipped` gives that as the reason, and
-/// the result says nothing about the secrets. Possible causes are memory that is allocated at another address each
-/// time, and a table that grows.
+/// If the same input gives different traces, `skipped` gives that as the reason, and the result says nothing about the
+/// secrets. The usual cause is a random number.
 ///
 /// # Panics
 /// Panics if there are fewer than two inputs or inputs of different lengths, and if `run` panics. `run` must not call
@@ -108,17 +117,62 @@ pub fn leaks(trace: &record::Trace) -> Option<String> {
     Some(format!("`{}` in {} takes an amount of time that depends on the secret", slow.instruction, slow.place))
 }
 
-/// Calls [`target`] in a test and panics if there is a finding. The caller can check whether the trace was skipped.
+/// Calls [`target`] in a test and panics if there is a finding, or if the traces could not be compared completely.
 ///
 /// # Panics
-/// Panics if the traces differ, or if an instruction's time depends on the secret.
+/// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace was skipped.
 #[track_caller]
 pub fn assert_equal(target: &mut Target, seed: u64) -> record::Trace {
+    assert_equal_or_skipped(target, seed, &[])
+}
+
+/// Calls [`target`] in a test and panics if there is a finding. A target with one of the names in `may_skip` may be
+/// skipped: `skipped` in the result then gives the reason.
+///
+/// Tests that also run on systems without traces look at [`unavailable`] first.
+///
+/// # Panics
+/// Panics if the traces differ, if an instruction's time depends on the secret, or if the trace of any other target was
+/// skipped.
+#[track_caller]
+pub fn assert_equal_or_skipped(target: &mut Target, seed: u64, may_skip: &[&str]) -> record::Trace {
     let trace = self::target(target, seed);
     if let Some(leak) = leaks(&trace) {
         panic!("{} leaks: {leak}", target.name());
     }
+    if let Some(reason) = &trace.skipped
+        && !may_skip.contains(&target.name())
+    {
+        panic!("the traces of {} were not compared: {reason}", target.name());
+    }
     trace
+}
+
+/// Returns why there are no traces on this system, or `None` if there are.
+#[must_use]
+pub fn unavailable() -> Option<&'static str> {
+    if crate::taint::running() {
+        Some("traces do not work under Valgrind")
+    } else if cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        None
+    } else {
+        Some("traces need x86-64 Linux")
+    }
+}
+
+/// Marks the start of the part to compare. What the function does before the first mark is not compared.
+///
+/// The mark is an instruction without effect. Code in other languages can contain it too; docs/measuring.md has it for
+/// C.
+#[inline(always)]
+pub fn start() {
+    crate::imp::mark::start();
+}
+
+/// Marks the end of the part to compare. Another [`start`] adds another part.
+#[inline(always)]
+pub fn stop() {
+    crate::imp::mark::stop();
 }
 
 fn compare_named(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn FnMut(&mut [u8])) -> record::Trace {
@@ -127,15 +181,15 @@ fn compare_named(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut 
         secrets.iter().all(|secret| secret.len() == secrets[0].len()),
         "all inputs of a comparison must have the same length"
     );
-    if crate::taint::running() {
-        return skipped("single-stepping does not work under Valgrind");
+    if let Some(reason) = unavailable() {
+        return skipped(reason);
     }
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     return compare::compare(secrets, name, run);
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     {
         let _ = (name, run);
-        skipped("single-stepping needs x86-64 Linux")
+        skipped("traces need x86-64 Linux")
     }
 }
 
@@ -150,6 +204,9 @@ fn merge(all: &mut record::Trace, other: record::Trace) {
     all.equal &= other.equal;
     all.divergence = all.divergence.take().or(other.divergence);
     all.skipped = all.skipped.take().or(other.skipped);
+    all.unoptimized = all.unoptimized.take().or(other.unoptimized);
+    all.recorded += other.recorded;
+    all.seconds += other.seconds;
     merge_rows(&mut all.variable_latency, other.variable_latency);
     merge_rows(&mut all.masked, other.masked);
     all.instruction_sets.extend(other.instruction_sets);

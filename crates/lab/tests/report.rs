@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use deadpan_lab::record::{Class, Histogram, Interval, Record, Verdict};
+use deadpan_lab::record::{Class, Histogram, Interval, Record, Trace, Verdict};
 use deadpan_lab::report::{self, Detail};
 
 /// Creates an empty folder for the test `name`.
@@ -340,7 +340,7 @@ fn a_trace_that_differs_stands_beside_a_verdict_of_no_leak() {
         let rows = page.lines().filter(|line| line.contains("; the traces differ")).count();
         assert_eq!(rows, 2, "{name}");
         let line = page.lines().find(|line| line.contains("TRACES DIFFER")).unwrap();
-        assert!(line.contains("The single-stepped traces of 2 of 5 functions") && line.contains(&name), "{line}");
+        assert!(line.contains("The traces of 2 of 5 functions") && line.contains(&name), "{line}");
     }
 }
 
@@ -363,10 +363,38 @@ fn pages_of_traces_alone_have_no_verdict_about_time() {
             assert!(!text.contains(word), "{word}");
         }
         let name = &record.timing[differs].target;
-        let line = format!("The single-stepped traces of 1 of 3 functions depend on the input: {name}.");
+        let line = format!("The traces of 1 of 3 functions depend on the input: {name}.");
         assert!(text.replace('\\', "").contains(&line), "{text}");
-        assert!(text.contains("The single-stepped traces of 2 of 3 functions are equal"));
+        assert!(text.contains("The traces of 2 of 3 functions are equal"));
         assert!(text.find("TRACES DIFFER") < text.find("TRACES EQUAL"));
         assert!(text.contains("tag.rs:41"));
+    }
+}
+
+/// Equal traces of code without optimization say nothing about its optimized code, so each report says so.
+#[test]
+fn code_without_optimization_is_named_in_every_report() {
+    let folder = folder("without optimization");
+    for only_traced in [false, true] {
+        let mut record = sample::full();
+        let trace = Trace { equal: true, secrets: 8, unoptimized: Some("dalek::sub".to_owned()), ..Trace::default() };
+        let timing = record.timing.iter_mut().find(|timing| !timing.pairs.is_empty()).unwrap();
+        timing.trace = Some(trace);
+        if only_traced {
+            (timing.repeats, timing.pairs, timing.classes) = (0, Vec::new(), Vec::new());
+        }
+        let pages = [
+            report::html(&record),
+            [Detail::Full, Detail::Main, Detail::Brief]
+                .map(|detail| {
+                    report::markdown_as(&record, &[], &folder, "report.md", detail).unwrap();
+                    fs::read_to_string(folder.join("report.md")).unwrap()
+                })
+                .concat(),
+        ];
+        let whole = pages.concat();
+        assert!(whole.matches("NOT OPTIMIZED: dalek::sub was").count() >= 4, "{only_traced}");
+        assert!(whole.matches("Compiled without optimization: ").count() >= 4, "{only_traced}");
+        assert!(serde_json::to_string(&record).unwrap().contains("\"unoptimized\":\"dalek::sub\""));
     }
 }

@@ -36,7 +36,7 @@ Exit codes:
   0    all traces are equal
   10   some differ, or divide by a secret
   20   some could not be compared
-  31   this machine cannot single-step
+  31   this machine cannot trace
   2    wrong use, or a library or worker that failed
   130  interrupted")]
     Trace(TraceArgs),
@@ -227,7 +227,7 @@ pub struct TimingArgs {
     /// Repeat the inputs and the order of an earlier run
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Leave out the single-stepped traces
+    /// Leave out the traces
     #[arg(long)]
     pub no_trace: bool,
     /// Leave out the tables of single classes (slope, mean, median, deviation)
@@ -260,6 +260,9 @@ pub struct TraceArgs {
     /// Options that name code in other languages
     #[command(flatten)]
     pub foreign: ForeignArgs,
+    /// List the targets and their classes without tracing
+    #[arg(long)]
+    pub list: bool,
     /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,

@@ -8,6 +8,7 @@ use crate::record::{
     Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict,
     Timing, Verdict, Yardstick,
 };
+use crate::target::Target;
 
 /// The output for tables: standard output, or standard error if data goes to standard output.
 pub(super) struct Screen {
@@ -82,18 +83,38 @@ impl Screen {
         if let Some(finding) = finding(timing) {
             self.line(&format!("    trace: {finding}"));
         }
+        self.warning(timing);
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             self.line(&format!("    {} / {}: {}: {}{}", pair.a, pair.b, pair.verdict, pair.reason, more(pair)));
         }
     }
 
-    /// Writes the result of one target's trace.
+    fn warning(&self, timing: &Timing) {
+        if let Some(warning) = timing.trace.as_ref().and_then(|trace| trace.warning()) {
+            let (color, end) = if self.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+            self.line(&format!("    {color}{warning}{end}"));
+        }
+    }
+
+    /// Writes the name of a target and its classes.
+    pub(super) fn classes(&self, target: &Target) {
+        let classes: Vec<&str> = target.classes().iter().map(|class| class.name()).collect();
+        let traced = match (classes.len(), target.pairs().is_empty()) {
+            (1, _) => " (one class: traced only)",
+            (_, true) => " (no pairs of classes: traced only)",
+            _ => "",
+        };
+        self.line(&format!("{}: {}{traced}", target.name(), classes.join(", ")));
+    }
+
+    /// Writes the result of one target's trace, after a note.
     #[cfg(feature = "trace")]
-    pub(super) fn trace(&self, timing: &Timing) {
-        self.line(&format!("{:<34} {}", timing.target, trace(timing)));
+    pub(super) fn trace(&self, timing: &Timing, note: &str) {
+        self.line(&format!("{:<34} {note}{}", timing.target, trace(timing)));
         if let Some(finding) = finding(timing) {
             self.line(&format!("    {finding}"));
         }
+        self.warning(timing);
     }
 
     /// Writes one row of the table of speeds.

@@ -22,10 +22,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let mut source = Source::open(&args.foreign, suite.timing)?;
     let targets = choose(std::mem::take(&mut source.targets), args)?;
     if args.list {
-        for target in &targets {
-            let classes: Vec<&str> = target.classes().iter().map(|class| class.name()).collect();
-            screen.line(&format!("{}: {}", target.name(), classes.join(", ")));
-        }
+        targets.iter().for_each(|target| screen.classes(target));
         return Ok(ExitCode::SUCCESS);
     }
     let clock = &*source.clock;
@@ -42,6 +39,16 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     for mut target in targets {
         if progress::interrupted() {
             break;
+        }
+        if target.pairs().is_empty() {
+            let timing = traced_only(&mut target, args, &source, settings.seed);
+            progress.advance(steps(&target));
+            progress.line(|| match &timing {
+                Some(timing) => screen.trace(timing, &format!("{}: traced only; ", one_class(&target))),
+                None => screen.line(&format!("{:<34} {}: not timed", target.name(), one_class(&target))),
+            });
+            run.record.timing.extend(timing);
+            continue;
         }
         source.warm_up(&mut target, settings.seed)?;
         let mut timing = source.guard(&mut progress, |watch| timing::run(&mut target, &settings, clock, watch))?;
@@ -72,6 +79,26 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     run.finish(&args.output)?;
     Ok(ExitCode::from(code))
+}
+
+/// Traces a target that has no pair of classes, unless traces are left out.
+fn traced_only(target: &mut Target, args: &TimingArgs, source: &Source, seed: u64) -> Option<Timing> {
+    #[cfg(feature = "trace")]
+    return (!args.no_trace).then(|| super::trace::timing(target, seed, source.no_trace()));
+    #[cfg(not(feature = "trace"))]
+    {
+        let _ = (target, args, source, seed);
+        None
+    }
+}
+
+/// Returns why a target is not timed.
+fn one_class(target: &Target) -> &'static str {
+    match target.classes().len() {
+        0 => "no classes",
+        1 => "one class",
+        _ => "no pairs of classes",
+    }
 }
 
 fn steps(target: &Target) -> u64 {
@@ -133,21 +160,18 @@ pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Tar
     Ok(chosen)
 }
 
-/// Returns the targets and classes that the user chose. Targets without a pair of classes are left out.
+/// Returns the targets and classes that the user chose. A choice of classes leaves out targets without a pair of them.
 fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
     let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {
         chosen = chosen.into_iter().map(|target| target.only(|name| wanted(name, &args.class))).collect();
     }
-    chosen.retain(|target| !target.pairs().is_empty());
+    if !args.class.is_empty() {
+        chosen.retain(|target| !target.pairs().is_empty());
+    }
     if chosen.is_empty() {
         let hint = "hint: a verdict compares two classes; see them with --list";
-        let called = if args.class.is_empty() {
-            "of inputs".to_owned()
-        } else {
-            format!("are called {}", args.class.join(" or "))
-        };
-        return Err(format!("fewer than two classes {called}\n{hint}").into());
+        return Err(format!("fewer than two classes are called {}\n{hint}", args.class.join(" or ")).into());
     }
     Ok(chosen)
 }
@@ -177,7 +201,12 @@ fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
         return Verdict::Leak.exit_code(strict);
     }
     let least = if interrupted || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
-    timing.iter().map(|timing| timing.verdict).fold(least, Verdict::max).exit_code(strict)
+    let verdict = |timing: &Timing| match &timing.trace {
+        // A target that was only traced has no verdict about time.
+        Some(trace) if timing.repeats == 0 && trace.skipped.is_none() => Verdict::NoLeakAbove,
+        _ => timing.verdict,
+    };
+    timing.iter().map(verdict).fold(least, Verdict::max).exit_code(strict)
 }
 
 fn summary(timing: &[Timing], screen: &Screen) {
@@ -191,4 +220,10 @@ fn summary(timing: &[Timing], screen: &Screen) {
     let targets = plural(timing.len() as u64, "target", "targets");
     let noun = plural(pairs.len() as u64, "pair", "pairs");
     screen.line(&format!("{} {targets}, {} {noun} of classes: {}", timing.len(), pairs.len(), counts.join(", ")));
+    let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
+    let plain = timing.iter().filter(plain).count() as u64;
+    if plain > 0 {
+        let were = plural(plain, "was", "were");
+        screen.line(&format!("NOT OPTIMIZED: {plain} of {} {were} compiled without optimization", timing.len()));
+    }
 }

@@ -1,4 +1,4 @@
-//! The command `trace`, which compares single-stepped traces and times nothing.
+//! The command `trace`, which compares traces and gives no verdict on times.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,8 @@ use super::progress::{self, Progress};
 use super::show::Screen;
 use super::timing::named;
 use crate::plural::plural;
-use crate::record::{Design, Timing, Verdict};
+use crate::record::{Design, Timing, Trace, Verdict};
+use crate::target::Target;
 use crate::watch::Watch;
 use crate::{random, trace};
 
@@ -18,34 +19,31 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let screen = Screen::new(args.output.takes_stdout());
     let mut source = Source::open(&args.foreign, suite.timing)?;
     let targets = named(std::mem::take(&mut source.targets), &args.target)?;
+    if args.list {
+        targets.iter().for_each(|target| screen.classes(target));
+        return Ok(ExitCode::SUCCESS);
+    }
     args.output.check()?;
     let seed = args.seed.unwrap_or_else(random::fresh_seed);
     let mut run = Run::new(suite, &describe(args, seed), &*source.clock);
     let mut progress = Progress::new(targets.len() as u64);
-    let (mut leaks, mut skipped, mut stepped) = (0, 0, false);
+    let (mut leaks, mut skipped, mut plain) = (0, 0, 0);
+    let (mut instructions, mut seconds) = (0, 0.0);
     for mut target in targets {
         if progress::interrupted() {
             break;
         }
         progress.progress(target.name(), 0, 1);
-        let trace = source.no_trace().unwrap_or_else(|| trace::target(&mut target, seed));
-        let leak = trace::leaks(&trace).is_some();
-        leaks += u64::from(leak);
-        skipped += u64::from(trace.skipped.is_some());
-        stepped |= trace.instructions > 0;
-        // A record keeps a trace in the timing of its target, although nothing was timed.
-        let timing = Timing {
-            target: target.name().to_owned(),
-            length: target.length(),
-            repeats: 0,
-            design: Design { seed, ..Design::default() },
-            classes: Vec::new(),
-            pairs: Vec::new(),
-            verdict: if leak { Verdict::Leak } else { Verdict::Inconclusive },
-            trace: Some(trace),
-        };
+        let timing = timing(&mut target, seed, source.no_trace());
+        leaks += u64::from(timing.verdict == Verdict::Leak);
+        if let Some(trace) = &timing.trace {
+            skipped += u64::from(trace.skipped.is_some());
+            plain += u64::from(trace.unoptimized.is_some());
+            instructions += trace.recorded;
+            seconds += trace.seconds;
+        }
         progress.advance(1);
-        progress.line(|| screen.trace(&timing));
+        progress.line(|| screen.trace(&timing, ""));
         run.record.timing.push(timing);
     }
     progress.finish();
@@ -53,14 +51,38 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let traced = run.record.timing.len() as u64;
     let (noun, verb) = (plural(traced, "target", "targets"), plural(leaks, "differs", "differ"));
     screen.line(&format!("{traced} {noun} traced, {leaks} {verb}, {skipped} could not be compared"));
+    if plain > 0 {
+        let were = plural(plain, "was", "were");
+        screen.line(&format!("NOT OPTIMIZED: {plain} of {traced} {were} compiled without optimization"));
+    }
+    if seconds > 0.0 {
+        let (millions, rate) = (instructions as f64 / 1e6, instructions as f64 / seconds / 1e6);
+        screen.line(&format!("{millions:.1} million instructions recorded, {rate:.1} million per second"));
+    }
     run.finish(&args.output)?;
     Ok(ExitCode::from(match (progress::interrupted(), leaks, skipped) {
         (true, ..) => 130,
         (_, 0, 0) => 0,
-        (_, 0, _) if !stepped => Verdict::Unmeasurable.exit_code(false),
+        (_, 0, _) if instructions == 0 => Verdict::Unmeasurable.exit_code(false),
         (_, 0, _) => Verdict::Inconclusive.exit_code(false),
         _ => Verdict::Leak.exit_code(false),
     }))
+}
+
+/// Traces a target, unless there can be `no_trace`. A record keeps a trace in the timing of its target, although it has
+/// no times.
+pub(super) fn timing(target: &mut Target, seed: u64, no_trace: Option<Trace>) -> Timing {
+    let trace = no_trace.unwrap_or_else(|| trace::target(target, seed));
+    Timing {
+        target: target.name().to_owned(),
+        length: target.length(),
+        repeats: 0,
+        design: Design { seed, ..Design::default() },
+        classes: Vec::new(),
+        pairs: Vec::new(),
+        verdict: if trace::leaks(&trace).is_some() { Verdict::Leak } else { Verdict::Inconclusive },
+        trace: Some(trace),
+    }
 }
 
 fn describe(args: &TraceArgs, seed: u64) -> String {

@@ -10,7 +10,7 @@ pub(crate) const STOP_MARK: u32 = u32::from_le_bytes(*b"lab2");
 #[inline(always)]
 pub(crate) fn start() {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    // SAFETY: the instruction does nothing. The compiler moves no access to memory across it, because `nomem` is absent.
+    // SAFETY: the instruction does nothing. The compiler moves no memory access across it, because `nomem` is absent.
     unsafe {
         core::arch::asm!("nop dword ptr [rax + {}]", const START_MARK, options(nostack, preserves_flags));
     }

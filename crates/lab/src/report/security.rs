@@ -31,6 +31,9 @@ pub(super) fn summary(record: &Record) -> Table {
             Cell::Link(name(record, timing), place(index)),
             Cell::Badge(timing.verdict, timing.verdict.name().to_owned()),
             Cell::Strong(match traces::differs(timing) {
+                _ if timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some()) => {
+                    format!("{finding}; compiled without optimization")
+                }
                 true => format!("{finding}; the traces differ"),
                 false => finding,
             }),

@@ -56,6 +56,15 @@ fn lines(record: &Record) -> Vec<Line> {
     if record.interrupted {
         lines.push(Line::plain("The run was interrupted: some targets were not measured.".to_owned()));
     }
+    let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
+    let names: Vec<&str> = record.timing.iter().filter(plain).map(|timing| timing.target.as_str()).collect();
+    if !names.is_empty() {
+        let text = format!(
+            "Compiled without optimization: {}. The results hold for this build only: optimized code may leak.",
+            listed(&names)
+        );
+        lines.push(Line { label: Some((Verdict::Invalid, "NOT OPTIMIZED")), text });
+    }
     let timed: Vec<&Timing> = record.timing.iter().filter(|timing| !traces::only(timing)).collect();
     for verdict in ORDER {
         let of = |timing: &&&Timing| timing.verdict == verdict;
@@ -96,7 +105,7 @@ fn traced(record: &Record, has: fn(&Timing) -> bool, label: (Verdict, &'static s
         record.timing.iter().filter(|timing| has(timing)).map(|timing| timing.target.as_str()).collect();
     let noun = if all == 1 { "function" } else { "functions" };
     let named = if label.0 == Verdict::Leak { format!(": {}", listed(&names)) } else { String::new() };
-    let text = format!("The single-stepped traces of {} of {all} {noun} {property}{named}.", names.len());
+    let text = format!("The traces of {} of {all} {noun} {property}{named}.", names.len());
     (!names.is_empty()).then_some(Line { label: Some(label), text })
 }
 

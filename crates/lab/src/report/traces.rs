@@ -1,4 +1,4 @@
-//! The results of single-stepped traces, for functions that were timed and for functions that were only traced.
+//! The results of traces, for functions that were timed and for functions that were only traced.
 
 use super::markup::escape;
 use super::security::name;
@@ -63,6 +63,11 @@ fn table(record: &Record) -> Table {
 }
 
 fn finding(trace: &Trace) -> String {
+    let found = compared(trace);
+    if trace.unoptimized.is_some() { format!("compiled without optimization; {found}") } else { found }
+}
+
+fn compared(trace: &Trace) -> String {
     let slow = || trace.variable_latency.iter().find(|found| found.secret);
     match (&trace.divergence, slow(), &trace.skipped) {
         (Some(divergence), ..) => divergence.clone(),
@@ -106,7 +111,7 @@ pub(super) fn markdown(record: &Record) -> String {
     let mut out = format!("## Does the executed code depend on the input?\n\n{}", table(record).markdown());
     for index in order(record) {
         let timing = &record.timing[index];
-        if let Some(trace) = timing.trace.as_ref().filter(|_| !equal(timing)) {
+        if let Some(trace) = timing.trace.as_ref().filter(|trace| !equal(timing) || trace.unoptimized.is_some()) {
             out.push_str(&format!("- {}: {}\n", plain(&name(record, timing)), plain(&words::trace(trace))));
         }
     }

@@ -142,7 +142,7 @@ pub(super) fn tally<'t>(timings: impl IntoIterator<Item = &'t Timing>) -> String
     if !traces.is_empty() {
         let equal = traces.iter().filter(|trace| trace.equal).count();
         out.push_str(&format!(
-            " The single-stepped traces of {equal} {} are equal, those of {} differ.",
+            " The traces of {equal} {} are equal, those of {} differ.",
             plural(equal as u64, "target", "targets"),
             traces.len() - equal
         ));
@@ -229,22 +229,23 @@ pub(super) fn class(class: &Class) -> String {
     out
 }
 
-/// Describes the result of the single-stepped traces.
+/// Describes the result of the traces.
 pub(super) fn trace(trace: &Trace) -> String {
+    let warning = trace.warning().map_or_else(String::new, |text| format!("{text} "));
     if let Some(reason) = &trace.skipped {
-        return format!("There is no trace: {}", stopped(reason));
+        return format!("{warning}There is no trace: {}", stopped(reason));
     }
     let inputs = format!("{} {}", trace.secrets, plural(trace.secrets as u64, "input", "inputs"));
     let mut out = if trace.equal {
         format!(
-            "The single-stepped traces of {inputs} are equal: {} {}, the same addresses of code and data in the same \
+            "{warning}The traces of {inputs} are equal: {} {}, the same addresses of code and data in the same \
             order.",
             count(trace.instructions),
             plural(trace.instructions, "instruction", "instructions")
         )
     } else {
         let divergence = trace.divergence.as_deref().unwrap_or("the first difference is not known");
-        format!("The single-stepped traces of {inputs} are not all equal: {divergence}.")
+        format!("{warning}The traces of {inputs} are not all equal: {divergence}.")
     };
     if !trace.instruction_sets.is_empty() {
         out.push_str(&format!(" The code executed {} instructions.", listed(&trace.instruction_sets)));

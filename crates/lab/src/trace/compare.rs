@@ -1,10 +1,10 @@
 //! Records one call after another and finds the instruction at which two traces differ.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
-use super::place;
 use super::recording::{ENTRIES, INTERVAL, Recorder, Recording};
-use super::{LIMIT, skipped};
+use super::{LIMIT, optimization, place, skipped};
 use crate::imp::step::blocks::Engine;
 use crate::imp::step::call::Stage;
 use crate::imp::step::process::{End, Order, Template};
@@ -29,6 +29,9 @@ struct Session {
     trap: bool,
     now: Recording,
     reference: Recording,
+    /// The instructions of all recordings, and the time that these took.
+    recorded: u64,
+    seconds: f64,
     /// State for each entry whose instruction's time depends on its operands.
     operands: Vec<Operands>,
 }
@@ -110,7 +113,8 @@ impl Session {
             result.map_err(|stop| recorder.stop(stop)).is_ok()
         })?;
         let (now, reference) = (Recording::default(), Recording::default());
-        Some(Self { template, recorder, trap: missing, now, reference, operands: vec![Operands::Same; ENTRIES] })
+        let operands = vec![Operands::Same; ENTRIES];
+        Some(Self { template, recorder, trap: missing, now, reference, recorded: 0, seconds: 0.0, operands })
     }
 
     fn trace(&mut self, secrets: usize, name: &dyn Fn(usize) -> String) -> Trace {
@@ -134,6 +138,8 @@ impl Session {
         }
         (trace.masked, trace.variable_latency) = self.variable_latency();
         trace.instruction_sets = self.instruction_sets();
+        trace.unoptimized = optimization::missing(self.recorder.blocks().zip(&self.reference.blocks));
+        (trace.recorded, trace.seconds) = (self.recorded, self.seconds);
         trace
     }
 
@@ -172,13 +178,16 @@ impl Session {
     /// Records a call. An error says why there is no recording.
     fn record(&mut self, input: usize, from: u64) -> Result<(), String> {
         self.recorder.begin(from);
-        let end = self.template.call(Order { input, from, trap: self.trap });
+        let before = Instant::now();
+        let end = self.template.call(Order { input, trap: self.trap });
         let stopped = self.recorder.stopped();
         match (stopped, end) {
             (None, End::Done) | (Some(Stop::Limit), _) => self.now = self.recorder.recording(),
             (Some(stop), _) => return Err(reason(stop)),
             (None, end) => return Err(ended(end)),
         }
+        self.seconds += before.elapsed().as_secs_f64();
+        self.recorded += self.now.instructions;
         Ok(())
     }
 
@@ -278,8 +287,7 @@ impl Session {
     }
 
     fn instruction_sets(&self) -> Vec<String> {
-        let ran =
-            |(index, _): &(usize, _)| self.reference.count(*index).times + self.now.count(*index).times > 0;
+        let ran = |(index, _): &(usize, _)| self.reference.count(*index).times + self.now.count(*index).times > 0;
         let entries = self.recorder.entries.iter().enumerate().filter(ran);
         entries
             .flat_map(|(_, entry)| place::instruction_sets(entry.address))

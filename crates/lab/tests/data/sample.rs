@@ -149,6 +149,9 @@ fn trace(equal: bool) -> Trace {
         instruction_sets: vec!["AVX512".into(), "VAES".into()],
         skipped: None,
         masked: Vec::new(),
+        unoptimized: None,
+        recorded: 9 * 1873,
+        seconds: 0.01,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Runs a copy of a function's code. The copy consists of blocks, which end at a jump. Each block first takes a record in
-//! a log, and writes each address that it accesses to that record. [`Step::ran`] reads the log when it is full, which
+//! Runs a copy of a function's code. The copy consists of blocks, which end at a jump. Each block first takes a record
+//! in a log, and writes each address that it accesses to that record. [`Step::ran`] reads the log when it is full. This
 //! takes a fraction of the time of a signal for each instruction.
 //!
 //! Return addresses on the stack are those of the original code, so that unwinding and code that reads its own stack

@@ -18,8 +18,6 @@ const PAUSE_MS: libc::c_int = 200;
 pub(crate) struct Order {
     /// The index of the input.
     pub(crate) input: usize,
-    /// The index of the first instruction to keep in detail.
-    pub(crate) from: u64,
     /// Whether to use the trap flag.
     pub(crate) trap: bool,
 }
@@ -112,7 +110,12 @@ impl Drop for Template {
 }
 
 /// Starts a process for each order, until the parent closes the socket or ends.
-fn serve(notes: &mut Shared<Notes>, socket: libc::c_int, progress: &dyn Fn() -> u64, call: &mut dyn FnMut(Order) -> bool) -> ! {
+fn serve(
+    notes: &mut Shared<Notes>,
+    socket: libc::c_int,
+    progress: &dyn Fn() -> u64,
+    call: &mut dyn FnMut(Order) -> bool,
+) -> ! {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is a live structure. A call that crashes leaves no core file.
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };

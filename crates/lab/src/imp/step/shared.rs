@@ -27,8 +27,7 @@ impl<T: Copy> Array<T> {
         let bytes = HEADER + capacity.checked_mul(size_of::<T>())?;
         let flags = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: this creates a new mapping at an address that the kernel chooses.
-        let base =
-            unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
         (base != libc::MAP_FAILED).then(|| Self {
             memory: Rc::new(Memory { base: base.cast(), bytes }),
             capacity,

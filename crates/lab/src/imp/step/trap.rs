@@ -7,10 +7,10 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::{Step, Stop};
 use super::call::{Function, Stage, Start};
 use super::memory::Mapping;
 use super::registers::{Layout, Registers, thread_pointer};
+use super::{Step, Stop};
 
 /// The trap flag in RFLAGS.
 pub(super) const FLAG: u64 = 1 << 8;

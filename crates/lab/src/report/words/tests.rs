@@ -74,11 +74,7 @@ fn a_tally_counts_pairs_and_traces_the_worst_first() {
     assert_eq!(tally(&timings), "3 targets, 5 pairs of classes: 1 LEAK, 1 INCONCLUSIVE, 3 NO_LEAK_ABOVE.");
     (timings[0].trace, timings[1].trace, timings[2].trace) =
         (trace(true, None), trace(false, None), trace(false, Some("not here")));
-    assert!(
-        tally(&timings).ends_with(" The single-stepped traces of 1 target are equal, those of 1 differ."),
-        "{}",
-        tally(&timings)
-    );
+    assert!(tally(&timings).ends_with(" The traces of 1 target are equal, those of 1 differ."), "{}", tally(&timings));
 }
 
 #[test]
@@ -157,7 +153,7 @@ fn a_trace_is_described_by_its_instruction_sets_and_slow_instructions() {
     };
     assert_eq!(
         spaced(&trace(&equal)),
-        "The single-stepped traces of 8 inputs are equal: 1234 instructions, the same addresses of code and data in \
+        "The traces of 8 inputs are equal: 1234 instructions, the same addresses of code and data in \
          the same order. The code executed VAES and AVX512 instructions. No executed instruction has a time that \
          depends on its operands."
     );

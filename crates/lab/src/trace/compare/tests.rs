@@ -1,10 +1,15 @@
 //! Both engines give the same trace.
+#![allow(clippy::print_stderr)]
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use super::*;
 use crate::taint::control::{self, CONTROLS};
+
+fn sink<R>(result: R) {
+    let _ = black_box(result);
+}
 
 /// Records a call with both engines and returns the two recordings.
 fn both(input: &[u8], run: &mut Run<'_>) -> [Recording; 2] {
@@ -23,7 +28,9 @@ fn both(input: &[u8], run: &mut Run<'_>) -> [Recording; 2] {
 
 fn assert_same(name: &str, input: &[u8], run: &mut Run<'_>) {
     let [blocks, trap] = both(input, run);
-    if let Some(place) = (0..blocks.log.len().max(trap.log.len())).find(|&place| blocks.log.get(place) != trap.log.get(place)) {
+    if let Some(place) =
+        (0..blocks.log.len().max(trap.log.len())).find(|&place| blocks.log.get(place) != trap.log.get(place))
+    {
         for at in place.saturating_sub(8)..place + 3 {
             eprintln!("{at}: {:x?} {:x?}", blocks.log.get(at), trap.log.get(at));
         }
@@ -40,7 +47,7 @@ fn assert_same(name: &str, input: &[u8], run: &mut Run<'_>) {
 fn both_engines_record_the_controls_alike() {
     for control in &CONTROLS {
         let input = control.input(1, &mut crate::random::Random::new(1));
-        assert_same(control.name, &input, &mut |input| drop(black_box((control.run)(input))));
+        assert_same(control.name, &input, &mut |input| sink((control.run)(input)));
     }
 }
 
@@ -50,7 +57,7 @@ fn both_engines_record_the_standard_library_alike() {
         let parts: Vec<Vec<u8>> = (1..9).map(|part| control::copy(&[&*input, &[0; 100][..part]].concat())).collect();
         black_box(parts);
     });
-    assert_same("text", &[7; 8], &mut |input| drop(black_box(format!("{input:?} {:.3} {:>9x}", 1.5 / 7.0, 77))));
+    assert_same("text", &[7; 8], &mut |input| sink(format!("{input:?} {:.3} {:>9x}", 1.5 / 7.0, 77)));
     assert_same("map", &[7; 64], &mut |input| {
         let map: std::collections::HashMap<_, _> = input.iter().enumerate().collect();
         black_box(map.len());
@@ -63,9 +70,9 @@ fn both_engines_record_the_standard_library_alike() {
         let caught = std::panic::catch_unwind(|| std::panic::resume_unwind(Box::new(input[0])));
         black_box(caught.is_err());
     });
-    assert_same("clock", &[3; 4], &mut |_| drop(black_box(Instant::now())));
+    assert_same("clock", &[3; 4], &mut |_| sink(Instant::now()));
     use sha2::Digest;
-    assert_same("hash", &[3; 400], &mut |input| drop(black_box(sha2::Sha256::digest(&*input))));
+    assert_same("hash", &[3; 400], &mut |input| sink(sha2::Sha256::digest(&*input)));
 }
 
 #[test]
@@ -92,5 +99,10 @@ fn speed() {
         session.record(0, 0).expect("a recording");
         (seconds[engine], steps[engine]) = (before.elapsed().as_secs_f64(), session.now.instructions as f64);
     }
-    eprintln!("{} instructions, {:.2} and {:.3} million a second", steps[0], steps[0] / seconds[0] / 1e6, steps[1] / seconds[1] / 1e6);
+    eprintln!(
+        "{} instructions, {:.2} and {:.3} million a second",
+        steps[0],
+        steps[0] / seconds[0] / 1e6,
+        steps[1] / seconds[1] / 1e6
+    );
 }

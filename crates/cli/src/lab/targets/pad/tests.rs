@@ -54,9 +54,11 @@ fn only_unpad_has_a_public_outcome_for_broken_paddings() {
 /// Zero padding once read the last byte of the data in place, at an address that told whether the last block was empty.
 #[test]
 fn zero_padding_accesses_the_same_addresses_for_all_lengths() {
+    if let Some(reason) = deadpan_lab::trace::unavailable() {
+        eprintln!("skipped: {reason}");
+        return;
+    }
     for mut target in [pad(Scheme::Zero), pad_last_block(Scheme::Zero), pad_in_place(Scheme::Zero)] {
-        let trace = deadpan_lab::trace::assert_equal(&mut target, 1);
-        // Where single-stepping is not possible, the trace has no instructions.
-        assert!(trace.equal || trace.instructions == 0, "{}: {:?}", target.name(), trace.skipped);
+        deadpan_lab::trace::assert_equal(&mut target, 1);
     }
 }

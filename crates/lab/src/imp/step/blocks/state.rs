@@ -1,5 +1,5 @@
-//! The memory that copied code reaches through the GS segment: saved registers, the log, and a table from the address of
-//! code to its copy.
+//! The memory that copied code reaches through the GS segment: saved registers, the log, and a table from addresses of
+//! code to those of its copy.
 
 use super::super::memory::Mapping;
 use super::super::registers::{NOTE, NOTE_MAGIC, VECTORS, WORDS};
@@ -115,9 +115,8 @@ impl State {
     /// Returns the saved registers.
     pub(super) fn registers(&mut self, layout: registers::Layout) -> registers::Registers<'_> {
         // SAFETY: the state contains the words, and the XSAVE area to which they point.
-        let mut registers = unsafe {
-            registers::Registers::of_words(self.memory.start().add(REGISTERS as usize).cast())
-        };
+        let mut registers =
+            unsafe { registers::Registers::of_words(self.memory.start().add(REGISTERS as usize).cast()) };
         registers.layout = layout;
         registers
     }

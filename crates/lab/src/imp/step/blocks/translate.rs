@@ -1,8 +1,6 @@
 //! Copies one block of code.
 
-use iced_x86::{
-    Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, UsedMemory,
-};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, UsedMemory};
 
 use super::super::memory::code;
 use super::super::{Part, Plan, Step, Stop, WORDS};
@@ -153,7 +151,8 @@ impl Engine {
         loop {
             let original = Original::read(address);
             let plan = step.plan(address).ok_or(Stop::Crowded)?;
-            let words = plan.simple.as_ref().map(|simple| simple.iter().flatten().filter(|memory| logged(memory)).count());
+            let words =
+                plan.simple.as_ref().map(|simple| simple.iter().flatten().filter(|memory| logged(memory)).count());
             let fits = words.is_some_and(|words| draft.words + words <= WORDS && draft.instructions < INSTRUCTIONS);
             if draft.instructions > 0 && (!fits || !original.possible()) {
                 goto(emit, draft, None, address);
@@ -286,8 +285,7 @@ fn indirect(instruction: &Instruction, emit: &mut Emit<'_>) -> Result<(), Stop> 
         emit.load_constant(instruction.ip_rel_memory_address());
         return Ok(());
     }
-    let operand =
-        Operand::new(base, index, instruction.memory_index_scale(), instruction.memory_displacement64());
+    let operand = Operand::new(base, index, instruction.memory_index_scale(), instruction.memory_displacement64());
     emit.load(thread.then_some(0x64), operand.ok_or(impossible)?);
     Ok(())
 }

@@ -1,0 +1,108 @@
+//! Finds functions that were compiled without optimization, from how they use registers.
+//!
+//! A compiler without optimization keeps each value on the stack: a large part of the instructions move values between
+//! the stack and registers, although the registers that survive calls (RBX and R12 to R15) are not in use. Optimized
+//! code keeps values in these registers before it moves them to the stack.
+
+use std::collections::BTreeMap;
+
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, InstructionInfoOptions, Mnemonic, OpKind, Register};
+
+use super::decode::instruction;
+use super::place;
+
+/// The least share of instructions that move a value from or to the stack, and the largest share of instructions that
+/// use a register that survives calls, in a function without optimization.
+const MOVES: f64 = 0.25;
+const KEPT: f64 = 0.02;
+/// Functions with fewer instructions say too little.
+const LENGTH: u64 = 12;
+/// The share of executed instructions in functions without optimization above which these are reported.
+const SHARE: f64 = 0.2;
+
+/// Counts of instructions.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    all: u64,
+    moves: u64,
+    kept: u64,
+}
+
+impl Counts {
+    fn unoptimized(&self) -> bool {
+        let share = |count: u64| count as f64 / self.all as f64;
+        share(self.moves) >= MOVES && share(self.kept) <= KEPT
+    }
+
+    fn add(&mut self, other: &Self, times: u64) {
+        self.all += other.all * times;
+        self.moves += other.moves * times;
+        self.kept += other.kept * times;
+    }
+}
+
+/// A function's instructions. Both counts must show missing optimization: a short loop with a barrier, for example, may
+/// execute many moves although the function has few.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    different: Counts,
+    executed: Counts,
+}
+
+impl Tally {
+    fn unoptimized(&self) -> bool {
+        self.different.all >= LENGTH && self.different.unoptimized() && self.executed.unoptimized()
+    }
+}
+
+/// Returns the function that executed the most instructions without optimization, if there are many of those. Each
+/// block comes with the number of times that it ran.
+pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> Option<String> {
+    let ran: Vec<(Vec<Instruction>, u64)> = blocks
+        .filter(|(_, times)| **times > 0)
+        .map(|(block, &times)| (block.into_iter().map(instruction).collect(), times))
+        .collect();
+    // The functions start where calls lead to, or with the usual first instruction.
+    let entry = |code: &Instruction| {
+        let frame = code.mnemonic() == Mnemonic::Sub && code.op0_register() == Register::RSP;
+        frame || matches!(code.mnemonic(), Mnemonic::Push | Mnemonic::Endbr64)
+    };
+    let called = ran.iter().filter_map(|(code, _)| code.first().filter(|code| entry(code)).map(Instruction::ip));
+    let call = |code: &Instruction| (code.flow_control() == FlowControl::Call).then(|| code.near_branch_target());
+    let starts = ran.iter().flat_map(|(code, _)| code.iter().filter_map(call)).chain(called).chain([0]);
+    let mut functions: BTreeMap<u64, Tally> = starts.map(|start| (start, Tally::default())).collect();
+    let mut factory = InstructionInfoFactory::new();
+    for (code, times) in &ran {
+        let Some(function) = code.first().and_then(|first| functions.range_mut(..=first.ip()).next_back()) else {
+            continue;
+        };
+        let count = |has: &mut dyn FnMut(&Instruction) -> bool| code.iter().filter(|code| has(code)).count() as u64;
+        let kept = count(&mut |code| keeps(code, &mut factory));
+        let counts = Counts { all: code.len() as u64, moves: count(&mut moves), kept };
+        function.1.different.add(&counts, 1);
+        function.1.executed.add(&counts, *times);
+    }
+    let all: u64 = functions.values().map(|tally| tally.executed.all).sum();
+    let plain = || functions.iter().filter(|(_, tally)| tally.unoptimized());
+    let found: u64 = plain().map(|(_, tally)| tally.executed.all).sum();
+    if found as f64 <= SHARE * all as f64 {
+        return None;
+    }
+    plain().max_by_key(|(_, tally)| tally.executed.all).map(|(&address, _)| place::source(address))
+}
+
+/// Returns whether the instruction moves a value between the stack and a general register, or a constant to the stack.
+fn moves(code: &Instruction) -> bool {
+    let place = code.memory_index() == Register::None && matches!(code.memory_base(), Register::RSP | Register::RBP);
+    let general = |op| code.op_register(op).is_gpr();
+    place
+        && matches!(code.mnemonic(), Mnemonic::Mov | Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd)
+        && (general(0) || general(1) || code.op1_kind() != OpKind::Memory && code.op1_kind() != OpKind::Register)
+}
+
+/// Returns whether the instruction uses a register that survives calls. RBP may be the frame's address.
+fn keeps(code: &Instruction, factory: &mut InstructionInfoFactory) -> bool {
+    use Register::{R12, R13, R14, R15, RBX};
+    let info = factory.info_options(code, InstructionInfoOptions::NO_MEMORY_USAGE);
+    info.used_registers().iter().any(|used| matches!(used.register().full_register(), RBX | R12 | R13 | R14 | R15))
+}
