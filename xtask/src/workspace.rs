@@ -35,7 +35,7 @@ impl Workspace {
 }
 
 /// The folders that hold code.
-const FOLDERS: [&str; 8] = ["crates", "audit", "bench", "fuzz", "python", "scripts", "tests", "xtask"];
+const FOLDERS: [&str; 9] = ["crates", "audit", "bench", "examples", "fuzz", "python", "scripts", "tests", "xtask"];
 
 /// Returns every file with one of these endings in the folders that hold code: its path from `root`, and its text.
 pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, String> {
@@ -54,7 +54,7 @@ pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
 /// Returns every shell script: a file without an ending that begins with `#!` and names a shell.
 pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
-    for folder in ["scripts", "tests"] {
+    for folder in ["examples", "scripts", "tests"] {
         collect(&root.join(folder), &mut files)?;
     }
     files.retain(|path| path.extension().is_none_or(|ending| ending == "sh"));
@@ -75,7 +75,7 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// Collects the files below a folder, except build results and the fuzzer's files.
+/// Collects the files below a folder, except build results, installed packages and the fuzzer's files.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let fault = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());
     if !folder.is_dir() {
@@ -84,7 +84,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     for entry in std::fs::read_dir(folder).map_err(fault)? {
         let path = entry.map_err(fault)?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let skipped = name.starts_with('.') || matches!(&*name, "target" | "artifacts" | "corpus" | "__pycache__");
+        let skipped = name.starts_with('.')
+            || matches!(&*name, "target" | "artifacts" | "corpus" | "node_modules" | "__pycache__");
         if path.is_dir() && !path.is_symlink() && !skipped {
             collect(&path, files)?;
         } else if path.is_file() {

@@ -227,36 +227,3 @@ fn summary(timing: &[Timing], screen: &Screen) {
         screen.line(&format!("NOT OPTIMIZED: {plain} of {} {were} compiled without optimization", timing.len()));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn targets() -> Vec<Target> {
-        let target = |name: &str| Target::new(name, 4, |input| input[0]).fixed("a", b"aaaa");
-        vec![target("one"), target("two").fixed("b", b"bbbb")]
-    }
-
-    #[test]
-    fn a_target_with_one_class_is_not_left_out() {
-        let names = |args: &TimingArgs| {
-            choose(targets(), args).map(|targets| targets.iter().map(|it| it.name().to_owned()).collect::<Vec<_>>())
-        };
-        assert_eq!(names(&TimingArgs::default()).ok(), Some(vec!["one".to_owned(), "two".to_owned()]));
-        let two = TimingArgs { class: vec!["a".to_owned(), "b".to_owned()], ..TimingArgs::default() };
-        assert_eq!(names(&two).ok(), Some(vec!["two".to_owned()]), "a choice of classes asks for pairs");
-        assert!(names(&TimingArgs { class: vec!["a".to_owned()], ..TimingArgs::default() }).is_err());
-    }
-
-    #[test]
-    #[cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
-    fn a_target_that_was_only_traced_has_no_verdict_about_time() {
-        let target = || Target::new("one", 4, |input| input[0]).class("random", |random, input| random.fill(input));
-        let timing = super::super::trace::timing(&mut target(), 1, None);
-        assert_eq!((timing.repeats, timing.trace.as_ref().map(|trace| trace.equal)), (0, Some(true)));
-        assert_eq!(exit_code(&[timing], false, false), 0);
-        let skipped = crate::record::Trace { skipped: Some("why".to_owned()), ..Default::default() };
-        let timing = super::super::trace::timing(&mut target(), 1, Some(skipped));
-        assert_eq!(exit_code(&[timing], false, false), Verdict::Inconclusive.exit_code(false));
-    }
-}
