@@ -48,6 +48,12 @@ pub trait Clock {
         imp::counter::settle();
     }
 
+    /// Returns the number of readings of a coarse counter that make up one reading of this clock. Its steps are shorter
+    /// by this factor than those of the counter.
+    fn readings(&self) -> u64 {
+        1
+    }
+
     /// Returns the processor's counter if this clock is that counter. The measuring loops then contain the instruction
     /// itself instead of a call.
     fn as_counter(&self) -> Option<Counter> {
@@ -110,6 +116,10 @@ impl Clock for Counter {
 
     fn name(&self) -> &'static str {
         if self.spread { imp::counter::SPREAD } else { imp::counter::NAME }
+    }
+
+    fn readings(&self) -> u64 {
+        if self.spread { imp::counter::READINGS } else { 1 }
     }
 
     fn as_counter(&self) -> Option<Counter> {
@@ -175,12 +185,15 @@ impl Clock for System {
 }
 
 /// A clock for tests that moves only when [`Mock::advance`] or [`Clock::delay`] is called. Clones show the same time.
-/// One tick is one nanosecond.
+/// One tick is one nanosecond, and an iteration of the delay loop takes 0.31 ticks, about as on a processor.
 #[derive(Clone, Debug)]
 pub struct Mock {
     now: Rc<Cell<f64>>,
     step: f64,
 }
+
+/// Ticks of the mock clock that an iteration of the delay loop takes. Steps of the clock are no multiples of it.
+const MOCK_TURN: f64 = 0.31;
 
 impl Mock {
     /// Creates a clock whose readings are multiples of `step` ticks, as those of a real clock with this step.
@@ -217,7 +230,7 @@ impl Clock for Mock {
     }
 
     fn delay(&self, turns: u32) {
-        self.advance(f64::from(turns));
+        self.advance(f64::from(turns) * MOCK_TURN);
     }
 }
 

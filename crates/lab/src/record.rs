@@ -315,7 +315,7 @@ pub struct Pair {
     pub controls: Controls,
     /// The state at each look.
     pub funnel: Vec<Look>,
-    /// The differences of the winsorized means of successive groups of batches, in the order of time.
+    /// The differences of the means of the fastest 90 % of successive groups of batches, in the order of time.
     pub series: Vec<f64>,
     /// The correlation of the times of batches, for lag 1, 2 and so on.
     pub autocorrelation: Vec<f64>,
@@ -323,12 +323,12 @@ pub struct Pair {
     pub ecdf: Vec<[f64; 2]>,
     /// The seconds of measuring, with the controls.
     pub seconds: f64,
-    /// All single times in ticks of the clock, for the first class and for the second, in the order of measurement. The
-    /// lists are empty unless the settings ask for them. The JSON does not contain them.
+    /// All single times in ticks of the clock, without the random delays, for the first class and for the second, in the
+    /// order of measurement. The lists are empty unless the settings ask for them. The JSON does not contain them.
     #[serde(skip)]
-    pub times: [Vec<u32>; 2],
+    pub times: [Vec<f32>; 2],
     /// The name of the file with all single times, if there is one. The file contains a time of the first class and a
-    /// time of the second class in turn, each as 32 bits, little-endian.
+    /// time of the second class in turn, each as a 32-bit floating-point number, little-endian.
     #[serde(default)]
     pub raw: Option<String>,
 }
@@ -336,10 +336,18 @@ pub struct Pair {
 /// The difference of two classes in one statistic.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Effect {
-    /// The statistic's name, for example `mean up to the 90 % quantile` or `50 % quantile`.
+    /// The statistic's name, for example `mean of the fastest 90 %` or `50 % quantile`.
     pub name: String,
     /// The quantile, between 0 and 1, if the statistic is one.
     pub quantile: Option<f64>,
+    /// The share of the calls that the statistic describes, from the fastest on, between 0 and 1.
+    #[serde(default)]
+    pub up_to: f64,
+    /// The width of the gap in nanoseconds, if a quantile lies in a gap between two groups of times, where its value
+    /// says nothing. The difference is then the share of the calls that cross the gap, multiplied by its width: their
+    /// part of the mean.
+    #[serde(default)]
+    pub gap_ns: Option<f64>,
     /// The difference, second class minus first, per call.
     pub difference: Interval,
     /// The difference that counts as a leak in this statistic.
@@ -377,7 +385,7 @@ pub struct Look {
     pub batches: usize,
     /// The p-value of this look alone.
     pub p: f64,
-    /// The difference of the winsorized means.
+    /// The difference of the means of the fastest 90 %.
     pub difference: Interval,
 }
 

@@ -1,5 +1,6 @@
 //! The function to measure, which maps bytes to a result, and the classes of inputs to compare.
 
+pub(crate) mod buffer;
 mod run;
 
 use std::fmt;

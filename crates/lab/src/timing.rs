@@ -78,20 +78,22 @@ pub(crate) fn measure(
     let share = settings.alpha / pairs.len().max(1) as f64;
     let mut tallies = vec![summary::Tally::default(); target.classes().len()];
     let mut bench = pair::Bench { target, settings, scale: &scale, clock };
-    let mut lanes = Vec::new();
+    let mut lanes: Vec<pair::Lane> = Vec::new();
+    let mut left = settings.time_limit.as_secs_f64();
     let mut outcomes = Vec::new();
     for (index, &(a, b)) in pairs.iter().enumerate() {
         let classes = bench.target.classes();
         let what = format!("{}: {} / {}", bench.target.name(), classes[a].name(), classes[b].name());
         watch.progress(&what, index as u64, pairs.len() as u64);
-        let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits());
+        // No pair takes all the time of those that follow.
+        let allowed = (left / 2.0).max(left / (pairs.len() - index) as f64);
+        let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits(), allowed);
         let mut outcome = lane.run(&mut bench, share, watch);
-        let [earlier_a, earlier_b] = std::mem::take(&mut outcome.earlier);
-        let [ticks_a, ticks_b] = lane.take_ticks();
-        tallies[a].add(ticks_a);
-        tallies[a].add(earlier_a);
-        tallies[b].add(ticks_b);
-        tallies[b].add(earlier_b);
+        left = (left - outcome.seconds).max(0.0);
+        for times in [std::mem::take(&mut outcome.earlier), lane.take_ticks()] {
+            tallies[a].add(&times[0]);
+            tallies[b].add(&times[1]);
+        }
         lanes.push(lane);
         outcomes.push(outcome);
         if watch.stopped() {
@@ -103,15 +105,12 @@ pub(crate) fn measure(
     for (lane, outcome) in lanes.iter_mut().zip(&mut outcomes) {
         let open =
             matches!(outcome.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive) && outcome.confirmed.is_none();
-        if !open || outcome.p_holm > settings.alpha || watch.stopped() {
+        if !open || lane.refuted() || outcome.p_holm > settings.alpha || watch.stopped() {
             continue;
         }
-        match lane.repeat(&mut bench, share, outcome.p, watch) {
-            Some(mut again) => {
-                (again.p_holm, again.funnel) = (outcome.p_holm, std::mem::take(&mut outcome.funnel));
-                *outcome = again;
-            }
-            None => (outcome.verdict, outcome.reason) = (Verdict::Inconclusive, pair::NOT_REPEATED.to_owned()),
+        if let Some(mut again) = lane.repeat(&mut bench, share, outcome.p, watch) {
+            (again.p_holm, again.funnel) = (outcome.p_holm, std::mem::take(&mut outcome.funnel));
+            *outcome = again;
         }
     }
     (scale, outcomes, tallies)
@@ -128,6 +127,9 @@ pub(crate) struct Scale {
     pub(crate) tick_ns: f64,
     /// The clock's step in ticks.
     pub(crate) step: u64,
+    /// Width of each of the two random numbers whose sum is the random delay of a measurement, in iterations of the
+    /// delay loop.
+    pub(crate) dither: u64,
     /// Ticks that an empty measurement takes.
     pub(crate) overhead: f64,
     /// Approximate number of ticks that one call takes.
@@ -151,10 +153,16 @@ impl Scale {
         self.per_call((ticks - self.overhead).max(0.0))
     }
 
-    /// Returns the upper limit of the random delay, in iterations of the delay loop, that moves the start of a
-    /// measurement against the clock's steps.
-    pub(crate) fn dither(&self) -> u64 {
-        ((self.step as f64 * self.tick_ns * self.turns_per_ns).ceil() as u64).clamp(1, 512)
+    /// Returns the ticks that an iteration of the delay loop takes.
+    pub(crate) fn turn(&self) -> f64 {
+        1.0 / (self.turns_per_ns * self.tick_ns)
+    }
+
+    /// Draws the random delay of a measurement, in iterations of the delay loop. A sum of two uniform numbers, each as
+    /// wide as a step of the clock, reaches all phases of the step equally often, even if the loop is somewhat faster or
+    /// slower than measured.
+    pub(crate) fn dither(&self, random: &mut Random) -> u32 {
+        (1 + random.below(self.dither) + random.below(self.dither)) as u32
     }
 }
 

@@ -5,7 +5,7 @@ use super::table::{badge, plain};
 use super::words;
 use crate::record::Verdict;
 
-const READING: [(&str, &str); 6] = [
+const READING: [(&str, &str); 7] = [
     (
         "The claim",
         "With probability at least 1 − α, these classes of input differ by no more than the stated bound, in the named \
@@ -27,9 +27,14 @@ const READING: [(&str, &str); 6] = [
     ),
     (
         "Means",
-        "The mean up to the 90\u{a0}% quantile counts slower calls as if they were at that quantile: no call is \
-         dropped, and one interruption cannot decide the result. The raw mean is the mean of all calls; its interval \
-         is wide.",
+        "The mean of the fastest 90\u{a0}% leaves out the slowest tenth of the calls of each class, so that one \
+         interruption cannot decide the result. The raw mean is the mean of all calls; its interval is wide.",
+    ),
+    (
+        "Gaps",
+        "A quantile may lie between two groups of times, where its value says nothing: it jumps by the width of the gap \
+         if a single call changes sides. Such a quantile is judged by the share of the calls that cross the gap, \
+         multiplied by the width of the gap. The product is their part of the difference of the means.",
     ),
     (
         "Controls",

@@ -23,9 +23,9 @@ fn weight(pair: &Pair) -> f64 {
     usual(pair).map(of).fold(0.0, f64::max)
 }
 
-/// Returns the statistics up to the 95 % quantile.
+/// Returns the statistics that describe no more than the fastest 95 % of the calls.
 fn usual(pair: &Pair) -> impl Iterator<Item = &Effect> {
-    pair.effects.iter().filter(|effect| effect.quantile.is_none_or(|at| at <= 0.95))
+    pair.effects.iter().filter(|effect| effect.quantile.unwrap_or(effect.up_to) <= 0.95)
 }
 
 /// Returns the most notable statistic of a pair: the largest difference beyond its threshold, if there is one, and

@@ -8,6 +8,7 @@ use crate::random::Random;
 use crate::record::{Estimates, Interval};
 use crate::speed::{bootstrap, window};
 use crate::target::Target;
+use crate::target::buffer::Buffer;
 use crate::watch::Watch;
 
 /// Settings for the measurement of one target.
@@ -63,11 +64,11 @@ pub fn estimate(
 ) -> Estimates {
     let nanoseconds = 1e9 / clock.hertz();
     let mut random = Random::new(options.seed);
-    let mut buffer = window::Buffer::new();
+    let mut buffer = Buffer::new();
     let mut input = vec![0; target.length()];
     let mut measure = |target: &mut Target, calls: u64, random: &mut Random| {
         target.fill(class, random, &mut input);
-        buffer.relocate(random);
+        buffer.relocate(Buffer::LINE, random);
         window::ticks(target, clock, &input, &mut buffer, calls) as f64 * nanoseconds
     };
 

@@ -16,6 +16,7 @@ use crate::record::{Comparison, Contestant, Interval, Outcome};
 use crate::speed::verdict::Evidence;
 use crate::speed::{sign, window};
 use crate::target::Target;
+use crate::target::buffer::Buffer;
 use crate::watch::Watch;
 
 /// Settings for a race.
@@ -131,7 +132,7 @@ pub fn race_targets(
     let names = [a.0.name().to_owned(), b.0.name().to_owned()];
     let most = window::most(a.0).min(window::most(b.0));
     let inputs = [vec![0; a.0.length()], vec![0; b.0.length()]];
-    let mut targets = Targets { targets: [a, b], inputs, buffer: window::Buffer::new(), clock };
+    let mut targets = Targets { targets: [a, b], inputs, buffer: Buffer::new(), clock };
     let mut comparison = run(&mut targets, most, clock, options, watch);
     [comparison.a.name, comparison.b.name] = names;
     comparison
@@ -140,7 +141,7 @@ pub fn race_targets(
 struct Targets<'t> {
     targets: [(&'t mut Target, usize); 2],
     inputs: [Vec<u8>; 2],
-    buffer: window::Buffer,
+    buffer: Buffer,
     clock: &'t dyn Clock,
 }
 
@@ -150,7 +151,7 @@ impl Duel for Targets<'_> {
         for ((target, class), input) in self.targets.iter_mut().zip(&mut self.inputs) {
             target.fill(*class, &mut Random::new(seed), input);
         }
-        self.buffer.relocate(random);
+        self.buffer.relocate(Buffer::LINE, random);
     }
 
     fn leg(&mut self, function: usize, calls: u64) -> u64 {

@@ -7,6 +7,7 @@
 
 use std::sync::atomic::{Ordering, fence};
 
+use super::buffer::deeper;
 use crate::clock::Clock;
 use crate::imp::counter::settle;
 
@@ -18,11 +19,11 @@ pub(crate) struct Slots<'s> {
     pub(crate) length: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Delay before each measurement, in iterations of the delay loop. Random delays make measurements start at any
-    /// phase of the clock's steps.
-    pub(crate) dither: &'s [u32],
-    /// Delay inside each measurement, in iterations of the delay loop. Empty if there are no delays.
+    /// Delay inside each measurement, after the calls, in iterations of the delay loop; at least one. The random part
+    /// makes a measurement end at any phase of the clock's steps.
     pub(crate) delays: &'s [u32],
+    /// Number of frames by which the stack is deeper.
+    pub(crate) depth: u32,
     /// The buffer to which each input is copied, with room for `repeats` copies.
     pub(crate) buffer: &'s mut [u8],
     /// The measured ticks.
@@ -116,12 +117,10 @@ fn time(clock: &dyn Clock, calls: impl FnOnce()) -> u64 {
 
 /// Calls the loop that is compiled around the processor's counter if that is the clock, and the general loop otherwise.
 pub(crate) fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
-    match (clock.as_counter(), slots.delays.is_empty()) {
-        (Some(counter), true) => measure::<_, false>(&counter, slots, copies, calls),
-        (Some(counter), false) => measure::<_, true>(&counter, slots, copies, calls),
-        (None, true) => measure::<_, false>(&Dynamic(clock), slots, copies, calls),
-        (None, false) => measure::<_, true>(&Dynamic(clock), slots, copies, calls),
-    }
+    deeper(slots.depth, &mut || match clock.as_counter() {
+        Some(counter) => measure(&counter, slots, copies, calls),
+        None => measure(&Dynamic(clock), slots, copies, calls),
+    });
 }
 
 struct Dynamic<'c>(&'c dyn Clock);
@@ -153,28 +152,22 @@ impl Clock for Dynamic<'_> {
 }
 
 #[inline(never)]
-fn measure<C: Clock, const DELAYED: bool>(
-    clock: &C,
-    slots: &mut Slots<'_>,
-    copies: usize,
-    calls: &mut impl FnMut(&mut [u8]),
-) {
+fn measure<C: Clock>(clock: &C, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
     let buffer = &mut slots.buffer[..slots.length * copies];
-    for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
+    for ((input, &delay), ticks) in
+        slots.inputs.chunks_exact(slots.length).zip(slots.delays).zip(slots.ticks.iter_mut())
+    {
         for copy in buffer.chunks_exact_mut(slots.length) {
             copy.copy_from_slice(input);
         }
-        clock.delay(slots.dither[index]);
         // The copy must leave the store buffer before the clock starts. Otherwise the time of loads would depend on
         // whether their widths match those of pending stores.
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls(buffer);
-        if DELAYED {
-            clock.settle();
-            clock.delay(slots.delays[index]);
-        }
+        clock.settle();
+        clock.delay(delay);
         let end = clock.stop();
-        slots.ticks[index] = end.wrapping_sub(begin);
+        *ticks = end.wrapping_sub(begin);
     }
 }

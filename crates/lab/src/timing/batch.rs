@@ -1,9 +1,15 @@
 //! A batch is a group of pairs of measurements. A pair has one measurement of each class, and a random bit decides
 //! which comes first.
+//!
+//! Each batch has another place of the buffer and another depth of the stack, so that a result does not depend on one
+//! alignment. Each measurement ends with a random delay, whose length is subtracted from the time. The error of a clock
+//! that moves in steps then has the same distribution whatever the call's time is (subtractive dither), so a shift of
+//! the call's time shifts every quantile by as much.
 
 use super::Scale;
 use crate::clock::Clock;
 use crate::random::Random;
+use crate::target::buffer::{Buffer, DEPTHS};
 use crate::target::{Run, Slots};
 
 /// Bytes of input that are generated at once. This many fit in the second-level cache.
@@ -13,9 +19,10 @@ const POOL: usize = 256 * 1024;
 pub(crate) struct Batcher {
     length: usize,
     inputs: Vec<u8>,
-    buffer: Vec<u8>,
-    /// Size of `buffer` in bytes.
+    buffer: Buffer,
+    /// Size of the data in `buffer`, in bytes.
     room: usize,
+    /// The random part of the delays.
     dither: Vec<u32>,
     delays: Vec<u32>,
     ticks: Vec<u64>,
@@ -28,8 +35,8 @@ pub(crate) struct Order<'o> {
     pub(crate) pairs: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Iterations of the delay loop for the first and the second side. An ordinary batch has no delays.
-    pub(crate) delays: Option<[u32; 2]>,
+    /// Iterations of the delay loop for the first and the second side, in addition to the random part.
+    pub(crate) delays: [u32; 2],
     /// The properties of the clock.
     pub(crate) scale: &'o Scale,
 }
@@ -42,7 +49,7 @@ impl Batcher {
         Self {
             length,
             inputs: Vec::new(),
-            buffer: Vec::new(),
+            buffer: Buffer::new(),
             room: length * copies,
             dither: Vec::new(),
             delays: Vec::new(),
@@ -51,8 +58,8 @@ impl Batcher {
         }
     }
 
-    /// Takes a batch and appends the times of each side to `out`. `fill` writes an input: of the second side if its
-    /// first argument is true.
+    /// Takes a batch and appends the times of each side to `out`, in ticks and without the random delays. `fill` writes
+    /// an input: of the second side if its first argument is true.
     pub(crate) fn take(
         &mut self,
         run: &mut dyn Run,
@@ -60,10 +67,12 @@ impl Batcher {
         order: &Order<'_>,
         random: &mut Random,
         fill: &mut dyn FnMut(bool, &mut Random, &mut [u8]),
-        out: [&mut Vec<u32>; 2],
+        out: [&mut Vec<f32>; 2],
     ) {
         let [out_a, out_b] = out;
-        self.buffer.resize(self.room, 0);
+        self.buffer.relocate(Buffer::ALIGN, random);
+        let depth = random.below(DEPTHS) as u32;
+        let turn = order.scale.turn();
         let most = (POOL / (2 * self.length)).clamp(1, order.pairs.max(1));
         let mut left = order.pairs;
         while left > 0 {
@@ -76,14 +85,20 @@ impl Batcher {
                     inputs: &self.inputs,
                     length: self.length,
                     repeats: order.repeats,
-                    dither: &self.dither,
                     delays: &self.delays,
-                    buffer: &mut self.buffer,
+                    depth,
+                    buffer: self.buffer.bytes(self.room),
                     ticks: &mut self.ticks,
                 },
             );
-            for (pair, &second_first) in self.ticks.chunks_exact(2).zip(&self.second_first) {
-                let [early, late] = [pair[0], pair[1]].map(|ticks| u32::try_from(ticks).unwrap_or(u32::MAX));
+            // The delay loop has a step of its own. A random part of an iteration fills the gaps between its lengths.
+            let mut time = |ticks: u64, dither: u32| {
+                (ticks as f64 - (f64::from(dither) + random.fraction() - 0.5) * turn) as f32
+            };
+            for ((ticks, dither), &second_first) in
+                self.ticks.chunks_exact(2).zip(self.dither.chunks_exact(2)).zip(&self.second_first)
+            {
+                let (early, late) = (time(ticks[0], dither[0]), time(ticks[1], dither[1]));
                 let (a, b) = if second_first { (late, early) } else { (early, late) };
                 out_a.push(a);
                 out_b.push(b);
@@ -93,7 +108,7 @@ impl Batcher {
 
     /// Frees the inputs and the buffer. The next batch allocates them again.
     pub(crate) fn release(&mut self) {
-        (self.inputs, self.buffer) = (Vec::new(), Vec::new());
+        (self.inputs, self.buffer) = (Vec::new(), Buffer::new());
     }
 
     fn prepare(
@@ -108,17 +123,15 @@ impl Batcher {
         self.dither.clear();
         self.delays.clear();
         self.second_first.clear();
-        let dither = order.scale.dither();
         for pair in self.inputs.chunks_exact_mut(2 * self.length) {
             let coin = random.bits() & 1 == 1;
             let (early, late) = pair.split_at_mut(self.length);
             self.second_first.push(coin);
             for (second, input) in [(coin, early), (!coin, late)] {
                 fill(second, random, input);
-                self.dither.push(random.below(dither) as u32);
-                if let Some(delays) = order.delays {
-                    self.delays.push(delays[usize::from(second)]);
-                }
+                let dither = order.scale.dither(random);
+                self.dither.push(dither);
+                self.delays.push(dither + order.delays[usize::from(second)]);
             }
         }
     }

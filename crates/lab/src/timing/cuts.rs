@@ -16,58 +16,57 @@ pub(crate) type Score = [f32; WIDTH];
 /// The points at which calls are counted, and the caps of the winsorized means, in ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct Cuts {
-    points: Vec<u32>,
+    points: Vec<f32>,
     /// The 90 % and the 99 % quantile, each plus one step of the clock.
-    pub(crate) caps: [u32; MEANS],
+    pub(crate) caps: [f32; MEANS],
     /// The range that must contain the median. Outside it, the cut points no longer describe the times.
-    range: [u32; 2],
+    range: [f32; 2],
 }
 
 impl Cuts {
     /// Chooses cut points from times of both classes together. `step` is the clock's step.
-    pub(crate) fn new(times: &mut [u32], step: u32) -> Self {
-        times.sort_unstable();
+    pub(crate) fn new(times: &mut [f32], step: f32) -> Self {
+        times.sort_unstable_by(f32::total_cmp);
         let at = |level: f64| times[((times.len() - 1) as f64 * level).round() as usize];
-        let mut points: Vec<u32> = LEVELS.iter().map(|&level| at(level)).collect();
+        let mut points: Vec<f32> = LEVELS.iter().map(|&level| at(level)).collect();
         points.dedup();
-        // A coarse clock shows only two or three values. Further points beside the median make up the number, so
-        // that the test still works after the machine's speed changes.
-        let (middle, stride) = (at(0.5), step.max(at(0.5) / 32));
-        for distance in 1..=WIDTH as u32 {
-            for point in [middle.saturating_add(distance * stride), middle.saturating_sub(distance * stride)] {
+        // Where many times are equal, further points beside the median make up the number, so that the test still works
+        // after the machine's speed changes.
+        let (middle, stride) = (at(0.5), step.max(at(0.5) / 32.0));
+        for distance in 1..=WIDTH {
+            for point in [middle + distance as f32 * stride, middle - distance as f32 * stride] {
                 if points.len() < WIDTH - MEANS && !points.contains(&point) {
                     points.push(point);
                 }
             }
         }
-        // The caps lie a step above the quantile. On a coarse clock nine calls in ten may share one value, and a mean
-        // capped at that value would never change.
-        let range = [points.iter().min(), points.iter().max()].map(|end| end.copied().unwrap_or(middle));
-        Self { points, range, caps: [at(0.90), at(0.99)].map(|cap| cap.saturating_add(step)) }
+        let range = [points.iter().copied().fold(middle, f32::min), points.iter().copied().fold(middle, f32::max)];
+        // The caps lie a step above the quantile, so that a mean of times that hardly vary can still change.
+        Self { points, range, caps: [at(0.90), at(0.99)].map(|cap| cap + step) }
     }
 
     /// Computes the score of a batch.
-    pub(crate) fn score(&self, a: &[u32], b: &[u32]) -> Score {
+    pub(crate) fn score(&self, a: &[f32], b: &[f32]) -> Score {
         let mut score = [0.0; WIDTH];
         for (value, &cut) in score.iter_mut().zip(&self.points) {
-            let below = |times: &[u32]| times.iter().map(|&time| u32::from(time <= cut)).sum::<u32>();
+            let below = |times: &[f32]| times.iter().map(|&time| u32::from(time <= cut)).sum::<u32>();
             *value = below(b) as f32 - below(a) as f32;
         }
         for (value, &cap) in score[WIDTH - MEANS..].iter_mut().zip(&self.caps) {
-            let total = |times: &[u32]| times.iter().map(|&time| u64::from(time.min(cap))).sum::<u64>();
-            *value = total(b) as f32 - total(a) as f32;
+            let total = |times: &[f32]| times.iter().map(|&time| f64::from(time.min(cap))).sum::<f64>();
+            *value = (total(b) - total(a)) as f32;
         }
         score
     }
 
     /// Returns whether the median has left the range of the cut points, so that the test can no longer detect a
     /// difference.
-    pub(crate) fn blind(&self, times: &mut [u32]) -> bool {
+    pub(crate) fn blind(&self, times: &mut [f32]) -> bool {
         if times.is_empty() {
             return false;
         }
         let middle = times.len() / 2;
-        let median = *times.select_nth_unstable(middle).1;
+        let median = *times.select_nth_unstable_by(middle, f32::total_cmp).1;
         !(self.range[0]..=self.range[1]).contains(&median)
     }
 }
@@ -78,9 +77,9 @@ mod tests {
 
     #[test]
     fn a_shift_lowers_the_counts_below_the_cuts_and_raises_the_means() {
-        let cuts = Cuts::new(&mut (0..1000).collect::<Vec<_>>(), 1);
-        let a: Vec<u32> = (0..200).map(|i| i * 5).collect();
-        let b: Vec<u32> = a.iter().map(|time| time + 10).collect();
+        let cuts = Cuts::new(&mut (0_u16..1000).map(f32::from).collect::<Vec<_>>(), 1.0);
+        let a: Vec<f32> = (0_u16..200).map(|i| f32::from(i * 5)).collect();
+        let b: Vec<f32> = a.iter().map(|time| time + 10.0).collect();
         let score = cuts.score(&a, &b);
         assert!(score[..WIDTH - 2].iter().all(|&value| value <= 0.0));
         // The nine tenths of the times below the cap take ten ticks more each.
@@ -90,8 +89,9 @@ mod tests {
 
     #[test]
     fn a_distribution_beyond_all_cut_points_is_detected() {
-        let cuts = Cuts::new(&mut (0..1000).collect::<Vec<_>>(), 1);
-        assert!(!cuts.blind(&mut (400..600).collect::<Vec<_>>()));
-        assert!(cuts.blind(&mut (2000..2100).collect::<Vec<_>>()));
+        let times = |from: u16, to: u16| (from..to).map(f32::from).collect::<Vec<_>>();
+        let cuts = Cuts::new(&mut times(0, 1000), 1.0);
+        assert!(!cuts.blind(&mut times(400, 600)));
+        assert!(cuts.blind(&mut times(2000, 2100)));
     }
 }

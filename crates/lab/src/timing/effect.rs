@@ -2,15 +2,17 @@
 //! batches.
 
 use super::Scale;
-use crate::distribution::{exact_rank, normal_quantile, quantile, student_quantile};
+use crate::distribution::{self, exact_rank, normal_quantile, student_quantile};
 use crate::record::{Effect, Interval};
 
 /// Quantiles whose differences are reported. Those above [`BODY`] describe few calls.
 pub(crate) const QUANTILES: [f64; 11] = [0.05, 0.10, 0.25, 0.50, 0.75, 0.90, 0.95, 0.98, 0.99, 0.995, 0.999];
 /// Up to this quantile the tolerance is Δ itself.
 pub(crate) const BODY: f64 = 0.95;
-/// Number of statistics: two winsorized means, then the quantiles.
-pub(crate) const STATISTICS: usize = 2 + QUANTILES.len();
+/// The shares of the calls that the means describe, from the fastest call of each class on.
+const MEANS: [f64; 2] = [0.90, 0.99];
+/// Number of statistics: the means, then the quantiles.
+pub(crate) const STATISTICS: usize = MEANS.len() + QUANTILES.len();
 /// Maximum number of groups. A longer run has more batches in each group.
 const GROUPS: usize = 64;
 
@@ -23,9 +25,25 @@ const BEYOND: f64 = 5.0;
 
 /// The differences of each group in ticks of a measurement, one column for each statistic and a last one for the raw
 /// mean.
+///
+/// All statistics move with a shift of all times: if every call of one class takes longer by the same amount, each
+/// statistic differs by this amount. The means therefore leave out the slowest calls of each class by their number, and
+/// do not cap all times at one value.
 #[derive(Clone, Debug)]
 pub(crate) struct Groups {
     columns: Vec<Vec<f64>>,
+    /// The gap in which a quantile lies. The column then holds the share of the calls that cross the gap, multiplied by
+    /// its width.
+    gaps: [Option<Gap>; STATISTICS],
+}
+
+/// A range of times that hardly any call takes, with calls on both sides: two modes of a function.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    /// A time inside the gap.
+    cut: f32,
+    /// The width of the gap.
+    width: f64,
 }
 
 /// Returns the largest difference in the statistic at `index` that is not a leak. For the mean, that is `delta`.
@@ -35,21 +53,20 @@ pub(crate) fn tolerance(index: usize, delta: f64) -> f64 {
     index.checked_sub(2).map_or(delta, |place| delta * ((1.0 - BODY) / (1.0 - QUANTILES[place])).max(1.0))
 }
 
-/// Returns whether the verdict depends on this statistic. Quantiles above 99 % are reported with the precision that the
-/// run happens to reach.
-pub(crate) fn decides(effect: &Effect) -> bool {
-    effect.quantile.is_none_or(|quantile| quantile <= 0.99)
+/// Returns the share of the calls that the statistic at `index` describes, from the fastest on.
+fn share(index: usize) -> f64 {
+    index.checked_sub(2).map_or_else(|| MEANS[index], |place| QUANTILES[place])
 }
 
 /// Returns whether a statistic describes the slowest twentieth of the calls.
 fn is_tail(index: usize) -> bool {
-    index.checked_sub(2).and_then(|place| QUANTILES.get(place)).is_some_and(|&quantile| quantile > BODY)
+    (2..STATISTICS).contains(&index) && share(index) > BODY
 }
 
 impl Groups {
     /// Computes the differences from the times in the order of measuring. `batch` pairs make a batch. A statistic for
-    /// which the data are too few gets no groups.
-    pub(crate) fn new(a: &[u32], b: &[u32], batch: usize, caps: [u32; 2], step: u64) -> Self {
+    /// which the data are too few gets no groups. A gap between two modes counts if it is wider than `delta` ticks.
+    pub(crate) fn new(a: &[f32], b: &[f32], batch: usize, delta: f64) -> Self {
         let batches = a.len() / batch;
         let counts: Vec<usize> = (0..=STATISTICS)
             .map(|index| {
@@ -59,6 +76,12 @@ impl Groups {
                 Some(most.min(batches).min(GROUPS)).filter(|&count| count >= FEWEST).unwrap_or(0)
             })
             .collect();
+        let mut gaps = [None; STATISTICS];
+        let pooled = pooled(a, b);
+        for index in (2..STATISTICS).filter(|&index| counts[index] > 0) {
+            let calls = batches * batch / counts[index];
+            gaps[index] = Gap::find(&pooled, QUANTILES[index - 2], calls).filter(|gap| gap.width > delta);
+        }
         let mut columns = vec![Vec::new(); counts.len()];
         // Statistics with the same number of groups share the sorting.
         let mut sizes = counts.clone();
@@ -68,20 +91,21 @@ impl Groups {
             for group in 0..count {
                 let bound = |group: usize| group * batches / count * batch;
                 let [mut a, mut b] =
-                    [&a[bound(group)..bound(group + 1)], &b[bound(group)..bound(group + 1)]].map(<[u32]>::to_vec);
-                a.sort_unstable();
-                b.sort_unstable();
+                    [&a[bound(group)..bound(group + 1)], &b[bound(group)..bound(group + 1)]].map(<[f32]>::to_vec);
+                a.sort_unstable_by(f32::total_cmp);
+                b.sort_unstable_by(f32::total_cmp);
                 for index in (0..counts.len()).filter(|&index| counts[index] == count) {
-                    let value = |times: &[u32]| match index {
-                        0 | 1 => mean(times, caps[index]),
-                        STATISTICS => mean(times, u32::MAX),
-                        _ => smooth(times, QUANTILES[index - 2], step),
+                    let value = |times: &[f32]| match (index, gaps.get(index).copied().flatten()) {
+                        (_, Some(gap)) => -gap.width * gap.below(times),
+                        (0 | 1, None) => mean(&times[..(times.len() as f64 * MEANS[index]).round().max(1.0) as usize]),
+                        (STATISTICS, None) => mean(times),
+                        (_, None) => quantile(times, QUANTILES[index - 2]),
                     };
                     columns[index].push(value(&b) - value(&a));
                 }
             }
         }
-        Self { columns }
+        Self { columns, gaps }
     }
 
     /// Returns the difference per call of each statistic that has data. The intervals hold simultaneously at 1 −
@@ -89,11 +113,16 @@ impl Groups {
     pub(crate) fn effects(&self, alpha: f64, delta: f64, scale: &Scale) -> Vec<Effect> {
         let known = (0..STATISTICS).filter(|&index| !self.columns[index].is_empty());
         known
-            .map(|index| Effect {
-                name: name(index),
-                quantile: index.checked_sub(2).map(|place| QUANTILES[place]),
-                difference: of(index)(&self.columns[index], alpha / STATISTICS as f64).scaled(scale.per_call(1.0)),
-                tolerance_ns: tolerance(index, delta),
+            .map(|index| {
+                let gap = self.gaps[index];
+                Effect {
+                    name: gap.map_or_else(|| name(index), |_| format!("gap at the {}", name(index))),
+                    quantile: index.checked_sub(2).filter(|_| gap.is_none()).map(|place| QUANTILES[place]),
+                    up_to: share(index),
+                    gap_ns: gap.map(|gap| scale.per_call(gap.width)),
+                    difference: self.interval(index, alpha / STATISTICS as f64).scaled(scale.per_call(1.0)),
+                    tolerance_ns: if gap.is_some() { delta } else { tolerance(index, delta) },
+                }
             })
             .collect()
     }
@@ -106,10 +135,15 @@ impl Groups {
     /// Returns the difference per call of each statistic, the raw mean last. Each interval holds by itself at 1 −
     /// `alpha`. The entry is `None` where a statistic has no data.
     pub(crate) fn single(&self, alpha: f64, scale: &Scale) -> Vec<Option<Interval>> {
-        let one = |(index, column): (usize, &Vec<f64>)| {
-            (!column.is_empty()).then(|| of(index)(column, alpha).scaled(scale.per_call(1.0)))
-        };
-        self.columns.iter().enumerate().map(one).collect()
+        let known = |&index: &usize| !self.columns[index].is_empty();
+        let one = |index: usize| self.interval(index, alpha).scaled(scale.per_call(1.0));
+        (0..self.columns.len()).map(|index| Some(index).filter(known).map(one)).collect()
+    }
+
+    fn interval(&self, index: usize, alpha: f64) -> Interval {
+        let gap = self.gaps.get(index).is_some_and(Option::is_some);
+        let of = if is_tail(index) && !gap { ranked } else { interval };
+        of(&self.columns[index], alpha)
     }
 
     /// Returns the shift per call that a test at `alpha` detects nine times in ten.
@@ -123,7 +157,7 @@ impl Groups {
         scale.per_call(critical * standard_error(values))
     }
 
-    /// Returns the difference of the mean up to the 90 % quantile for each group, per call.
+    /// Returns the difference of the mean of the fastest 90 % for each group, per call.
     pub(crate) fn series(&self, scale: &Scale) -> Vec<f64> {
         self.columns[0].iter().map(|&value| scale.per_call(value)).collect()
     }
@@ -143,15 +177,9 @@ pub(crate) fn names() -> Vec<String> {
 
 fn name(index: usize) -> String {
     match index {
-        0 => "mean up to the 90 % quantile".to_owned(),
-        1 => "mean up to the 99 % quantile".to_owned(),
+        0 | 1 => format!("mean of the fastest {} %", MEANS[index] * 100.0),
         _ => format!("{} % quantile", (QUANTILES[index - 2] * 1000.0).round() / 10.0),
     }
-}
-
-/// Returns the function that computes the interval of the statistic at `index`.
-fn of(index: usize) -> fn(&[f64], f64) -> Interval {
-    if is_tail(index) { ranked } else { interval }
 }
 
 /// Computes the interval for the median of the groups with the sign test, which assumes nothing about their
@@ -164,7 +192,7 @@ fn ranked(values: &[f64], alpha: f64) -> Interval {
     }
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    Interval { lower: sorted[rank - 1], estimate: quantile(&sorted, 0.5), upper: sorted[sorted.len() - rank] }
+    Interval { lower: sorted[rank - 1], estimate: distribution::quantile(&sorted, 0.5), upper: sorted[sorted.len() - rank] }
 }
 
 /// Computes Student's interval for the mean of the groups. Under the null hypothesis the differences of the groups are
@@ -184,19 +212,56 @@ fn standard_error(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0) / count).sqrt()
 }
 
-fn mean(times: &[u32], cap: u32) -> f64 {
-    times.iter().map(|&time| u64::from(time.min(cap))).sum::<u64>() as f64 / times.len() as f64
+/// Maximum number of times of both classes in which gaps are looked for.
+const POOLED: usize = 1 << 17;
+/// Minimum number of times around a quantile in which a gap can be told from chance.
+const AROUND: usize = 64;
+
+/// Returns an even selection of the times of both classes, sorted.
+fn pooled(a: &[f32], b: &[f32]) -> Vec<f32> {
+    let stride = (2 * a.len()).div_ceil(POOLED).max(1);
+    let mut all: Vec<f32> = a.iter().zip(b).step_by(stride).flat_map(|(&a, &b)| [a, b]).collect();
+    all.sort_unstable_by(f32::total_cmp);
+    all
 }
 
-/// Returns a quantile of sorted times, in which each value stands for the whole step of the clock around it. With a
-/// coarse clock half the calls may share one value. A quantile that jumps between values would then show either no
-/// difference or a whole step.
-pub(crate) fn smooth(sorted: &[u32], level: f64, step: u64) -> f64 {
-    let rank = level * sorted.len() as f64;
-    let value = sorted[(rank as usize).min(sorted.len() - 1)];
-    let below = sorted.partition_point(|&time| time < value) as f64;
-    let within = sorted.partition_point(|&time| time <= value) as f64 - below;
-    f64::from(value) + step as f64 * ((rank - below) / within - 0.5)
+impl Gap {
+    /// Looks for a gap around the quantile `level` of sorted times. The range has the ranks that the quantile of a group
+    /// of `calls` calls reaches by chance. A gap takes more than half of the range of times.
+    fn find(sorted: &[f32], level: f64, calls: usize) -> Option<Self> {
+        let edge = level.min(1.0 - level);
+        let reach = (4.0 * (level * (1.0 - level) / calls as f64).sqrt()).max((edge / 4.0).min(0.01));
+        if reach > edge * 0.75 {
+            return None;
+        }
+        let rank = |level: f64| ((sorted.len() as f64 * level) as usize).min(sorted.len() - 1);
+        let around = &sorted[rank(level - reach)..=rank(level + reach)];
+        if around.len() < AROUND {
+            return None;
+        }
+        let (width, cut) = around
+            .windows(2)
+            .map(|pair| (f64::from(pair[1]) - f64::from(pair[0]), pair[0].midpoint(pair[1])))
+            .max_by(|x, y| x.0.total_cmp(&y.0))?;
+        let range = f64::from(around[around.len() - 1]) - f64::from(around[0]);
+        (width > range / 2.0).then_some(Self { cut, width })
+    }
+
+    /// Returns the share of sorted times below the gap.
+    fn below(self, sorted: &[f32]) -> f64 {
+        sorted.partition_point(|&time| time <= self.cut) as f64 / sorted.len() as f64
+    }
+}
+
+fn mean(times: &[f32]) -> f64 {
+    times.iter().map(|&time| f64::from(time)).sum::<f64>() / times.len() as f64
+}
+
+/// Returns a quantile of sorted times, interpolated between two of them.
+fn quantile(sorted: &[f32], level: f64) -> f64 {
+    let rank = level * (sorted.len() - 1) as f64;
+    let [low, high] = [rank.floor(), rank.ceil()].map(|rank| f64::from(sorted[rank as usize]));
+    low + (high - low) * rank.fract()
 }
 
 #[cfg(test)]
@@ -227,17 +292,18 @@ mod tests {
     }
 
     /// Creates groups from `batches` batches of 256 times around 1000; the times of the second side are `shift` longer.
-    fn groups(batches: usize, shift: u32) -> Groups {
+    fn groups(batches: usize, shift: f64) -> Groups {
         let mut random = Random::new(3);
-        let mut times =
-            |shift: u32| (0..256 * batches).map(|_| 1000 + shift + random.below(100) as u32).collect::<Vec<u32>>();
-        let (a, b) = (times(0), times(shift));
-        Groups::new(&a, &b, 256, [u32::MAX; 2], 1)
+        let mut times = |shift: f64| {
+            (0..256 * batches).map(|_| (1000.0 + shift + 100.0 * random.fraction()) as f32).collect::<Vec<f32>>()
+        };
+        let (a, b) = (times(0.0), times(shift));
+        Groups::new(&a, &b, 256, 1.0)
     }
 
     #[test]
     fn a_group_has_five_calls_beyond_its_quantile_or_is_left_out() {
-        let sizes = |batches: usize| groups(batches, 0).columns.iter().map(Vec::len).collect::<Vec<_>>();
+        let sizes = |batches: usize| groups(batches, 0.0).columns.iter().map(Vec::len).collect::<Vec<_>>();
         // Of 4096 pairs, 20 lie beyond the 99.5 % quantile, which makes four groups of five. Four lie beyond the 99.9 %
         // quantile.
         assert_eq!(sizes(16), [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 4, 0, 16]);
@@ -248,9 +314,8 @@ mod tests {
 
     #[test]
     fn a_shift_of_all_calls_shows_in_every_statistic() {
-        let groups = groups(256, 7);
-        let intervals: Vec<Interval> =
-            groups.columns.iter().enumerate().map(|(index, column)| of(index)(column, 1e-6)).collect();
+        let groups = groups(256, 7.0);
+        let intervals: Vec<Interval> = (0..groups.columns.len()).map(|index| groups.interval(index, 1e-6)).collect();
         assert_eq!(intervals.len(), STATISTICS + 1);
         for (index, interval) in intervals.iter().enumerate() {
             assert!(interval.covers(7.0) && interval.upper - interval.lower < 14.0, "{index} {interval:?}");
@@ -260,8 +325,8 @@ mod tests {
 
     #[test]
     fn every_batch_is_in_one_group_when_the_groups_differ_in_size() {
-        let (a, b) = (vec![0; 70 * 2], (0..70).flat_map(|batch| [batch; 2]).collect::<Vec<u32>>());
-        let groups = Groups::new(&a, &b, 2, [u32::MAX; 2], 1);
+        let (a, b) = (vec![0.0; 70 * 2], (0_u8..70).flat_map(|batch| [f32::from(batch); 2]).collect::<Vec<f32>>());
+        let groups = Groups::new(&a, &b, 2, 1.0);
         let raw = &groups.columns[STATISTICS];
         assert_eq!(raw.len(), GROUPS);
         // The columns hold 58 groups of one batch and six of two, in order.
@@ -277,9 +342,43 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_is_interpolated_within_a_step_of_the_clock() {
-        let times: Vec<u32> = [vec![20; 50], vec![30; 50]].concat();
-        let quantiles = [0.0, 0.25, 0.5, 0.75].map(|level| smooth(&times, level, 10));
-        assert_eq!(quantiles, [15.0, 20.0, 25.0, 30.0]);
+    fn a_quantile_is_interpolated_between_neighbors() {
+        let quantiles = [0.0, 0.25, 0.5, 1.0].map(|level| quantile(&[10.0, 20.0, 40.0], level));
+        assert_eq!(quantiles, [10.0, 15.0, 20.0, 40.0]);
+    }
+
+    /// Creates times around `modes`, chosen at random with the share `first` for the first mode.
+    fn modes(random: &mut Random, count: usize, first: f64, modes: [f64; 2]) -> Vec<f32> {
+        (0..count)
+            .map(|_| (modes[usize::from(random.fraction() >= first)] + random.normal().abs()) as f32)
+            .collect()
+    }
+
+    #[test]
+    fn a_quantile_between_two_modes_is_judged_by_the_calls_that_cross() {
+        let mut random = Random::new(5);
+        let effects = |random: &mut Random, share: f64| {
+            let (a, b) = (modes(random, 1 << 18, 0.5, [100.0, 200.0]), modes(random, 1 << 18, share, [100.0, 200.0]));
+            let groups = Groups::new(&a, &b, 256, 1.0);
+            let gaps: Vec<(usize, f64)> =
+                groups.gaps.iter().enumerate().filter_map(|(index, gap)| Some((index, gap.as_ref()?.width))).collect();
+            (gaps, groups.interval(5, 1e-4))
+        };
+        let (gaps, same) = effects(&mut random, 0.5);
+        assert!(gaps.len() == 1 && gaps[0].0 == 5 && (gaps[0].1 - 96.0).abs() < 4.0, "{gaps:?}");
+        assert!(same.covers(0.0) && same.upper - same.lower < 2.0, "{same:?}");
+        // Three calls in a hundred take 96 ns longer.
+        let (_, moved) = effects(&mut random, 0.47);
+        assert!(moved.lower > 2.0 && moved.upper < 4.0, "{moved:?}");
+    }
+
+    #[test]
+    fn a_wide_distribution_has_no_gap() {
+        let mut random = Random::new(6);
+        let mut times: Vec<f32> = (0..1 << 16).map(|_| (100.0 + 40.0 * random.normal().powi(3)) as f32).collect();
+        times.sort_unstable_by(f32::total_cmp);
+        for level in QUANTILES {
+            assert!(Gap::find(&times, level, 4096).is_none(), "{level}");
+        }
     }
 }

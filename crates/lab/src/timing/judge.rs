@@ -1,6 +1,6 @@
 //! Derives a verdict from the intervals, the p-values and the controls.
 
-use super::effect::{BODY, decides};
+use super::effect::BODY;
 use super::pair::Outcome;
 use crate::record::{Controls, Effect, Verdict};
 
@@ -15,14 +15,23 @@ pub(crate) struct Facts {
     pub(crate) step_ns: f64,
 }
 
-/// Returns whether the interval of every statistic up to the 99 % quantile lies inside its tolerance.
-pub(crate) fn inside(effects: &[Effect]) -> bool {
-    !effects.is_empty() && effects.iter().filter(|effect| decides(effect)).all(tight)
+/// Statistics up to this share of the calls decide the verdict. Quantiles above it are reported with the precision that
+/// the run happens to reach.
+pub(crate) const MOST_CALLS: f64 = 0.99;
+
+/// Returns whether the interval of every statistic that describes no more than the share `up_to` of the calls lies
+/// inside its tolerance.
+pub(crate) fn inside(effects: &[Effect], up_to: f64) -> bool {
+    !effects.is_empty() && deciding(effects, up_to).all(tight)
+}
+
+fn deciding(effects: &[Effect], up_to: f64) -> impl Iterator<Item = &Effect> {
+    effects.iter().filter(move |effect| effect.up_to <= up_to)
 }
 
 /// Returns whether all intervals lie inside their tolerances and the data reach the 99.9 % quantile.
 pub(crate) fn wholly_inside(effects: &[Effect]) -> bool {
-    inside(effects) && effects.iter().any(|effect| effect.quantile == Some(0.999)) && effects.iter().all(tight)
+    inside(effects, 1.0) && effects.iter().any(|effect| effect.up_to >= 0.999)
 }
 
 fn tight(effect: &Effect) -> bool {
@@ -42,13 +51,14 @@ pub(crate) fn beyond(effects: &[Effect]) -> bool {
 pub(crate) fn bounds(facts: &Facts) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
     [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
-        let part = effects.iter().filter(|effect| effect.quantile.is_some_and(|quantile| quantile > BODY) == tail);
+        let part = effects.iter().filter(|effect| (effect.up_to > BODY) == tail);
         part.map(|effect| effect.difference.reach()).fold(least, f64::max)
     })
 }
 
-/// Returns the verdict and its reason, after the checks of the intervals and the controls.
-pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64) -> (Verdict, String) {
+/// Returns the verdict and its reason, after the checks of the intervals and the controls. Statistics up to the share
+/// `up_to` of the calls decide.
+pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64, up_to: f64) -> (Verdict, String) {
     let controls = &facts.controls;
     let [bound, tail] = bounds(facts);
     match found {
@@ -66,9 +76,9 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64)
             (found, format!("{}; the data do not show whether this is inside ±{delta} ns", describe(facts)))
         }
         Verdict::Inconclusive => (found, reason),
-        Verdict::NoLeakAbove if !inside(&facts.effects) => (
+        Verdict::NoLeakAbove if !inside(&facts.effects, up_to) => (
             Verdict::Inconclusive,
-            format!("no difference was found, but one of up to {} is not excluded", widest(&facts.effects)),
+            format!("no difference was found, but one of up to {} is not excluded", widest(&facts.effects, up_to)),
         ),
         // A run that cannot detect 2 Δ cannot rule out differences above Δ.
         Verdict::NoLeakAbove if !controls.delay.passed => (
@@ -111,20 +121,19 @@ fn describe(facts: &Facts) -> String {
 }
 
 /// Describes the interval that exceeds its tolerance most.
-fn widest(effects: &[Effect]) -> String {
+fn widest(effects: &[Effect], up_to: f64) -> String {
     let over = |effect: &Effect| effect.difference.reach() / effect.tolerance_ns.max(f64::MIN_POSITIVE);
-    let waited_for = effects.iter().filter(|effect| decides(effect));
-    waited_for.max_by(|x, y| over(x).total_cmp(&over(y))).map_or_else(String::new, |effect| {
+    deciding(effects, up_to).max_by(|x, y| over(x).total_cmp(&over(y))).map_or_else(String::new, |effect| {
         format!("{:.3} ns in the {} (wanted: {:.3})", effect.difference.reach(), effect.name, effect.tolerance_ns)
     })
 }
 
 /// Returns how many more pairs would bring every interval inside its tolerance or wholly beyond it, if the estimates do
-/// not change. Returns `None` if an estimate equals its tolerance.
-pub(crate) fn more_pairs(facts: &Facts) -> Option<u64> {
+/// not change. Returns `None` if an estimate equals its tolerance. Statistics up to the share `up_to` of the calls count.
+pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
     let pairs = facts.pairs as f64;
     let mut most = 0.0_f64;
-    for effect in facts.effects.iter().filter(|effect| decides(effect)) {
+    for effect in deciding(&facts.effects, up_to) {
         let half = (effect.difference.upper - effect.difference.lower) / 2.0;
         let room = (effect.tolerance_ns - effect.difference.estimate.abs()).abs();
         if room <= 0.0 {
@@ -166,6 +175,8 @@ mod tests {
         Effect {
             name: name.to_owned(),
             quantile,
+            up_to: quantile.unwrap_or(if name.contains("99") { 0.99 } else { 0.9 }),
+            gap_ns: None,
             difference: Interval { lower, estimate: (lower + upper) / 2.0, upper },
             tolerance_ns,
         }
@@ -177,8 +188,8 @@ mod tests {
         let passed = Control { passed: true, ..Control::default() };
         Facts {
             effects: vec![
-                effect("mean up to the 90 % quantile", None, -0.1, 0.2, DELTA),
-                effect("mean up to the 99 % quantile", None, -0.1, 0.1, DELTA),
+                effect("mean of the fastest 90 %", None, -0.1, 0.2, DELTA),
+                effect("mean of the fastest 99 %", None, -0.1, 0.1, DELTA),
                 effect("p50", Some(0.5), -0.3, 0.1, DELTA),
                 effect("99 % quantile", Some(0.99), -2.0, 4.0, 5.0),
                 effect("99.9 % quantile", Some(0.999), -20.0, 30.0, 50.0),
@@ -190,12 +201,12 @@ mod tests {
     }
 
     fn judged(found: Verdict, facts: &Facts) -> Verdict {
-        verdict(found, String::new(), facts, DELTA).0
+        verdict(found, String::new(), facts, DELTA, MOST_CALLS).0
     }
 
     #[test]
     fn intervals_inside_and_passed_controls_give_no_leak_with_bounds() {
-        let (verdict, reason) = verdict(Verdict::NoLeakAbove, String::new(), &quiet(), DELTA);
+        let (verdict, reason) = verdict(Verdict::NoLeakAbove, String::new(), &quiet(), DELTA, MOST_CALLS);
         assert_eq!(verdict, Verdict::NoLeakAbove);
         assert_eq!(
             reason,
@@ -215,7 +226,7 @@ mod tests {
         for (index, lower, upper) in [(0, -0.1, 1.1), (0, -1.1, 0.1), (2, -1.01, 0.0), (3, 0.0, 5.1)] {
             let mut facts = quiet();
             (facts.effects[index].difference.lower, facts.effects[index].difference.upper) = (lower, upper);
-            let (verdict, reason) = verdict(Verdict::NoLeakAbove, String::new(), &facts, DELTA);
+            let (verdict, reason) = verdict(Verdict::NoLeakAbove, String::new(), &facts, DELTA, MOST_CALLS);
             assert_eq!(verdict, Verdict::Inconclusive);
             assert!(reason.contains(&facts.effects[index].name), "{reason}");
         }
@@ -226,11 +237,11 @@ mod tests {
         let mut facts = quiet();
         assert!(wholly_inside(&facts.effects));
         facts.effects[4].difference.upper = 51.0;
-        assert!(!wholly_inside(&facts.effects) && inside(&facts.effects));
+        assert!(!wholly_inside(&facts.effects) && inside(&facts.effects, MOST_CALLS));
         assert_eq!(judged(Verdict::NoLeakAbove, &facts), Verdict::NoLeakAbove);
         facts.effects.pop();
         assert!(!wholly_inside(&facts.effects), "the 99.9 % quantile is not known");
-        assert!(!inside(&[]));
+        assert!(!inside(&[], MOST_CALLS));
     }
 
     #[test]
@@ -254,9 +265,9 @@ mod tests {
     }
 
     #[test]
-    fn an_inconclusive_finding_stays_so_with_any_intervals() {
-        let not_repeated = verdict(Verdict::Inconclusive, "it did not repeat".to_owned(), &quiet(), DELTA);
-        assert_eq!(not_repeated, (Verdict::Inconclusive, "it did not repeat".to_owned()));
+    fn an_inconclusive_run_stays_so_with_any_intervals() {
+        let interrupted = verdict(Verdict::Inconclusive, "interrupted".to_owned(), &quiet(), DELTA, MOST_CALLS);
+        assert_eq!(interrupted, (Verdict::Inconclusive, "interrupted".to_owned()));
         let nothing = Facts { effects: Vec::new(), ..quiet() };
         assert_eq!(judged(Verdict::NoLeakAbove, &nothing), Verdict::Inconclusive);
     }
@@ -271,12 +282,12 @@ mod tests {
     #[test]
     fn more_pairs_grow_with_the_square_of_the_interval() {
         let mut facts = quiet();
-        assert_eq!(more_pairs(&facts), Some(0));
+        assert_eq!(more_pairs(&facts, MOST_CALLS), Some(0));
         // An interval three times as wide as allowed needs nine times the data.
-        facts.effects[0] = effect("mean up to the 90 % quantile", None, -3.0, 3.0, DELTA);
-        assert_eq!(more_pairs(&facts), Some(8000));
-        facts.effects[0] = effect("mean up to the 90 % quantile", None, 0.5, 1.5, DELTA);
-        assert_eq!(more_pairs(&facts), None, "an estimate on the border stays there");
+        facts.effects[0] = effect("mean of the fastest 90 %", None, -3.0, 3.0, DELTA);
+        assert_eq!(more_pairs(&facts, MOST_CALLS), Some(8000));
+        facts.effects[0] = effect("mean of the fastest 90 %", None, 0.5, 1.5, DELTA);
+        assert_eq!(more_pairs(&facts, MOST_CALLS), None, "an estimate on the border stays there");
     }
 
     #[test]

@@ -8,7 +8,8 @@ mod outcome;
 
 use super::batch::Batcher;
 use super::control::Leaky;
-use super::effect::{self, Groups};
+use super::effect::{self, BODY, Groups};
+use super::judge::MOST_CALLS;
 use super::{Scale, Settings, flips, judge};
 use crate::clock::Clock;
 use crate::random::Random;
@@ -16,12 +17,9 @@ use crate::record::{Control, Controls, Effect, Interval, Look, Verdict};
 use crate::target::Target;
 use crate::watch::Watch;
 use cell::Cell;
-use collect::Kind;
+use collect::{Filled, Kind};
 use course::{Course, tests};
 pub(crate) use outcome::Outcome;
-
-/// The reason of a run whose finding did not repeat.
-pub(crate) const NOT_REPEATED: &str = "a difference was found and did not repeat on fresh data";
 
 /// The level at which a planted difference must be found.
 const MUST_BE_FOUND: f64 = 0.01;
@@ -34,8 +32,11 @@ const AGAIN: u32 = 4;
 /// Minimum number of batches at the first of these looks: with 12, all of them differ in the same
 /// direction with a probability of 2⁻¹² by chance.
 const FEWEST: usize = 12;
-/// Number of findings that may fail to repeat before the search for a difference ends.
-const TRIES: u32 = 2;
+/// Number of runs that are repeated because the target against itself was found to differ. By chance that happens once
+/// in a thousand runs.
+const SAME_AGAIN: u32 = 3;
+/// Maximum number of pairs that are kept.
+const MOST_PAIRS: usize = 1 << 23;
 
 /// The target, settings and clock that a pair is measured with.
 pub(crate) struct Bench<'b> {
@@ -58,14 +59,20 @@ pub(crate) struct Lane {
     same: Cell,
     delay: Cell,
     leak: Cell,
-    delay_turns: [u32; 2],
+    /// The added delay of the control, in iterations of the delay loop.
+    delay_turns: u32,
     rounds: usize,
+    /// Seconds of measuring so far.
     measuring: f64,
+    /// Seconds of measuring that this pair may take.
+    allowed: f64,
+    /// Whether a finding did not repeat on fresh data.
+    refuted: bool,
 }
 
 impl Lane {
     /// Creates the state and finds the cut points. The times of this warm-up are not part of the data.
-    pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64) -> Self {
+    pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64, allowed: f64) -> Self {
         let scale = bench.scale;
         let leaky = Leaky::like(scale);
         let (length, changes) = (bench.target.length(), bench.target.run().changes());
@@ -85,16 +92,18 @@ impl Lane {
             same: Cell::default(),
             delay: Cell::default(),
             leak: Cell::default(),
-            delay_turns: [1, 1 + turns],
+            delay_turns: turns,
             rounds: 0,
             measuring: 0.0,
+            allowed,
+            refuted: false,
         };
         lane.warm_up(bench);
         lane
     }
 
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
-        let step = bench.scale.step as u32;
+        let step = bench.scale.step as f32;
         // Where calls are fast, eight rounds are enough for a 99.9 % quantile.
         let rounds = if bench.scale.pairs < bench.settings.pairs { 2 } else { 8 };
         for _ in 0..rounds {
@@ -109,84 +118,103 @@ impl Lane {
         self.same = self.main.fresh();
     }
 
-    /// Measures until the question is settled or all looks are done. A run in which the target against itself was found
-    /// to differ is discarded and repeated. By chance that happens once in a thousand runs, and twice in a row once in
-    /// a million.
+    /// Measures until the question is settled or the time is over. A run in which the target against itself was found to
+    /// differ is discarded and repeated.
     pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
-        let outcome = self.measure(bench, share, watch);
-        if outcome.facts.controls.same.passed || watch.stopped() || outcome.facts.effects.is_empty() {
-            return outcome;
+        let mut outcome = self.measure(bench, share, watch);
+        for _ in 0..SAME_AGAIN {
+            if outcome.facts.controls.same.passed || watch.stopped() || outcome.facts.effects.is_empty() {
+                break;
+            }
+            self.restart(bench);
+            outcome = self.measure(bench, share, watch);
         }
-        self.restart(bench);
-        self.measure(bench, share, watch)
+        outcome
     }
 
     fn measure(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
         if !bench.scale.measurable {
-            return self.conclude(
-                bench,
-                share,
-                Verdict::Unmeasurable,
-                "the calls are too fast for the clock".to_owned(),
-                1.0,
-            );
+            let why = "the calls are too fast for the clock".to_owned();
+            return self.conclude(bench, share, Verdict::Unmeasurable, why, 1.0, MOST_CALLS);
         }
         let settings = bench.settings;
-        let tests = tests(settings);
-        let level = share / f64::from(tests);
+        let level = share / f64::from(tests(settings));
         let mut course = Course::new(settings);
         loop {
-            let size = settings.first << course.turn;
-            if !self.fill_up(bench, size, watch) {
+            let filled = self.fill_up(bench, course.size(), watch);
+            if filled == Filled::Stopped {
+                let why = "interrupted".to_owned();
                 return self
-                    .conclude(bench, level, Verdict::Inconclusive, "interrupted".to_owned(), course.p)
+                    .conclude(bench, level, Verdict::Inconclusive, why, course.p, MOST_CALLS)
                     .with_funnel(course.funnel);
             }
             if self.main.blind() {
-                if !course.begin_again() {
-                    let why = "the machine's speed changed during the run: repeat the run under less load";
+                if !course.begin_again() || filled == Filled::Late {
+                    let why = "the machine's speed changed during the run: repeat the run under less load".to_owned();
                     return self
-                        .conclude(bench, level, Verdict::Invalid, why.to_owned(), course.p)
+                        .conclude(bench, level, Verdict::Invalid, why, course.p, MOST_CALLS)
                         .with_funnel(course.funnel);
                 }
                 self.restart(bench);
                 continue;
             }
-            course.turn += 1;
-            let over = course.over();
-            if !effect::enough(size, level) && !over {
+            course.look();
+            let over = course.over() || filled == Filled::Late || !self.has_time_for(self.main.batches());
+            if !effect::enough(self.main.batches(), level) && !over {
                 continue;
             }
-            course.tested += 1;
             let here = flips::p_value(&self.main.scores, level, &mut self.flips);
-            course.p = course.p.min((here * f64::from(tests)).min(1.0));
             let effects = self.effects(bench, level);
             let difference = effects.first().map_or_else(Interval::default, |effect| effect.difference);
-            course.funnel.push(Look { batches: size, p: here, difference });
-            if here <= level && course.failed < TRIES {
-                match self.repeat(bench, share, course.p, watch) {
-                    Some(outcome) => return outcome.with_funnel(course.funnel),
-                    None => course.failed += 1,
+            course.test(Look { batches: self.main.batches(), p: here, difference });
+            if here <= level {
+                if let Some(outcome) = self.repeat(bench, share, course.p, watch) {
+                    return outcome.with_funnel(course.funnel);
+                }
+                // The fresh data did not show the difference. The run continues with them alone.
+                course.continue_from(self.main.batches());
+                if course.may_test() && self.has_time_for(self.main.batches()) {
+                    continue;
                 }
             }
-            let settled =
-                here > level && settings.stop_early && bench.scale.delta_ns > 0.0 && judge::wholly_inside(&effects);
+            let settled = settings.stop_early && bench.scale.delta_ns > 0.0 && judge::wholly_inside(&effects);
             if !settled && !over {
                 continue;
             }
-            let (verdict, reason) = if course.failed > 0 && !settled {
-                (Verdict::Inconclusive, NOT_REPEATED)
-            } else {
-                (Verdict::NoLeakAbove, "")
+            let conclude = |lane: &mut Self, up_to: f64| {
+                lane.conclude(bench, level, Verdict::NoLeakAbove, String::new(), course.p, up_to)
             };
-            let outcome = self.conclude(bench, level, verdict, reason.to_owned(), course.p);
-            // With more data a control may still pass, and intervals become narrower. The next look doubles the data.
-            if outcome.verdict == Verdict::NoLeakAbove
-                || over && !course.goes_on(self.measuring, self.seconds_for(size))
-            {
+            let outcome = conclude(self, MOST_CALLS);
+            if outcome.verdict == Verdict::NoLeakAbove {
                 return outcome.with_funnel(course.funnel);
             }
+            if course.may_test() && self.is_worth_more(&outcome) {
+                continue;
+            }
+            // More data would not settle the slowest calls in the time that is left. The verdict then rests on the
+            // others, and states what is known of the slowest.
+            return conclude(self, BODY).with_funnel(course.funnel);
         }
+    }
+
+    /// Returns whether more data may settle an outcome in the time that is left. The next look doubles the data.
+    fn is_worth_more(&self, outcome: &Outcome) -> bool {
+        let pairs = self.main.pairs();
+        let within_reach = |needed: Option<u64>| {
+            // The estimate of the number is rough, so twice as many are hoped for.
+            needed.is_none_or(|more| self.has_time_for((more as f64 / 2.0 / pairs.max(1) as f64 * self.main.batches() as f64) as usize))
+        };
+        let [all, body] = [MOST_CALLS, BODY].map(|up_to| judge::more_pairs(&outcome.facts, up_to));
+        2 * pairs <= MOST_PAIRS
+            && self.has_time_for(self.main.batches())
+            && (outcome.verdict != Verdict::Inconclusive
+                || within_reach(all)
+                || !judge::inside(&outcome.facts.effects, BODY) && within_reach(body))
+    }
+
+    /// Returns whether `batches` more batches fit into the time that is left.
+    fn has_time_for(&self, batches: usize) -> bool {
+        self.measuring + self.seconds_for(batches) <= self.allowed
     }
 
     /// Estimates the time that `batches` more batches take, in seconds, from the batches so far.
@@ -195,8 +223,8 @@ impl Lane {
     }
 
     /// Tests a finding on fresh data and returns the outcome, whose intervals come from the fresh data alone. The
-    /// measurement continues until the intervals show on which side of Δ the difference lies, or all looks are done.
-    /// Returns `None` if the finding did not repeat.
+    /// measurement continues until the intervals show on which side of Δ the difference lies, or the time is over.
+    /// Returns `None` if the finding did not repeat. The fresh data then replace the old ones.
     pub(crate) fn repeat(
         &mut self,
         bench: &mut Bench<'_>,
@@ -211,36 +239,44 @@ impl Lane {
         let place = flips::strongest(&self.main.scores);
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
+        // A difference that was found at the end of the time still gets fresh data.
+        self.allowed = self.allowed.max(self.measuring + self.seconds_for(first));
         let (mut again, each) = (None, MUST_BE_FOUND / f64::from(AGAIN));
         for look in 0..AGAIN {
-            let finished = self.fill_up(bench, ((first << look) / 4).max(FEWEST << look), watch);
+            let filled = self.fill_up(bench, ((first << look) / 4).max(FEWEST << look), watch);
             let here = flips::p_value_at(&self.main.scores, place, each, &mut self.flips);
             again = (here <= each).then_some(here);
-            if again.is_some() || !finished {
+            if again.is_some() || filled != Filled::Full {
                 break;
             }
         }
         if again.is_none() {
-            self.main = old;
+            self.refuted = true;
             return None;
         }
         loop {
             let effects = self.effects(bench, level);
             let verdict = if bench.scale.delta_ns <= 0.0 || judge::beyond(&effects) {
                 Verdict::Leak
-            } else if judge::inside(&effects) {
+            } else if judge::inside(&effects, MOST_CALLS) {
                 Verdict::BelowThreshold
             } else {
                 Verdict::Inconclusive
             };
             let size = 2 * self.main.batches();
-            if verdict != Verdict::Inconclusive || size > last || !self.fill_up(bench, size, watch) {
-                let mut outcome = self.conclude(bench, level, verdict, String::new(), p);
+            let more = size <= last || 2 * self.main.pairs() <= MOST_PAIRS && self.has_time_for(size / 2);
+            if verdict != Verdict::Inconclusive || !more || self.fill_up(bench, size, watch) != Filled::Full {
+                let mut outcome = self.conclude(bench, level, verdict, String::new(), p, MOST_CALLS);
                 outcome.confirmed = again;
                 outcome.earlier = old.ticks;
                 return Some(outcome);
             }
         }
+    }
+
+    /// Returns whether a finding did not repeat on fresh data.
+    pub(crate) fn refuted(&self) -> bool {
+        self.refuted
     }
 
     fn restart(&mut self, bench: &mut Bench<'_>) {
@@ -271,7 +307,7 @@ impl Lane {
                 .map_or_else(Interval::default, |effect| effect.difference);
             Control { p, difference, passed: (p <= level) == found, meant_ns }
         };
-        let meant = f64::from(self.delay_turns[1] - 1) / scale.turns_per_ns / scale.repeats as f64;
+        let meant = f64::from(self.delay_turns) / scale.turns_per_ns / scale.repeats as f64;
         Controls {
             same: control(&self.same, MUST_NOT_FIRE, false, scale.repeats, 0.0),
             delay: control(&self.delay, MUST_BE_FOUND, true, scale.repeats, meant),
@@ -280,7 +316,16 @@ impl Lane {
     }
 
     /// Computes the outcome from the present data. A verdict of no leak must still pass the intervals and the controls.
-    fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> Outcome {
+    /// Statistics up to the share `up_to` of the calls decide.
+    fn conclude(
+        &mut self,
+        bench: &Bench<'_>,
+        level: f64,
+        verdict: Verdict,
+        reason: String,
+        p: f64,
+        up_to: f64,
+    ) -> Outcome {
         let controls = self.controls(bench);
         let groups = self.groups(bench);
         let facts = judge::Facts {
@@ -289,7 +334,7 @@ impl Lane {
             controls,
             step_ns: bench.scale.per_call(bench.scale.step as f64),
         };
-        let (verdict, reason) = judge::verdict(verdict, reason, &facts, bench.scale.delta_ns);
+        let (verdict, reason) = judge::verdict(verdict, reason, &facts, bench.scale.delta_ns, up_to);
         Outcome {
             verdict,
             reason,
@@ -300,7 +345,7 @@ impl Lane {
             raw_mean: groups.raw_mean(level, bench.scale),
             mde_ns: groups.detectable(level, bench.scale),
             series: groups.series(bench.scale),
-            more_pairs: (verdict == Verdict::Inconclusive).then(|| judge::more_pairs(&facts)).flatten(),
+            more_pairs: (verdict == Verdict::Inconclusive).then(|| judge::more_pairs(&facts, up_to)).flatten(),
             single: groups.single(0.01, bench.scale),
             facts,
             funnel: Vec::new(),
@@ -313,7 +358,7 @@ impl Lane {
     }
 
     /// Takes the times of both classes out of the present data.
-    pub(crate) fn take_ticks(&mut self) -> [Vec<u32>; 2] {
+    pub(crate) fn take_ticks(&mut self) -> [Vec<f32>; 2] {
         self.batcher.release();
         std::mem::take(&mut self.main.ticks)
     }

@@ -10,14 +10,15 @@ const QUANTILES: [f64; 17] =
 /// Maximum number of steps in a histogram.
 const STEPS: usize = 64;
 
-/// Counts how often each time was measured.
+/// Counts how often each time was measured, in whole ticks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
-    counts: BTreeMap<u32, u64>,
+    counts: BTreeMap<i64, u64>,
 }
 
 impl Tally {
-    pub(crate) fn add(&mut self, mut times: Vec<u32>) {
+    pub(crate) fn add(&mut self, times: &[f32]) {
+        let mut times: Vec<i64> = times.iter().map(|time| time.round() as i64).collect();
         times.sort_unstable();
         for run in times.chunk_by(|x, y| x == y) {
             *self.counts.entry(run[0]).or_default() += run.len() as u64;
@@ -28,19 +29,18 @@ impl Tally {
         let samples = self.counts.values().sum();
         let quantiles = QUANTILES
             .iter()
-            .filter_map(|&at| Some(Quantile { at, ns: scale.absolute(self.quantile(at, scale.step)?) }))
+            .filter_map(|&at| Some(Quantile { at, ns: scale.absolute(self.quantile(at)?) }))
             .collect();
         Class { name, samples, quantiles, histogram: self.histogram(scale), estimates: None }
     }
 
-    /// Returns a quantile in ticks. Each value stands for the whole step of the clock around it, so that a coarse clock
-    /// does not make the quantile jump.
-    fn quantile(&self, at: f64, step: u64) -> Option<f64> {
+    /// Returns a quantile in ticks. Each value stands for the whole tick around it.
+    fn quantile(&self, at: f64) -> Option<f64> {
         let rank = at * self.counts.values().sum::<u64>() as f64;
         let mut below = 0.0;
         for (&value, &count) in &self.counts {
             if below + count as f64 > rank {
-                return Some(f64::from(value) + step as f64 * ((rank - below) / count as f64 - 0.5));
+                return Some(value as f64 + (rank - below) / count as f64 - 0.5);
             }
             below += count as f64;
         }
@@ -48,17 +48,16 @@ impl Tally {
     }
 
     fn histogram(&self, scale: &Scale) -> Histogram {
-        let (Some(low), Some(high)) = (self.quantile(0.001, scale.step), self.quantile(0.99, scale.step)) else {
+        let (Some(low), Some(high)) = (self.quantile(0.001), self.quantile(0.99)) else {
             return Histogram::default();
         };
-        // A step of the histogram is a multiple of the clock's step. Otherwise some steps would hold two of the clock's
-        // values and their neighbors one.
-        let step = scale.step as f64;
-        let width = (((high - low) / STEPS as f64 / step).ceil() * step).max(step);
-        let start = ((low / step).round() - 0.5) * step;
+        // A bin of the histogram has a whole number of ticks. Otherwise some bins would hold more values than their
+        // neighbors.
+        let width = ((high - low) / STEPS as f64).ceil().max(1.0);
+        let start = low.round() - 0.5;
         let mut counts = vec![0; ((high - start) / width).ceil().max(1.0) as usize];
         for (&value, &count) in &self.counts {
-            let place = (f64::from(value) - start) / width;
+            let place = (value as f64 - start) / width;
             if place >= 0.0 && (place as usize) < counts.len() {
                 counts[place as usize] += count;
             }

@@ -40,7 +40,7 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     }
 }
 
-/// Draws the difference of each pair in its first statistic, which is the winsorized mean if the record has it. The
+/// Draws the difference of each pair in its first statistic, which is the mean of the fastest 90 % if the record has it. The
 /// rows are in the order of `pairs`.
 pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let chosen: Vec<_> =

@@ -58,7 +58,7 @@ pub(super) fn funnel(pair: &Pair, delta: f64) -> Option<Canvas> {
     threshold(&mut canvas, &frame, delta);
     frame.vertical(
         &mut canvas,
-        &format!("difference in the mean up to the 90 % quantile ({})", unit.name),
+        &format!("difference in the mean of the fastest 90 % ({})", unit.name),
         Labels::Unit(unit.worth),
     );
     frame.horizontal(&mut canvas, "batches", Labels::Unit(1.0));
@@ -91,7 +91,7 @@ pub(super) fn series(pair: &Pair, delta: f64) -> Option<Canvas> {
     threshold(&mut canvas, &frame, delta);
     frame.vertical(
         &mut canvas,
-        &format!("difference in the mean up to the 90 % quantile ({})", unit.name),
+        &format!("difference in the mean of the fastest 90 % ({})", unit.name),
         Labels::Unit(unit.worth),
     );
     frame.horizontal(&mut canvas, &format!("time since the start ({})", clock.name), Labels::Unit(clock.worth * 1e-9));

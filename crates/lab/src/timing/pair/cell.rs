@@ -14,13 +14,14 @@ const LAGS: usize = 16;
 pub(crate) struct Cell {
     cuts: Option<Cuts>,
     pub(crate) scores: Vec<Score>,
-    pub(crate) ticks: [Vec<u32>; 2],
+    /// The times of each side in ticks, in the order of measuring.
+    pub(crate) ticks: [Vec<f32>; 2],
     batch: usize,
 }
 
 impl Cell {
     /// Chooses the cut points from the times so far and discards these times.
-    pub(crate) fn settle(&mut self, step: u32) {
+    pub(crate) fn settle(&mut self, step: f32) {
         let mut times = std::mem::take(&mut self.ticks).concat();
         self.cuts = Some(Cuts::new(&mut times, step));
         self.scores.clear();
@@ -32,7 +33,7 @@ impl Cell {
     }
 
     /// Returns the vectors to which new times are appended.
-    pub(crate) fn sides(&mut self) -> [&mut Vec<u32>; 2] {
+    pub(crate) fn sides(&mut self) -> [&mut Vec<f32>; 2] {
         let [a, b] = &mut self.ticks;
         [a, b]
     }
@@ -55,21 +56,21 @@ impl Cell {
     }
 
     pub(crate) fn groups(&self, scale: &Scale) -> Groups {
-        let caps = self.cuts.as_ref().map_or([u32::MAX; 2], |cuts| cuts.caps);
-        Groups::new(&self.ticks[0], &self.ticks[1], self.batch.max(1), caps, scale.step)
+        let delta = scale.delta_ns / scale.per_call(1.0);
+        Groups::new(&self.ticks[0], &self.ticks[1], self.batch.max(1), delta)
     }
 
     /// Returns whether the median of the last quarter of the times lies beyond all cut points.
     pub(crate) fn blind(&self) -> bool {
-        let recent = |times: &[u32]| times[times.len() - times.len() / 4..].to_vec();
-        let mut times: Vec<u32> = self.ticks.iter().flat_map(|side| recent(side)).collect();
+        let recent = |times: &[f32]| times[times.len() - times.len() / 4..].to_vec();
+        let mut times: Vec<f32> = self.ticks.iter().flat_map(|side| recent(side)).collect();
         self.cuts.as_ref().is_some_and(|cuts| cuts.blind(&mut times))
     }
 
     /// Returns the autocorrelation of the batches' mean times, capped at the 99 % quantile.
     pub(crate) fn autocorrelation(&self) -> Vec<f64> {
-        let cap = self.cuts.as_ref().map_or(u32::MAX, |cuts| cuts.caps[1]);
-        let mean = |times: &[u32]| times.iter().map(|&time| f64::from(time.min(cap))).sum::<f64>() / times.len() as f64;
+        let cap = self.cuts.as_ref().map_or(f32::MAX, |cuts| cuts.caps[1]);
+        let mean = |times: &[f32]| times.iter().map(|&time| f64::from(time.min(cap))).sum::<f64>() / times.len() as f64;
         let means: Vec<f64> = self.ticks[0]
             .chunks(self.batch.max(1))
             .zip(self.ticks[1].chunks(self.batch.max(1)))
@@ -89,20 +90,19 @@ impl Cell {
     pub(crate) fn ecdf(&self, scale: &Scale) -> Vec<[f64; 2]> {
         let [a, b] = [0, 1].map(|side: usize| {
             let mut times = self.ticks[side].clone();
-            times.sort_unstable();
+            times.sort_unstable_by(f32::total_cmp);
             times
         });
         if a.is_empty() {
             return Vec::new();
         }
-        let mut values: Vec<u32> = a[..a.len() * 999 / 1000].to_vec();
-        values.dedup();
+        let values = &a[..(a.len() * 999 / 1000).max(1)];
         let stride = values.len().div_ceil(POINTS);
         let share =
-            |times: &[u32], value: u32| times.partition_point(|&time| time <= value) as f64 / times.len() as f64;
+            |times: &[f32], value: f32| times.partition_point(|&time| time <= value) as f64 / times.len() as f64;
         values
             .iter()
-            .step_by(stride.max(1))
+            .step_by(stride)
             .map(|&value| [scale.absolute(f64::from(value)), share(&b, value) - share(&a, value)])
             .collect()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{Bench, Lane};
+use super::{Bench, FEWEST, Lane};
 use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
@@ -16,11 +16,27 @@ pub(super) enum Kind {
     Leak,
 }
 
+/// Why [`Lane::fill_up`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filled {
+    /// All batches are there.
+    Full,
+    /// The time is over.
+    Late,
+    /// The user stopped the run.
+    Stopped,
+}
+
 impl Lane {
-    pub(super) fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> bool {
+    /// Takes batches until the comparison has this number of them. A run that is late still takes the fewest batches
+    /// that can show anything.
+    pub(super) fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.batches() < batches {
             if watch.stopped() {
-                return false;
+                return Filled::Stopped;
+            }
+            if self.measuring > self.allowed && self.main.batches() >= FEWEST {
+                return Filled::Late;
             }
             let pairs = bench.scale.pairs;
             // Each control gets a part of a batch. Together, the controls get less than a third of the pairs of the
@@ -33,7 +49,7 @@ impl Lane {
             }
             self.rounds += 1;
         }
-        true
+        Filled::Full
     }
 
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
@@ -42,7 +58,7 @@ impl Lane {
         // The control of the target against itself alternates between the two classes.
         let one = if self.rounds.is_multiple_of(2) { first } else { second };
         let sides = if kind == Kind::Main { [first, second] } else { [one, one] };
-        let delays = (kind == Kind::Delay).then_some(self.delay_turns);
+        let delays = if kind == Kind::Delay { [0, self.delay_turns] } else { [0; 2] };
         let cell = match kind {
             Kind::Main => &mut self.main,
             Kind::Same => &mut self.same,

@@ -27,9 +27,9 @@ pub(crate) struct Outcome {
     /// The difference of each statistic, the raw mean last, each with a 99 % interval of its own.
     pub(crate) single: Vec<Option<Interval>>,
     /// The times that showed a difference, if the intervals were computed from a repeated measurement.
-    pub(crate) earlier: [Vec<u32>; 2],
+    pub(crate) earlier: [Vec<f32>; 2],
     /// All times from which the intervals were computed, if the settings keep them.
-    pub(crate) times: [Vec<u32>; 2],
+    pub(crate) times: [Vec<f32>; 2],
 }
 
 impl Outcome {

@@ -1,0 +1,92 @@
+//! A buffer and a stack that move between measurements, so that a result holds for the function and not for one
+//! placement of its data.
+
+use std::hint::black_box;
+
+use crate::random::Random;
+
+/// The buffer's start moves within a page. Positions in the caches repeat after that.
+const PAGE: usize = 4096;
+
+/// A buffer that moves between measurements. The position of the data in the caches and their alignment thereby become
+/// random, instead of the same for all measurements.
+///
+/// All functions of a race share one buffer, because two buffers at different addresses make the same code differ by
+/// several percent.
+pub(crate) struct Buffer {
+    memory: Vec<u8>,
+    past: usize,
+}
+
+impl Buffer {
+    /// Alignment of inputs in bytes: that of memory from an allocator. A function may rely on it.
+    pub(crate) const ALIGN: usize = 16;
+    /// Size of a cache line in bytes.
+    pub(crate) const LINE: usize = 64;
+
+    pub(crate) fn new() -> Self {
+        Self { memory: Vec::new(), past: 0 }
+    }
+
+    /// Moves the buffer's data to another multiple of `align` in the page.
+    pub(crate) fn relocate(&mut self, align: usize, random: &mut Random) {
+        self.past = random.below((PAGE / align) as u64) as usize * align;
+    }
+
+    pub(crate) fn bytes(&mut self, length: usize) -> &mut [u8] {
+        if self.memory.len() < length + 2 * PAGE {
+            self.memory.resize(length + 2 * PAGE, 0);
+        }
+        let first = self.memory.as_ptr().align_offset(PAGE).min(PAGE) + self.past;
+        &mut self.memory[first..first + length]
+    }
+}
+
+/// Number of depths of the stack at which measurements run.
+pub(crate) const DEPTHS: u64 = 128;
+
+/// Calls `run` with the stack deeper by `levels` frames. A frame has a multiple of 16 bytes, as the ABI demands.
+#[inline(never)]
+pub(crate) fn deeper(levels: u32, run: &mut dyn FnMut()) {
+    let mut frame = [levels; 4];
+    black_box(&mut frame);
+    if levels == 0 {
+        run();
+    } else {
+        deeper(levels - 1, run);
+    }
+    // The frame is used after the call, so that the compiler cannot turn the recursion into a loop.
+    black_box(&mut frame);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_buffer_moves_over_all_places_of_a_page() {
+        let (mut buffer, mut random) = (Buffer::new(), Random::new(1));
+        for (align, places) in [(Buffer::LINE, 64), (Buffer::ALIGN, 256)] {
+            let mut seen = BTreeSet::new();
+            for _ in 0..4000 {
+                buffer.relocate(align, &mut random);
+                seen.insert(buffer.bytes(10).as_ptr().addr() % PAGE);
+            }
+            assert!(seen.len() == places && seen.iter().all(|place| place % align == 0), "{}", seen.len());
+        }
+    }
+
+    #[test]
+    fn every_depth_is_another_place_on_the_stack() {
+        let mut seen = BTreeSet::new();
+        for depth in 0..DEPTHS {
+            deeper(depth as u32, &mut || {
+                let local = 0_u8;
+                seen.insert((&raw const local).addr() % PAGE);
+            });
+        }
+        assert!(seen.len() >= 64, "{}", seen.len());
+    }
+}
