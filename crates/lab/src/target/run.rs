@@ -19,8 +19,10 @@ pub(crate) struct Slots<'s> {
     pub(crate) length: usize,
     /// Number of calls in one measurement.
     pub(crate) repeats: usize,
-    /// Delay inside each measurement, after the calls, in iterations of the delay loop; at least one. The random part
-    /// makes a measurement end at any phase of the clock's steps.
+    /// Delay before each measurement, in iterations of the delay loop. Random delays make measurements start at any
+    /// phase of the clock's steps.
+    pub(crate) dither: &'s [u32],
+    /// Delay inside each measurement, after the calls, in iterations of the delay loop; at least one.
     pub(crate) delays: &'s [u32],
     /// Number of frames by which the stack is deeper.
     pub(crate) depth: u32,
@@ -154,20 +156,19 @@ impl Clock for Dynamic<'_> {
 #[inline(never)]
 fn measure<C: Clock>(clock: &C, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
     let buffer = &mut slots.buffer[..slots.length * copies];
-    for ((input, &delay), ticks) in
-        slots.inputs.chunks_exact(slots.length).zip(slots.delays).zip(slots.ticks.iter_mut())
-    {
+    for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
         for copy in buffer.chunks_exact_mut(slots.length) {
             copy.copy_from_slice(input);
         }
+        clock.delay(slots.dither[index]);
         // The copy must leave the store buffer before the clock starts. Otherwise the time of loads would depend on
         // whether their widths match those of pending stores.
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls(buffer);
         clock.settle();
-        clock.delay(delay);
+        clock.delay(slots.delays[index]);
         let end = clock.stop();
-        *ticks = end.wrapping_sub(begin);
+        slots.ticks[index] = end.wrapping_sub(begin);
     }
 }

@@ -2,9 +2,14 @@
 //! which comes first.
 //!
 //! Each batch has another place of the buffer and another depth of the stack, so that a result does not depend on one
-//! alignment. Each measurement ends with a random delay, whose length is subtracted from the time. The error of a clock
-//! that moves in steps then has the same distribution whatever the call's time is (subtractive dither), so a shift of
-//! the call's time shifts every quantile by as much.
+//! alignment.
+//!
+//! There are two kinds of batches. In a *plain* batch a time is what the clock shows. Plain times scatter least, so they
+//! serve the test for a difference. However, a clock that moves in steps distorts their quantiles: a shift of the call's
+//! time by half a step moves some quantiles by a step and others not at all. In a *dithered* batch each measurement ends
+//! with a random delay, whose length is subtracted from the time. The clock's error then has the same distribution
+//! whatever the call's time is (subtractive dither), so a shift of the call's time shifts every quantile by as much.
+//! Dithered times serve the intervals.
 
 use super::Scale;
 use crate::clock::Clock;
@@ -22,8 +27,9 @@ pub(crate) struct Batcher {
     buffer: Buffer,
     /// Size of the data in `buffer`, in bytes.
     room: usize,
-    /// The random part of the delays.
-    dither: Vec<u32>,
+    /// Random delays: before the measurements of a plain batch, in those of a dithered batch.
+    random: Vec<u32>,
+    /// The delays in the measurements.
     delays: Vec<u32>,
     ticks: Vec<u64>,
     second_first: Vec<bool>,
@@ -37,6 +43,8 @@ pub(crate) struct Order<'o> {
     pub(crate) repeats: usize,
     /// Iterations of the delay loop for the first and the second side, in addition to the random part.
     pub(crate) delays: [u32; 2],
+    /// Whether the measurements are dithered.
+    pub(crate) dithered: bool,
     /// The properties of the clock.
     pub(crate) scale: &'o Scale,
 }
@@ -51,7 +59,7 @@ impl Batcher {
             inputs: Vec::new(),
             buffer: Buffer::new(),
             room: length * copies,
-            dither: Vec::new(),
+            random: Vec::new(),
             delays: Vec::new(),
             ticks: Vec::new(),
             second_first: Vec::new(),
@@ -72,7 +80,6 @@ impl Batcher {
         let [out_a, out_b] = out;
         self.buffer.relocate(Buffer::ALIGN, random);
         let depth = random.below(DEPTHS) as u32;
-        let turn = order.scale.turn();
         let most = (POOL / (2 * self.length)).clamp(1, order.pairs.max(1));
         let mut left = order.pairs;
         while left > 0 {
@@ -85,20 +92,23 @@ impl Batcher {
                     inputs: &self.inputs,
                     length: self.length,
                     repeats: order.repeats,
+                    dither: &self.random,
                     delays: &self.delays,
                     depth,
                     buffer: self.buffer.bytes(self.room),
                     ticks: &mut self.ticks,
                 },
             );
-            // The delay loop has a step of its own. A random part of an iteration fills the gaps between its lengths.
-            let mut time = |ticks: u64, dither: u32| {
-                (ticks as f64 - (f64::from(dither) + random.fraction() - 0.5) * turn) as f32
+            let turn = order.scale.turn();
+            let mut time = |ticks: u64, delay: u32| {
+                // The delay loop has a step of its own. A random part of an iteration fills the gaps between its lengths.
+                let part = if order.dithered { f64::from(delay) + random.fraction() - 0.5 } else { 0.0 };
+                (ticks as f64 - part * turn) as f32
             };
-            for ((ticks, dither), &second_first) in
-                self.ticks.chunks_exact(2).zip(self.dither.chunks_exact(2)).zip(&self.second_first)
+            for ((ticks, delays), &second_first) in
+                self.ticks.chunks_exact(2).zip(self.random.chunks_exact(2)).zip(&self.second_first)
             {
-                let (early, late) = (time(ticks[0], dither[0]), time(ticks[1], dither[1]));
+                let (early, late) = (time(ticks[0], delays[0]), time(ticks[1], delays[1]));
                 let (a, b) = if second_first { (late, early) } else { (early, late) };
                 out_a.push(a);
                 out_b.push(b);
@@ -120,7 +130,7 @@ impl Batcher {
     ) {
         self.inputs.resize(2 * pairs * self.length, 0);
         self.ticks.resize(2 * pairs, 0);
-        self.dither.clear();
+        self.random.clear();
         self.delays.clear();
         self.second_first.clear();
         for pair in self.inputs.chunks_exact_mut(2 * self.length) {
@@ -129,9 +139,10 @@ impl Batcher {
             self.second_first.push(coin);
             for (second, input) in [(coin, early), (!coin, late)] {
                 fill(second, random, input);
-                let dither = order.scale.dither(random);
-                self.dither.push(dither);
-                self.delays.push(dither + order.delays[usize::from(second)]);
+                let delay = order.scale.dither(random);
+                self.random.push(delay);
+                let added = order.delays[usize::from(second)];
+                self.delays.push(if order.dithered { delay + added } else { 1 + added });
             }
         }
     }

@@ -148,16 +148,6 @@ impl Lane {
                     .conclude(bench, level, Verdict::Inconclusive, why, course.p, MOST_CALLS)
                     .with_funnel(course.funnel);
             }
-            if self.main.blind() {
-                if !course.begin_again() || filled == Filled::Late {
-                    let why = "the machine's speed changed during the run: repeat the run under less load".to_owned();
-                    return self
-                        .conclude(bench, level, Verdict::Invalid, why, course.p, MOST_CALLS)
-                        .with_funnel(course.funnel);
-                }
-                self.restart(bench);
-                continue;
-            }
             course.look();
             let over = course.over() || filled == Filled::Late || !self.has_time_for(self.main.batches());
             if !effect::enough(self.main.batches(), level) && !over {
@@ -233,7 +223,6 @@ impl Lane {
         watch: &mut dyn Watch,
     ) -> Option<Outcome> {
         let first = self.main.batches();
-        let last = first.max(*bench.settings.looks().last().unwrap_or(&first));
         let level = share / f64::from(tests(bench.settings));
         // The statistic and the direction are those of the finding. A test of one statistic needs little fresh data.
         let place = flips::strongest(&self.main.scores);
@@ -254,6 +243,7 @@ impl Lane {
             self.refuted = true;
             return None;
         }
+        let mut over = false;
         loop {
             let effects = self.effects(bench, level);
             let verdict = if bench.scale.delta_ns <= 0.0 || judge::beyond(&effects) {
@@ -263,14 +253,13 @@ impl Lane {
             } else {
                 Verdict::Inconclusive
             };
-            let size = 2 * self.main.batches();
-            let more = size <= last || 2 * self.main.pairs() <= MOST_PAIRS && self.has_time_for(size / 2);
-            if verdict != Verdict::Inconclusive || !more || self.fill_up(bench, size, watch) != Filled::Full {
+            if verdict != Verdict::Inconclusive || over || 2 * self.main.pairs() > MOST_PAIRS {
                 let mut outcome = self.conclude(bench, level, verdict, String::new(), p, MOST_CALLS);
                 outcome.confirmed = again;
                 outcome.earlier = old.ticks;
                 return Some(outcome);
             }
+            over = self.fill_up_dithered(bench, 2 * self.main.ticks[0].len(), watch) != Filled::Full;
         }
     }
 
@@ -353,7 +342,7 @@ impl Lane {
             ecdf: self.main.ecdf(bench.scale),
             seconds: self.measuring,
             earlier: Default::default(),
-            times: if bench.settings.keep_times { self.main.ticks.clone() } else { Default::default() },
+            times: if bench.settings.keep_times { self.main.plain.clone() } else { Default::default() },
         }
     }
 

@@ -10,7 +10,7 @@ use crate::target::{Slots, Target};
 /// Minimum length of a measurement in ticks. In a shorter one, the clock's steps would be most of the result.
 const SHORTEST: u64 = 50;
 /// Minimum length of a measurement in steps of the clock.
-const STEPS: u64 = 8;
+const STEPS: u64 = 2;
 /// Maximum number of calls in one measurement.
 const MOST: usize = 4096;
 /// Maximum number of bytes that are copied for one measurement of a function that changes its input.
@@ -87,6 +87,7 @@ fn typical(
                 inputs: &input,
                 length,
                 repeats,
+                dither: &[1],
                 delays: &[dither],
                 depth: random.below(DEPTHS) as u32,
                 buffer: buffer.bytes(length * copies),

@@ -14,17 +14,26 @@ const LAGS: usize = 16;
 pub(crate) struct Cell {
     cuts: Option<Cuts>,
     pub(crate) scores: Vec<Score>,
-    /// The times of each side in ticks, in the order of measuring.
+    /// The times of the plain batches, for the cut points and the raw data. Otherwise only those of the last batch.
+    pub(crate) plain: [Vec<f32>; 2],
+    /// The times of the dithered batches in ticks, in the order of measuring.
     pub(crate) ticks: [Vec<f32>; 2],
+    /// The center of each dithered batch. Batches differ in the place of the buffer and in the machine's speed, and comparing
+    /// times relative to their batch keeps these differences out of the statistics. The center is the same for both
+    /// classes, so it does not change their difference.
+    centers: Vec<f32>,
+    /// Number of pairs in a dithered batch.
     batch: usize,
+    /// Number of all pairs.
+    pairs: usize,
 }
 
 impl Cell {
-    /// Chooses the cut points from the times so far and discards these times.
+    /// Chooses the cut points from the times so far and discards all times.
     pub(crate) fn settle(&mut self, step: f32) {
-        let mut times = std::mem::take(&mut self.ticks).concat();
-        self.cuts = Some(Cuts::new(&mut times, step));
-        self.scores.clear();
+        let mut times = self.plain.concat();
+        let cuts = Cuts::new(&mut times, step);
+        *self = Self { cuts: Some(cuts), ..Self::default() };
     }
 
     /// Creates an empty cell with the same cut points.
@@ -33,49 +42,74 @@ impl Cell {
     }
 
     /// Returns the vectors to which new times are appended.
-    pub(crate) fn sides(&mut self) -> [&mut Vec<f32>; 2] {
-        let [a, b] = &mut self.ticks;
+    pub(crate) fn sides(&mut self, dithered: bool) -> [&mut Vec<f32>; 2] {
+        let [a, b] = if dithered { &mut self.ticks } else { &mut self.plain };
         [a, b]
     }
 
-    /// Scores the last `pairs` pairs as a batch. Without cut points the times are kept and not scored.
-    pub(crate) fn score(&mut self, pairs: usize) {
-        self.batch = pairs;
-        if let Some(cuts) = &self.cuts {
-            let [a, b] = &self.ticks;
-            self.scores.push(cuts.score(&a[a.len() - pairs..], &b[b.len() - pairs..]));
+    /// Ends a plain batch of the last `pairs` pairs and scores it, if there are cut points. The plain times are kept
+    /// relative to the batch's center until there are cut points, and later only if `keep` is true.
+    pub(crate) fn end_plain(&mut self, pairs: usize, keep: bool) {
+        self.pairs += pairs;
+        let from = self.plain[0].len() - pairs;
+        let center = center(&self.plain[0][from..], &self.plain[1][from..]);
+        let [a, b] = [0, 1]
+            .map(|side: usize| self.plain[side][from..].iter().map(|time| time - center).collect::<Vec<f32>>());
+        match &self.cuts {
+            Some(cuts) => {
+                self.scores.push(cuts.score(&a, &b));
+                if !keep {
+                    self.plain.iter_mut().for_each(Vec::clear);
+                }
+            }
+            None => {
+                for (kept, times) in self.plain.iter_mut().zip([a, b]) {
+                    kept.truncate(from);
+                    kept.extend(times);
+                }
+            }
         }
+    }
+
+    /// Ends a dithered batch of the last `pairs` pairs.
+    pub(crate) fn end_dithered(&mut self, pairs: usize) {
+        self.pairs += pairs;
+        self.batch = pairs;
+        let [a, b] = [0, 1].map(|side: usize| &self.ticks[side][self.ticks[side].len() - pairs..]);
+        self.centers.push(center(a, b));
+    }
+
+    /// Returns the times of each side relative to the centers of their batches.
+    fn centered(&self) -> [Vec<f32>; 2] {
+        [0, 1].map(|side: usize| {
+            let batches = self.ticks[side].chunks(self.batch.max(1)).zip(&self.centers);
+            batches.flat_map(|(times, center)| times.iter().map(move |time| time - center)).collect()
+        })
     }
 
     pub(crate) fn batches(&self) -> usize {
         self.scores.len()
     }
 
+    /// Returns the number of pairs in a dithered batch.
+    pub(crate) fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// Returns the number of pairs of both kinds of batches.
     pub(crate) fn pairs(&self) -> usize {
-        self.ticks[0].len()
+        self.pairs
     }
 
     pub(crate) fn groups(&self, scale: &Scale) -> Groups {
         let delta = scale.delta_ns / scale.per_call(1.0);
-        Groups::new(&self.ticks[0], &self.ticks[1], self.batch.max(1), delta)
+        let [a, b] = self.centered();
+        Groups::new(&a, &b, self.batch.max(1), delta)
     }
 
-    /// Returns whether the median of the last quarter of the times lies beyond all cut points.
-    pub(crate) fn blind(&self) -> bool {
-        let recent = |times: &[f32]| times[times.len() - times.len() / 4..].to_vec();
-        let mut times: Vec<f32> = self.ticks.iter().flat_map(|side| recent(side)).collect();
-        self.cuts.as_ref().is_some_and(|cuts| cuts.blind(&mut times))
-    }
-
-    /// Returns the autocorrelation of the batches' mean times, capped at the 99 % quantile.
+    /// Returns the autocorrelation of the centers of the batches.
     pub(crate) fn autocorrelation(&self) -> Vec<f64> {
-        let cap = self.cuts.as_ref().map_or(f32::MAX, |cuts| cuts.caps[1]);
-        let mean = |times: &[f32]| times.iter().map(|&time| f64::from(time.min(cap))).sum::<f64>() / times.len() as f64;
-        let means: Vec<f64> = self.ticks[0]
-            .chunks(self.batch.max(1))
-            .zip(self.ticks[1].chunks(self.batch.max(1)))
-            .map(|(a, b)| (mean(a) + mean(b)) / 2.0)
-            .collect();
+        let means: Vec<f64> = self.centers.iter().map(|&center| f64::from(center)).collect();
         let center = means.iter().sum::<f64>() / means.len().max(1) as f64;
         let product =
             |lag: usize| means.iter().zip(&means[lag..]).map(|(x, y)| (x - center) * (y - center)).sum::<f64>();
@@ -106,4 +140,16 @@ impl Cell {
             .map(|&value| [scale.absolute(f64::from(value)), share(&b, value) - share(&a, value)])
             .collect()
     }
+}
+
+/// Returns the mean of the faster half of the times of both classes. The mean hardly changes if the median lies between
+/// two groups of times.
+fn center(a: &[f32], b: &[f32]) -> f32 {
+    let mut times = [a, b].concat();
+    let half = times.len() / 2;
+    if half == 0 {
+        return times.first().copied().unwrap_or(0.0);
+    }
+    times.select_nth_unstable_by(half, f32::total_cmp);
+    (times[..half].iter().map(|&time| f64::from(time)).sum::<f64>() / half as f64) as f32
 }

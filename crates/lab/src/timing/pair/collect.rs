@@ -52,7 +52,34 @@ impl Lane {
         Filled::Full
     }
 
+    /// Takes `pairs` pairs, as a plain batch and a dithered one.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
+        // Where any difference is a leak, the verdict needs no narrow intervals.
+        let dithered = if bench.scale.delta_ns > 0.0 { pairs / 2 } else { pairs / 8 };
+        let dithered = dithered.max(1);
+        let mut parts = [(true, dithered), (false, (pairs - dithered).max(1))];
+        self.random.shuffle(&mut parts);
+        for (dithered, pairs) in parts {
+            self.take_part(bench, kind, dithered, pairs);
+        }
+    }
+
+    /// Takes dithered batches of the comparison alone until there are `pairs` pairs in such batches. They narrow the
+    /// intervals of a difference that was found.
+    pub(super) fn fill_up_dithered(&mut self, bench: &mut Bench<'_>, pairs: usize, watch: &mut dyn Watch) -> Filled {
+        while self.main.ticks[0].len() < pairs {
+            if watch.stopped() {
+                return Filled::Stopped;
+            }
+            if self.measuring > self.allowed {
+                return Filled::Late;
+            }
+            self.take_part(bench, Kind::Main, true, self.main.batch());
+        }
+        Filled::Full
+    }
+
+    fn take_part(&mut self, bench: &mut Bench<'_>, kind: Kind, dithered: bool, pairs: usize) {
         let begin = Instant::now();
         let [first, second] = self.classes;
         // The control of the target against itself alternates between the two classes.
@@ -66,20 +93,25 @@ impl Lane {
             Kind::Leak => &mut self.leak,
         };
         let random = &mut self.random;
+        let out = cell.sides(dithered);
         if kind == Kind::Leak {
-            let order = Order { pairs, repeats: self.leaky.repeats, delays, scale: bench.scale };
+            let order = Order { pairs, repeats: self.leaky.repeats, delays, dithered, scale: bench.scale };
             let leaky = self.leaky;
             let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| leaky.fill(second, random, input);
-            self.leaky_batcher.take(&mut self.leaky, bench.clock, &order, random, &mut fill, cell.sides());
+            self.leaky_batcher.take(&mut self.leaky, bench.clock, &order, random, &mut fill, out);
         } else {
-            let order = Order { pairs, repeats: bench.scale.repeats, delays, scale: bench.scale };
+            let order = Order { pairs, repeats: bench.scale.repeats, delays, dithered, scale: bench.scale };
             let (run, classes) = bench.target.parts();
             let mut fill = |second: bool, random: &mut Random, input: &mut [u8]| {
                 classes[sides[usize::from(second)]].fill(random, input)
             };
-            self.batcher.take(run, bench.clock, &order, random, &mut fill, cell.sides());
+            self.batcher.take(run, bench.clock, &order, random, &mut fill, out);
         }
-        cell.score(pairs);
+        if dithered {
+            cell.end_dithered(pairs);
+        } else {
+            cell.end_plain(pairs, kind == Kind::Main && bench.settings.keep_times);
+        }
         self.measuring += begin.elapsed().as_secs_f64();
     }
 }

@@ -3,27 +3,24 @@
 use crate::record::Look;
 use crate::timing::Settings;
 
-/// Maximum number of times that a run starts again because the machine changed its speed.
-const RESTARTS: u32 = 8;
-/// Maximum number of tests in addition to twice the planned looks.
+/// Maximum number of tests in addition to the planned looks.
 const FURTHER: u32 = 10;
 
 /// Returns the number of tests among which the level is divided. The number exceeds the planned looks, because a run
-/// may start again or take further looks.
+/// takes further looks if its intervals are too wide, and tests fresh data if a finding did not repeat.
 pub(super) fn tests(settings: &Settings) -> u32 {
-    2 * settings.looks + FURTHER
+    settings.looks + FURTHER
 }
 
 /// The progress of a run.
 pub(super) struct Course {
-    /// Looks since the run started, or last started again.
+    /// Looks so far. The next one has 2 to this power times as many batches as the first.
     turn: u32,
-    /// Looks at which the data were tested, over all starts.
+    /// Looks at which the data were tested.
     pub(super) tested: u32,
     /// The smallest p-value so far, corrected for the number of tests.
     pub(super) p: f64,
     pub(super) funnel: Vec<Look>,
-    restarts: u32,
     looks: u32,
     tests: u32,
     first: usize,
@@ -36,7 +33,6 @@ impl Course {
             tested: 0,
             p: 1.0,
             funnel: Vec::new(),
-            restarts: 0,
             looks: settings.looks,
             tests: tests(settings),
             first: settings.first,
@@ -77,17 +73,6 @@ impl Course {
             self.turn += 1;
         }
     }
-
-    /// Returns to the first look. Returns false if the machine changed its speed too often.
-    pub(super) fn begin_again(&mut self) -> bool {
-        self.restarts += 1;
-        let possible = self.restarts <= RESTARTS && self.may_test();
-        if possible {
-            self.turn = 0;
-            self.funnel.clear();
-        }
-        possible
-    }
 }
 
 #[cfg(test)]
@@ -118,12 +103,12 @@ mod tests {
     #[test]
     fn the_tests_never_outnumber_the_shares_of_the_level() {
         let mut course = course();
-        for test in 0..18 {
+        for test in 0..14 {
             assert!(course.may_test(), "{test}");
             course.test(look(0.01 * f64::from(test + 1)));
         }
-        assert!(!course.may_test() && !course.begin_again());
-        assert!((course.p - 0.18).abs() < 1e-12, "{}", course.p);
+        assert!(!course.may_test());
+        assert!((course.p - 0.14).abs() < 1e-12, "{}", course.p);
     }
 
     #[test]
@@ -133,11 +118,5 @@ mod tests {
         assert_eq!(course.size(), 128);
         course.continue_from(12);
         assert_eq!(course.size(), 16);
-    }
-
-    #[test]
-    fn a_run_ends_when_the_machines_speed_changes_too_often() {
-        let mut course = course();
-        assert_eq!([(); 9].map(|()| course.begin_again()), [true, true, true, true, true, true, true, true, false]);
     }
 }
