@@ -28,7 +28,7 @@ pub(crate) fn ticks(target: &mut Target, clock: &dyn Clock, input: &[u8], buffer
     let buffer = buffer.bytes(length * repeats);
     run.sample(
         clock,
-        &mut Slots { inputs: input, length, repeats, dither: &[0], delays: &[1], depth: 0, buffer, ticks: &mut ticks },
+        &mut Slots { inputs: input, length, repeats, dither: &[0], delays: &[], depth: 0, buffer, ticks: &mut ticks },
     );
     ticks[0]
 }

@@ -22,7 +22,7 @@ pub(crate) struct Slots<'s> {
     /// Delay before each measurement, in iterations of the delay loop. Random delays make measurements start at any
     /// phase of the clock's steps.
     pub(crate) dither: &'s [u32],
-    /// Delay inside each measurement, after the calls, in iterations of the delay loop; at least one.
+    /// Delay inside each measurement, after the calls, in iterations of the delay loop. Empty if there are no delays.
     pub(crate) delays: &'s [u32],
     /// Number of frames by which the stack is deeper.
     pub(crate) depth: u32,
@@ -119,9 +119,11 @@ fn time(clock: &dyn Clock, calls: impl FnOnce()) -> u64 {
 
 /// Calls the loop that is compiled around the processor's counter if that is the clock, and the general loop otherwise.
 pub(crate) fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
-    deeper(slots.depth, &mut || match clock.as_counter() {
-        Some(counter) => measure(&counter, slots, copies, calls),
-        None => measure(&Dynamic(clock), slots, copies, calls),
+    deeper(slots.depth, &mut || match (clock.as_counter(), slots.delays.is_empty()) {
+        (Some(counter), true) => measure::<_, false>(&counter, slots, copies, calls),
+        (Some(counter), false) => measure::<_, true>(&counter, slots, copies, calls),
+        (None, true) => measure::<_, false>(&Dynamic(clock), slots, copies, calls),
+        (None, false) => measure::<_, true>(&Dynamic(clock), slots, copies, calls),
     });
 }
 
@@ -154,7 +156,12 @@ impl Clock for Dynamic<'_> {
 }
 
 #[inline(never)]
-fn measure<C: Clock>(clock: &C, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
+fn measure<C: Clock, const DELAYED: bool>(
+    clock: &C,
+    slots: &mut Slots<'_>,
+    copies: usize,
+    calls: &mut impl FnMut(&mut [u8]),
+) {
     let buffer = &mut slots.buffer[..slots.length * copies];
     for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
         for copy in buffer.chunks_exact_mut(slots.length) {
@@ -166,8 +173,10 @@ fn measure<C: Clock>(clock: &C, slots: &mut Slots<'_>, copies: usize, calls: &mu
         fence(Ordering::SeqCst);
         let begin = clock.start();
         calls(buffer);
-        clock.settle();
-        clock.delay(slots.delays[index]);
+        if DELAYED {
+            clock.settle();
+            clock.delay(slots.delays[index]);
+        }
         let end = clock.stop();
         slots.ticks[index] = end.wrapping_sub(begin);
     }

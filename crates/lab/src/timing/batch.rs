@@ -142,7 +142,11 @@ impl Batcher {
                 let delay = order.scale.dither(random);
                 self.random.push(delay);
                 let added = order.delays[usize::from(second)];
-                self.delays.push(if order.dithered { delay + added } else { 1 + added });
+                if order.dithered {
+                    self.delays.push(delay + added);
+                } else if order.delays != [0; 2] {
+                    self.delays.push(1 + added);
+                }
             }
         }
     }
