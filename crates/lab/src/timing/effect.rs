@@ -40,10 +40,8 @@ pub(crate) struct Groups {
 /// A range of times that hardly any call takes, with calls on both sides: two modes of a function.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// A time inside the gap.
-    cut: f32,
-    /// The width of the gap.
-    width: f64,
+    low: f32,
+    high: f32,
 }
 
 /// Returns the largest difference in the statistic at `index` that is not a leak. For the mean, that is `delta`.
@@ -77,10 +75,11 @@ impl Groups {
             })
             .collect();
         let mut gaps = [None; STATISTICS];
-        let pooled = pooled(a, b);
+        let classes = [selection(a), selection(b)];
         for index in (2..STATISTICS).filter(|&index| counts[index] > 0) {
             let calls = batches * batch / counts[index];
-            gaps[index] = Gap::find(&pooled, QUANTILES[index - 2], calls).filter(|gap| gap.width > delta);
+            let [a, b] = [0, 1].map(|class: usize| Gap::find(&classes[class], QUANTILES[index - 2], calls));
+            gaps[index] = a.zip(b).and_then(|(a, b)| a.common(b)).filter(|gap| gap.width() > delta);
         }
         let mut columns = vec![Vec::new(); counts.len()];
         // Statistics with the same number of groups share the sorting.
@@ -96,7 +95,7 @@ impl Groups {
                 b.sort_unstable_by(f32::total_cmp);
                 for index in (0..counts.len()).filter(|&index| counts[index] == count) {
                     let value = |times: &[f32]| match (index, gaps.get(index).copied().flatten()) {
-                        (_, Some(gap)) => -gap.width * gap.below(times),
+                        (_, Some(gap)) => -gap.width() * gap.below(times),
                         (0 | 1, None) => mean(&times[..(times.len() as f64 * MEANS[index]).round().max(1.0) as usize]),
                         (STATISTICS, None) => mean(times),
                         (_, None) => quantile(times, QUANTILES[index - 2]),
@@ -119,7 +118,7 @@ impl Groups {
                     name: gap.map_or_else(|| name(index), |_| format!("gap at the {}", name(index))),
                     quantile: index.checked_sub(2).filter(|_| gap.is_none()).map(|place| QUANTILES[place]),
                     up_to: share(index),
-                    gap_ns: gap.map(|gap| scale.per_call(gap.width)),
+                    gap_ns: gap.map(|gap| scale.per_call(gap.width())),
                     difference: self.interval(index, alpha / STATISTICS as f64).scaled(scale.per_call(1.0)),
                     tolerance_ns: if gap.is_some() { delta } else { tolerance(index, delta) },
                 }
@@ -212,17 +211,17 @@ fn standard_error(values: &[f64]) -> f64 {
     (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0) / count).sqrt()
 }
 
-/// Maximum number of times of both classes in which gaps are looked for.
-const POOLED: usize = 1 << 17;
+/// Maximum number of times of a class in which gaps are looked for.
+const SELECTED: usize = 1 << 16;
 /// Minimum number of times around a quantile in which a gap can be told from chance.
 const AROUND: usize = 64;
 
-/// Returns an even selection of the times of both classes, sorted.
-fn pooled(a: &[f32], b: &[f32]) -> Vec<f32> {
-    let stride = (2 * a.len()).div_ceil(POOLED).max(1);
-    let mut all: Vec<f32> = a.iter().zip(b).step_by(stride).flat_map(|(&a, &b)| [a, b]).collect();
-    all.sort_unstable_by(f32::total_cmp);
-    all
+/// Returns an even selection of the times of a class, sorted.
+fn selection(times: &[f32]) -> Vec<f32> {
+    let stride = times.len().div_ceil(SELECTED).max(1);
+    let mut selection: Vec<f32> = times.iter().step_by(stride).copied().collect();
+    selection.sort_unstable_by(f32::total_cmp);
+    selection
 }
 
 impl Gap {
@@ -239,17 +238,26 @@ impl Gap {
         if around.len() < AROUND {
             return None;
         }
-        let (width, cut) = around
-            .windows(2)
-            .map(|pair| (f64::from(pair[1]) - f64::from(pair[0]), pair[0].midpoint(pair[1])))
-            .max_by(|x, y| x.0.total_cmp(&y.0))?;
+        let gaps = around.windows(2).map(|pair| Self { low: pair[0], high: pair[1] });
+        let widest = gaps.max_by(|x, y| x.width().total_cmp(&y.width()))?;
         let range = f64::from(around[around.len() - 1]) - f64::from(around[0]);
-        (width > range / 2.0).then_some(Self { cut, width })
+        (widest.width() > range / 2.0).then_some(widest)
+    }
+
+    /// Returns the part that two gaps share. Without one, the classes differ in their modes and not in how often a call
+    /// takes which.
+    fn common(self, other: Self) -> Option<Self> {
+        let both = Self { low: self.low.max(other.low), high: self.high.min(other.high) };
+        (both.width() > self.width().max(other.width()) / 2.0).then_some(both)
+    }
+
+    fn width(self) -> f64 {
+        f64::from(self.high) - f64::from(self.low)
     }
 
     /// Returns the share of sorted times below the gap.
     fn below(self, sorted: &[f32]) -> f64 {
-        sorted.partition_point(|&time| time <= self.cut) as f64 / sorted.len() as f64
+        sorted.partition_point(|&time| time <= self.low.midpoint(self.high)) as f64 / sorted.len() as f64
     }
 }
 
@@ -361,7 +369,7 @@ mod tests {
             let (a, b) = (modes(random, 1 << 18, 0.5, [100.0, 200.0]), modes(random, 1 << 18, share, [100.0, 200.0]));
             let groups = Groups::new(&a, &b, 256, 1.0);
             let gaps: Vec<(usize, f64)> =
-                groups.gaps.iter().enumerate().filter_map(|(index, gap)| Some((index, gap.as_ref()?.width))).collect();
+                groups.gaps.iter().enumerate().filter_map(|(index, gap)| Some((index, gap.as_ref()?.width()))).collect();
             (gaps, groups.interval(5, 1e-4))
         };
         let (gaps, same) = effects(&mut random, 0.5);
