@@ -9,6 +9,7 @@ pub(crate) mod counter;
 pub(crate) mod library;
 #[cfg(feature = "trace")]
 pub(crate) mod mark;
+pub(crate) mod processor;
 pub(crate) mod spin;
 #[cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod step;

@@ -303,8 +303,11 @@ pub struct Pair {
     pub effects: Vec<Effect>,
     /// The difference of the plain means, whose interval is wide.
     pub raw_mean: Interval,
-    /// The classes differ by no more than this, for quantiles up to 95 %.
+    /// The classes differ by no more than this, for quantiles up to `bound_up_to`.
     pub bound_ns: f64,
+    /// The share of the calls to which the bound applies: 95 %, or 90 % where the machine disturbed more calls than that.
+    #[serde(default = "most_calls")]
+    pub bound_up_to: f64,
     /// The classes differ by no more than this, for quantiles up to 99.9 %.
     pub tail_bound_ns: f64,
     /// The smallest shift that such a run finds nine times in ten.
@@ -331,6 +334,10 @@ pub struct Pair {
     /// time of the second class in turn, each as a 32-bit floating-point number, little-endian.
     #[serde(default)]
     pub raw: Option<String>,
+}
+
+fn most_calls() -> f64 {
+    0.95
 }
 
 /// The difference of two classes in one statistic.

@@ -116,6 +116,9 @@ pub(crate) fn measure(
     (scale, outcomes, tallies)
 }
 
+/// A measurement of more than this number of the clock's steps is slow.
+const SLOW: f64 = 500.0;
+
 /// The clock's properties and the cost of a call. All pairs of a target share one scale.
 #[derive(Clone, Debug)]
 pub(crate) struct Scale {
@@ -151,6 +154,11 @@ impl Scale {
     /// Converts the time of a measurement, in ticks, to nanoseconds per call, without the clock's overhead.
     pub(crate) fn absolute(&self, ticks: f64) -> f64 {
         self.per_call((ticks - self.overhead).max(0.0))
+    }
+
+    /// Returns whether a measurement takes so long that a step of the clock does not matter.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.call * self.repeats as f64 > SLOW * self.step as f64
     }
 
     /// Returns the ticks that an iteration of the delay loop takes.

@@ -15,8 +15,10 @@ pub(crate) struct Facts {
     pub(crate) step_ns: f64,
 }
 
-/// Statistics up to this share of the calls decide the verdict. Quantiles above it are reported with the precision that
-/// the run happens to reach.
+/// Statistics up to the first of these shares of the calls decide the verdict. Quantiles above it are reported with the
+/// precision that the run happens to reach. On a machine that disturbs so many calls that more data would not help in
+/// the time that is left, the next share decides, and the verdict names it.
+pub(crate) const DECIDING: [f64; 3] = [MOST_CALLS, BODY, 0.90];
 pub(crate) const MOST_CALLS: f64 = 0.99;
 
 /// Returns whether the interval of every statistic that describes no more than the share `up_to` of the calls lies
@@ -45,22 +47,28 @@ pub(crate) fn beyond(effects: &[Effect]) -> bool {
         .any(|effect| effect.difference.lower > effect.tolerance_ns || effect.difference.upper < -effect.tolerance_ns)
 }
 
-/// Returns the largest difference that the intervals allow, for the body of the distribution and for its tail. The
-/// bound of the tail is never less than the clock's step, because with a coarse clock all the slowest calls may share
-/// one value.
-pub(crate) fn bounds(facts: &Facts) -> [f64; 2] {
+/// Returns the largest difference that the intervals allow, for statistics up to the share `body` of the calls and for
+/// those above it. The second bound is never less than the clock's step, because the dither of a coarse clock smooths the
+/// slowest calls over a step.
+pub(crate) fn bounds(facts: &Facts, body: f64) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
     [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
-        let part = effects.iter().filter(|effect| (effect.up_to > BODY) == tail);
+        let part = effects.iter().filter(|effect| (effect.up_to > body) == tail);
         part.map(|effect| effect.difference.reach()).fold(least, f64::max)
     })
+}
+
+/// Returns the share of the calls to which the first bound applies, if statistics up to the share `up_to` decide.
+pub(crate) fn body(up_to: f64) -> f64 {
+    up_to.min(BODY)
 }
 
 /// Returns the verdict and its reason, after the checks of the intervals and the controls. Statistics up to the share
 /// `up_to` of the calls decide.
 pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64, up_to: f64) -> (Verdict, String) {
     let controls = &facts.controls;
-    let [bound, tail] = bounds(facts);
+    let body = body(up_to);
+    let [bound, tail] = bounds(facts, body);
     match found {
         Verdict::Unmeasurable | Verdict::Invalid => (found, reason),
         _ if !controls.same.passed => (
@@ -98,7 +106,8 @@ pub(crate) fn verdict(found: Verdict, reason: String, facts: &Facts, delta: f64,
             (
                 found,
                 format!(
-                    "no difference above {bound:.3} ns up to the 95 % quantile, above {tail:.3} ns up to the {last}"
+                    "no difference above {bound:.3} ns up to the {} % quantile, above {tail:.3} ns up to the {last}",
+                    (body * 1000.0).round() / 10.0
                 ),
             )
         }
@@ -218,7 +227,7 @@ mod tests {
     fn the_bound_of_the_tail_is_at_least_a_step_of_the_clock() {
         let mut facts = quiet();
         facts.step_ns = 40.0;
-        assert_eq!(bounds(&facts), [0.3, 40.0]);
+        assert_eq!(bounds(&facts, BODY), [0.3, 40.0]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod outcome;
 use super::batch::Batcher;
 use super::control::Leaky;
 use super::effect::{self, BODY, Groups};
-use super::judge::MOST_CALLS;
+use super::judge::{DECIDING, MOST_CALLS};
 use super::{Scale, Settings, flips, judge};
 use crate::clock::Clock;
 use crate::random::Random;
@@ -64,6 +64,8 @@ pub(crate) struct Lane {
     rounds: usize,
     /// Seconds of measuring so far.
     measuring: f64,
+    /// Seconds of processor time for that.
+    processor: f64,
     /// Seconds of measuring that this pair may take.
     allowed: f64,
     /// Whether a finding did not repeat on fresh data.
@@ -95,6 +97,7 @@ impl Lane {
             delay_turns: turns,
             rounds: 0,
             measuring: 0.0,
+            processor: 0.0,
             allowed,
             refuted: false,
         };
@@ -181,9 +184,8 @@ impl Lane {
             if course.may_test() && self.is_worth_more(&outcome) {
                 continue;
             }
-            // More data would not settle the slowest calls in the time that is left. The verdict then rests on the
-            // others, and states what is known of the slowest.
-            return conclude(self, BODY).with_funnel(course.funnel);
+            let up_to = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to));
+            return conclude(self, up_to.unwrap_or(BODY)).with_funnel(course.funnel);
         }
     }
 
@@ -194,12 +196,12 @@ impl Lane {
             // The estimate of the number is rough, so twice as many are hoped for.
             needed.is_none_or(|more| self.has_time_for((more as f64 / 2.0 / pairs.max(1) as f64 * self.main.batches() as f64) as usize))
         };
-        let [all, body] = [MOST_CALLS, BODY].map(|up_to| judge::more_pairs(&outcome.facts, up_to));
+        let settled = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to)).unwrap_or(0.0);
+        let better = DECIDING.into_iter().filter(|&up_to| up_to > settled);
         2 * pairs <= MOST_PAIRS
             && self.has_time_for(self.main.batches())
             && (outcome.verdict != Verdict::Inconclusive
-                || within_reach(all)
-                || !judge::inside(&outcome.facts.effects, BODY) && within_reach(body))
+                || better.into_iter().any(|up_to| within_reach(judge::more_pairs(&outcome.facts, up_to))))
     }
 
     /// Returns whether `batches` more batches fit into the time that is left.
@@ -327,6 +329,7 @@ impl Lane {
         Outcome {
             verdict,
             reason,
+            bound_up_to: judge::body(up_to),
             p,
             p_holm: p,
             confirmed: None,
@@ -341,6 +344,7 @@ impl Lane {
             autocorrelation: self.main.autocorrelation(),
             ecdf: self.main.ecdf(bench.scale),
             seconds: self.measuring,
+            processor_seconds: self.processor,
             earlier: Default::default(),
             times: if bench.settings.keep_times { self.main.plain.clone() } else { Default::default() },
         }

@@ -121,6 +121,7 @@ fn pair(dice: &mut Dice, names: [&str; 2], verdict: Verdict, shift: f64, wide: f
         batches: 1024,
         raw_mean: around(shift, 4.0 * wide),
         bound_ns: shift.abs() + 0.25 * wide,
+        bound_up_to: 0.95,
         tail_bound_ns: shift.abs() + 11.0 * wide,
         mde_ns: 0.18 * wide,
         more_pairs: (verdict == Verdict::Inconclusive).then_some(2_400_000),

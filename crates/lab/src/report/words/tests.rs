@@ -30,6 +30,7 @@ fn sample(verdict: Verdict) -> Pair {
         ],
         raw_mean: Interval::default(),
         bound_ns: 0.3,
+        bound_up_to: 0.95,
         tail_bound_ns: 12.0,
         mde_ns: 0.21,
         more_pairs: Some(1_200_000),

@@ -31,7 +31,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// Chooses the cut points from the times so far and discards all times.
     pub(crate) fn settle(&mut self, step: f32) {
-        let mut times = self.plain.concat();
+        let mut times = if self.plain[0].is_empty() { self.centered().concat() } else { self.plain.concat() };
         let cuts = Cuts::new(&mut times, step);
         *self = Self { cuts: Some(cuts), ..Self::default() };
     }
@@ -71,12 +71,17 @@ impl Cell {
         }
     }
 
-    /// Ends a dithered batch of the last `pairs` pairs.
-    pub(crate) fn end_dithered(&mut self, pairs: usize) {
+    /// Ends a dithered batch of the last `pairs` pairs, and scores it if `scored` is true and there are cut points.
+    pub(crate) fn end_dithered(&mut self, pairs: usize, scored: bool) {
         self.pairs += pairs;
         self.batch = pairs;
         let [a, b] = [0, 1].map(|side: usize| &self.ticks[side][self.ticks[side].len() - pairs..]);
-        self.centers.push(center(a, b));
+        let center = center(a, b);
+        self.centers.push(center);
+        if let Some(cuts) = self.cuts.as_ref().filter(|_| scored) {
+            let [a, b] = [a, b].map(|times| times.iter().map(|time| time - center).collect::<Vec<f32>>());
+            self.scores.push(cuts.score(&a, &b));
+        }
     }
 
     /// Returns the times of each side relative to the centers of their batches.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::{Bench, FEWEST, Lane};
+use crate::imp::processor;
 use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
@@ -52,15 +53,20 @@ impl Lane {
         Filled::Full
     }
 
-    /// Takes `pairs` pairs, as a plain batch and a dithered one.
+    /// Takes `pairs` pairs, as a plain batch and a dithered one. Where a step of the clock is far shorter than the call, a
+    /// dithered batch serves both purposes.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
+        if bench.scale.is_slow() {
+            self.take_part(bench, kind, true, true, pairs);
+            return;
+        }
         // Where any difference is a leak, the verdict needs no narrow intervals.
         let dithered = if bench.scale.delta_ns > 0.0 { pairs / 2 } else { pairs / 8 };
         let dithered = dithered.max(1);
         let mut parts = [(true, dithered), (false, (pairs - dithered).max(1))];
         self.random.shuffle(&mut parts);
         for (dithered, pairs) in parts {
-            self.take_part(bench, kind, dithered, pairs);
+            self.take_part(bench, kind, dithered, !dithered, pairs);
         }
     }
 
@@ -74,13 +80,13 @@ impl Lane {
             if self.measuring > self.allowed {
                 return Filled::Late;
             }
-            self.take_part(bench, Kind::Main, true, self.main.batch());
+            self.take_part(bench, Kind::Main, true, false, self.main.batch());
         }
         Filled::Full
     }
 
-    fn take_part(&mut self, bench: &mut Bench<'_>, kind: Kind, dithered: bool, pairs: usize) {
-        let begin = Instant::now();
+    fn take_part(&mut self, bench: &mut Bench<'_>, kind: Kind, dithered: bool, scored: bool, pairs: usize) {
+        let (begin, processor) = (Instant::now(), processor::seconds());
         let [first, second] = self.classes;
         // The control of the target against itself alternates between the two classes.
         let one = if self.rounds.is_multiple_of(2) { first } else { second };
@@ -108,10 +114,11 @@ impl Lane {
             self.batcher.take(run, bench.clock, &order, random, &mut fill, out);
         }
         if dithered {
-            cell.end_dithered(pairs);
+            cell.end_dithered(pairs, scored);
         } else {
             cell.end_plain(pairs, kind == Kind::Main && bench.settings.keep_times);
         }
         self.measuring += begin.elapsed().as_secs_f64();
+        self.processor += processor::seconds() - processor;
     }
 }

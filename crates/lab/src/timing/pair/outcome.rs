@@ -8,6 +8,8 @@ use crate::timing::judge::{self, Facts};
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
+    /// The share of the calls to which the bound applies.
+    pub(crate) bound_up_to: f64,
     /// The p-value over all looks.
     pub(crate) p: f64,
     /// The p-value after Holm's correction.
@@ -23,7 +25,10 @@ pub(crate) struct Outcome {
     pub(crate) series: Vec<f64>,
     pub(crate) autocorrelation: Vec<f64>,
     pub(crate) ecdf: Vec<[f64; 2]>,
+    /// Seconds of measuring.
     pub(crate) seconds: f64,
+    /// Seconds of processor time for that. It does not grow while other programs run.
+    pub(crate) processor_seconds: f64,
     /// The difference of each statistic, the raw mean last, each with a 99 % interval of its own.
     pub(crate) single: Vec<Option<Interval>>,
     /// The times that showed a difference, if the intervals were computed from a repeated measurement.
@@ -39,7 +44,7 @@ impl Outcome {
     }
 
     pub(crate) fn into_record(self, a: String, b: String) -> Pair {
-        let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts);
+        let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts, self.bound_up_to);
         Pair {
             a,
             b,
@@ -50,6 +55,7 @@ impl Outcome {
             confirmed: self.confirmed,
             batches: self.batches,
             bound_ns,
+            bound_up_to: self.bound_up_to,
             tail_bound_ns,
             effects: self.facts.effects,
             raw_mean: self.raw_mean,
