@@ -18,6 +18,7 @@ pub fn run(command: &Command) -> ExitCode {
             version: env!("CARGO_PKG_VERSION"),
             caller: Caller::Program("lab"),
             timing: targets::timing,
+            honest: targets::honest,
             speed: targets::speed,
             generations: generations::offer,
         },

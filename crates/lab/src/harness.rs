@@ -71,6 +71,9 @@ pub struct Suite {
     pub caller: Caller,
     /// Returns the targets for timing verdicts.
     pub timing: fn() -> Vec<Target>,
+    /// Returns functions of which it is known that they do not leak, each with two classes. The selftest counts false
+    /// alarms with them.
+    pub honest: fn() -> Vec<Target>,
     /// Returns the targets for speeds.
     pub speed: fn() -> Vec<SizedTarget>,
     /// Returns the workloads for `speed --table generations`, in addition to those of this crate.
@@ -119,6 +122,7 @@ pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
         version: env!("CARGO_PKG_VERSION"),
         caller: Caller::Bench,
         timing: targets,
+        honest: Vec::new,
         speed: Vec::new,
         generations: Offer::default,
     };

@@ -404,6 +404,7 @@ fn a_function_that_gets_no_pointer_crashes() {
         version: "0",
         caller: Caller::Program("lab"),
         timing: Vec::new,
+        honest: Vec::new,
         speed: Vec::new,
         generations: deadpan_lab::generations::Offer::default,
     };

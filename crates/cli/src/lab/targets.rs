@@ -3,6 +3,7 @@
 
 mod base64;
 mod ct;
+mod honest;
 mod pad;
 mod seal;
 
@@ -18,6 +19,12 @@ const SYMBOLS: (usize, &str) = (48, "64 symbols");
 #[must_use]
 pub fn timing() -> Vec<Target> {
     [base64::timing(), ct::timing(), pad::timing(), seal::timing()].into_iter().flatten().collect()
+}
+
+/// Returns functions of another library that do not leak.
+#[must_use]
+pub fn honest() -> Vec<Target> {
+    honest::all()
 }
 
 /// Returns all targets for speed, and a `memcpy` of the same number of bytes for comparison.

@@ -1,5 +1,6 @@
 //! The commands of the lab and their options.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -21,6 +22,7 @@ pub enum Command {
   deadpan lab timing                              everything, some minutes
   deadpan lab timing --target base64 --quick      base64 only, wider bounds
   deadpan lab timing --target ct.eq.u32 --class random --class 'equal zeros'
+  deadpan lab timing --delta 0.5% --time-limit 300   half a percent of a call, at most five minutes for a target
   deadpan lab timing --html report.html --json record.json
   deadpan lab timing --so ./libx.so --symbol compare --abi 'secret:32,public:32,int:32'
   deadpan lab timing --worker 'python3 worker.py'     see deadpan lab worker"))]
@@ -202,6 +204,24 @@ pub struct WorkerArgs {
     pub timeout: f64,
 }
 
+/// The difference that counts as a leak.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Delta {
+    /// Nanoseconds per call.
+    Nanoseconds(f64),
+    /// A share of the time of a call.
+    Share(f64),
+}
+
+impl fmt::Display for Delta {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nanoseconds(ns) => write!(out, "{ns}"),
+            Self::Share(share) => write!(out, "{}%", share * 100.0),
+        }
+    }
+}
+
 /// Options of `timing`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct TimingArgs {
@@ -217,10 +237,14 @@ pub struct TimingArgs {
     /// Exit with code 11 if there is a real difference below the threshold
     #[arg(long)]
     pub strict: bool,
-    /// The difference that counts as a leak, in nanoseconds per call; 0 for any difference [default: 1, or a tenth of
-    /// the call if that is less]
-    #[arg(long, value_name = "NS", value_parser = not_negative)]
-    pub delta: Option<f64>,
+    /// The difference that counts as a leak: nanoseconds per call, or a share of the call such as 0.5%; 0 for any
+    /// difference [default: 1 or 0.1%, whichever is larger; a tenth of a call of less than 10 ns]
+    #[arg(long, value_name = "NS", value_parser = delta)]
+    pub delta: Option<Delta>,
+    /// The time for a target, in seconds. Pairs of classes whose intervals are too wide take more data within this time
+    /// [default: 60, with --quick 20]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time_limit: Option<f64>,
     /// The chance of a false alarm for each target
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
     pub alpha: f64,
@@ -411,7 +435,7 @@ pub struct SelftestArgs {
     /// Run a short version of two to three minutes, with wide intervals
     #[arg(long)]
     pub quick: bool,
-    /// The number of runs without a leak, for each of two functions and for each worker
+    /// The number of runs without a leak, for each function and for each worker
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Measure without a compiler running beside the lab
@@ -483,10 +507,12 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn not_negative(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number >= 0.0 && number.is_finite() => Ok(number),
-        _ => Err("not a number of nanoseconds, such as 0.5".to_owned()),
+fn delta(text: &str) -> Result<Delta, String> {
+    let (number, share) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
+    match number.trim().parse::<f64>() {
+        Ok(number) if share && (0.0..=100.0).contains(&number) => Ok(Delta::Share(number / 100.0)),
+        Ok(number) if !share && number >= 0.0 && number.is_finite() => Ok(Delta::Nanoseconds(number)),
+        _ => Err("not a number of nanoseconds, such as 0.5, or a share of the call, such as 0.5%".to_owned()),
     }
 }
 
@@ -525,6 +551,17 @@ mod tests {
         assert_eq!(args.peers, Some(vec!["tar".to_owned(), "age".to_owned()]));
         let none = speed(&["--table", "generations", "--peers="]).unwrap().table;
         assert!(none.peers.is_some() && none.rounds.is_none() && none.dir.is_none());
+    }
+
+    #[test]
+    fn a_threshold_is_a_time_or_a_share_of_the_call() {
+        for (text, found) in
+            [("0", Delta::Nanoseconds(0.0)), ("1.5", Delta::Nanoseconds(1.5)), ("0.5%", Delta::Share(0.005))]
+        {
+            assert_eq!(delta(text), Ok(found));
+            assert_eq!(found.to_string(), text);
+        }
+        assert!(["-1", "1e999", "NaN", "101%", "-1%", "%", "1 ns"].iter().all(|text| delta(text).is_err()));
     }
 
     #[test]

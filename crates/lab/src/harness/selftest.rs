@@ -32,9 +32,12 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     let timing = wanted("timing");
     let options = Options {
         nulls: if timing { nulls } else { 0 },
+        settled: if timing { base.settled } else { 0 },
+        shifts: if timing { base.shifts } else { 0 },
         plain: if timing { base.plain } else { 0 },
         rare: if timing { base.rare } else { 0 },
         races: if wanted("speed") { base.races } else { 0 },
+        targets: suite.honest,
         load: base.load && !args.idle,
         seed: base.seed,
     };

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use super::args::TimingArgs;
+use super::args::{Delta, TimingArgs};
 use super::foreign::Source;
 use super::output::{self, Fault, Run, quoted};
 use super::progress::Progress;
@@ -35,6 +36,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     let count = targets.len();
     let mut progress = Progress::new(targets.iter().map(steps).sum());
+    announce(&targets, &settings, &screen);
     screen.timing_head();
     for mut target in targets {
         if progress::interrupted() {
@@ -101,6 +103,18 @@ fn one_class(target: &Target) -> &'static str {
     }
 }
 
+/// Says how much there is to measure, and how long it may take.
+fn announce(targets: &[Target], settings: &Settings, screen: &Screen) {
+    let timed: Vec<u64> = targets.iter().map(|target| target.pairs().len() as u64).filter(|&pairs| pairs > 0).collect();
+    let (count, pairs) = (timed.len() as u64, timed.iter().sum());
+    screen.line(&format!(
+        "{count} {} to time, {pairs} {} of classes; at most {} s for a target (--time-limit)",
+        plural(count, "target", "targets"),
+        plural(pairs, "pair", "pairs"),
+        settings.time_limit.as_secs_f64()
+    ));
+}
+
 fn steps(target: &Target) -> u64 {
     target.pairs().len().max(1) as u64
 }
@@ -109,7 +123,16 @@ fn settings(args: &TimingArgs, source: &Source) -> Settings {
     let base = if args.quick { Settings::quick() } else { Settings::default() };
     Settings {
         alpha: args.alpha,
-        delta_ns: args.delta.or(source.delta_ns()),
+        delta_ns: match args.delta {
+            Some(Delta::Nanoseconds(ns)) => Some(ns),
+            Some(Delta::Share(_)) => None,
+            None => source.delta_ns(),
+        },
+        delta_share: match args.delta {
+            Some(Delta::Share(share)) => Some(share),
+            _ => None,
+        },
+        time_limit: args.time_limit.map_or(base.time_limit, Duration::from_secs_f64),
         seed: args.seed.unwrap_or(base.seed),
         keep_times: args.raw.is_some(),
         ..base
@@ -184,6 +207,7 @@ fn describe(args: &TimingArgs, seed: u64) -> String {
     words.extend(args.class.iter().map(|name| format!("--class {}", quoted(name))));
     words.extend(args.quick.then(|| "--quick".to_owned()));
     words.extend(args.delta.map(|delta| format!("--delta {delta}")));
+    words.extend(args.time_limit.map(|limit| format!("--time-limit {limit}")));
     if args.alpha != 0.01 {
         words.push(format!("--alpha {}", args.alpha));
     }

@@ -1,7 +1,9 @@
 //! Functions that leak in a known way, and functions that do not.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 
+use crate::clock::Mock;
 use crate::imp::spin::spin;
 use crate::random::Random;
 use crate::target::Target;
@@ -51,6 +53,64 @@ pub(super) fn rare_delay(turns: u32) -> Target {
     })
     .class("never", |random, input| flagged(random, input, false))
     .class("rarely", |random, input| flagged(random, input, true))
+}
+
+/// Creates a target that compares 1024 bytes with the comparison of the standard library. The two sides differ in one
+/// byte, at another place for each class.
+pub(super) fn memcmp(first: usize, second: usize) -> Target {
+    const SIDE: usize = 1024;
+    let differing = |place: usize| {
+        move |random: &mut Random, input: &mut [u8]| {
+            let (left, right) = input.split_at_mut(SIDE);
+            random.fill(left);
+            right.copy_from_slice(left);
+            right[place] ^= 1;
+        }
+    };
+    Target::new("memcmp", 2 * SIDE, |input| input[..SIDE].cmp(&input[SIDE..]))
+        .class("first place", differing(first))
+        .class("second place", differing(second))
+}
+
+/// Creates a target that multiplies normal or denormal numbers.
+pub(super) fn denormal() -> Target {
+    Target::new("denormal", 8, |input| {
+        let number = f64::from_le_bytes(std::array::from_fn(|index| input[index]));
+        (0..4).fold(0.0, |sum, _| sum + black_box(number) * black_box(0.5))
+    })
+    .class("normal", |random, input| input.copy_from_slice(&(1.0 + random.fraction()).to_le_bytes()))
+    .class("denormal", |random, input| {
+        input.copy_from_slice(&f64::from_bits(random.bits() >> 12 | 1).to_le_bytes());
+    })
+}
+
+/// Creates a target that takes about 80 ns, and `turns` iterations of the delay loop longer for the second class.
+pub(super) fn delayed(turns: u32) -> Target {
+    const BASE: u32 = 300;
+    Target::new("delayed", 4, |input| spin(u32::from_le_bytes([input[0], input[1], input[2], input[3]])))
+        .fixed("without", &BASE.to_le_bytes())
+        .fixed("with", &(BASE + turns).to_le_bytes())
+}
+
+/// Creates a target that takes one of two times on a mock clock, whatever the class.
+pub(super) fn bimodal(clock: Mock, seed: u64, modes: [f64; 2]) -> Target {
+    simulated(clock, seed, move |_, random| modes[(random.bits() & 1) as usize] + 3.0 * random.normal())
+}
+
+/// Creates a target that takes `shift` nanoseconds longer for the second class on a mock clock. One call in a hundred is
+/// interrupted.
+pub(super) fn shifted(clock: Mock, seed: u64, shift: f64) -> Target {
+    simulated(clock, seed, move |class, random| {
+        let pause = if random.below(100) == 0 { 5000.0 * random.fraction().powi(4) } else { 0.0 };
+        103.3 + 2.0 * random.normal().abs() + shift * f64::from(class) + pause
+    })
+}
+
+fn simulated(clock: Mock, seed: u64, time: impl Fn(u8, &mut Random) -> f64 + 'static) -> Target {
+    let random = RefCell::new(Random::new(seed));
+    Target::new("simulated", 1, move |input| clock.advance(time(input[0], &mut random.borrow_mut())))
+        .fixed("first", &[0])
+        .fixed("second", &[1])
 }
 
 fn equal(random: &mut Random, input: &mut [u8]) {

@@ -168,7 +168,10 @@ impl Groups {
     /// Returns the difference of the mean of the fastest 90 % for each group, per call.
     pub(crate) fn series(&self, scale: &Scale) -> Vec<f64> {
         let values = &self.columns[0];
-        values.chunks(values.len().div_ceil(SERIES).max(1)).map(|part| scale.per_call(part.iter().sum::<f64>() / part.len() as f64)).collect()
+        values
+            .chunks(values.len().div_ceil(SERIES).max(1))
+            .map(|part| scale.per_call(part.iter().sum::<f64>() / part.len() as f64))
+            .collect()
     }
 }
 
@@ -212,7 +215,11 @@ fn ranked(values: &[f64], alpha: f64) -> Interval {
     }
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    Interval { lower: sorted[rank - 1], estimate: distribution::quantile(&sorted, 0.5), upper: sorted[sorted.len() - rank] }
+    Interval {
+        lower: sorted[rank - 1],
+        estimate: distribution::quantile(&sorted, 0.5),
+        upper: sorted[sorted.len() - rank],
+    }
 }
 
 /// Computes Student's interval for the mean of the groups. Under the null hypothesis the differences of the groups are
@@ -336,10 +343,7 @@ mod tests {
         // Of 4096 pairs, 20 lie beyond the 99.5 % quantile, which makes four groups of five. Four lie beyond the 99.9 %
         // quantile.
         assert_eq!(sizes(16), [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 8, 4, 0, 16]);
-        assert_eq!(
-            sizes(1024),
-            [1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 524, 262, 52, 1024]
-        );
+        assert_eq!(sizes(1024), [1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 1024, 524, 262, 52, 1024]);
         // Three batches do not show how much they vary.
         assert!(sizes(3).iter().all(|&size| size == 0));
     }
@@ -357,8 +361,7 @@ mod tests {
 
     #[test]
     fn every_batch_is_in_one_group_when_the_groups_differ_in_size() {
-        let (a, b) =
-            (vec![0.0; 1100 * 2], (0_u16..1100).flat_map(|batch| [f32::from(batch); 2]).collect::<Vec<f32>>());
+        let (a, b) = (vec![0.0; 1100 * 2], (0_u16..1100).flat_map(|batch| [f32::from(batch); 2]).collect::<Vec<f32>>());
         let groups = Groups::new(&a, &b, 2, 1.0);
         let raw = &groups.columns[STATISTICS];
         assert_eq!(raw.len(), GROUPS);
@@ -382,9 +385,7 @@ mod tests {
 
     /// Creates times around `modes`, chosen at random with the share `first` for the first mode.
     fn modes(random: &mut Random, count: usize, first: f64, modes: [f64; 2]) -> Vec<f32> {
-        (0..count)
-            .map(|_| (modes[usize::from(random.fraction() >= first)] + random.normal().abs()) as f32)
-            .collect()
+        (0..count).map(|_| (modes[usize::from(random.fraction() >= first)] + random.normal().abs()) as f32).collect()
     }
 
     #[test]
@@ -393,8 +394,12 @@ mod tests {
         let effects = |random: &mut Random, share: f64| {
             let (a, b) = (modes(random, 1 << 18, 0.5, [100.0, 200.0]), modes(random, 1 << 18, share, [100.0, 200.0]));
             let groups = Groups::new(&a, &b, 256, 1.0);
-            let gaps: Vec<(usize, f64)> =
-                groups.gaps.iter().enumerate().filter_map(|(index, gap)| Some((index, gap.as_ref()?.width()))).collect();
+            let gaps: Vec<(usize, f64)> = groups
+                .gaps
+                .iter()
+                .enumerate()
+                .filter_map(|(index, gap)| Some((index, gap.as_ref()?.width())))
+                .collect();
             (gaps, groups.interval(5, 1e-4))
         };
         let (gaps, same) = effects(&mut random, 0.5);

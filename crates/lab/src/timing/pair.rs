@@ -194,7 +194,9 @@ impl Lane {
         let pairs = self.main.pairs();
         let within_reach = |needed: Option<u64>| {
             // The estimate of the number is rough, so twice as many are hoped for.
-            needed.is_none_or(|more| self.has_time_for((more as f64 / 2.0 / pairs.max(1) as f64 * self.main.batches() as f64) as usize))
+            needed.is_none_or(|more| {
+                self.has_time_for((more as f64 / 2.0 / pairs.max(1) as f64 * self.main.batches() as f64) as usize)
+            })
         };
         let settled = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to)).unwrap_or(0.0);
         let better = DECIDING.into_iter().filter(|&up_to| up_to > settled);
@@ -261,7 +263,7 @@ impl Lane {
                 outcome.earlier = old.ticks;
                 return Some(outcome);
             }
-            over = self.fill_up_dithered(bench, 2 * self.main.ticks[0].len(), watch) != Filled::Full;
+            over = self.narrow(bench, 2 * self.main.ticks[0].len(), watch) != Filled::Full;
         }
     }
 
@@ -346,7 +348,7 @@ impl Lane {
             seconds: self.measuring,
             processor_seconds: self.processor,
             earlier: Default::default(),
-            times: if bench.settings.keep_times { self.main.plain.clone() } else { Default::default() },
+            times: if bench.settings.keep_times { self.main.raw() } else { Default::default() },
         }
     }
 

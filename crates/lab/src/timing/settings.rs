@@ -76,7 +76,10 @@ mod tests {
     #[test]
     fn the_threshold_is_a_nanosecond_or_a_share_of_the_call() {
         let settings = Settings::default();
-        assert_eq!([4.0, 10.0, 330.0, 1000.0, 40_000.0].map(|call| settings.delta_for(call)), [0.4, 1.0, 1.0, 1.0, 40.0]);
+        assert_eq!(
+            [4.0, 10.0, 330.0, 1000.0, 40_000.0].map(|call| settings.delta_for(call)),
+            [0.4, 1.0, 1.0, 1.0, 40.0]
+        );
         let share = Settings { delta_share: Some(0.005), ..settings.clone() };
         assert_eq!(share.delta_for(2000.0), 10.0);
         assert_eq!(Settings { delta_ns: Some(0.0), ..share }.delta_for(2000.0), 0.0);

@@ -27,10 +27,8 @@ impl Tally {
 
     pub(crate) fn into_class(self, name: String, scale: &Scale) -> Class {
         let samples = self.counts.values().sum();
-        let quantiles = QUANTILES
-            .iter()
-            .filter_map(|&at| Some(Quantile { at, ns: scale.absolute(self.quantile(at)?) }))
-            .collect();
+        let quantiles =
+            QUANTILES.iter().filter_map(|&at| Some(Quantile { at, ns: scale.absolute(self.quantile(at)?) })).collect();
         Class { name, samples, quantiles, histogram: self.histogram(scale), estimates: None }
     }
 

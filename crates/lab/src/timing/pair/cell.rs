@@ -9,20 +9,33 @@ const POINTS: usize = 64;
 /// Maximum number of lags of the autocorrelation that are kept.
 const LAGS: usize = 16;
 
+/// What a batch serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The test alone.
+    Plain,
+    /// The intervals alone.
+    Dithered,
+    /// Both: a plain batch of a function that takes far longer than a step of the clock.
+    Both,
+}
+
 /// The data of one comparison.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     cuts: Option<Cuts>,
     pub(crate) scores: Vec<Score>,
-    /// The times of the plain batches, for the cut points and the raw data. Otherwise only those of the last batch.
-    pub(crate) plain: [Vec<f32>; 2],
-    /// The times of the dithered batches in ticks, in the order of measuring.
+    /// The times of the plain batches, if they are kept.
+    plain: [Vec<f32>; 2],
+    /// The plain times of the warm-up, relative to the centers of their batches.
+    warm: [Vec<f32>; 2],
+    /// The times that serve the intervals, in ticks and in the order of measuring.
     pub(crate) ticks: [Vec<f32>; 2],
-    /// The center of each dithered batch. Batches differ in the place of the buffer and in the machine's speed, and comparing
+    /// The center of each batch in `ticks`. Batches differ in the place of the buffer and in the machine's speed, and comparing
     /// times relative to their batch keeps these differences out of the statistics. The center is the same for both
     /// classes, so it does not change their difference.
     centers: Vec<f32>,
-    /// Number of pairs in a dithered batch.
+    /// Number of pairs in a batch in `ticks`.
     batch: usize,
     /// Number of all pairs.
     pairs: usize,
@@ -31,7 +44,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// Chooses the cut points from the times so far and discards all times.
     pub(crate) fn settle(&mut self, step: f32) {
-        let mut times = if self.plain[0].is_empty() { self.centered().concat() } else { self.plain.concat() };
+        let mut times = if self.warm[0].is_empty() { self.centered().concat() } else { self.warm.concat() };
         let cuts = Cuts::new(&mut times, step);
         *self = Self { cuts: Some(cuts), ..Self::default() };
     }
@@ -42,45 +55,34 @@ impl Cell {
     }
 
     /// Returns the vectors to which new times are appended.
-    pub(crate) fn sides(&mut self, dithered: bool) -> [&mut Vec<f32>; 2] {
-        let [a, b] = if dithered { &mut self.ticks } else { &mut self.plain };
+    pub(crate) fn sides(&mut self, part: Part) -> [&mut Vec<f32>; 2] {
+        let [a, b] = if part == Part::Plain { &mut self.plain } else { &mut self.ticks };
         [a, b]
     }
 
-    /// Ends a plain batch of the last `pairs` pairs and scores it, if there are cut points. The plain times are kept
-    /// relative to the batch's center until there are cut points, and later only if `keep` is true.
-    pub(crate) fn end_plain(&mut self, pairs: usize, keep: bool) {
+    /// Ends a batch of the last `pairs` pairs and scores it, if it serves the test and there are cut points. Plain times
+    /// are kept until there are cut points, and later only if `keep` is true.
+    pub(crate) fn end(&mut self, part: Part, pairs: usize, keep: bool) {
         self.pairs += pairs;
-        let from = self.plain[0].len() - pairs;
-        let center = center(&self.plain[0][from..], &self.plain[1][from..]);
-        let [a, b] = [0, 1]
-            .map(|side: usize| self.plain[side][from..].iter().map(|time| time - center).collect::<Vec<f32>>());
-        match &self.cuts {
-            Some(cuts) => {
-                self.scores.push(cuts.score(&a, &b));
-                if !keep {
-                    self.plain.iter_mut().for_each(Vec::clear);
-                }
-            }
-            None => {
-                for (kept, times) in self.plain.iter_mut().zip([a, b]) {
-                    kept.truncate(from);
-                    kept.extend(times);
-                }
-            }
-        }
-    }
-
-    /// Ends a dithered batch of the last `pairs` pairs, and scores it if `scored` is true and there are cut points.
-    pub(crate) fn end_dithered(&mut self, pairs: usize, scored: bool) {
-        self.pairs += pairs;
-        self.batch = pairs;
-        let [a, b] = [0, 1].map(|side: usize| &self.ticks[side][self.ticks[side].len() - pairs..]);
-        let center = center(a, b);
-        self.centers.push(center);
-        if let Some(cuts) = self.cuts.as_ref().filter(|_| scored) {
-            let [a, b] = [a, b].map(|times| times.iter().map(|time| time - center).collect::<Vec<f32>>());
+        let times = if part == Part::Plain { &self.plain } else { &self.ticks };
+        let from = times[0].len() - pairs;
+        let center = center(&times[0][from..], &times[1][from..]);
+        let [a, b] =
+            [&times[0], &times[1]].map(|times| times[from..].iter().map(|time| time - center).collect::<Vec<f32>>());
+        if let Some(cuts) = self.cuts.as_ref().filter(|_| part != Part::Dithered) {
             self.scores.push(cuts.score(&a, &b));
+        }
+        if part == Part::Plain {
+            if self.cuts.is_none() {
+                self.warm[0].extend(a);
+                self.warm[1].extend(b);
+            }
+            if !keep {
+                self.plain.iter_mut().for_each(Vec::clear);
+            }
+        } else {
+            self.batch = pairs;
+            self.centers.push(center);
         }
     }
 
@@ -96,9 +98,14 @@ impl Cell {
         self.scores.len()
     }
 
-    /// Returns the number of pairs in a dithered batch.
+    /// Returns the number of pairs in a batch that serves the intervals.
     pub(crate) fn batch(&self) -> usize {
         self.batch
+    }
+
+    /// Returns the times as the clock showed them.
+    pub(crate) fn raw(&self) -> [Vec<f32>; 2] {
+        if self.plain[0].is_empty() { self.ticks.clone() } else { self.plain.clone() }
     }
 
     /// Returns the number of pairs of both kinds of batches.

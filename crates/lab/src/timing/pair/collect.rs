@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::cell::Part;
 use super::{Bench, FEWEST, Lane};
 use crate::imp::processor;
 use crate::random::Random;
@@ -54,25 +55,24 @@ impl Lane {
     }
 
     /// Takes `pairs` pairs, as a plain batch and a dithered one. Where a step of the clock is far shorter than the call, a
-    /// dithered batch serves both purposes.
+    /// plain batch serves both purposes.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
         if bench.scale.is_slow() {
-            self.take_part(bench, kind, true, true, pairs);
-            return;
+            return self.take_part(bench, kind, Part::Both, pairs);
         }
         // Where any difference is a leak, the verdict needs no narrow intervals.
         let dithered = if bench.scale.delta_ns > 0.0 { pairs / 2 } else { pairs / 8 };
         let dithered = dithered.max(1);
-        let mut parts = [(true, dithered), (false, (pairs - dithered).max(1))];
+        let mut parts = [(Part::Dithered, dithered), (Part::Plain, (pairs - dithered).max(1))];
         self.random.shuffle(&mut parts);
-        for (dithered, pairs) in parts {
-            self.take_part(bench, kind, dithered, !dithered, pairs);
+        for (part, pairs) in parts {
+            self.take_part(bench, kind, part, pairs);
         }
     }
 
-    /// Takes dithered batches of the comparison alone until there are `pairs` pairs in such batches. They narrow the
-    /// intervals of a difference that was found.
-    pub(super) fn fill_up_dithered(&mut self, bench: &mut Bench<'_>, pairs: usize, watch: &mut dyn Watch) -> Filled {
+    /// Takes batches of the comparison alone, for the intervals, until there are `pairs` pairs in such batches. They
+    /// narrow the intervals of a difference that was found.
+    pub(super) fn narrow(&mut self, bench: &mut Bench<'_>, pairs: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.ticks[0].len() < pairs {
             if watch.stopped() {
                 return Filled::Stopped;
@@ -80,12 +80,13 @@ impl Lane {
             if self.measuring > self.allowed {
                 return Filled::Late;
             }
-            self.take_part(bench, Kind::Main, true, false, self.main.batch());
+            let part = if bench.scale.is_slow() { Part::Both } else { Part::Dithered };
+            self.take_part(bench, Kind::Main, part, self.main.batch());
         }
         Filled::Full
     }
 
-    fn take_part(&mut self, bench: &mut Bench<'_>, kind: Kind, dithered: bool, scored: bool, pairs: usize) {
+    fn take_part(&mut self, bench: &mut Bench<'_>, kind: Kind, part: Part, pairs: usize) {
         let (begin, processor) = (Instant::now(), processor::seconds());
         let [first, second] = self.classes;
         // The control of the target against itself alternates between the two classes.
@@ -99,7 +100,8 @@ impl Lane {
             Kind::Leak => &mut self.leak,
         };
         let random = &mut self.random;
-        let out = cell.sides(dithered);
+        let dithered = part == Part::Dithered;
+        let out = cell.sides(part);
         if kind == Kind::Leak {
             let order = Order { pairs, repeats: self.leaky.repeats, delays, dithered, scale: bench.scale };
             let leaky = self.leaky;
@@ -113,11 +115,7 @@ impl Lane {
             };
             self.batcher.take(run, bench.clock, &order, random, &mut fill, out);
         }
-        if dithered {
-            cell.end_dithered(pairs, scored);
-        } else {
-            cell.end_plain(pairs, kind == Kind::Main && bench.settings.keep_times);
-        }
+        cell.end(part, pairs, kind == Kind::Main && bench.settings.keep_times);
         self.measuring += begin.elapsed().as_secs_f64();
         self.processor += processor::seconds() - processor;
     }

@@ -43,6 +43,11 @@ impl Outcome {
         self
     }
 
+    /// Returns the bound on the difference in nanoseconds, for most of the calls.
+    pub(crate) fn bound(&self) -> f64 {
+        judge::bounds(&self.facts, self.bound_up_to)[0]
+    }
+
     pub(crate) fn into_record(self, a: String, b: String) -> Pair {
         let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts, self.bound_up_to);
         Pair {
