@@ -48,7 +48,7 @@ impl Default for Options {
         Self {
             nulls: 1000,
             settled: 20,
-            shifts: 100,
+            shifts: 500,
             plain: 200,
             rare: 200,
             races: 100,
@@ -63,7 +63,7 @@ impl Options {
     /// Settings for a selftest of a few minutes, which finds gross errors but gives wide intervals.
     #[must_use]
     pub fn quick() -> Self {
-        Self { nulls: 40, settled: 2, shifts: 10, plain: 20, rare: 20, races: 5, ..Self::default() }
+        Self { nulls: 40, settled: 2, shifts: 50, plain: 20, rare: 20, races: 5, ..Self::default() }
     }
 
     /// Returns the number of all runs and races.

@@ -174,33 +174,6 @@ impl Scale {
     }
 }
 
-/// Returns the difference between the first two classes of a target in nanoseconds per call: the mean of the middle
-/// half of `pairs` paired differences, each between two measurements of `repeats` calls. With many calls, the clock's
-/// step does not matter.
-pub(crate) fn difference(
-    target: &mut Target,
-    clock: &dyn Clock,
-    repeats: usize,
-    pairs: usize,
-    random: &mut Random,
-) -> f64 {
-    const BATCH: usize = 32;
-    let scale = Scale { repeats, ..warm::scale(target, &Settings::default(), clock, random) };
-    let mut batcher = batch::Batcher::new(target.length(), repeats, target.run().changes());
-    let (run, classes) = target.parts();
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    let order = batch::Order { pairs: BATCH, repeats, delays: [0; 2], dithered: false, scale: &scale };
-    while a.len() < pairs {
-        let mut fill =
-            |second: bool, random: &mut Random, input: &mut [u8]| classes[usize::from(second)].fill(random, input);
-        batcher.take(run, clock, &order, random, &mut fill, [&mut a, &mut b]);
-    }
-    let mut differences: Vec<f64> = a.iter().zip(&b).map(|(&a, &b)| f64::from(b) - f64::from(a)).collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    let middle = &differences[differences.len() / 4..differences.len() * 3 / 4];
-    scale.per_call(middle.iter().sum::<f64>() / middle.len() as f64)
-}
-
 /// Measures how many iterations of the delay loop take a nanosecond on this clock.
 pub(crate) fn turns_per_ns(clock: &dyn Clock) -> f64 {
     warm::turns_per_ns(clock, 1e9 / clock.hertz())

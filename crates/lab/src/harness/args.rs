@@ -435,14 +435,16 @@ pub struct SelftestArgs {
     /// Run a short version of two to three minutes, with wide intervals
     #[arg(long)]
     pub quick: bool,
-    /// The number of runs without a leak, for each function and for each worker
+    /// The number of runs without a leak for each function, and of runs for each shift and for each worker
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: Option<u64>,
     /// Measure without a compiler running beside the lab
     #[arg(long)]
     pub idle: bool,
-    /// Run only the checks of this group: timing, speed, trace, taint, workers or code. May be repeated
-    #[arg(long, value_name = "GROUP", value_parser = ["timing", "speed", "trace", "taint", "workers", "code"])]
+    /// Run only the checks of this group: alarms, shifts, power (together: timing), speed, trace, taint, workers or
+    /// code. May be repeated
+    #[arg(long, value_name = "GROUP")]
+    #[arg(value_parser = ["timing", "alarms", "shifts", "power", "speed", "trace", "taint", "workers", "code"])]
     pub only: Vec<String>,
     /// Run the part that needs Valgrind. The lab starts its own program under Valgrind with this option
     #[arg(long, hide = true)]

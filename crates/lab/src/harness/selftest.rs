@@ -28,14 +28,13 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
     let base = if args.quick { Options::quick() } else { Options::default() };
     let mut run = Run::new(suite, &describe(args), &*clock);
     let wanted = |group: &str| args.only.is_empty() || args.only.iter().any(|only| only == group);
-    let nulls = args.runs.unwrap_or(base.nulls);
-    let timing = wanted("timing");
+    let timing = |group: &str, runs: u64| if wanted("timing") || wanted(group) { runs } else { 0 };
     let options = Options {
-        nulls: if timing { nulls } else { 0 },
-        settled: if timing { base.settled } else { 0 },
-        shifts: if timing { base.shifts } else { 0 },
-        plain: if timing { base.plain } else { 0 },
-        rare: if timing { base.rare } else { 0 },
+        nulls: timing("alarms", args.runs.unwrap_or(base.nulls)),
+        settled: timing("alarms", base.settled),
+        shifts: timing("shifts", args.runs.unwrap_or(base.shifts)),
+        plain: timing("power", base.plain),
+        rare: timing("power", base.rare),
         races: if wanted("speed") { base.races } else { 0 },
         targets: suite.honest,
         load: base.load && !args.idle,

@@ -84,12 +84,15 @@ pub(super) fn denormal() -> Target {
     })
 }
 
-/// Creates a target that takes about 80 ns, and `turns` iterations of the delay loop longer for the second class.
-pub(super) fn delayed(turns: u32) -> Target {
-    const BASE: u32 = 300;
-    Target::new("delayed", 4, |input| spin(u32::from_le_bytes([input[0], input[1], input[2], input[3]])))
-        .fixed("without", &BASE.to_le_bytes())
-        .fixed("with", &(BASE + turns).to_le_bytes())
+/// Creates a target that takes about 80 ns and calls `advance`, which moves the clock: 0 times its step for the first
+/// class, and once for the second.
+pub(super) fn moved<C: 'static>(clock: C, advance: impl Fn(&C, f64) + 'static) -> Target {
+    Target::new("moved", 1, move |input| {
+        spin(300);
+        advance(&clock, f64::from(input[0]));
+    })
+    .fixed("first", &[0])
+    .fixed("second", &[1])
 }
 
 /// Creates a target that takes one of two times on a mock clock, whatever the class.

@@ -1,24 +1,20 @@
 //! Functions whose calls take longer by a known time for one class: how often each interval covers this time.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::alarms::Coverage;
 use super::{Series, sample};
-use crate::clock;
-use crate::random::Random;
+use crate::clock::{self, Clock};
 use crate::record::Check;
-use crate::target::Target;
 use crate::timing::{self, Settings};
+use crate::watch::Silent;
 
 /// The shifts, in steps of the clock.
 pub(super) const STEPS: [f64; 6] = [0.3, 0.7, 1.0, 2.0, 5.0, 20.0];
 /// The step of the mock clock, in nanoseconds.
 const MOCK_STEP: u32 = 10;
-/// Number of pairs of long measurements that tell the true difference on a real clock.
-const TRUTH: usize = 2048;
-/// Calls in such a measurement.
-const TRUTH_REPEATS: usize = 64;
-
 /// Settings of a run with a shift: a fraction of the usual data, so that many runs fit into the time.
 fn settings() -> Settings {
     Settings { looks: 4, stop_early: false, time_limit: Duration::from_secs(1), ..Settings::default() }
@@ -41,33 +37,81 @@ pub(super) fn mock(runs: u64, series: &mut Series<'_>) -> Check {
     coverage.judged(what)
 }
 
-/// Measures shifts of a delay loop on the real clock. The true shift is measured with many calls in each measurement,
-/// for which the clock's step does not matter, before and after the run.
+/// Measures shifts of a delay loop on this machine's clock, with its noise. A shift of the processor's speed would make
+/// the length of a loop uncertain, so the shift is added to the clock's time instead.
 pub(super) fn real(runs: u64, series: &mut Series<'_>) -> Check {
-    let what = "99 % intervals that cover a shift of 0.3 to 20 steps of this clock, worst statistic".to_owned();
+    let what = "99 % intervals that cover a shift of 0.3 to 20 steps of a real clock, worst statistic".to_owned();
     let mut coverage = Coverage::default();
-    let step_ns = clock::facts(series.clock).step_ns;
-    let turns_per_ns = timing::turns_per_ns(series.clock);
     for shift in STEPS {
-        let turns = ((shift * step_ns * turns_per_ns).round() as u32).max(1);
         for _ in 0..runs {
             if !series.steps.step(&what) {
                 return coverage.judged(what);
             }
-            let mut target = sample::delayed(turns);
-            let before = truth(&mut target, series);
-            let outcome = series.measure(&mut target, settings());
-            let truth = [before, truth(&mut target, series)];
-            // The machine's speed changed between the two measurements if they differ.
-            let (low, high) = (truth[0].min(truth[1]), truth[0].max(truth[1]));
-            coverage.add_shifted(&outcome.single, |interval| interval.lower <= high && interval.upper >= low);
+            let clock = Moved::new();
+            let ticks = shift * clock.step;
+            let truth = ticks * 1e9 / clock.hertz();
+            let mut target = sample::moved(clock.clone(), move |clock, times| clock.advance(ticks * times));
+            let settings = Settings { seed: series.random.bits(), ..settings() };
+            let outcome = timing::measure(&mut target, &settings, &clock, &mut Silent).1.swap_remove(0);
+            coverage.add_shifted(&outcome.single, |interval| interval.covers(truth));
         }
     }
     coverage.judged(what)
 }
 
-/// Returns the difference between the two classes of a target in nanoseconds, measured with many calls at once.
-fn truth(target: &mut Target, series: &mut Series<'_>) -> f64 {
-    let random = &mut Random::new(series.random.bits());
-    timing::difference(target, series.clock, TRUTH_REPEATS, TRUTH, random)
+/// This machine's clock with steps four times as long, plus an offset that a test moves.
+#[derive(Clone)]
+struct Moved {
+    real: Rc<dyn Clock>,
+    /// The whole steps of the offset.
+    steps: Rc<Cell<u64>>,
+    /// The rest of the offset in ticks.
+    rest: Rc<Cell<f64>>,
+    /// The step in ticks.
+    step: f64,
+}
+
+impl Moved {
+    fn new() -> Self {
+        let real: Rc<dyn Clock> = clock::best().into();
+        let step = 4.0 * clock::step(&*real) as f64;
+        Self { real, steps: Rc::default(), rest: Rc::default(), step }
+    }
+
+    /// Moves the clock forward. The time of this function does not depend on `ticks`.
+    fn advance(&self, ticks: f64) {
+        let rest = self.rest.get() + ticks;
+        let steps = (rest / self.step) as u64;
+        self.steps.set(self.steps.get() + steps);
+        self.rest.set(rest - steps as f64 * self.step);
+    }
+
+    /// Adds the offset to a reading and rounds the sum down to steps.
+    fn moved(&self, reading: u64) -> u64 {
+        let step = self.step as u64;
+        let past = (reading % step) as f64 + self.rest.get();
+        (reading / step + self.steps.get() + (past / self.step) as u64) * step
+    }
+}
+
+impl Clock for Moved {
+    fn start(&self) -> u64 {
+        self.moved(self.real.start())
+    }
+
+    fn stop(&self) -> u64 {
+        self.moved(self.real.stop())
+    }
+
+    fn hertz(&self) -> f64 {
+        self.real.hertz()
+    }
+
+    fn name(&self) -> &'static str {
+        "moved"
+    }
+
+    fn readings(&self) -> u64 {
+        self.real.readings()
+    }
 }
