@@ -110,7 +110,7 @@ impl Cli {
             Command::Completions(plan) => Box::new(plan),
             Command::Complete(plan) => Box::new(plan),
             Command::Man(plan) => Box::new(plan),
-            Command::Lab(command) => return Ok(Task::Lab(command)),
+            Command::Lab(command) => return Ok(Task::Lab(Box::new(command))),
         }))
     }
 }

@@ -16,7 +16,7 @@ pub trait Plan {
 pub enum Task {
     Plan(Box<dyn Plan>),
     /// The lab has no secrets to protect, traces its own child processes, and has its own exit codes.
-    Lab(lab::Command),
+    Lab(Box<lab::Command>),
 }
 
 impl Task {

@@ -305,7 +305,8 @@ pub struct Pair {
     pub raw_mean: Interval,
     /// The classes differ by no more than this, for quantiles up to `bound_up_to`.
     pub bound_ns: f64,
-    /// The share of the calls to which the bound applies: 95 %, or 90 % where the machine disturbed more calls than that.
+    /// The share of the calls to which the bound applies: 95 %, or 90 % where the machine disturbed more calls than
+    /// that.
     #[serde(default = "most_calls")]
     pub bound_up_to: f64,
     /// The classes differ by no more than this, for quantiles up to 99.9 %.
@@ -326,8 +327,8 @@ pub struct Pair {
     pub ecdf: Vec<[f64; 2]>,
     /// The seconds of measuring, with the controls.
     pub seconds: f64,
-    /// All single times in ticks of the clock, without the random delays, for the first class and for the second, in the
-    /// order of measurement. The lists are empty unless the settings ask for them. The JSON does not contain them.
+    /// All single times in ticks of the clock, without the random delays, for the first class and for the second, in
+    /// the order of measurement. The lists are empty unless the settings ask for them. The JSON does not contain them.
     #[serde(skip)]
     pub times: [Vec<f32>; 2],
     /// The name of the file with all single times, if there is one. The file contains a time of the first class and a

@@ -167,8 +167,8 @@ impl Scale {
     }
 
     /// Draws the random delay of a measurement, in iterations of the delay loop. A sum of two uniform numbers, each as
-    /// wide as a step of the clock, reaches all phases of the step equally often, even if the loop is somewhat faster or
-    /// slower than measured.
+    /// wide as a step of the clock, reaches all phases of the step equally often, even if the loop is somewhat faster
+    /// or slower than measured.
     pub(crate) fn dither(&self, random: &mut Random) -> u32 {
         (1 + random.below(self.dither) + random.below(self.dither)) as u32
     }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use deadpan_lab::clock::Mock;
 use deadpan_lab::record::{Timing, Verdict};
@@ -118,7 +119,7 @@ fn a_clock_with_steps_of_ten_ticks_finds_a_difference_of_two_ticks() {
 
 #[test]
 fn a_run_that_is_too_short_is_inconclusive_and_says_how_many_more_pairs_are_needed() {
-    let few = |seed| Settings { looks: 1, ..settings(seed) };
+    let few = |seed| Settings { looks: 1, time_limit: Duration::from_micros(1), ..settings(seed) };
     for report in verdicts(5, few, |_, random, _| 1000.0 + 400.0 * random.normal().abs()) {
         let pair = &report.pairs[0];
         assert_eq!(pair.verdict, Verdict::Inconclusive);
@@ -189,4 +190,76 @@ fn an_input_that_is_changed_in_place_is_a_fresh_copy_for_every_call() {
     .fixed("b", &[1, 2, 3, 4]);
     let report = timing::run(&mut target, &Settings { looks: 1, ..settings(2) }, &clock, &mut Silent);
     assert!(report.repeats >= 17, "{}", report.repeats);
+}
+
+#[test]
+fn more_data_are_taken_where_the_intervals_are_too_wide() {
+    let few = |seed| Settings { looks: 1, ..settings(seed) };
+    for report in verdicts(3, few, |_, random, _| 1000.0 + 100.0 * random.normal().abs()) {
+        let pair = &report.pairs[0];
+        assert!(pair.verdict == Verdict::NoLeakAbove && pair.batches > 16, "{}", pair.reason);
+    }
+}
+
+#[test]
+fn every_interval_covers_a_shift_by_parts_of_a_clock_step() {
+    for shift in [3.0, 7.0, 10.0, 20.0, 50.0] {
+        for seed in 0..4 {
+            let report = simulate(10, &settings(seed), move |class, random, _| {
+                103.3 + random.normal().abs() + shift * f64::from(class)
+            });
+            assert_eq!(report.verdict, Verdict::Leak);
+            for effect in &report.pairs[0].effects {
+                assert!(effect.difference.covers(shift), "{shift}: {effect:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_modes_that_do_not_depend_on_the_class_are_no_leak() {
+    let usual = |seed| Settings { seed, ..Settings::default() };
+    for report in verdicts(5, usual, |_, random, _| [100.0, 200.0][(random.bits() & 1) as usize] + random.normal()) {
+        let pair = &report.pairs[0];
+        assert_eq!(pair.verdict, Verdict::NoLeakAbove, "{}", pair.reason);
+        let gap = pair.effects.iter().find(|effect| effect.gap_ns.is_some()).expect("a gap at the median");
+        assert!(gap.quantile.is_none() && gap.name == "gap at the 50 % quantile", "{gap:?}");
+    }
+}
+
+#[test]
+fn two_modes_of_which_one_class_prefers_one_are_a_leak() {
+    let usual = |seed| Settings { seed, ..Settings::default() };
+    let modes = |class: u8, random: &mut Random, _: u64| {
+        let slow = random.fraction() < 0.5 + 0.04 * f64::from(class);
+        (if slow { 200.0 } else { 100.0 }) + random.normal()
+    };
+    for report in verdicts(5, usual, modes) {
+        assert_eq!(report.verdict, Verdict::Leak, "{}", report.pairs[0].reason);
+    }
+}
+
+#[test]
+fn a_leak_at_some_addresses_of_the_buffer_is_found_wherever_the_program_puts_it() {
+    for seed in 0..5 {
+        let clock = Mock::new(1);
+        let inner = clock.clone();
+        let noise = RefCell::new(Random::new(seed));
+        let mut target = Target::new("mock", 64, move |input| {
+            let odd = input.as_ptr().addr() % 32 == 16;
+            inner.advance(100.0 + noise.borrow_mut().normal() + if odd { 4.0 * f64::from(input[0]) } else { 0.0 });
+        })
+        .fixed("a", &[0; 64])
+        .fixed("b", &[1; 64]);
+        let report = timing::run(&mut target, &settings(seed), &clock, &mut Silent);
+        assert_eq!(report.verdict, Verdict::Leak, "{}", report.pairs[0].reason);
+    }
+}
+
+#[test]
+fn a_threshold_may_be_a_share_of_the_call() {
+    let share = |seed| Settings { delta_ns: None, delta_share: Some(0.01), ..settings(seed) };
+    for report in verdicts(2, share, |_, random, _| 2000.0 + random.normal()) {
+        assert!((report.design.delta_ns - 20.0).abs() < 0.1, "{}", report.design.delta_ns);
+    }
 }

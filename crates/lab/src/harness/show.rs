@@ -51,7 +51,10 @@ impl Screen {
 
     /// Writes an explanation of the columns with bounds.
     pub(super) fn timing_legend(&self) {
-        self.line("at most: no two classes differ by more, for 95 % of the calls; slow calls: the same for 99.9 %");
+        self.line(
+            "at most: no two classes differ by more, for 95 % of the calls, or 90 % where other programs disturbed",
+        );
+        self.line("         the slower ones and the reason says so; slow calls: the same for 99.9 %");
         self.line("found: nine of ten runs find a shift of this size; –: not known, or a difference was found");
     }
 

@@ -22,8 +22,9 @@ const READING: [(&str, &str); 7] = [
     ("Δ", "The difference that counts as a leak. It is chosen before measuring."),
     (
         "Bounds",
-        "“No difference above” and “differs at most” cover quantiles up to 95\u{a0}%. “Slowest calls” covers \
-         quantiles up to 99.9\u{a0}%, where interrupts and other work of the machine make calls slow, and bounds wide.",
+        "“No difference above” and “differs at most” cover quantiles up to 95\u{a0}%, or up to 90\u{a0}% where the \
+         text says so, because other programs disturbed more calls. “Slowest calls” covers quantiles up to \
+         99.9\u{a0}%, where interrupts and other work of the machine make calls slow, and bounds wide.",
     ),
     (
         "Means",
@@ -32,8 +33,8 @@ const READING: [(&str, &str); 7] = [
     ),
     (
         "Gaps",
-        "A quantile may lie between two groups of times, where its value says nothing: it jumps by the width of the gap \
-         if a single call changes sides. Such a quantile is judged by the share of the calls that cross the gap, \
+        "A quantile may lie between two groups of times, where its value says nothing: it jumps by the width of the \
+         gap if a single call changes sides. Such a quantile is judged by the share of the calls that cross the gap, \
          multiplied by the width of the gap. The product is their part of the difference of the means.",
     ),
     (

@@ -23,9 +23,9 @@ fn weight(pair: &Pair) -> f64 {
     usual(pair).map(of).fold(0.0, f64::max)
 }
 
-/// Returns the statistics that describe no more than the fastest 95 % of the calls.
+/// Returns the statistics that describe no more of the calls than the pair's bound.
 fn usual(pair: &Pair) -> impl Iterator<Item = &Effect> {
-    pair.effects.iter().filter(|effect| effect.quantile.unwrap_or(effect.up_to) <= 0.95)
+    pair.effects.iter().filter(|effect| effect.quantile.unwrap_or(effect.up_to) <= pair.bound_up_to)
 }
 
 /// Returns the most notable statistic of a pair: the largest difference beyond its threshold, if there is one, and
@@ -44,9 +44,14 @@ pub(super) fn largest(pair: &Pair) -> Option<&Effect> {
     usual(pair).filter(known).max_by(order).or_else(|| pair.effects.iter().filter(known).max_by(order))
 }
 
-/// Returns the bound for the differences between any two classes, for quantiles up to 95 %.
+/// Returns the bound for the differences between any two classes, for quantiles up to [`bound_up_to`].
 pub(super) fn bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.bound_ns)
+}
+
+/// Returns the share of the calls to which all bounds of a target apply.
+pub(super) fn bound_up_to(timing: &Timing) -> f64 {
+    timing.pairs.iter().map(|pair| pair.bound_up_to).fold(0.95, f64::min)
 }
 
 /// Returns the bound for the differences between any two classes, for quantiles up to 99.9 %.

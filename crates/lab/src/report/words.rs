@@ -49,9 +49,10 @@ pub(super) fn pair(pair: &Pair, delta_ns: f64) -> String {
     let (a, b) = (format!("“{}”", pair.a), format!("“{}”", pair.b));
     match pair.verdict {
         Verdict::NoLeakAbove => format!(
-            "Between {a} and {b} there is no difference above {} up to the 95\u{a0}% quantile, none above {} up to the \
-             99.9\u{a0}% quantile; {}.",
+            "Between {a} and {b} there is no difference above {} up to the {:.0}\u{a0}% quantile, none above {} up to \
+             the 99.9\u{a0}% quantile; {}.",
             time(pair.bound_ns),
+            pair.bound_up_to * 100.0,
             time(pair.tail_bound_ns),
             detectable(pair.mde_ns)
         ),
@@ -191,7 +192,8 @@ pub(super) fn classes(timing: &Timing) -> String {
         _ => format!("None of the {judged} pairs that could be judged differs"),
     };
     if let Some(bound) = rank::bound(timing) {
-        out.push_str(&format!("{what} by more than {} (quantiles up to 95\u{a0}%)", time(bound)));
+        let up_to = rank::bound_up_to(timing) * 100.0;
+        out.push_str(&format!("{what} by more than {} (quantiles up to {up_to:.0}\u{a0}%)", time(bound)));
         match rank::detectable(timing).filter(|ns| ns.is_finite() && *ns > 0.0) {
             Some(ns) => {
                 out.push_str(&format!(", while a shift of {} would have been found nine times in ten.", time(ns)))

@@ -1,5 +1,5 @@
-//! Functions that do not leak: how often the lab finds a difference, how often an interval misses zero, and how often the
-//! lab reaches its verdict.
+//! Functions that do not leak: how often the lab finds a difference, how often an interval misses zero, and how often
+//! the lab reaches its verdict.
 
 use std::time::{Duration, Instant};
 

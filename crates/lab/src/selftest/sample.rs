@@ -100,8 +100,8 @@ pub(super) fn bimodal(clock: Mock, seed: u64, modes: [f64; 2]) -> Target {
     simulated(clock, seed, move |_, random| modes[(random.bits() & 1) as usize] + 3.0 * random.normal())
 }
 
-/// Creates a target that takes `shift` nanoseconds longer for the second class on a mock clock. One call in a hundred is
-/// interrupted.
+/// Creates a target that takes `shift` nanoseconds longer for the second class on a mock clock. One call in a hundred
+/// is interrupted.
 pub(super) fn shifted(clock: Mock, seed: u64, shift: f64) -> Target {
     simulated(clock, seed, move |class, random| {
         let pause = if random.below(100) == 0 { 5000.0 * random.fraction().powi(4) } else { 0.0 };

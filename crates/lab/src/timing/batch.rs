@@ -4,12 +4,12 @@
 //! Each batch has another place of the buffer and another depth of the stack, so that a result does not depend on one
 //! alignment.
 //!
-//! There are two kinds of batches. In a *plain* batch a time is what the clock shows. Plain times scatter least, so they
-//! serve the test for a difference. However, a clock that moves in steps distorts their quantiles: a shift of the call's
-//! time by half a step moves some quantiles by a step and others not at all. In a *dithered* batch each measurement ends
-//! with a random delay, whose length is subtracted from the time. The clock's error then has the same distribution
-//! whatever the call's time is (subtractive dither), so a shift of the call's time shifts every quantile by as much.
-//! Dithered times serve the intervals.
+//! There are two kinds of batches. In a *plain* batch a time is what the clock shows. Plain times scatter least, so
+//! they serve the test for a difference. However, a clock that moves in steps distorts their quantiles: a shift of the
+//! call's time by half a step moves some quantiles by a step and others not at all. In a *dithered* batch each
+//! measurement ends with a random delay, whose length is subtracted from the time. The clock's error then has the same
+//! distribution whatever the call's time is (subtractive dither), so a shift of the call's time shifts every quantile
+//! by as much. Dithered times serve the intervals.
 
 use super::Scale;
 use crate::clock::Clock;
@@ -101,7 +101,8 @@ impl Batcher {
             );
             let turn = order.scale.turn();
             let mut time = |ticks: u64, delay: u32| {
-                // The delay loop has a step of its own. A random part of an iteration fills the gaps between its lengths.
+                // The delay loop has a step of its own. A random part of an iteration fills the gaps between its
+                // lengths.
                 let part = if order.dithered { f64::from(delay) + random.fraction() - 0.5 } else { 0.0 };
                 (ticks as f64 - part * turn) as f32
             };

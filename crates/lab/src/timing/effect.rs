@@ -194,8 +194,8 @@ fn name(index: usize) -> String {
     }
 }
 
-/// Computes both intervals, each at half of `alpha`, and returns the part that they share. Student's interval is narrower
-/// for groups that vary evenly, and the other one where the machine was disturbed in some groups.
+/// Computes both intervals, each at half of `alpha`, and returns the part that they share. Student's interval is
+/// narrower for groups that vary evenly, and the other one where the machine was disturbed in some groups.
 fn narrower(values: &[f64], alpha: f64) -> Interval {
     let (even, robust) = (interval(values, alpha / 2.0), ranked(values, alpha / 2.0));
     let (lower, upper) = (even.lower.max(robust.lower), even.upper.min(robust.upper));
@@ -253,8 +253,8 @@ fn selection(times: &[f32]) -> Vec<f32> {
 }
 
 impl Gap {
-    /// Looks for a gap around the quantile `level` of sorted times. The range has the ranks that the quantile of a group
-    /// of `calls` calls reaches by chance. A gap takes more than half of the range of times.
+    /// Looks for a gap around the quantile `level` of sorted times. The range has the ranks that the quantile of a
+    /// group of `calls` calls reaches by chance. A gap takes more than half of the range of times.
     fn find(sorted: &[f32], level: f64, calls: usize) -> Option<Self> {
         let edge = level.min(1.0 - level);
         let reach = (4.0 * (level * (1.0 - level) / calls as f64).sqrt()).max((edge / 4.0).min(0.01));

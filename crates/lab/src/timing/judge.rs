@@ -48,8 +48,8 @@ pub(crate) fn beyond(effects: &[Effect]) -> bool {
 }
 
 /// Returns the largest difference that the intervals allow, for statistics up to the share `body` of the calls and for
-/// those above it. The second bound is never less than the clock's step, because the dither of a coarse clock smooths the
-/// slowest calls over a step.
+/// those above it. The second bound is never less than the clock's step, because the dither of a coarse clock smooths
+/// the slowest calls over a step.
 pub(crate) fn bounds(facts: &Facts, body: f64) -> [f64; 2] {
     let Facts { effects, step_ns, .. } = facts;
     [(false, 0.0), (true, *step_ns)].map(|(tail, least)| {
@@ -138,7 +138,8 @@ fn widest(effects: &[Effect], up_to: f64) -> String {
 }
 
 /// Returns how many more pairs would bring every interval inside its tolerance or wholly beyond it, if the estimates do
-/// not change. Returns `None` if an estimate equals its tolerance. Statistics up to the share `up_to` of the calls count.
+/// not change. Returns `None` if an estimate equals its tolerance. Statistics up to the share `up_to` of the calls
+/// count.
 pub(crate) fn more_pairs(facts: &Facts, up_to: f64) -> Option<u64> {
     let pairs = facts.pairs as f64;
     let mut most = 0.0_f64;

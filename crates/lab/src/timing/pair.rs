@@ -121,8 +121,8 @@ impl Lane {
         self.same = self.main.fresh();
     }
 
-    /// Measures until the question is settled or the time is over. A run in which the target against itself was found to
-    /// differ is discarded and repeated.
+    /// Measures until the question is settled or the time is over. A run in which the target against itself was found
+    /// to differ is discarded and repeated.
     pub(crate) fn run(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
         let mut outcome = self.measure(bench, share, watch);
         for _ in 0..SAME_AGAIN {

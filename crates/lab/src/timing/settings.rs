@@ -10,8 +10,8 @@ pub struct Settings {
     /// The threshold Δ, in nanoseconds per call: a smaller difference is not a leak. With zero, every real difference
     /// is a leak. `None` leaves the threshold to `delta_share`.
     pub delta_ns: Option<f64>,
-    /// The threshold Δ as a share of the call's time, if `delta_ns` is `None`. If both are `None`, the threshold is 1 ns
-    /// or a thousandth of the call, whichever is larger. It is a tenth of the call for calls of less than 10 ns.
+    /// The threshold Δ as a share of the call's time, if `delta_ns` is `None`. If both are `None`, the threshold is 1
+    /// ns or a thousandth of the call, whichever is larger. It is a tenth of the call for calls of less than 10 ns.
     pub delta_share: Option<f64>,
     /// How often the data are tested. Each look has twice the batches of the previous look. A run whose intervals are
     /// still too wide takes further looks.

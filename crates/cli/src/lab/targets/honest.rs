@@ -1,8 +1,9 @@
-//! Functions of AWS-LC that are known not to leak. The selftest of the lab counts false alarms with them, since they take
-//! far longer than a comparison of bytes.
+//! Functions of AWS-LC that are known not to leak. The selftest of the lab counts false alarms with them, since they
+//! take far longer than a comparison of bytes.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::agreement::{PrivateKey, UnparsedPublicKey, X25519, agree};
+
 use deadpan_lab::{Random, Target};
 
 pub(super) fn all() -> Vec<Target> {

@@ -40,8 +40,8 @@ fn draw(canvas: &mut Canvas, frame: &Frame, rows: &[Row]) {
     }
 }
 
-/// Draws the difference of each pair in its first statistic, which is the mean of the fastest 90 % if the record has it. The
-/// rows are in the order of `pairs`.
+/// Draws the difference of each pair in its first statistic, which is the mean of the fastest 90 % if the record has
+/// it. The rows are in the order of `pairs`.
 pub(super) fn pairs(pairs: &[&Pair]) -> Option<Canvas> {
     let chosen: Vec<_> =
         pairs.iter().filter_map(|pair| pair.effects.first().map(|effect| (pair, effect))).take(MOST).collect();

@@ -31,9 +31,9 @@ pub(crate) struct Cell {
     warm: [Vec<f32>; 2],
     /// The times that serve the intervals, in ticks and in the order of measuring.
     pub(crate) ticks: [Vec<f32>; 2],
-    /// The center of each batch in `ticks`. Batches differ in the place of the buffer and in the machine's speed, and comparing
-    /// times relative to their batch keeps these differences out of the statistics. The center is the same for both
-    /// classes, so it does not change their difference.
+    /// The center of each batch in `ticks`. Batches differ in the place of the buffer and in the machine's speed, and
+    /// comparing times relative to their batch keeps these differences out of the statistics. The center is the same
+    /// for both classes, so it does not change their difference.
     centers: Vec<f32>,
     /// Number of pairs in a batch in `ticks`.
     batch: usize,
@@ -60,8 +60,8 @@ impl Cell {
         [a, b]
     }
 
-    /// Ends a batch of the last `pairs` pairs and scores it, if it serves the test and there are cut points. Plain times
-    /// are kept until there are cut points, and later only if `keep` is true.
+    /// Ends a batch of the last `pairs` pairs and scores it, if it serves the test and there are cut points. Plain
+    /// times are kept until there are cut points, and later only if `keep` is true.
     pub(crate) fn end(&mut self, part: Part, pairs: usize, keep: bool) {
         self.pairs += pairs;
         let times = if part == Part::Plain { &self.plain } else { &self.ticks };

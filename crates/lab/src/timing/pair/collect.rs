@@ -54,8 +54,8 @@ impl Lane {
         Filled::Full
     }
 
-    /// Takes `pairs` pairs, as a plain batch and a dithered one. Where a step of the clock is far shorter than the call, a
-    /// plain batch serves both purposes.
+    /// Takes `pairs` pairs, as a plain batch and a dithered one. Where a step of the clock is far shorter than the
+    /// call, a plain batch serves both purposes.
     pub(super) fn take(&mut self, bench: &mut Bench<'_>, kind: Kind, pairs: usize) {
         if bench.scale.is_slow() {
             return self.take_part(bench, kind, Part::Both, pairs);

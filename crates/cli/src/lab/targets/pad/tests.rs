@@ -53,6 +53,7 @@ fn only_unpad_has_a_public_outcome_for_broken_paddings() {
 
 /// Zero padding once read the last byte of the data in place, at an address that told whether the last block was empty.
 #[test]
+#[expect(clippy::print_stderr)]
 fn zero_padding_accesses_the_same_addresses_for_all_lengths() {
     if let Some(reason) = deadpan_lab::trace::unavailable() {
         eprintln!("skipped: {reason}");
