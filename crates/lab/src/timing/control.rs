@@ -55,8 +55,9 @@ impl Run for Leaky {
         let aside = clock.as_counter().is_none();
         if aside {
             // A worker in another process makes the comparison as delays of two iterations for each byte.
-            let turns: Vec<u32> =
-                slots.inputs.chunks_exact(2 * bytes).map(|input| self.turns(input, repeats)).collect();
+            let compared = slots.inputs.chunks_exact(2 * bytes).map(|input| self.turns(input, repeats));
+            let delays = slots.delays.iter().copied().chain(std::iter::repeat(0));
+            let turns: Vec<u32> = compared.zip(delays).map(|(turns, delay)| turns.saturating_add(delay)).collect();
             if clock.delays_elsewhere(slots.dither, &turns, slots.ticks) {
                 return;
             }
