@@ -125,9 +125,9 @@ fn settings(args: &TimingArgs, source: &Source) -> Settings {
         alpha: args.alpha,
         delta_ns: match args.delta {
             Some(Delta::Nanoseconds(ns)) => Some(ns),
-            Some(Delta::Share(_)) => None,
-            None => source.delta_ns(),
+            _ => None,
         },
+        delta_least_ns: source.delta_ns().unwrap_or(0.0),
         delta_share: match args.delta {
             Some(Delta::Share(share)) => Some(share),
             _ => None,

@@ -13,6 +13,8 @@ pub struct Settings {
     /// The threshold Δ as a share of the call's time, if `delta_ns` is `None`. If both are `None`, the threshold is 1
     /// ns or a thousandth of the call, whichever is larger. It is a tenth of the call for calls of less than 10 ns.
     pub delta_share: Option<f64>,
+    /// Minimum of the threshold Δ in nanoseconds, where neither `delta_ns` nor `delta_share` states it.
+    pub delta_least_ns: f64,
     /// How often the data are tested. Each look has twice the batches of the previous look. A run whose intervals are
     /// still too wide takes further looks.
     pub looks: u32,
@@ -37,6 +39,7 @@ impl Default for Settings {
             alpha: 0.01,
             delta_ns: None,
             delta_share: None,
+            delta_least_ns: 0.0,
             time_limit: Duration::from_secs(60),
             looks: 7,
             first: 16,
@@ -59,7 +62,8 @@ impl Settings {
     #[must_use]
     pub fn delta_for(&self, call_ns: f64) -> f64 {
         let share = || self.delta_share.map(|share| share * call_ns);
-        self.delta_ns.or_else(share).unwrap_or_else(|| (call_ns / 1000.0).max((call_ns / 10.0).min(1.0)))
+        let usual = || (call_ns / 1000.0).max((call_ns / 10.0).min(1.0)).max(self.delta_least_ns);
+        self.delta_ns.or_else(share).unwrap_or_else(usual)
     }
 
     /// Returns the number of batches at each look.
@@ -82,6 +86,8 @@ mod tests {
         );
         let share = Settings { delta_share: Some(0.005), ..settings.clone() };
         assert_eq!(share.delta_for(2000.0), 10.0);
+        let least = Settings { delta_least_ns: 8.0, ..settings };
+        assert_eq!([4.0, 40_000.0].map(|call| least.delta_for(call)), [8.0, 40.0]);
         assert_eq!(Settings { delta_ns: Some(0.0), ..share }.delta_for(2000.0), 0.0);
     }
 }
