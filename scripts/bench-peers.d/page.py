@@ -36,10 +36,10 @@ def text(cases, tools, results, facts):
 WORDS = """\
 - *False alarms*: a leak was reported in a function that does not leak, with the exact 95 % interval of the rate.
 - *Found*: a leak was reported in a function that leaks.
-- *Small*: the lab reports a real difference below its threshold (`BELOW_THRESHOLD`). Where nothing leaks, that counts as
-  a false alarm. The other tools have no such verdict.
-- *Missed*: a leaking function passed (`none` in the tables below). `dudect-bencher` has no verdict of that kind: a small
-  t means that nothing was found so far.
+- *Small*: the lab reports a real difference below its threshold (`BELOW_THRESHOLD`). Where nothing leaks, that counts
+  as a false alarm. The other tools have no such verdict.
+- *Missed*: a leaking function passed (`none` in the tables below). `dudect-bencher` has no verdict of that kind: a
+  small t means that nothing was found so far.
 - *Undecided*: inconclusive, invalid or unmeasurable, over all functions.
 - *Time*: the median of a run, from the generation of inputs to the verdict.
 """
