@@ -45,7 +45,7 @@ WORDS = """\
 """
 
 MISSING = """\
-The original dudect in C is not measured: neither Debian, PyPI, npm nor crates.io has a package of it.
+The original dudect in C is not measured: Debian, PyPI, npm and crates.io have no package `dudect`.
 """
 
 
