@@ -40,14 +40,13 @@ mod selftest;
 mod show;
 mod speed;
 mod state;
+mod taint;
 mod timing;
 #[cfg(feature = "trace")]
 mod trace;
 mod worker;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use crate::generations::Offer;
 use crate::target::Target;
@@ -94,7 +93,7 @@ pub struct SizedTarget {
 /// Runs a command and returns its exit code. Errors are written to standard error.
 #[must_use]
 pub fn run(command: &Command, suite: &Suite) -> ExitCode {
-    let outcome = match command {
+    ended(match command {
         Command::Timing(args) => timing::run(args, suite),
         #[cfg(feature = "trace")]
         Command::Trace(args) => trace::run(args, suite),
@@ -105,18 +104,22 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
         Command::Report(args) => report::run(args),
         Command::Worker(args) => worker::run(args),
         Command::Selftest(args) => selftest::run(args, suite),
-    };
-    outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error}");
-        ExitCode::from(2)
     })
 }
 
 /// The complete `main` function of a benchmark: reads the command line, measures the targets and prints the timing
 /// verdicts. Targets with one class are only traced.
+///
+/// Under Valgrind, or with `--taint`, which starts Valgrind, [`taint::target`] checks the targets. Nothing is timed.
+/// The exit code is 10 if a jump or an address depends on a secret, and otherwise 0.
+///
+/// [`taint::target`]: crate::taint::target
 #[must_use]
 pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
-    let args = args::BenchArgs::parse();
+    let args = args::BenchArgs::read();
+    if args.taint || args.under_valgrind || crate::taint::running() {
+        return ended(taint::run(&args, targets));
+    }
     let suite = Suite {
         name: "deadpan-lab",
         version: env!("CARGO_PKG_VERSION"),
@@ -126,5 +129,13 @@ pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
         speed: Vec::new,
         generations: Offer::default,
     };
-    run(&Command::Timing(args.into_timing()), &suite)
+    run(&Command::Timing(args.timing), &suite)
+}
+
+/// Returns the exit code, and writes an error to standard error.
+fn ended(outcome: Result<ExitCode, output::Fault>) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
 }

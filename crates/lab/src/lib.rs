@@ -44,3 +44,16 @@ pub use load::Load;
 pub use random::Random;
 pub use target::Target;
 pub use watch::{Silent, Watch};
+
+/// Compiles the examples of the README and of the pages.
+#[cfg(doctest)]
+mod pages {
+    #[cfg(all(feature = "harness", feature = "trace"))]
+    #[doc = include_str!("../README.md")]
+    mod readme {}
+    #[cfg(all(feature = "harness", feature = "trace"))]
+    #[doc = include_str!("../../../docs/measuring.md")]
+    mod measuring {}
+    #[doc = include_str!("../../../docs/lab-worker.md")]
+    mod lab_worker {}
+}

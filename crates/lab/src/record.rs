@@ -192,7 +192,7 @@ impl fmt::Display for Verdict {
 pub struct Timing {
     /// The name of the target. Its parts are separated by dots, the most general part first: `base64.encoding`.
     pub target: String,
-    /// The length of an input in bytes.
+    /// The length of an input in bytes. Zero for prepared inputs, which are not bytes.
     pub length: usize,
     /// The number of calls of the function on the same input in one measurement.
     pub repeats: u32,

@@ -20,6 +20,7 @@ pub mod control;
 
 use crate::imp::valgrind;
 use crate::random::Random;
+use crate::target::Target;
 use control::{CONTROLS, ControlResult, Seen};
 
 /// Marks the bytes as secret.
@@ -69,6 +70,35 @@ pub fn check<R>(input: &mut [u8], run: impl FnOnce(&mut [u8]) -> R) -> Outcome {
     declassify(input);
     let skipped = (!running()).then(|| "the program does not run under Valgrind".to_owned());
     Outcome { errors: errors() - before, skipped }
+}
+
+/// Number of inputs that [`target`] checks for each class.
+const INPUTS: u64 = 2;
+
+/// Checks a target with inputs of all its classes. All bytes of an input are secret, unless the function passes them to
+/// [`declassify`].
+///
+/// The inputs of a prepared target are made from secret random numbers, so everything that is computed from the random
+/// numbers is secret. `prepare` makes the lengths and the other public parts public with [`declassify_value`]. What
+/// `prepare` itself does is not checked.
+pub fn target(target: &mut Target, seed: u64) -> Outcome {
+    let mut random = Random::new(seed);
+    let mut all =
+        Outcome { errors: 0, skipped: (!running()).then(|| "the program does not run under Valgrind".to_owned()) };
+    let mut input = vec![0; target.length()];
+    for turn in 0..target.classes().len() as u64 * INPUTS {
+        target.fill((turn / INPUTS) as usize, &mut random, &mut input);
+        let secret = target.secret();
+        let run = target.run();
+        poison(&mut input[secret.clone()]);
+        // The functions of the user that make an input may do anything with the secret.
+        valgrind::quietly(|| run.prepare(&input));
+        let before = errors();
+        run.once(&mut input);
+        all.errors += errors() - before;
+        declassify(&input);
+    }
+    all
 }
 
 /// Returns the instruction sets that this process detects, so that code for them can run. Valgrind hides some of the

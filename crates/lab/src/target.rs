@@ -1,11 +1,14 @@
-//! The function to measure, which maps bytes to a result, and the classes of inputs to compare.
+//! The function to measure, which maps bytes or prepared values to a result, and the classes of inputs to compare.
 
 pub(crate) mod buffer;
+mod prepared;
+mod results;
 mod run;
 
 use std::fmt;
 
 use crate::random::Random;
+use prepared::{Draft, Prepared};
 pub(crate) use run::{Run, Slots, dispatch};
 
 /// A function, the length of its input, and the classes of inputs.
@@ -62,17 +65,13 @@ impl Target {
     /// Creates a target from a function that reads its input. A measurement of a short function makes several calls on
     /// the same input.
     ///
-    /// The compiler cannot remove the call, although its result is not used. The function owns everything else that it
-    /// needs, such as an output buffer.
+    /// The compiler cannot remove the call, although its result is not used. The result is dropped after the clock has
+    /// stopped. The function owns everything else that it needs, such as an output buffer.
     ///
     /// # Panics
     /// Panics if `length` is zero.
-    pub fn new<R: 'static>(
-        name: impl Into<String>,
-        length: usize,
-        mut function: impl FnMut(&[u8]) -> R + 'static,
-    ) -> Self {
-        Self::with(name, length, run::Reading(move |input: &[u8]| drop(std::hint::black_box(function(input)))))
+    pub fn new<R: 'static>(name: impl Into<String>, length: usize, function: impl FnMut(&[u8]) -> R + 'static) -> Self {
+        Self::with(name, length, run::Reading::new(function))
     }
 
     /// Creates a target from a function that changes its input. A measurement with several calls gives each call its
@@ -83,9 +82,97 @@ impl Target {
     pub fn in_place<R: 'static>(
         name: impl Into<String>,
         length: usize,
-        mut function: impl FnMut(&mut [u8]) -> R + 'static,
+        function: impl FnMut(&mut [u8]) -> R + 'static,
     ) -> Self {
-        Self::with(name, length, run::Changing(move |input: &mut [u8]| drop(std::hint::black_box(function(input)))))
+        Self::with(name, length, run::Changing::new(function))
+    }
+
+    /// Creates a target from a function that reads an input of any type, such as a key, a context or a large structure.
+    ///
+    /// `prepare` gets random numbers and the name of a class, and makes an input of that class. The clock does not run
+    /// while inputs are made, and while inputs and results are dropped. Inputs can have different lengths, which are
+    /// then public.
+    ///
+    /// `prepare` must depend on its two arguments alone, so that it can make the same input again. All inputs are moved
+    /// to the same address for the call. Memory that an input *owns*, such as the bytes of a `Vec`, stays where
+    /// `prepare` allocated it. The lab prepares inputs in random order, so the classes get the same addresses on
+    /// average, if `prepare` allocates in the same way for each class. A trace compares addresses, and shows a
+    /// difference if the allocations depend on the secret.
+    ///
+    /// ```
+    /// use deadpan_lab::Target;
+    ///
+    /// struct Key([u64; 4]);
+    ///
+    /// impl Key {
+    ///     fn mask(&self, message: u64) -> u64 {
+    ///         self.0.iter().fold(message, |sum, word| sum.rotate_left(5) ^ word)
+    ///     }
+    /// }
+    ///
+    /// let prepare = |random: &mut deadpan_lab::Random, class: &str| match class {
+    ///     "few bits" => Key(std::array::from_fn(|_| 1 << random.below(64))),
+    ///     _ => Key(std::array::from_fn(|_| random.bits())),
+    /// };
+    /// let target = Target::prepared("mask", ["few bits", "random"], prepare, |key| key.mask(7));
+    /// assert_eq!(target.pairs().len(), 1);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if `prepare` panics while the target is measured.
+    pub fn prepared<T: 'static, R: 'static>(
+        name: impl Into<String>,
+        classes: impl IntoIterator<Item = impl Into<String>>,
+        prepare: impl FnMut(&mut Random, &str) -> T + 'static,
+        mut function: impl FnMut(&T) -> R + 'static,
+    ) -> Self {
+        let classes: Vec<String> = classes.into_iter().map(Into::into).collect();
+        let function = move |input: &mut T| function(input);
+        let run = Prepared::<_, _, _, _, false>::new(classes.clone(), prepare, function);
+        Self::with(name, Draft::LENGTH, run).drafts(classes)
+    }
+
+    /// Creates a target from a function that changes an input of any type. Each call gets an input of its own, which
+    /// `prepare` makes from the same random numbers. Otherwise, this function is like [`Target::prepared`].
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    ///
+    /// use deadpan_lab::Target;
+    ///
+    /// let prepare = |random: &mut deadpan_lab::Random, class: &str| {
+    ///     let size = if class == "small" { 10 } else { 1000 };
+    ///     (0..size).map(|_| (random.bits(), 0)).collect::<HashMap<u64, u64>>()
+    /// };
+    /// let target = Target::prepared_in_place("insert", ["small", "large"], prepare, |map| map.insert(7, 1));
+    /// assert_eq!(target.classes()[1].name(), "large");
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if `prepare` panics while the target is measured.
+    pub fn prepared_in_place<T: 'static, R: 'static>(
+        name: impl Into<String>,
+        classes: impl IntoIterator<Item = impl Into<String>>,
+        prepare: impl FnMut(&mut Random, &str) -> T + 'static,
+        function: impl FnMut(&mut T) -> R + 'static,
+    ) -> Self {
+        let classes: Vec<String> = classes.into_iter().map(Into::into).collect();
+        let run = Prepared::<_, _, _, _, true>::new(classes.clone(), prepare, function);
+        Self::with(name, Draft::LENGTH, run).drafts(classes)
+    }
+
+    /// Adds the classes of a prepared target.
+    fn drafts(mut self, classes: Vec<String>) -> Self {
+        self.classes = classes
+            .into_iter()
+            .enumerate()
+            .map(|(index, name)| Class {
+                name,
+                outcome: String::new(),
+                fill: Box::new(move |random, draft| Draft::write(index, random, draft)),
+            })
+            .collect();
+        self
     }
 
     /// Creates a target from a function that is not called by this process's own loop.
@@ -99,6 +186,9 @@ impl Target {
     }
 
     /// Adds a class of inputs. `fill` writes one input of the class.
+    ///
+    /// # Panics
+    /// Panics if the target is prepared: [`Target::prepared`] names all its classes.
     #[must_use]
     pub fn class(self, name: impl Into<String>, fill: impl FnMut(&mut Random, &mut [u8]) + 'static) -> Self {
         self.class_with_outcome(name, "", fill)
@@ -106,6 +196,9 @@ impl Target {
 
     /// Adds a class of inputs whose result is publicly different, such as `valid` or `invalid`. Timing compares all
     /// classes, but the traces of different outcomes may differ.
+    ///
+    /// # Panics
+    /// Panics if the target is prepared: [`Target::outcome`] sets the outcome of its classes.
     #[must_use]
     pub fn class_with_outcome(
         mut self,
@@ -113,14 +206,29 @@ impl Target {
         outcome: impl Into<String>,
         fill: impl FnMut(&mut Random, &mut [u8]) + 'static,
     ) -> Self {
+        assert!(!self.run.prepared(), "{}: a prepared target names all its classes at once", self.name);
         self.classes.push(Class { name: name.into(), outcome: outcome.into(), fill: Box::new(fill) });
+        self
+    }
+
+    /// Sets the public outcome of the class with this name, such as `valid` or `invalid`. Timing compares all classes,
+    /// but the traces of different outcomes may differ.
+    ///
+    /// # Panics
+    /// Panics if no class has this name.
+    #[must_use]
+    pub fn outcome(mut self, class: &str, outcome: impl Into<String>) -> Self {
+        let Some(found) = self.classes.iter_mut().find(|known| known.name == class) else {
+            panic!("{}: no class {class}", self.name);
+        };
+        found.outcome = outcome.into();
         self
     }
 
     /// Adds a class with a single input.
     ///
     /// # Panics
-    /// Panics if `input` does not have the target's length.
+    /// Panics if `input` does not have the target's length, or if the target is prepared.
     #[must_use]
     pub fn fixed(self, name: impl Into<String>, input: &[u8]) -> Self {
         assert_eq!(input.len(), self.length, "the input must have the target's length");
@@ -173,10 +281,16 @@ impl Target {
         &self.name
     }
 
-    /// The length of an input in bytes.
+    /// The length of an input in bytes. For a prepared target, this is the length of the bytes from which the lab makes
+    /// an input: they contain the class and a seed.
     #[must_use]
     pub fn length(&self) -> usize {
         self.length
+    }
+
+    /// The length of an input for records: zero if inputs are not bytes.
+    pub(crate) fn recorded_length(&self) -> usize {
+        if self.run.prepared() { 0 } else { self.length }
     }
 
     /// The classes in the order in which they were added.
@@ -194,13 +308,19 @@ impl Target {
         })
     }
 
+    /// The bytes of an input that are secret.
+    pub(crate) fn secret(&self) -> std::ops::Range<usize> {
+        if self.run.prepared() { Draft::CLASS..Draft::LENGTH } else { 0..self.length }
+    }
+
     /// Writes an input of the class with index `class`.
     pub fn fill(&mut self, class: usize, random: &mut Random, input: &mut [u8]) {
         self.classes[class].fill(random, input);
     }
 
-    /// Calls the function once on `input`.
+    /// Calls the function once on `input`, which [`Target::fill`] has written.
     pub fn call(&mut self, input: &mut [u8]) {
+        self.run.prepare(input);
         self.run.once(input);
     }
 

@@ -46,7 +46,7 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
     let classes = tallies.into_iter().enumerate().map(|(index, tally)| tally.into_class(name(index), &scale)).collect();
     Timing {
         target: target.name().to_owned(),
-        length: target.length(),
+        length: target.recorded_length(),
         repeats: scale.repeats as u32,
         design: Design {
             pairs_per_batch: scale.pairs,

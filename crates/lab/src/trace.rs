@@ -42,10 +42,11 @@ mod place;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod recording;
 
+use crate::clock::Clock;
 use crate::random::Random;
 use crate::record;
 pub use crate::taint::control;
-use crate::target::Target;
+use crate::target::{Run, Slots, Target};
 pub use controls::controls;
 
 /// Maximum number of instructions of one call that are compared. The result says if a call had more.
@@ -63,7 +64,7 @@ const INPUTS: usize = 8;
 /// Panics if there are fewer than two inputs or inputs of different lengths, and if `run` panics. `run` must not call
 /// `compare`.
 pub fn compare(secrets: &[Vec<u8>], run: &mut dyn FnMut(&mut [u8])) -> record::Trace {
-    compare_named(secrets, &|index| format!("input {}", index + 1), run)
+    compare_named(secrets, &|index| format!("input {}", index + 1), &mut Function(run))
 }
 
 /// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs, which are
@@ -100,7 +101,7 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
             continue;
         }
         let name = |index: usize| format!("input {} ({})", index + 1, names[index % names.len()]);
-        let trace = compare_named(&secrets, &name, &mut |input| target.call(input));
+        let trace = compare_named(&secrets, &name, target.run());
         merge(&mut all, trace);
     }
     all
@@ -175,7 +176,26 @@ pub fn stop() {
     crate::imp::mark::stop();
 }
 
-fn compare_named(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn FnMut(&mut [u8])) -> record::Trace {
+/// A function without preparation, for [`compare`].
+struct Function<'f>(&'f mut dyn FnMut(&mut [u8]));
+
+impl Run for Function<'_> {
+    fn sample(&mut self, _clock: &dyn Clock, _slots: &mut Slots<'_>) {}
+
+    fn many(&mut self, _clock: &dyn Clock, _input: &mut [u8], _calls: u64) -> u64 {
+        0
+    }
+
+    fn once(&mut self, input: &mut [u8]) {
+        (self.0)(input);
+    }
+
+    fn changes(&self) -> bool {
+        true
+    }
+}
+
+fn compare_named(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn Run) -> record::Trace {
     assert!(secrets.len() > 1, "a comparison needs at least two inputs");
     assert!(
         secrets.iter().all(|secret| secret.len() == secrets[0].len()),

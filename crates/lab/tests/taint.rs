@@ -1,9 +1,10 @@
 //! Runs the controls of the taint layer under Valgrind, if it is installed.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+use std::hint::black_box;
 use std::process::Command;
 
-use deadpan_lab::taint;
+use deadpan_lab::{Random, Target, taint};
 
 const CHILD: &str = "DEADPAN_LAB_TAINT";
 
@@ -27,7 +28,32 @@ fn each_control_has_its_expected_outcome() {
         println!("covered: {}", taint::covered().join(" "));
         println!("hidden: {}", taint::hidden().join(" "));
         a_jump_on_a_declassified_value_is_no_error();
+        targets_are_checked_with_inputs_of_all_classes();
     }
+}
+
+fn targets_are_checked_with_inputs_of_all_classes() {
+    let errors = |target: &mut Target| {
+        let outcome = taint::target(target, 1);
+        assert_eq!(outcome.skipped, None);
+        outcome.errors
+    };
+    let any = |key: &[u8]| key.iter().any(|&byte| black_box(byte) == 7);
+    let sum = |key: &[u8]| key.iter().fold(0, |sum, byte| black_box(sum ^ byte));
+    let bytes = |target: Target| target.class("random", |random, input| random.fill(input));
+    assert!(errors(&mut bytes(Target::new("any", 16, any))) > 0);
+    assert_eq!(errors(&mut bytes(Target::new("sum", 16, sum))), 0);
+    // The preparation may branch on the secret. The length is public.
+    let prepare = |random: &mut Random, _: &str| {
+        let mut key = vec![0; taint::declassify_value(random.below(8)) as usize + 8];
+        while black_box(key[0]) < 100 {
+            random.fill(&mut key);
+        }
+        key
+    };
+    assert!(errors(&mut Target::prepared("any", ["random"], prepare, move |key| any(key))) > 0);
+    assert_eq!(errors(&mut Target::prepared("sum", ["random"], prepare, move |key| sum(key))), 0);
+    assert!(errors(&mut Target::prepared_in_place("any", ["random"], prepare, move |key| any(key))) > 0);
 }
 
 fn a_jump_on_a_declassified_value_is_no_error() {

@@ -549,3 +549,42 @@ fn a_handler_of_the_program_gets_its_traps_during_and_after_the_trace() {
         assert_eq!(TRAPS.load(Ordering::SeqCst), 11);
     }
 }
+
+#[test]
+fn a_trace_has_the_call_alone_without_the_preparation_and_the_drop_of_the_result() {
+    use std::hint::black_box;
+
+    struct Result(bool);
+
+    impl Drop for Result {
+        fn drop(&mut self) {
+            if black_box(self.0) {
+                black_box(vec![1_u8; 100]);
+            }
+        }
+    }
+
+    if trace::unavailable().is_some() {
+        return;
+    }
+    // The preparation takes a number of steps that depends on the secret.
+    let prepare = |random: &mut Random, _: &str| {
+        let (mut key, mut steps) = (vec![0_u8; 32], 0);
+        while steps < 50 || key[0] > 100 {
+            random.fill(&mut key);
+            steps += 1;
+        }
+        key
+    };
+    let odd = |key: &Vec<u8>| Result(key.iter().fold(0, |all, byte| black_box(all ^ byte)) & 1 == 1);
+    let trace = trace::assert_equal(&mut Target::prepared("parity", ["random"], prepare, odd), 1);
+    assert!(trace.instructions > 50 && trace.instructions < 2000, "{}", trace.instructions);
+    let mut bytes = Target::new("parity of bytes", 32, |input| {
+        Result(input.iter().fold(0, |all, byte| black_box(all ^ byte)) & 1 == 1)
+    })
+    .class("random", |random, input| random.fill(input));
+    trace::assert_equal(&mut bytes, 1);
+    let first = |key: &mut Vec<u8>| key.iter().position(|&byte| black_box(byte) > 100);
+    let trace = trace::target(&mut Target::prepared_in_place("first", ["random"], prepare, first), 1);
+    assert!(trace::leaks(&trace).is_some(), "{trace:?}");
+}

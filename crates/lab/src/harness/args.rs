@@ -462,17 +462,24 @@ pub(super) struct BenchArgs {
     /// Measure only targets whose name contains FILTER
     filter: Vec<String>,
     #[command(flatten)]
-    timing: TimingArgs,
+    pub(super) timing: TimingArgs,
+    /// Check each target for jumps and addresses that depend on a secret, under Valgrind, instead of timing the target
+    #[arg(long)]
+    pub(super) taint: bool,
+    /// The benchmark starts itself under Valgrind with this option
+    #[arg(long, hide = true)]
+    pub(super) under_valgrind: bool,
     /// Accepted because Cargo passes it to every benchmark
     #[arg(long, hide = true)]
     bench: bool,
 }
 
 impl BenchArgs {
-    pub(super) fn into_timing(self) -> TimingArgs {
-        let mut timing = self.timing;
-        timing.target.extend(self.filter);
-        timing
+    /// Reads the command line. A filter is a choice of targets.
+    pub(super) fn read() -> Self {
+        let mut args = Self::parse();
+        args.timing.target.append(&mut args.filter);
+        args
     }
 }
 

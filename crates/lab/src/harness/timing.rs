@@ -139,11 +139,22 @@ fn settings(args: &TimingArgs, source: &Source) -> Settings {
     }
 }
 
+/// Maximum time for the estimates of one class, in nanoseconds. Slow classes get fewer samples or no estimates.
+const ESTIMATE_NS: f64 = 1e9;
+/// Minimum number of samples of an estimate, with those of the warm-up.
+const FEWEST_SAMPLES: f64 = 12.0;
+
 /// Measures the time of each class alone.
 fn estimate(target: &mut Target, timing: &mut Timing, quick: bool, clock: &dyn Clock, watch: &mut dyn Watch) {
     let options =
         if quick { speed::Options::brief() } else { speed::Options { samples: 50, ..speed::Options::brief() } };
     for (index, class) in timing.classes.iter_mut().enumerate() {
+        let call_ns = class.quantiles.iter().find(|quantile| quantile.at == 0.5).map_or(0.0, |median| median.ns);
+        if FEWEST_SAMPLES * call_ns > ESTIMATE_NS {
+            continue;
+        }
+        let samples = options.samples.min((ESTIMATE_NS / call_ns.max(1.0)) as usize);
+        let options = speed::Options { samples, ..options };
         class.estimates = Some(speed::estimate(target, index, clock, &options, watch));
     }
 }
@@ -184,7 +195,7 @@ pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Tar
 }
 
 /// Returns the targets and classes that the user chose. A choice of classes leaves out targets without a pair of them.
-fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
+pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
     let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {
         chosen = chosen.into_iter().map(|target| target.only(|name| wanted(name, &args.class))).collect();

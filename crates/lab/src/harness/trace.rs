@@ -75,7 +75,7 @@ pub(super) fn timing(target: &mut Target, seed: u64, no_trace: Option<Trace>) ->
     let trace = no_trace.unwrap_or_else(|| trace::target(target, seed));
     Timing {
         target: target.name().to_owned(),
-        length: target.length(),
+        length: target.recorded_length(),
         repeats: 0,
         design: Design { seed, ..Design::default() },
         classes: Vec::new(),

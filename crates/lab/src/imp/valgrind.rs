@@ -8,6 +8,8 @@ const MAKE_DEFINED: u64 = 0x4d43_0002;
 const RUNNING: u64 = 0x1001;
 /// A request to Valgrind's core. The answer is the number of errors reported so far.
 const ERRORS: u64 = 0x1201;
+/// A request to Valgrind's core: report no errors of this thread (1), or report them again (−1).
+const DISABLE: u64 = 0x1801;
 
 /// Marks the bytes as secret.
 pub(crate) fn poison(bytes: &mut [u8]) {
@@ -34,6 +36,14 @@ pub(crate) fn running() -> bool {
 /// Returns the number of errors in this process.
 pub(crate) fn errors() -> u64 {
     request(ERRORS, 0, 0)
+}
+
+/// Runs `run` without reports about errors. They do not count either.
+pub(crate) fn quietly<R>(run: impl FnOnce() -> R) -> R {
+    request(DISABLE, 1, 0);
+    let result = run();
+    request(DISABLE, u64::MAX, 0);
+    result
 }
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

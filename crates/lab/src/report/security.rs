@@ -198,8 +198,8 @@ pub(super) fn quantiles(timing: &Timing) -> Table {
             let text = quantile(class, at).map_or_else(|| NONE.to_owned(), time);
             row.push(if at == 0.5 { Cell::Strong(text) } else { Cell::Text(text) });
         }
-        let middle = class.quantiles.iter().find(|quantile| quantile.at == 0.5);
-        row.push(middle.map_or_else(|| NONE.to_owned(), |middle| time(middle.ns / timing.length.max(1) as f64)).into());
+        let middle = class.quantiles.iter().find(|quantile| quantile.at == 0.5 && timing.length > 0);
+        row.push(middle.map_or_else(|| NONE.to_owned(), |middle| time(middle.ns / timing.length as f64)).into());
         row.push(count(class.samples).into());
         table.row(row);
     }

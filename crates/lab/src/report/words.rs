@@ -313,11 +313,13 @@ pub(super) fn design(timing: &Timing) -> String {
     } else {
         String::new()
     };
+    let input = match timing.length as u64 {
+        0 => "Prepared inputs".to_owned(),
+        length => format!("Input of {} {}", count(length), plural(length, "byte", "bytes")),
+    };
     format!(
-        "Input of {} {}. Batches of {} {}, looked at after {} {}; α = {} over all looks and pairs; Δ = {}; seed \
+        "{input}. Batches of {} {}, looked at after {} {}; α = {} over all looks and pairs; Δ = {}; seed \
         {}.{repeats}",
-        count(timing.length as u64),
-        plural(timing.length as u64, "byte", "bytes"),
         design.pairs_per_batch,
         plural(design.pairs_per_batch as u64, "pair", "pairs"),
         listed(&looks),

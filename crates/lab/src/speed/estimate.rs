@@ -1,6 +1,6 @@
 //! Estimates the time of one call from many windows with growing numbers of calls.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::clock::Clock;
 use crate::distribution::{mad, median, quantile};
@@ -11,6 +11,12 @@ use crate::target::Target;
 use crate::target::buffer::Buffer;
 use crate::watch::Watch;
 
+/// Minimum number of measurements.
+const FEWEST: usize = 10;
+/// A run ends early after this multiple of the intended time: single calls are then so slow that the number of
+/// measurements does not fit.
+const LATE: f64 = 10.0;
+
 /// Settings for the measurement of one target.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -18,7 +24,8 @@ pub struct Options {
     pub warm_up: Duration,
     /// Intended time of all measurements together.
     pub measurement: Duration,
-    /// Number of measurements. Fewer than ten count as ten.
+    /// Number of measurements. Fewer than ten count as ten. Where single calls are so slow that these measurements
+    /// would take more than ten times as long as intended, there are fewer, but at least ten.
     pub samples: usize,
     /// The seed of the inputs and of the order of measurements.
     pub seed: u64,
@@ -72,18 +79,22 @@ pub fn estimate(
         window::ticks(target, clock, &input, &mut buffer, calls) as f64 * nanoseconds
     };
 
-    let most = window::most(target);
+    let most = window::most(target, class);
     let name = target.name().to_owned();
     let (per_call, warm) = warm_up(options.warm_up, most, |calls| measure(target, calls, &mut random));
     let mut counts = counts(options, per_call, most);
     random.shuffle(&mut counts);
-    let mut points = Vec::with_capacity(counts.len());
+    let mut points: Vec<[f64; 2]> = Vec::with_capacity(counts.len());
+    let mut spent = 0.0;
     for (done, &calls) in counts.iter().enumerate() {
-        if watch.stopped() {
+        let late = spent > LATE * options.measurement.as_nanos() as f64;
+        if watch.stopped() || (late && done >= FEWEST) {
             break;
         }
         watch.progress(&name, done as u64, counts.len() as u64);
-        points.push([calls as f64, measure(target, calls, &mut random)]);
+        let took = measure(target, calls, &mut random);
+        spent += took;
+        points.push([calls as f64, took]);
     }
     Estimates { warm_up_seconds: warm / 1e9, ..of(points, &mut random) }
 }
@@ -92,11 +103,13 @@ pub fn estimate(
 /// those of the whole warm-up.
 fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f64, f64) {
     let (mut calls, mut total) = (1, 0.0);
+    let begin = Instant::now();
     // The limit also ends a warm-up whose clock stands still.
     for _ in 0..100_000 {
         let took = measure(calls);
         total += took;
-        if total >= time.as_nanos() as f64 {
+        // The preparation of inputs can take longer than the calls.
+        if total >= time.as_nanos() as f64 || begin.elapsed() >= 10 * time {
             return (took / calls as f64, total);
         }
         // Windows stop growing at a tenth of the time, so that the last ones run on a warm machine.
@@ -110,7 +123,7 @@ fn warm_up(time: Duration, most: u64, mut measure: impl FnMut(u64) -> f64) -> (f
 /// Returns the number of calls of each measurement: 1, 2, 3 … times a step. The step is chosen such that all
 /// measurements fit into the time.
 fn counts(options: &Options, per_call: f64, most: u64) -> Vec<u64> {
-    let samples = options.samples.max(10) as u64;
+    let samples = options.samples.max(FEWEST) as u64;
     let calls = options.measurement.as_nanos() as f64 / per_call.max(0.01);
     let step = (calls / (samples * (samples + 1) / 2) as f64).min(most as f64 / samples as f64);
     (1..=samples).map(|turn| (turn as f64 * step).round().clamp(1.0, 1e12) as u64).collect()
@@ -202,7 +215,7 @@ mod tests {
         let mut target = Target::new("t", 1, move |_| hand.advance(1e9)).fixed("one", &[0]);
         let found = estimate(&mut target, 0, &clock, &Options::quick(), &mut Silent);
         assert!(found.points.iter().all(|point| point[0] == 1.0));
-        assert_eq!(found.slope.estimate, 1e9);
+        assert_eq!((found.slope.estimate, found.points.len()), (1e9, FEWEST));
     }
 
     #[test]

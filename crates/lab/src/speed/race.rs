@@ -130,7 +130,7 @@ pub fn race_targets(
     watch: &mut dyn Watch,
 ) -> Comparison {
     let names = [a.0.name().to_owned(), b.0.name().to_owned()];
-    let most = window::most(a.0).min(window::most(b.0));
+    let most = window::most(a.0, a.1).min(window::most(b.0, b.1));
     let inputs = [vec![0; a.0.length()], vec![0; b.0.length()]];
     let mut targets = Targets { targets: [a, b], inputs, buffer: Buffer::new(), clock };
     let mut comparison = run(&mut targets, most, clock, options, watch);

@@ -1,16 +1,26 @@
 //! A window is one timed series of calls of a target on one input.
 
 use crate::clock::Clock;
+use crate::random::Random;
 use crate::target::buffer::Buffer;
 use crate::target::{Slots, Target};
 
 /// Maximum number of bytes for the copies of an input that a target changes. This many stay in the second-level cache.
 const COPIES: usize = 256 << 10;
 
-/// Returns the maximum number of calls in one window.
-pub(crate) fn most(target: &mut Target) -> u64 {
-    let length = target.length();
-    if target.run().changes() { (COPIES / length).max(1) as u64 } else { u64::MAX }
+/// Returns the maximum number of calls in one window on inputs of this class.
+pub(crate) fn most(target: &mut Target, class: usize) -> u64 {
+    if !target.run().changes() {
+        return u64::MAX;
+    }
+    if target.run().prepared() {
+        // The number depends on how long the preparation of an input takes.
+        let mut input = vec![0; target.length()];
+        target.fill(class, &mut Random::new(0), &mut input);
+        target.run().prepare(&input);
+    }
+    let room = (COPIES / target.length()).max(1);
+    room.min(target.run().most()) as u64
 }
 
 /// Measures `calls` calls, at most [`most`], and returns the ticks. `input` is copied into `buffer` before the clock
@@ -37,7 +47,6 @@ pub(crate) fn ticks(target: &mut Target, clock: &dyn Clock, input: &[u8], buffer
 mod tests {
     use super::*;
     use crate::clock::System;
-    use crate::random::Random;
 
     #[test]
     fn each_call_of_a_target_that_changes_its_input_gets_a_fresh_copy() {
@@ -46,7 +55,7 @@ mod tests {
             input.fill(0);
         });
         let mut buffer = Buffer::new();
-        assert_eq!(most(&mut target), (COPIES / 3) as u64);
+        assert_eq!(most(&mut target, 0), (COPIES / 3) as u64);
         for calls in [1, 2, 500] {
             buffer.relocate(Buffer::LINE, &mut Random::new(calls));
             ticks(&mut target, &System::new(), &[1, 2, 3], &mut buffer, calls);

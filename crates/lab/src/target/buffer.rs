@@ -6,7 +6,7 @@ use std::hint::black_box;
 use crate::random::Random;
 
 /// The buffer's start moves within a page. Positions in the caches repeat after that.
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 /// A buffer that moves between measurements. The position of the data in the caches and their alignment thereby become
 /// random, instead of the same for all measurements.

@@ -8,6 +8,7 @@
 use std::sync::atomic::{Ordering, fence};
 
 use super::buffer::deeper;
+use super::results::Results;
 use crate::clock::Clock;
 use crate::imp::counter::settle;
 
@@ -40,85 +41,198 @@ pub(crate) trait Run {
     /// Makes `calls` calls on one input and returns the ticks.
     fn many(&mut self, clock: &dyn Clock, input: &mut [u8], calls: u64) -> u64;
 
-    /// Makes one call.
+    /// Prepares the input of the next [`Run::once`], and drops the input and the result of the one before.
+    fn prepare(&mut self, _input: &[u8]) {}
+
+    /// Makes one call and keeps its result. [`Run::prepare`] comes first.
     fn once(&mut self, input: &mut [u8]);
 
     /// Whether the function changes its input, so that each call needs its own copy.
     fn changes(&self) -> bool;
+
+    /// Maximum number of calls in one measurement.
+    fn most(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Mean seconds that the preparation of an input has taken so far. Zero for inputs that are bytes.
+    fn preparation(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether the inputs are not the bytes, but are made from the bytes.
+    fn prepared(&self) -> bool {
+        false
+    }
+}
+
+/// The part of a measurement that differs between the kinds of functions.
+pub(crate) trait Calls {
+    /// Puts the input with this index into its place, before the clock starts.
+    fn place(&mut self, index: usize, input: &[u8], buffer: &mut [u8]);
+
+    /// Makes the calls of one measurement.
+    fn call(&mut self, buffer: &mut [u8]);
+
+    /// Drops the results, after the clock has stopped.
+    fn clear(&mut self, _index: usize) {}
+}
+
+/// Calls that drop nothing, on copies of the input.
+impl<F: FnMut(&mut [u8])> Calls for F {
+    fn place(&mut self, _index: usize, input: &[u8], buffer: &mut [u8]) {
+        copy(input, buffer);
+    }
+
+    #[inline(always)]
+    fn call(&mut self, buffer: &mut [u8]) {
+        self(buffer);
+    }
+}
+
+/// Fills the buffer with copies of the input.
+fn copy(input: &[u8], buffer: &mut [u8]) {
+    for copy in buffer.chunks_exact_mut(input.len()) {
+        copy.copy_from_slice(input);
+    }
 }
 
 /// A function that reads its input.
-pub(crate) struct Reading<F>(pub(crate) F);
+pub(crate) struct Reading<F, R> {
+    function: F,
+    results: Results<R>,
+}
 
 /// A function that changes its input.
-pub(crate) struct Changing<F>(pub(crate) F);
+pub(crate) struct Changing<F, R> {
+    function: F,
+    results: Results<R>,
+}
 
-impl<F: FnMut(&[u8])> Run for Reading<F> {
+impl<R, F: FnMut(&[u8]) -> R> Reading<F, R> {
+    pub(crate) fn new(function: F) -> Self {
+        Self { function, results: Results::new() }
+    }
+}
+
+impl<R, F: FnMut(&mut [u8]) -> R> Changing<F, R> {
+    pub(crate) fn new(function: F) -> Self {
+        Self { function, results: Results::new() }
+    }
+}
+
+struct ReadingCalls<'r, F, R> {
+    run: &'r mut Reading<F, R>,
+    repeats: usize,
+}
+
+impl<R, F: FnMut(&[u8]) -> R> Calls for ReadingCalls<'_, F, R> {
+    fn place(&mut self, _index: usize, input: &[u8], buffer: &mut [u8]) {
+        copy(input, buffer);
+    }
+
+    #[inline(always)]
+    fn call(&mut self, buffer: &mut [u8]) {
+        for index in 0..self.repeats {
+            let result = (self.run.function)(std::hint::black_box(&*buffer));
+            self.run.results.keep(index, result);
+            settle();
+        }
+    }
+
+    fn clear(&mut self, _index: usize) {
+        self.run.results.clear();
+    }
+}
+
+struct ChangingCalls<'r, F, R> {
+    run: &'r mut Changing<F, R>,
+    length: usize,
+}
+
+impl<R, F: FnMut(&mut [u8]) -> R> Calls for ChangingCalls<'_, F, R> {
+    fn place(&mut self, _index: usize, input: &[u8], buffer: &mut [u8]) {
+        copy(input, buffer);
+    }
+
+    #[inline(always)]
+    fn call(&mut self, buffer: &mut [u8]) {
+        for (index, copy) in buffer.chunks_exact_mut(self.length).enumerate() {
+            let result = (self.run.function)(std::hint::black_box(copy));
+            self.run.results.keep(index, result);
+            settle();
+        }
+    }
+
+    fn clear(&mut self, _index: usize) {
+        self.run.results.clear();
+    }
+}
+
+impl<R, F: FnMut(&[u8]) -> R> Run for Reading<F, R> {
     fn sample(&mut self, clock: &dyn Clock, slots: &mut Slots<'_>) {
-        let (length, repeats) = (slots.length, slots.repeats);
-        let mut calls = |buffer: &mut [u8]| {
-            for _ in 0..repeats {
-                (self.0)(std::hint::black_box(&buffer[..length]));
-                settle();
-            }
-        };
-        dispatch(clock, slots, 1, &mut calls);
+        let repeats = slots.repeats;
+        self.results.reserve(repeats);
+        dispatch(clock, slots, 1, &mut ReadingCalls { run: self, repeats });
     }
 
     fn many(&mut self, clock: &dyn Clock, input: &mut [u8], calls: u64) -> u64 {
-        time(clock, || {
-            for _ in 0..calls {
-                (self.0)(std::hint::black_box(&*input));
-            }
-        })
+        let function = &mut self.function;
+        self.results.many(clock, calls, || function(std::hint::black_box(&*input)))
+    }
+
+    fn prepare(&mut self, _input: &[u8]) {
+        self.results.reserve(1);
+        self.results.clear();
     }
 
     fn once(&mut self, input: &mut [u8]) {
-        (self.0)(std::hint::black_box(input));
+        let result = (self.function)(std::hint::black_box(&*input));
+        self.results.keep(0, result);
     }
 
     fn changes(&self) -> bool {
         false
     }
+
+    fn most(&self) -> usize {
+        Results::<R>::most()
+    }
 }
 
-impl<F: FnMut(&mut [u8])> Run for Changing<F> {
+impl<R, F: FnMut(&mut [u8]) -> R> Run for Changing<F, R> {
     fn sample(&mut self, clock: &dyn Clock, slots: &mut Slots<'_>) {
         let (length, repeats) = (slots.length, slots.repeats);
-        let mut calls = |buffer: &mut [u8]| {
-            for copy in buffer.chunks_exact_mut(length) {
-                (self.0)(std::hint::black_box(copy));
-                settle();
-            }
-        };
-        dispatch(clock, slots, repeats, &mut calls);
+        self.results.reserve(repeats);
+        dispatch(clock, slots, repeats, &mut ChangingCalls { run: self, length });
     }
 
     fn many(&mut self, clock: &dyn Clock, input: &mut [u8], calls: u64) -> u64 {
-        time(clock, || {
-            for _ in 0..calls {
-                (self.0)(std::hint::black_box(&mut *input));
-            }
-        })
+        let function = &mut self.function;
+        self.results.many(clock, calls, || function(std::hint::black_box(&mut *input)))
+    }
+
+    fn prepare(&mut self, _input: &[u8]) {
+        self.results.reserve(1);
+        self.results.clear();
     }
 
     fn once(&mut self, input: &mut [u8]) {
-        (self.0)(std::hint::black_box(input));
+        let result = (self.function)(std::hint::black_box(input));
+        self.results.keep(0, result);
     }
 
     fn changes(&self) -> bool {
         true
     }
-}
 
-fn time(clock: &dyn Clock, calls: impl FnOnce()) -> u64 {
-    let begin = clock.start();
-    calls();
-    clock.stop().wrapping_sub(begin)
+    fn most(&self) -> usize {
+        Results::<R>::most()
+    }
 }
 
 /// Calls the loop that is compiled around the processor's counter if that is the clock, and the general loop otherwise.
-pub(crate) fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl FnMut(&mut [u8])) {
+pub(crate) fn dispatch(clock: &dyn Clock, slots: &mut Slots<'_>, copies: usize, calls: &mut impl Calls) {
     deeper(slots.depth, &mut || match (clock.as_counter(), slots.delays.is_empty()) {
         (Some(counter), true) => measure::<_, false>(&counter, slots, copies, calls),
         (Some(counter), false) => measure::<_, true>(&counter, slots, copies, calls),
@@ -156,28 +270,22 @@ impl Clock for Dynamic<'_> {
 }
 
 #[inline(never)]
-fn measure<C: Clock, const DELAYED: bool>(
-    clock: &C,
-    slots: &mut Slots<'_>,
-    copies: usize,
-    calls: &mut impl FnMut(&mut [u8]),
-) {
+fn measure<C: Clock, const DELAYED: bool>(clock: &C, slots: &mut Slots<'_>, copies: usize, calls: &mut impl Calls) {
     let buffer = &mut slots.buffer[..slots.length * copies];
     for (index, input) in slots.inputs.chunks_exact(slots.length).enumerate() {
-        for copy in buffer.chunks_exact_mut(slots.length) {
-            copy.copy_from_slice(input);
-        }
+        calls.place(index, input, buffer);
         clock.delay(slots.dither[index]);
         // The copy must leave the store buffer before the clock starts. Otherwise the time of loads would depend on
         // whether their widths match those of pending stores.
         fence(Ordering::SeqCst);
         let begin = clock.start();
-        calls(buffer);
+        calls.call(buffer);
         if DELAYED {
             clock.settle();
             clock.delay(slots.delays[index]);
         }
         let end = clock.stop();
         slots.ticks[index] = end.wrapping_sub(begin);
+        calls.clear(index);
     }
 }

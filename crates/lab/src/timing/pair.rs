@@ -32,6 +32,8 @@ const AGAIN: u32 = 4;
 /// Minimum number of batches at the first of these looks: with 12, all of them differ in the same
 /// direction with a probability of 2⁻¹² by chance.
 const FEWEST: usize = 12;
+/// Minimum number of pairs from which cut points are chosen, if there is time.
+const SETTLING: usize = 16;
 /// Number of runs that are repeated because the target against itself was found to differ. By chance that happens once
 /// in a thousand runs.
 const SAME_AGAIN: u32 = 3;
@@ -107,13 +109,19 @@ impl Lane {
 
     fn warm_up(&mut self, bench: &mut Bench<'_>) {
         let step = bench.scale.step as f32;
-        // Where calls are fast, eight rounds are enough for a 99.9 % quantile.
-        let rounds = if bench.scale.pairs < bench.settings.pairs { 2 } else { 8 };
-        for _ in 0..rounds {
-            self.take(bench, Kind::Main, bench.scale.pairs);
+        let pairs = bench.scale.pairs;
+        // Where calls are fast, eight rounds are enough for a 99.9 % quantile. Small batches need more than two.
+        let rounds = if pairs < bench.settings.pairs { SETTLING.div_ceil(pairs).max(2) } else { 8 };
+        let before = self.measuring;
+        for round in 0..rounds {
+            // A slow function has cut points from few calls, rather than no time to measure.
+            if round > 0 && self.measuring - before > self.allowed / 8.0 {
+                break;
+            }
+            self.take(bench, Kind::Main, pairs);
         }
         for kind in [Kind::Delay, Kind::Leak] {
-            self.take(bench, kind, bench.scale.pairs.min(128));
+            self.take(bench, kind, if pairs < 8 { 1 } else { pairs.min(128) });
         }
         for cell in [&mut self.main, &mut self.delay, &mut self.leak] {
             cell.settle(step);

@@ -1,6 +1,8 @@
 //! The warm-up before the measurements. It finds how long a call takes, how many calls a measurement needs for the
 //! clock, and how many pairs make a batch.
 
+use std::time::Instant;
+
 use super::{Scale, Settings, facts};
 use crate::clock::Clock;
 use crate::random::Random;
@@ -17,6 +19,12 @@ const MOST: usize = 4096;
 const COPIES: usize = 32 * 1024;
 /// Approximate maximum time of a batch in nanoseconds.
 const BATCH_NS: f64 = 10e6;
+/// Approximate maximum time of a batch in nanoseconds, with the preparation of its inputs.
+const PREPARED_NS: f64 = 50e6;
+/// Minimum number of pairs in a batch. The batches of slow functions have no more.
+const FEWEST_PAIRS: usize = 2;
+/// Time in seconds after which the warm-up takes no more measurements. The first measurement does not count.
+const WARM_SECONDS: f64 = 1.0;
 
 /// Minimum width of the random numbers that make up the delay of a measurement, in iterations of the delay loop.
 const NARROWEST: u64 = 16;
@@ -40,64 +48,81 @@ pub(super) fn scale(target: &mut Target, settings: &Settings, clock: &dyn Clock,
         turns_per_ns,
         measurable: false,
     };
-    let most = if target.run().changes() { (COPIES / target.length()).clamp(1, MOST) } else { MOST };
-    // The first call does the one-time work, and the others fill the caches.
-    let _ = typical(target, clock, &scale, random, 1, 8);
-    let first = typical(target, clock, &scale, random, 1, 16);
+    // The first call does the one-time work, which can take much longer than a call. It has no share of the time.
+    let mut left = f64::INFINITY;
+    let once = typical(target, clock, &scale, random, [1, 1], &mut left).unwrap_or(1.0);
+    left = WARM_SECONDS;
+    // The next calls fill the caches. A slow function gets at least one call.
+    let cold = typical(target, clock, &scale, random, [1, 7], &mut left).unwrap_or(once);
+    let first = typical(target, clock, &scale, random, [1, 16], &mut left).unwrap_or(cold);
+    let most = most_calls(target);
     let rough = ((50e6 / tick_ns) / first.max(1.0)).clamp(2.0, 64.0) as usize;
-    let short = typical(target, clock, &scale, random, 1, rough * 4);
-    let long = if rough < 8 { short } else { typical(target, clock, &scale, random, most.min(rough), rough) };
-    scale.call = if rough < 8 || most == 1 {
-        short
-    } else {
-        ((long - short) / (most.min(rough) - 1) as f64).clamp(short / 1e4, short.max(1e-3))
-    };
+    let short = typical(target, clock, &scale, random, [1, rough * 4], &mut left).unwrap_or(first);
+    let several = most.min(rough);
+    let long =
+        if rough < 8 || most == 1 { None } else { typical(target, clock, &scale, random, [several, rough], &mut left) };
+    scale.call = long.map_or(short, |long| ((long - short) / (several - 1) as f64).clamp(short / 1e4, short.max(1e-3)));
     scale.overhead = if short < 1e4 { overhead(clock, &scale, random) } else { 0.0 };
     let window = SHORTEST.max(STEPS * step) as f64;
     scale.repeats = ((window / scale.call).ceil() as usize).clamp(1, most);
     scale.measurable = scale.call * scale.repeats as f64 >= 2.0 * step as f64;
     let pair_ns = 2.0 * (scale.call * scale.repeats as f64 + scale.overhead) * tick_ns;
-    scale.pairs = ((BATCH_NS / pair_ns) as usize).clamp(8, settings.pairs.max(8)).min(settings.pairs.max(1));
+    let copies = if target.run().changes() { scale.repeats } else { 1 };
+    let prepared_ns = pair_ns + 2e9 * target.run().preparation() * copies as f64;
+    let pairs = (BATCH_NS / pair_ns).min(PREPARED_NS / prepared_ns) as usize;
+    scale.pairs = pairs.max(FEWEST_PAIRS).min(settings.pairs.max(1));
     scale.delta_ns = settings.delta_for(scale.call * tick_ns);
     scale
 }
 
-/// Takes `count` measurements over all classes and returns the mean of their lower three quarters, in ticks.
+/// Returns the maximum number of calls in one measurement.
+fn most_calls(target: &mut Target) -> usize {
+    let length = target.length();
+    let run = target.run();
+    let room = if run.changes() { (COPIES / length).max(1) } else { MOST };
+    MOST.min(room).min(run.most())
+}
+
+/// Takes `count` measurements of `repeats` calls over all classes. Returns the mean of their lower three quarters in
+/// ticks, or `None` if no time is left. `left` is the number of seconds after which the measurements end; their time is
+/// subtracted.
 fn typical(
     target: &mut Target,
     clock: &dyn Clock,
     scale: &Scale,
     random: &mut Random,
-    repeats: usize,
-    count: usize,
-) -> f64 {
+    [repeats, count]: [usize; 2],
+    left: &mut f64,
+) -> Option<f64> {
     let length = target.length();
     let classes = target.classes().len().max(1);
     let copies = if target.run().changes() { repeats } else { 1 };
     let (mut input, mut buffer) = (vec![0; length], Buffer::new());
-    let mut times: Vec<f64> = (0..count)
-        .map(|index| {
-            if !target.classes().is_empty() {
-                target.fill(index % classes, random, &mut input);
-            }
-            buffer.relocate(Buffer::ALIGN, random);
-            let dither = scale.dither(random);
-            let mut ticks = 0;
-            let mut slots = Slots {
-                inputs: &input,
-                length,
-                repeats,
-                dither: &[1],
-                delays: &[dither],
-                depth: random.below(DEPTHS) as u32,
-                buffer: buffer.bytes(length * copies),
-                ticks: std::slice::from_mut(&mut ticks),
-            };
-            target.run().sample(clock, &mut slots);
-            ticks as f64 - f64::from(dither) * scale.turn()
-        })
-        .collect();
-    low_mean(&mut times)
+    let mut times = Vec::with_capacity(count);
+    while times.len() < count && *left > 0.0 {
+        let begin = Instant::now();
+        if !target.classes().is_empty() {
+            target.fill(times.len() % classes, random, &mut input);
+        }
+        buffer.relocate(Buffer::ALIGN, random);
+        let dither = scale.dither(random);
+        let mut ticks = 0;
+        let mut slots = Slots {
+            inputs: &input,
+            length,
+            repeats,
+            dither: &[1],
+            delays: &[dither],
+            depth: random.below(DEPTHS) as u32,
+            buffer: buffer.bytes(length * copies),
+            ticks: std::slice::from_mut(&mut ticks),
+        };
+        target.run().sample(clock, &mut slots);
+        times.push(ticks as f64 - f64::from(dither) * scale.turn());
+        // The clock of a test can be faster than the time that passes, and a preparation is not on the clock.
+        *left -= begin.elapsed().as_secs_f64().max(ticks as f64 / clock.hertz());
+    }
+    (!times.is_empty()).then(|| low_mean(&mut times))
 }
 
 /// Returns the time of an empty measurement in ticks.
@@ -131,4 +156,50 @@ pub(super) fn turns_per_ns(clock: &dyn Clock, tick_ns: f64) -> f64 {
         best = best.min(clock.stop().wrapping_sub(begin));
     }
     f64::from(TURNS) / (best.max(1) as f64 * tick_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::clock::Mock;
+
+    /// Returns the calls that the warm-up makes of a function that takes `seconds` on a mock clock, and the scale. The
+    /// first call takes `first` seconds.
+    fn warm(first: f64, seconds: f64) -> (usize, Scale) {
+        let clock = Mock::new(1);
+        let (inner, calls) = (clock.clone(), Rc::new(Cell::new(0)));
+        let counted = Rc::clone(&calls);
+        let mut target = Target::new("t", 1, move |_| {
+            counted.set(counted.get() + 1);
+            inner.advance(1e9 * if counted.get() == 1 { first } else { seconds });
+        })
+        .fixed("a", &[0])
+        .fixed("b", &[1]);
+        let scale = scale(&mut target, &Settings::default(), &clock, &mut Random::new(1));
+        (calls.get(), scale)
+    }
+
+    #[test]
+    fn a_warm_up_takes_about_a_second_after_the_first_call() {
+        for (seconds, most) in [(3.0, 2), (1.0, 2), (0.3, 5), (0.05, 21), (0.001, 1100)] {
+            let (calls, scale) = warm(seconds, seconds);
+            assert!((2..=most).contains(&calls), "{seconds} s: {calls} calls");
+            assert!((scale.call / 1e9 / seconds - 1.0).abs() < 0.01 && scale.repeats == 1, "{scale:?}");
+        }
+    }
+
+    #[test]
+    fn one_time_work_in_the_first_call_does_not_count() {
+        let (_, scale) = warm(5.0, 20e-9);
+        assert!((15.0..25.0).contains(&scale.call), "{scale:?}");
+    }
+
+    #[test]
+    fn a_batch_of_a_slow_function_has_two_pairs() {
+        assert_eq!(warm(0.02, 0.02).1.pairs, 2);
+        assert_eq!(warm(1e-6, 1e-6).1.pairs, 256);
+    }
 }

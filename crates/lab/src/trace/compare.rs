@@ -11,6 +11,7 @@ use crate::imp::step::process::{End, Order, Template};
 use crate::imp::step::trap::Trap;
 use crate::imp::step::{Step, Stop};
 use crate::record::{Trace, VariableLatency};
+use crate::target::Run;
 
 /// The point at which two traces differ.
 pub(super) enum Parting {
@@ -54,17 +55,15 @@ enum Outcome {
     Unclear(String),
 }
 
-/// A function that runs on its own stack and changes its input.
-type Run<'r> = dyn FnMut(&mut [u8]) + 'r;
-
-pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut Run<'_>) -> Trace {
+pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn Run) -> Trace {
     let mut buffer = secrets[0].clone();
     let Some(mut stage) = Stage::new() else {
         return skipped("the system refuses the memory for a trace");
     };
     for secret in [&secrets[0], &secrets[0]].into_iter().chain(secrets) {
         buffer.copy_from_slice(secret);
-        stage.call(run, &mut buffer);
+        run.prepare(&buffer);
+        stage.call(&mut |input| run.once(input), &mut buffer);
     }
     let Some(mut session) = Session::new(secrets, &mut stage, run, &mut buffer) else {
         return skipped("the system refuses to start a process for a trace");
@@ -99,13 +98,16 @@ fn ended(end: End) -> String {
 
 impl Session {
     /// Starts the process from which the processes of calls start.
-    fn new(secrets: &[Vec<u8>], stage: &mut Stage, run: &mut Run<'_>, buffer: &mut [u8]) -> Option<Self> {
+    fn new(secrets: &[Vec<u8>], stage: &mut Stage, run: &mut dyn Run, buffer: &mut [u8]) -> Option<Self> {
         let mut recorder = Recorder::new(LIMIT)?;
         let (mut engine, mut trap) = (Engine::new(), Trap::new()?);
         let missing = engine.is_none();
         let progress = recorder.progress();
         let template = Template::start(&progress, &mut |order| {
             buffer.copy_from_slice(&secrets[order.input]);
+            // The preparation is not part of the trace.
+            run.prepare(buffer);
+            let run = &mut |input: &mut [u8]| run.once(input);
             let result = match &mut engine {
                 Some(engine) if !order.trap => engine.record(&mut recorder, stage, run, buffer),
                 _ => trap.record(&mut recorder, stage, run, buffer),

@@ -9,6 +9,10 @@ use crate::random::Random;
 use crate::timing::batch::Order;
 use crate::watch::Watch;
 
+/// A run that is late takes no more batches whose calls take longer than this, in seconds. Only the smallest batches of
+/// slow functions do.
+const LONG_BATCH: f64 = 0.06;
+
 /// Whether a batch belongs to the comparison or to one of its controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -31,23 +35,27 @@ pub(super) enum Filled {
 
 impl Lane {
     /// Takes batches until the comparison has this number of them. A run that is late still takes the fewest batches
-    /// that can show anything.
+    /// that can show anything, unless they take long.
     pub(super) fn fill_up(&mut self, bench: &mut Bench<'_>, batches: usize, watch: &mut dyn Watch) -> Filled {
         while self.main.batches() < batches {
             if watch.stopped() {
                 return Filled::Stopped;
             }
-            if self.measuring > self.allowed && self.main.batches() >= FEWEST {
+            let scale = bench.scale;
+            let batch = 2e-9 * scale.pairs as f64 * scale.call * scale.repeats as f64 * scale.tick_ns;
+            if self.measuring > self.allowed && (self.main.batches() >= FEWEST || batch > LONG_BATCH) {
                 return Filled::Late;
             }
             let pairs = bench.scale.pairs;
+            // The smallest batches belong to slow functions, whose controls must not take most of the time.
+            let least = if pairs < 8 { 1 } else { 2 };
             // Each control gets a part of a batch. Together, the controls get less than a third of the pairs of the
-            // comparison itself.
+            // comparison itself, except in small batches.
             let mut kinds =
                 [(Kind::Main, pairs), (Kind::Same, pairs / 8), (Kind::Delay, pairs / 8), (Kind::Leak, pairs / 16)];
             self.random.shuffle(&mut kinds);
             for (kind, pairs) in kinds {
-                self.take(bench, kind, pairs.max(2));
+                self.take(bench, kind, pairs.max(least));
             }
             self.rounds += 1;
         }

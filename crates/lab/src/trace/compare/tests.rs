@@ -4,6 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use super::super::Function;
 use super::*;
 use crate::taint::control::{self, CONTROLS};
 
@@ -12,12 +13,12 @@ fn sink<R>(result: R) {
 }
 
 /// Records a call with both engines and returns the two recordings.
-fn both(input: &[u8], run: &mut Run<'_>) -> [Recording; 2] {
+fn both(input: &[u8], run: &mut dyn FnMut(&mut [u8])) -> [Recording; 2] {
     let secrets = [input.to_vec()];
     let mut buffer = input.to_vec();
     let mut stage = Stage::new().expect("memory");
     stage.call(run, &mut buffer);
-    let mut session = Session::new(&secrets, &mut stage, run, &mut buffer).expect("a process");
+    let mut session = Session::new(&secrets, &mut stage, &mut Function(run), &mut buffer).expect("a process");
     assert!(!session.trap, "the engine that copies code must run here");
     [false, true].map(|trap| {
         session.trap = trap;
@@ -26,7 +27,7 @@ fn both(input: &[u8], run: &mut Run<'_>) -> [Recording; 2] {
     })
 }
 
-fn assert_same(name: &str, input: &[u8], run: &mut Run<'_>) {
+fn assert_same(name: &str, input: &[u8], run: &mut dyn FnMut(&mut [u8])) {
     let [blocks, trap] = both(input, run);
     if let Some(place) =
         (0..blocks.log.len().max(trap.log.len())).find(|&place| blocks.log.get(place) != trap.log.get(place))
@@ -92,7 +93,7 @@ fn speed() {
     let secrets = [vec![1; 1000]];
     let mut buffer = secrets[0].clone();
     let mut stage = Stage::new().expect("memory");
-    let mut session = Session::new(&secrets, &mut stage, &mut run, &mut buffer).expect("a process");
+    let mut session = Session::new(&secrets, &mut stage, &mut Function(&mut run), &mut buffer).expect("a process");
     for (engine, trap) in [(0, false), (1, true), (0, false)] {
         session.trap = trap;
         let before = Instant::now();
