@@ -132,7 +132,7 @@ pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
     run(&Command::Timing(args.timing), &suite)
 }
 
-/// Returns the exit code, and writes an error to standard error.
+/// Returns the exit code of a command. If the command failed, prints its error to standard error.
 fn ended(outcome: Result<ExitCode, output::Fault>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error}");

@@ -33,7 +33,7 @@ pub struct Worker {
 pub(super) struct Shared {
     pub(super) hello: Hello,
     connection: RefCell<Connection>,
-    /// The first error. After it, the worker is not used.
+    /// The first error of the worker. The lab sends no request after an error.
     fault: RefCell<Option<Error>>,
     number: Cell<u32>,
     pub(super) pace: Cell<Pace>,

@@ -115,7 +115,7 @@ struct Block {
 impl Function {
     /// Creates a function with at most six arguments and `output` bytes for its outputs.
     ///
-    /// The person who measures the function vouches for these arguments.
+    /// The lab cannot check that these arguments suit the function: its user states them.
     pub(crate) fn new(address: NonNull<c_void>, words: Vec<Word>, output: usize) -> Self {
         assert!(words.len() <= 6, "a function has at most six arguments");
         Self { address, words, output: vec![Block { _bytes: [0; 64] }; output.div_ceil(64)] }

@@ -146,7 +146,7 @@ impl Lane {
     fn measure(&mut self, bench: &mut Bench<'_>, share: f64, watch: &mut dyn Watch) -> Outcome {
         if !bench.scale.measurable {
             let why = "the calls are too fast for the clock".to_owned();
-            return self.conclude(bench, share, Verdict::Unmeasurable, why, 1.0, MOST_CALLS);
+            return self.conclude(bench, share, Verdict::Unmeasurable, why, 1.0);
         }
         let settings = bench.settings;
         let level = share / f64::from(tests(settings));
@@ -155,9 +155,7 @@ impl Lane {
             let filled = self.fill_up(bench, course.size(), watch);
             if filled == Filled::Stopped {
                 let why = "interrupted".to_owned();
-                return self
-                    .conclude(bench, level, Verdict::Inconclusive, why, course.p, MOST_CALLS)
-                    .with_funnel(course.funnel);
+                return self.conclude(bench, level, Verdict::Inconclusive, why, course.p).with_funnel(course.funnel);
             }
             course.look();
             let over = course.over() || filled == Filled::Late || !self.has_time_for(self.main.batches());
@@ -182,10 +180,7 @@ impl Lane {
             if !settled && !over {
                 continue;
             }
-            let conclude = |lane: &mut Self, up_to: f64| {
-                lane.conclude(bench, level, Verdict::NoLeakAbove, String::new(), course.p, up_to)
-            };
-            let outcome = conclude(self, MOST_CALLS);
+            let outcome = self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), course.p);
             if outcome.verdict == Verdict::NoLeakAbove {
                 return outcome.with_funnel(course.funnel);
             }
@@ -193,7 +188,7 @@ impl Lane {
                 continue;
             }
             let up_to = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to));
-            return conclude(self, up_to.unwrap_or(BODY)).with_funnel(course.funnel);
+            return outcome.rest_on(up_to.unwrap_or(BODY), bench.scale.delta_ns).with_funnel(course.funnel);
         }
     }
 
@@ -207,11 +202,11 @@ impl Lane {
             })
         };
         let settled = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to)).unwrap_or(0.0);
-        let better = DECIDING.into_iter().filter(|&up_to| up_to > settled);
+        let mut better = DECIDING.into_iter().filter(|&up_to| up_to > settled);
         2 * pairs <= MOST_PAIRS
             && self.has_time_for(self.main.batches())
             && (outcome.verdict != Verdict::Inconclusive
-                || better.into_iter().any(|up_to| within_reach(judge::more_pairs(&outcome.facts, up_to))))
+                || better.any(|up_to| within_reach(judge::more_pairs(&outcome.facts, up_to))))
     }
 
     /// Returns whether `batches` more batches fit into the time that is left.
@@ -266,7 +261,7 @@ impl Lane {
                 Verdict::Inconclusive
             };
             if verdict != Verdict::Inconclusive || over || 2 * self.main.pairs() > MOST_PAIRS {
-                let mut outcome = self.conclude(bench, level, verdict, String::new(), p, MOST_CALLS);
+                let mut outcome = self.conclude(bench, level, verdict, String::new(), p);
                 outcome.confirmed = again;
                 outcome.earlier = old.ticks;
                 return Some(outcome);
@@ -317,16 +312,7 @@ impl Lane {
     }
 
     /// Computes the outcome from the present data. A verdict of no leak must still pass the intervals and the controls.
-    /// Statistics up to the share `up_to` of the calls decide.
-    fn conclude(
-        &mut self,
-        bench: &Bench<'_>,
-        level: f64,
-        verdict: Verdict,
-        reason: String,
-        p: f64,
-        up_to: f64,
-    ) -> Outcome {
+    fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> Outcome {
         let controls = self.controls(bench);
         let groups = self.groups(bench);
         let facts = judge::Facts {
@@ -335,11 +321,11 @@ impl Lane {
             controls,
             step_ns: bench.scale.per_call(bench.scale.step as f64),
         };
-        let (verdict, reason) = judge::verdict(verdict, reason, &facts, bench.scale.delta_ns, up_to);
+        let (verdict, reason) = judge::verdict(verdict, reason, &facts, bench.scale.delta_ns, MOST_CALLS);
         Outcome {
             verdict,
             reason,
-            bound_up_to: judge::body(up_to),
+            bound_up_to: judge::body(MOST_CALLS),
             p,
             p_holm: p,
             confirmed: None,
@@ -347,7 +333,7 @@ impl Lane {
             raw_mean: groups.raw_mean(level, bench.scale),
             mde_ns: groups.detectable(level, bench.scale),
             series: groups.series(bench.scale),
-            more_pairs: (verdict == Verdict::Inconclusive).then(|| judge::more_pairs(&facts, up_to)).flatten(),
+            more_pairs: (verdict == Verdict::Inconclusive).then(|| judge::more_pairs(&facts, MOST_CALLS)).flatten(),
             single: groups.single(0.01, bench.scale),
             facts,
             funnel: Vec::new(),

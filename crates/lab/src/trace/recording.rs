@@ -127,7 +127,7 @@ impl Recorder {
         })
     }
 
-    /// Returns a number that grows as long as the call runs.
+    /// Returns a function that reads how far the recording is. The number grows while the traced call runs.
     pub(super) fn progress(&self) -> impl Fn() -> u64 + use<> {
         let live = self.live.reader();
         move || live().progress

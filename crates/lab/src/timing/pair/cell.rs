@@ -60,29 +60,28 @@ impl Cell {
         [a, b]
     }
 
-    /// Ends a batch of the last `pairs` pairs and scores it, if it serves the test and there are cut points. Plain
-    /// times are kept until there are cut points, and later only if `keep` is true.
+    /// Ends a batch of the last `pairs` pairs and scores it, if the batch serves the test and there are cut points.
+    /// Plain times are kept only if `keep` is true.
     pub(crate) fn end(&mut self, part: Part, pairs: usize, keep: bool) {
         self.pairs += pairs;
         let times = if part == Part::Plain { &self.plain } else { &self.ticks };
-        let from = times[0].len() - pairs;
-        let center = center(&times[0][from..], &times[1][from..]);
-        let [a, b] =
-            [&times[0], &times[1]].map(|times| times[from..].iter().map(|time| time - center).collect::<Vec<f32>>());
-        if let Some(cuts) = self.cuts.as_ref().filter(|_| part != Part::Dithered) {
-            self.scores.push(cuts.score(&a, &b));
-        }
-        if part == Part::Plain {
-            if self.cuts.is_none() {
+        let [a, b] = times.each_ref().map(|times| &times[times.len() - pairs..]);
+        let center = center(a, b);
+        let centered = |times: &[f32]| times.iter().map(|time| time - center).collect::<Vec<f32>>();
+        match &self.cuts {
+            Some(cuts) if part != Part::Dithered => self.scores.push(cuts.score(&centered(a), &centered(b))),
+            None if part == Part::Plain => {
+                let (a, b) = (centered(a), centered(b));
                 self.warm[0].extend(a);
                 self.warm[1].extend(b);
             }
-            if !keep {
-                self.plain.iter_mut().for_each(Vec::clear);
-            }
-        } else {
+            _ => {}
+        }
+        if part != Part::Plain {
             self.batch = pairs;
             self.centers.push(center);
+        } else if !keep {
+            self.plain.iter_mut().for_each(Vec::clear);
         }
     }
 

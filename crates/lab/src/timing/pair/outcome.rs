@@ -43,6 +43,15 @@ impl Outcome {
         self
     }
 
+    /// Judges a run that found no difference again, by the statistics up to the share `up_to` of the calls.
+    pub(crate) fn rest_on(mut self, up_to: f64, delta: f64) -> Self {
+        (self.verdict, self.reason) = judge::verdict(Verdict::NoLeakAbove, String::new(), &self.facts, delta, up_to);
+        self.bound_up_to = judge::body(up_to);
+        let open = self.verdict == Verdict::Inconclusive;
+        self.more_pairs = open.then(|| judge::more_pairs(&self.facts, up_to)).flatten();
+        self
+    }
+
     /// Returns the bound on the difference in nanoseconds, for most of the calls.
     pub(crate) fn bound(&self) -> f64 {
         judge::bounds(&self.facts, self.bound_up_to)[0]
