@@ -111,7 +111,6 @@ impl Screen {
     }
 
     /// Writes the result of one target's trace, after a note.
-    #[cfg(feature = "trace")]
     pub(super) fn trace(&self, timing: &Timing, note: &str) {
         self.line(&format!("{:<34} {note}{}", timing.target, trace(timing)));
         if let Some(finding) = finding(timing) {
