@@ -11,11 +11,12 @@
 //! ([`unavailable`]). A trace runs tens of millions of instructions per second; a call is recorded at least nine times.
 //!
 //! # Processes
-//! The function first runs in the caller's process without a trace, once with each input, so that it can set up what it
-//! sets up once. Each recorded call then runs in a process of its own, which is a copy of the caller's process from
-//! that time. Each call thus finds the same heap, the same counters and the same caches, and what it changes is lost. A
-//! call that kills its process is skipped. These processes have one thread, so a function that starts a thread, or
-//! waits for one, is skipped too.
+//! The function never runs in the caller's process, and what it changes is lost. It first runs without a trace in a
+//! copy of that process, once with each input, so that it can set up what it sets up once. Each recorded call then runs
+//! in a copy of the second process, and thus finds the same heap, the same counters and the same caches. The comparison
+//! is about these *later* calls. What the function does in its first calls only, such as filling a cache, is not part
+//! of the trace. A call that ends its process, panics or does not end is skipped. The processes have one thread, so a
+//! function that starts a thread, or waits for one, is skipped too.
 //!
 //! ```
 //! use deadpan_lab::{Target, trace};
@@ -61,15 +62,19 @@ const INPUTS: usize = 8;
 /// secrets. The usual cause is a random number.
 ///
 /// # Panics
-/// Panics if there are fewer than two inputs or inputs of different lengths, and if `run` panics. `run` must not call
-/// `compare`.
+/// Panics if there are fewer than two inputs or inputs of different lengths. `run` must not call `compare`.
 pub fn compare(secrets: &[Vec<u8>], run: &mut dyn FnMut(&mut [u8])) -> record::Trace {
-    compare_named(secrets, &|index| format!("input {}", index + 1), &mut Function(run))
+    compare_named(secrets, &|index| format!("input {}", index + 1), &mut Function(run), &|| false)
 }
 
 /// Compares the traces of a target, separately for each outcome. Each outcome gets at least eight inputs, which are
 /// drawn from its classes in turn.
 pub fn target(target: &mut Target, seed: u64) -> record::Trace {
+    target_until(target, seed, &|| false)
+}
+
+/// Compares the traces of a target until `stopped` returns true. The trace is then skipped.
+pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() -> bool) -> record::Trace {
     let mut random = Random::new(seed);
     let mut outcomes: Vec<String> = target.classes().iter().map(|class| class.outcome().to_owned()).collect();
     outcomes.sort();
@@ -101,7 +106,7 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
             continue;
         }
         let name = |index: usize| format!("input {} ({})", index + 1, names[index % names.len()]);
-        let trace = compare_named(&secrets, &name, target.run());
+        let trace = compare_named(&secrets, &name, target.run(), stopped);
         merge(&mut all, trace);
     }
     all
@@ -195,7 +200,12 @@ impl Run for Function<'_> {
     }
 }
 
-fn compare_named(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn Run) -> record::Trace {
+fn compare_named(
+    secrets: &[Vec<u8>],
+    name: &dyn Fn(usize) -> String,
+    run: &mut dyn Run,
+    stopped: &dyn Fn() -> bool,
+) -> record::Trace {
     assert!(secrets.len() > 1, "a comparison needs at least two inputs");
     assert!(
         secrets.iter().all(|secret| secret.len() == secrets[0].len()),
@@ -205,10 +215,10 @@ fn compare_named(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut 
         return skipped(reason);
     }
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    return compare::compare(secrets, name, run);
+    return compare::compare(secrets, name, run, stopped);
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     {
-        let _ = (name, run);
+        let _ = (name, run, stopped);
         skipped("traces need x86-64 Linux")
     }
 }

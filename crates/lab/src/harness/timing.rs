@@ -60,7 +60,8 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         }
         #[cfg(feature = "trace")]
         if !args.no_trace && !interrupted {
-            timing.trace = source.no_trace().or_else(|| Some(crate::trace::target(&mut target, settings.seed)));
+            let mut trace = || crate::trace::target_until(&mut target, settings.seed, &progress::interrupted);
+            timing.trace = source.no_trace().or_else(|| Some(trace()));
         }
         if let Some(folder) = &args.raw {
             write_raw(folder, &mut timing)?;

@@ -35,6 +35,9 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         }
         progress.progress(target.name(), 0, 1);
         let timing = timing(&mut target, seed, source.no_trace());
+        if progress::interrupted() {
+            break;
+        }
         leaks += u64::from(timing.verdict == Verdict::Leak);
         if let Some(trace) = &timing.trace {
             skipped += u64::from(trace.skipped.is_some());
@@ -72,7 +75,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
 /// Traces a target, unless there can be `no_trace`. A record keeps a trace in the timing of its target, although it has
 /// no times.
 pub(super) fn timing(target: &mut Target, seed: u64, no_trace: Option<Trace>) -> Timing {
-    let trace = no_trace.unwrap_or_else(|| trace::target(target, seed));
+    let trace = no_trace.unwrap_or_else(|| trace::target_until(target, seed, &progress::interrupted));
     Timing {
         target: target.name().to_owned(),
         length: target.recorded_length(),

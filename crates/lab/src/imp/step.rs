@@ -1,8 +1,10 @@
 //! Traces of calls. [`blocks`] runs a copy of the code, which records each address; it is the fast engine. [`trap`]
-//! stops before each instruction, and is the reference. Each traced call has its own process ([`process`]).
+//! stops before each instruction, and is the reference. A trace has its own process ([`host`]), and so has each traced
+//! call ([`process`]).
 
 pub(crate) mod blocks;
 pub(crate) mod call;
+pub(crate) mod host;
 mod memory;
 pub(crate) mod process;
 mod registers;

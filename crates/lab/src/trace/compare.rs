@@ -1,12 +1,15 @@
 //! Records one call after another and finds the instruction at which two traces differ.
 
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use super::recording::{ENTRIES, INTERVAL, Recorder, Recording};
 use super::{LIMIT, optimization, place, skipped};
 use crate::imp::step::blocks::Engine;
 use crate::imp::step::call::Stage;
+use crate::imp::step::host::{self, WarmUp};
 use crate::imp::step::process::{End, Order, Template};
 use crate::imp::step::trap::Trap;
 use crate::imp::step::{Step, Stop};
@@ -55,20 +58,59 @@ enum Outcome {
     Unclear(String),
 }
 
-pub(super) fn compare(secrets: &[Vec<u8>], name: &dyn Fn(usize) -> String, run: &mut dyn Run) -> Trace {
-    let mut buffer = secrets[0].clone();
-    let Some(mut stage) = Stage::new() else {
-        return skipped("the system refuses the memory for a trace");
+/// Compares the traces in a process of its own, until `stopped` returns true.
+pub(super) fn compare(
+    secrets: &[Vec<u8>],
+    name: &dyn Fn(usize) -> String,
+    run: &mut dyn Run,
+    stopped: &dyn Fn() -> bool,
+) -> Trace {
+    let mut apart = || {
+        host::apart(stopped, &mut |warm_up| {
+            let trace = inside(secrets, name, run, warm_up).unwrap_or_else(|reason| skipped(&reason));
+            serde_json::to_vec(&trace).unwrap_or_default()
+        })
     };
-    for secret in [&secrets[0], &secrets[0]].into_iter().chain(secrets) {
-        buffer.copy_from_slice(secret);
-        run.prepare(&buffer);
-        stage.call(&mut |input| run.once(input), &mut buffer);
+    let result = match apart() {
+        // Another thread of this process may have held a lock when the process started.
+        Err(End::Stuck) => apart(),
+        result => result,
+    };
+    match result.map(|bytes| serde_json::from_slice(&bytes)) {
+        Ok(Ok(trace)) => trace,
+        Ok(Err(error)) => skipped(&format!("the result of the trace cannot be read: {error}")),
+        Err(end) => skipped(&ended(end)),
     }
-    let Some(mut session) = Session::new(secrets, &mut stage, run, &mut buffer) else {
-        return skipped("the system refuses to start a process for a trace");
-    };
-    session.trace(secrets.len(), name)
+}
+
+/// Runs the function once with each input, and then compares the traces.
+fn inside(
+    secrets: &[Vec<u8>],
+    name: &dyn Fn(usize) -> String,
+    run: &mut dyn Run,
+    warm_up: &mut WarmUp,
+) -> Result<Trace, String> {
+    let mut buffer = secrets[0].clone();
+    let mut stage = Stage::new().ok_or("the system refuses the memory for a trace")?;
+    for secret in [&secrets[0], &secrets[0]].into_iter().chain(secrets) {
+        warm_up.call();
+        buffer.copy_from_slice(secret);
+        let call = AssertUnwindSafe(|| {
+            run.prepare(&buffer);
+            stage.call(&mut |input| run.once(input), &mut buffer);
+        });
+        catch_unwind(call).map_err(|panic| format!("the function panicked: {}", message(&*panic)))?;
+    }
+    if let Some(others) = warm_up.end() {
+        return Err(format!("the function has {others} that run on between calls; a trace follows one thread only"));
+    }
+    let session = Session::new(secrets, &mut stage, run, &mut buffer);
+    Ok(session.ok_or("the system refuses to start a process for a trace")?.trace(secrets.len(), name))
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
 /// Describes why a recording ended early, to follow the target's name.
@@ -93,6 +135,8 @@ fn ended(end: End) -> String {
         End::Signal(signal) => format!("the function was killed by signal {signal} in {process}"),
         End::Exited(code) => format!("the function ended {process}, with exit code {code}"),
         End::Stuck => format!("the function waited too long in {process}, which has no other threads"),
+        End::Slow(limit) => format!("the function did not end within {} s", limit.as_secs()),
+        End::Stopped => "interrupted".to_owned(),
     }
 }
 

@@ -14,8 +14,11 @@ pub fn controls() -> Vec<ControlResult> {
 fn rows(control: &Control) -> Vec<ControlResult> {
     let mut random = Random::new(1);
     let inputs: Vec<Vec<u8>> = (0..8).map(|index| control.input(index, &mut random)).collect();
-    let mut ran = true;
-    let trace = compare(&inputs, &mut |input| ran &= (control.run)(input));
+    // A trace changes nothing in this process, so this call tells whether the processor can run the function.
+    let ran = (control.run)(&mut inputs[0].clone());
+    let trace = compare(&inputs, &mut |input| {
+        (control.run)(input);
+    });
     let skipped = if ran { trace.skipped.clone() } else { Some(control.missing()) };
     let leak = leaks(&trace);
     let row = |layer, must_be_caught: bool, caught: bool| {

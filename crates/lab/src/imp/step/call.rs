@@ -15,6 +15,9 @@ const STACK: usize = 8 << 20;
 /// caller.
 const SLACK: usize = 1 << 12;
 
+/// A mask without the trap flag, the direction flag and the alignment check, which are clear between two functions.
+pub(super) const CLEAR: i32 = !(1 << 8 | 1 << 10 | 1 << 18);
+
 /// How a call begins.
 #[derive(Clone, Copy)]
 pub(super) enum Start {
@@ -69,12 +72,42 @@ impl Stage {
         // is writable. The caller has prepared the way in which the call starts.
         unsafe {
             call.write(Call { run, input, panic: None });
+            let float = Float::get();
             match start {
                 Start::Plain => switch(top, call.cast(), 0, end),
                 Start::Trap => switch(top, call.cast(), super::trap::FLAG, end),
                 Start::Copy => super::blocks::run::switch(top, call.cast(), end),
             }
+            float.set();
             call.read().panic
+        }
+    }
+}
+
+/// How the processor rounds, and which floating-point exceptions it raises. A function must not change this, but may.
+struct Float {
+    sse: u32,
+    x87: u16,
+}
+
+impl Float {
+    fn get() -> Self {
+        let mut float = Self { sse: 0, x87: 0 };
+        // SAFETY: both instructions store a register to a local.
+        unsafe {
+            core::arch::asm!("stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut float.sse, in(reg) &raw mut float.x87);
+        }
+        float
+    }
+
+    fn set(&self) {
+        // SAFETY: the values come from the same registers. `fninit` empties the x87 registers, which are empty between
+        // two functions.
+        unsafe {
+            core::arch::asm!(
+                "ldmxcsr [{}]", "fninit", "fldcw [{}]",
+                in(reg) &raw const self.sse, in(reg) &raw const self.x87, clobber_abi("C"),
+            );
         }
     }
 }
@@ -92,7 +125,7 @@ pub(super) unsafe extern "C" fn enter_call(data: *mut c_void) {
 /// Switches to the stack that ends at `top`, sets `flag` and calls [`enter_call`].
 ///
 /// The handler of traps clears the trap flag at the address that is stored in `end`. The code after the call clears it
-/// again, in case other code replaced the handler.
+/// again, in case other code replaced the handler, and the flags that a function must not leave set ([`CLEAR`]).
 ///
 /// # Safety
 /// `top` must be the aligned end of a stack that is not in use, `data` must suit [`enter_call`], and `end` must be
@@ -115,8 +148,9 @@ unsafe fn switch(top: *mut u8, data: *mut c_void, flag: u64, end: *mut u64) {
             "2:",
             "mov rsp, r12",
             "pushfq",
-            "and qword ptr [rsp], -257",
+            "and qword ptr [rsp], {clear}",
             "popfq",
+            clear = const CLEAR,
             function = sym enter_call,
             inout("rdi") data => _,
             inout("rsi") flag => _,

@@ -3,13 +3,14 @@
 //! child.
 
 use std::io;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::shared::Shared;
 
 /// How long a call may make no progress.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a call with a trace may take.
+const CALL: Duration = Duration::from_secs(600);
 /// How long to wait between two looks at the progress.
 const PAUSE_MS: libc::c_int = 200;
 
@@ -33,18 +34,32 @@ pub(crate) enum End {
     Exited(i32),
     /// The call made no progress for [`PATIENCE`].
     Stuck,
+    /// The call took more than this time.
+    Slow(Duration),
+    /// The caller stopped the trace.
+    Stopped,
     /// The system refused to start a process.
     Refused,
 }
 
+impl End {
+    /// Returns how a process ended that did not complete its work, from the status that [`wait`] returns.
+    pub(super) fn of(status: Option<libc::c_int>) -> Self {
+        match status {
+            Some(status) if libc::WIFSIGNALED(status) => Self::Signal(libc::WTERMSIG(status)),
+            Some(status) => Self::Exited(libc::WEXITSTATUS(status)),
+            None => Self::Refused,
+        }
+    }
+}
+
 /// What the processes of one template share.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Notes {
     order: Order,
     /// Whether the call has returned and the recording is complete.
     done: bool,
-    end: i32,
-    detail: i32,
+    end: End,
 }
 
 /// The process from which the processes of all calls start.
@@ -55,17 +70,12 @@ pub(crate) struct Template {
     socket: libc::c_int,
 }
 
-/// Lets one thread start a template at a time. Otherwise another template would inherit the template's own socket, and
-/// its end would go unnoticed.
-static STARTING: Mutex<()> = Mutex::new(());
-
 impl Template {
     /// Starts the template. In the process of a call, `call` makes the recording and returns whether
     /// it is complete; `progress` must grow meanwhile.
     /// Returns `None` if the system refuses.
     pub(crate) fn start(progress: &dyn Fn() -> u64, call: &mut dyn FnMut(Order) -> bool) -> Option<Self> {
-        let mut notes = Shared::new(Notes::default())?;
-        let starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = Shared::new(Notes { order: Order::default(), done: false, end: End::Refused })?;
         let [socket, own] = sockets()?;
         // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and calls only functions that
         // are allowed there: system calls, and the function to trace, which may stop for good. It never returns.
@@ -76,7 +86,6 @@ impl Template {
             serve(&mut notes, own, progress, call);
         }
         close(own);
-        drop(starting);
         if process < 0 {
             close(socket);
             return None;
@@ -90,13 +99,7 @@ impl Template {
         if !send(self.socket) || !receive(self.socket) {
             return End::Refused;
         }
-        match (self.notes.end, self.notes.detail) {
-            (0, _) => End::Done,
-            (1, signal) => End::Signal(signal),
-            (2, code) => End::Exited(code),
-            (3, _) => End::Stuck,
-            _ => End::Refused,
-        }
+        self.notes.end
     }
 }
 
@@ -120,7 +123,7 @@ fn serve(
     // SAFETY: the limit is a live structure. A call that crashes leaves no core file.
     unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const none) };
     while receive(socket) {
-        (notes.done, notes.end, notes.detail) = (false, 4, 0);
+        (notes.done, notes.end) = (false, End::Refused);
         if let Some([watched, alive]) = sockets() {
             // SAFETY: as in `Template::start`.
             let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
@@ -129,22 +132,15 @@ fn serve(
                 close(watched);
                 end_with(parent);
                 notes.done = call(notes.order);
-                // SAFETY: `_exit` ends this process without running the program's exit handlers.
-                unsafe { libc::_exit(0) };
+                end();
             }
             close(alive);
             if process > 0 {
-                let stuck = !ended(watched, progress);
+                let early = watch(watched, progress);
                 // SAFETY: the process is a child that has not been waited for.
                 unsafe { libc::kill(process, libc::SIGKILL) };
                 let status = wait(process);
-                (notes.end, notes.detail) = match (notes.done, stuck, status) {
-                    (true, ..) => (0, 0),
-                    (_, true, _) => (3, 0),
-                    (_, _, Some(status)) if libc::WIFSIGNALED(status) => (1, libc::WTERMSIG(status)),
-                    (_, _, Some(status)) => (2, libc::WEXITSTATUS(status)),
-                    _ => (4, 0),
-                };
+                notes.end = if notes.done { End::Done } else { early.unwrap_or_else(|| End::of(status)) };
             }
             close(watched);
         }
@@ -152,30 +148,40 @@ fn serve(
             break;
         }
     }
-    // SAFETY: `_exit` ends this process without running the program's exit handlers.
-    unsafe { libc::_exit(0) };
+    end();
 }
 
-/// Waits until a process has ended, which closes the other socket. Returns false if it makes no progress.
-fn ended(watched: libc::c_int, progress: &dyn Fn() -> u64) -> bool {
-    let (mut last, mut since) = (progress(), Instant::now());
+/// Ends this process without running the program's exit handlers.
+pub(super) fn end() -> ! {
+    // SAFETY: `_exit` only takes a number.
+    unsafe { libc::_exit(0) }
+}
+
+/// Waits until a process has ended, which closes the other socket. Returns why the process must end early.
+fn watch(watched: libc::c_int, progress: &dyn Fn() -> u64) -> Option<End> {
+    let start = Instant::now();
+    let (mut last, mut since) = (progress(), start);
     loop {
         let mut poll = libc::pollfd { fd: watched, events: 0, revents: 0 };
         // SAFETY: the structure is a live local.
         if unsafe { libc::poll(&raw mut poll, 1, PAUSE_MS) } > 0 {
-            return true;
+            return None;
         }
         let now = progress();
         if now != last {
             (last, since) = (now, Instant::now());
-        } else if since.elapsed() > PATIENCE {
-            return false;
+        }
+        if since.elapsed() > PATIENCE {
+            return Some(End::Stuck);
+        }
+        if start.elapsed() > CALL {
+            return Some(End::Slow(CALL));
         }
     }
 }
 
 /// Makes the kernel kill this process when its parent ends.
-fn end_with(parent: libc::pid_t) {
+pub(super) fn end_with(parent: libc::pid_t) {
     // SAFETY: both calls only take numbers. If the parent ended before the first call, the second one tells.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -223,7 +229,7 @@ fn receive(socket: libc::c_int) -> bool {
 }
 
 /// Waits for a child. Returns `None` if the system has no status, because the program ignores SIGCHLD.
-fn wait(process: libc::pid_t) -> Option<libc::c_int> {
+pub(super) fn wait(process: libc::pid_t) -> Option<libc::c_int> {
     let mut status = 0;
     loop {
         // SAFETY: the status is a live local.
@@ -233,6 +239,18 @@ fn wait(process: libc::pid_t) -> Option<libc::c_int> {
         }
         if !interrupted() {
             return None;
+        }
+    }
+}
+
+/// Returns whether a child of this process still runs.
+pub(super) fn children() -> bool {
+    loop {
+        // SAFETY: the call takes only numbers and a null pointer.
+        match unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) } {
+            0 => return true,
+            1.. => {}
+            _ => return false,
         }
     }
 }

@@ -77,6 +77,16 @@ fn both_engines_record_the_standard_library_alike() {
 }
 
 #[test]
+fn a_caller_can_stop_an_endless_function() {
+    let before = Instant::now();
+    let stopped = || before.elapsed().as_millis() > 300;
+    let secrets = vec![vec![1], vec![2]];
+    let found = compare(&secrets, &|_| String::new(), &mut Function(&mut |_| while black_box(true) {}), &stopped);
+    assert_eq!(found.skipped.as_deref(), Some("interrupted"));
+    assert!(before.elapsed().as_secs() < 3, "{:?}", before.elapsed());
+}
+
+#[test]
 #[ignore = "prints speeds"]
 fn speed() {
     let [mut seconds, mut steps] = [[0.0; 2]; 2];

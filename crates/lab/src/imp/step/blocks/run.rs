@@ -5,7 +5,7 @@ use std::arch::naked_asm;
 use std::arch::x86_64::_mm_crc32_u64;
 use std::ffi::c_void;
 
-use super::super::call::enter_call;
+use super::super::call::{CLEAR, enter_call};
 use super::state::{
     AREA, COPIES, ENGINE, EXIT, JUMP, KEYS, LOOKUP, RAX, RCX, REGISTERS, REQUEST, RESUME, Request, STACK, TARGET,
 };
@@ -149,6 +149,10 @@ pub(in crate::imp::step) unsafe fn switch(top: *mut u8, data: *mut c_void, end: 
             "jmp qword ptr gs:[{lookup}]",
             "2:",
             "mov rsp, r12",
+            "pushfq",
+            "and qword ptr [rsp], {clear}",
+            "popfq",
+            clear = const CLEAR,
             rax = const RAX,
             rcx = const RCX,
             lookup = const LOOKUP,

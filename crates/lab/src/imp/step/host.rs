@@ -1,0 +1,147 @@
+//! The process in which a whole trace is made. The function never runs in the caller's process, so it cannot end, stop
+//! or change that process.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::process::{self, End, PATIENCE};
+use super::shared::{Array, Shared};
+
+/// How long a call without a trace may take.
+const CALL: Duration = Duration::from_secs(60);
+/// The processor time that a call needs in [`PATIENCE`] to count as running.
+const BUSY: Duration = Duration::from_millis(50);
+/// Maximum pause between two looks at the process.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Maximum length of a result.
+const ROOM: usize = 16 << 20;
+
+#[derive(Clone, Copy, Default)]
+struct Notes {
+    /// The number of calls without a trace that have begun, until all of them are over.
+    call: Option<u64>,
+    done: bool,
+}
+
+/// Tells the caller's process how far the warm-up is.
+pub(crate) struct WarmUp(Shared<Notes>);
+
+impl WarmUp {
+    /// Begins a call.
+    pub(crate) fn call(&mut self) {
+        self.0.call = Some(self.0.call.map_or(0, |call| call + 1));
+    }
+
+    /// Ends the warm-up. Returns what the function left running: other threads, or processes.
+    pub(crate) fn end(&mut self) -> Option<&'static str> {
+        self.0.call = None;
+        // A thread that has ended stays in the list for a moment.
+        let since = Instant::now();
+        while threads() > 1 {
+            if since.elapsed() > PAUSE * 10 {
+                return Some("threads");
+            }
+            thread::sleep(PAUSE / 10);
+        }
+        process::children().then_some("processes")
+    }
+}
+
+/// Returns the number of threads of this process.
+pub(crate) fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count)
+}
+
+/// Does the work in a new process, and returns its result or why there is none. Ends the process and all that it
+/// started if `stopped` returns true.
+pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp) -> Vec<u8>) -> Result<Vec<u8>, End> {
+    let (Some(notes), Some(mut result)) = (Shared::new(Notes::default()), Array::<u8>::new(ROOM)) else {
+        return Err(End::Refused);
+    };
+    let read = notes.reader();
+    // SAFETY: `fork` has no precondition. The child is a copy with this thread only, and never returns. The C library
+    // makes its own locks usable there. Any other lock that another thread holds makes the work wait for good, which
+    // `watch` notices.
+    let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
+    if process == 0 {
+        group(0);
+        process::end_with(parent);
+        let mut warm_up = WarmUp(notes);
+        let done = catch_unwind(AssertUnwindSafe(|| work(&mut warm_up).into_iter().all(|byte| result.push(byte))));
+        warm_up.0.done = done.unwrap_or(false);
+        process::end();
+    }
+    if process < 0 {
+        return Err(End::Refused);
+    }
+    group(process);
+    let early = watch(process, &read, stopped);
+    // SAFETY: the process is a child that has not been waited for, so its id belongs to no other process. The group has
+    // the processes that the function started.
+    unsafe {
+        libc::kill(-process, libc::SIGKILL);
+        libc::kill(process, libc::SIGKILL);
+    }
+    let status = process::wait(process);
+    match early {
+        Some(end) => Err(end),
+        None if read().done => Ok(result.to_vec()),
+        None => Err(End::of(status)),
+    }
+}
+
+/// Makes a process the first one of a new group. The keys that stop this process then do not reach that process, whose
+/// copies of the signal handlers must not run.
+fn group(process: libc::pid_t) {
+    // SAFETY: the call only takes numbers.
+    unsafe { libc::setpgid(process, 0) };
+}
+
+/// Waits until the process is over. Returns why it must end early.
+fn watch(process: libc::pid_t, notes: &dyn Fn() -> Notes, stopped: &dyn Fn() -> bool) -> Option<End> {
+    let mut pause = PAUSE / 100;
+    let (mut call, mut since) = (None, Instant::now());
+    let (mut busy, mut used) = (since, Duration::ZERO);
+    while !over(process) {
+        if stopped() {
+            return Some(End::Stopped);
+        }
+        let (now, time) = (notes().call, processor_time(process));
+        if now != call {
+            (call, since) = (now, Instant::now());
+        }
+        if now.is_none() || since.elapsed() < PAUSE || time > used + BUSY {
+            (busy, used) = (Instant::now(), time);
+        }
+        if busy.elapsed() > PATIENCE {
+            return Some(End::Stuck);
+        }
+        if now.is_some() && since.elapsed() > CALL {
+            return Some(End::Slow(CALL));
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(PAUSE);
+    }
+    None
+}
+
+/// Returns whether a child is over. The child still has to be waited for.
+fn over(process: libc::pid_t) -> bool {
+    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        libc::waitid(libc::P_PID, process as libc::id_t, &raw mut info, how) != 0 || info.si_pid() != 0
+    }
+}
+
+/// Returns the processor time of all threads of a process.
+fn processor_time(process: libc::pid_t) -> Duration {
+    let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
+    // SAFETY: both calls write to a local.
+    let known = unsafe {
+        libc::clock_getcpuclockid(process, &raw mut clock) == 0 && libc::clock_gettime(clock, &raw mut time) == 0
+    };
+    if known { Duration::new(time.tv_sec as u64, time.tv_nsec as u32) } else { Duration::ZERO }
+}
