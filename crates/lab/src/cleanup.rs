@@ -62,6 +62,8 @@ pub(crate) fn exit(code: i32) -> ! {
         (one.action)();
     }
     // The lock is still held, so that `main` cannot return with another code meanwhile.
+    #[cfg(unix)]
+    crate::imp::supervise::leave_if_supervised(code);
     std::process::exit(code)
 }
 

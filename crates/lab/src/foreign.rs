@@ -31,10 +31,12 @@ mod hello;
 mod library;
 mod pace;
 mod shipped;
+#[cfg(all(unix, feature = "harness"))]
+mod supervised;
+#[cfg(all(unix, feature = "harness"))]
+mod trial;
 mod worker;
 
-#[cfg(all(unix, feature = "harness"))]
-pub(crate) use crate::imp::library::explain_crashes;
 #[cfg(all(unix, feature = "harness"))]
 pub use crate::imp::library::shared_library;
 pub use abi::Abi;
@@ -43,7 +45,9 @@ pub use class::ForeignClass;
 pub use error::Error;
 pub use hello::Hello;
 #[cfg(all(unix, feature = "harness"))]
-pub(crate) use library::target;
+pub(crate) use library::{target, try_out};
 pub use pace::WorkerClock;
 pub use shipped::{Language, Shipped};
+#[cfg(all(unix, feature = "harness"))]
+pub(crate) use supervised::{begin, supervised};
 pub use worker::{Guarded, Worker};

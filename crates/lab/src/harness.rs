@@ -93,18 +93,27 @@ pub struct SizedTarget {
 /// Runs a command and returns its exit code. Errors are written to standard error.
 #[must_use]
 pub fn run(command: &Command, suite: &Suite) -> ExitCode {
-    ended(match command {
-        Command::Timing(args) => timing::run(args, suite),
+    let work = || {
+        ended(match command {
+            Command::Timing(args) => timing::run(args, suite),
+            #[cfg(feature = "trace")]
+            Command::Trace(args) => trace::run(args, suite),
+            Command::Speed(args) => speed::run(args, suite),
+            Command::Calibrate(args) => calibrate::run(args, suite),
+            Command::Compare(args) => compare::run(args, suite),
+            #[cfg(feature = "report")]
+            Command::Report(args) => report::run(args),
+            Command::Worker(args) => worker::run(args),
+            Command::Selftest(args) => selftest::run(args, suite),
+        })
+    };
+    match command {
+        Command::Timing(args) => foreign::supervised(&args.foreign, work),
         #[cfg(feature = "trace")]
-        Command::Trace(args) => trace::run(args, suite),
-        Command::Speed(args) => speed::run(args, suite),
-        Command::Calibrate(args) => calibrate::run(args, suite),
-        Command::Compare(args) => compare::run(args, suite),
-        #[cfg(feature = "report")]
-        Command::Report(args) => report::run(args),
-        Command::Worker(args) => worker::run(args),
-        Command::Selftest(args) => selftest::run(args, suite),
-    })
+        Command::Trace(args) => foreign::supervised(&args.foreign, work),
+        Command::Speed(args) => foreign::supervised(&args.foreign, work),
+        _ => work(),
+    }
 }
 
 /// The complete `main` function of a benchmark: reads the command line, measures the targets and prints the timing
@@ -135,7 +144,7 @@ pub fn main(targets: fn() -> Vec<Target>) -> ExitCode {
 /// Returns the exit code of a command. If the command failed, prints its error to standard error.
 fn ended(outcome: Result<ExitCode, output::Fault>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+        output::note(&format!("error: {error}"));
         ExitCode::from(2)
     })
 }

@@ -4,13 +4,21 @@
 
 pub(crate) mod child;
 pub(crate) mod control;
+#[cfg(all(unix, feature = "harness"))]
+pub(crate) mod convention;
 pub(crate) mod counter;
+#[cfg(all(unix, feature = "harness"))]
+pub(crate) mod fence;
 #[cfg(all(unix, feature = "harness"))]
 pub(crate) mod library;
 #[cfg(feature = "trace")]
 pub(crate) mod mark;
+#[cfg(all(unix, feature = "harness"))]
+pub(crate) mod notes;
 pub(crate) mod processor;
 pub(crate) mod spin;
 #[cfg(all(feature = "trace", target_arch = "x86_64", target_os = "linux"))]
 pub(crate) mod step;
+#[cfg(all(unix, feature = "harness"))]
+pub(crate) mod supervise;
 pub(crate) mod valgrind;

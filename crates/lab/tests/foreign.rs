@@ -17,13 +17,9 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = Self::path(name, std::process::id());
+        let path = std::env::temp_dir().join(format!("deadpan-lab-foreign-{}-{name}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Self(path)
-    }
-
-    fn path(name: &str, process: u32) -> PathBuf {
-        std::env::temp_dir().join(format!("deadpan-lab-foreign-{process}-{name}"))
     }
 
     fn file(&self, name: &str, text: &str) -> PathBuf {
@@ -367,46 +363,4 @@ fn no_process_of_a_worker_is_left() {
     // In a container, nobody may wait for processes whose parent has ended. They are dead all the same.
     let state = fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
     assert!(state.contains(") Z "), "{state}");
-}
-
-/// The crash is that of another process: this test program, which runs only the ignored test below.
-#[test]
-fn a_crash_names_the_function_and_the_description() {
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "a_function_that_gets_no_pointer_crashes"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The crash leaves the folder of the test.
-    let _folder = Folder(Folder::path("crash", child.id()));
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("crashed in `leaky_compare`") && text.contains("'secret:32,int:0,len:32'"), "{text}");
-}
-
-#[test]
-#[ignore = "crashes; another test starts it"]
-fn a_function_that_gets_no_pointer_crashes() {
-    use deadpan_lab::harness::{Caller, Command, ForeignArgs, Suite, TimingArgs, run};
-
-    let folder = Folder::new("crash");
-    let foreign = ForeignArgs {
-        so: Some(folder.library()),
-        symbol: Some("leaky_compare".to_owned()),
-        abi: Some("secret:32,int:0,len:32".to_owned()),
-        ..ForeignArgs::default()
-    };
-    let args = TimingArgs { foreign, alpha: 0.01, ..TimingArgs::default() };
-    let suite = Suite {
-        name: "test",
-        version: "0",
-        caller: Caller::Program("lab"),
-        timing: Vec::new,
-        honest: Vec::new,
-        speed: Vec::new,
-        generations: deadpan_lab::generations::Offer::default,
-    };
-    let _ = run(&Command::Timing(args), &suite);
 }

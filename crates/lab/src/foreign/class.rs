@@ -164,15 +164,28 @@ pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Re
         all.extend(names(&["equal", "first", "last"])?);
         pairs.extend([("equal", "first"), ("equal", "last"), ("first", "last")]);
     }
-    for class in all {
+    note_classes(all.iter().map(|class| class.name.as_str()));
+    for (index, class) in all.into_iter().enumerate() {
         let (name, abi) = (class.name.clone(), abi.clone());
-        target = target.class(name, move |random, input| class.fill(&abi, random, input));
+        target = target.class(name, move |random, input| {
+            between_calls(index);
+            class.fill(&abi, random, input);
+        });
     }
     if usual {
         target = pairs.into_iter().fold(target, |target, (a, b)| target.pair(a, b));
     }
     Ok(target)
 }
+
+#[cfg(all(unix, feature = "harness"))]
+use super::supervised::{between_calls, note_classes};
+
+/// There is no other process that wants to know the class.
+#[cfg(not(all(unix, feature = "harness")))]
+fn note_classes<'n>(_names: impl Iterator<Item = &'n str>) {}
+#[cfg(not(all(unix, feature = "harness")))]
+fn between_calls(_class: usize) {}
 
 #[cfg(test)]
 mod tests {

@@ -46,6 +46,15 @@ pub enum Error {
         /// The number of functions that the library exports.
         exported: usize,
     },
+    /// A function of a shared library does what its description excludes, or ends the process.
+    Function {
+        /// The file.
+        path: PathBuf,
+        /// The function's name.
+        symbol: String,
+        /// What the function does.
+        why: String,
+    },
     /// A worker cannot be started.
     Start {
         /// The command.
@@ -118,6 +127,7 @@ impl fmt::Display for Error {
                     _ => write!(out, "; it exports {}", similar.join(", "))?,
                 }
             }
+            Self::Function { path, symbol, why } => write!(out, "`{symbol}` of {}: {why}", path.display())?,
             Self::Start { command, source } => write!(out, "cannot start the worker `{command}`: {source}")?,
             Self::Ended { command, doing, status, stderr } => {
                 write!(out, "the worker `{command}` ended {doing} ({status})")?;

@@ -1,15 +1,18 @@
 //! Functions of shared libraries as targets.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::ptr::NonNull;
 
 use object::{Object, ObjectSymbol, SymbolKind};
 
 use super::abi::{Argument, Kind};
 use super::class::{self, ForeignClass};
+use super::trial::Trial;
 use super::{Abi, Error};
 use crate::imp::library::{Function, Library, Word};
+use crate::imp::notes::Notes;
 use crate::target::Target;
 
 /// Alignment of the parts of an input, and of each output. The first part is aligned as the harness aligns its buffer.
@@ -22,22 +25,7 @@ const SHOWN: usize = 8;
 /// The function is called with the stated arguments. If it takes others, or accesses more bytes, the process crashes or
 /// its memory is damaged. The person who states the arguments vouches for them.
 pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
-    let fault = |why: &str| Error::Library { path: path.to_owned(), why: why.to_owned() };
-    // Without a slash, the system would search its own folders instead of the current one.
-    let local = if path.components().count() == 1 { Path::new(".").join(path) } else { path.to_owned() };
-    if !local.is_file() {
-        return Err(fault("there is no such file"));
-    }
-    let file = CString::new(local.as_os_str().as_bytes()).map_err(|_| fault("the path contains a zero byte"))?;
-    let library = Library::open(&file).map_err(|why| fault(&why))?;
-    let address = CString::new(symbol).ok().and_then(|name| library.symbol(&name));
-    let Some(address) = address else {
-        let mut names = functions(&local);
-        let exported = names.len();
-        names.sort_by_cached_key(|name| distance(name, symbol));
-        names.truncate(SHOWN);
-        return Err(Error::Symbol { path: path.to_owned(), symbol: symbol.to_owned(), similar: names, exported });
-    };
+    let address = find(path, symbol)?;
     let abi = abi.clone().aligned(ALIGN);
     let (words, output) = words(&abi);
     let mut function = Function::new(address, words, output);
@@ -47,6 +35,35 @@ pub(crate) fn target(path: &Path, symbol: &str, abi: &Abi, classes: &[ForeignCla
         Target::new(symbol, abi.length(), move |input| function.read(input))
     };
     class::add(target, &abi, classes)
+}
+
+/// Calls the function of a [`target`] with inputs of each class, in a process of its own. Returns why trials were left
+/// out, if they were.
+pub(crate) fn try_out(path: &Path, abi: &Abi, target: &mut Target, notes: &Notes) -> Result<Option<String>, Error> {
+    let symbol = target.name().to_owned();
+    let abi = abi.clone().aligned(ALIGN);
+    let function = Function::new(find(path, &symbol)?, words(&abi).0, 0);
+    Trial { path, symbol: &symbol, function: &function, abi: &abi, target }.run(notes)
+}
+
+/// Loads a library and returns the address of a function.
+fn find(path: &Path, symbol: &str) -> Result<NonNull<c_void>, Error> {
+    let fault = |why: &str| Error::Library { path: path.to_owned(), why: why.to_owned() };
+    // Without a slash, the system would search its own folders instead of the current one.
+    let local = if path.components().count() == 1 { Path::new(".").join(path) } else { path.to_owned() };
+    if !local.is_file() {
+        return Err(fault("there is no such file"));
+    }
+    let file = CString::new(local.as_os_str().as_bytes()).map_err(|_| fault("the path contains a zero byte"))?;
+    let library = Library::open(&file).map_err(|why| fault(&why))?;
+    let address = CString::new(symbol).ok().and_then(|name| library.symbol(&name));
+    address.ok_or_else(|| {
+        let mut names = functions(&local);
+        let exported = names.len();
+        names.sort_by_cached_key(|name| distance(name, symbol));
+        names.truncate(SHOWN);
+        Error::Symbol { path: path.to_owned(), symbol: symbol.to_owned(), similar: names, exported }
+    })
 }
 
 /// Returns the arguments of a call, and the bytes that its outputs take together.

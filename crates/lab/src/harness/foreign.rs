@@ -1,11 +1,12 @@
 //! The options that name code in other languages: a shared library, or a worker.
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use super::args::ForeignArgs;
-use super::output::{Fault, Run, quoted};
+use super::output::{Fault, Run, note, quoted};
 use crate::clock::{self, Clock};
-use crate::foreign::{Abi, Error, ForeignClass, Worker};
+use crate::foreign::{self, Abi, Error, ForeignClass, Worker};
 use crate::target::Target;
 use crate::watch::Watch;
 
@@ -94,13 +95,14 @@ fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<Vec<Target>, Er
     let abi: Abi = args.abi.as_deref().unwrap_or_default().parse()?;
     let symbol = args.symbol.as_deref().unwrap_or_default();
     let classes = classes(args, &abi)?;
-    let stated = args.abi.as_deref().unwrap_or_default();
-    crate::foreign::explain_crashes(format!(
-        "\nerror: the process crashed in `{symbol}` of {}, or through what `{symbol}` wrote to memory\nhint: compare \
-        --abi '{stated}' with the function's declaration: order, lengths, and pointers that must not be missing\n",
-        path.display()
-    ));
-    Ok(vec![crate::foreign::target(path, symbol, &abi, &classes)?])
+    let notes = foreign::begin();
+    let mut target = foreign::target(path, symbol, &abi, &classes)?;
+    if let Some(notes) = notes
+        && let Some(why) = foreign::try_out(path, &abi, &mut target, notes)?
+    {
+        note(&format!("note: accesses beyond the parts of --abi were not looked for: {why}"));
+    }
+    Ok(vec![target])
 }
 
 #[cfg(not(unix))]
@@ -136,6 +138,10 @@ pub(super) fn explained(error: &Error) -> Fault {
             "name a shared library for this processor, for example one built with: cc -shared -fPIC"
         }
         Error::Symbol { .. } => "choose a name with --symbol; C++ needs extern \"C\", Rust #[no_mangle], Go //export",
+        Error::Function { .. } => {
+            "compare --abi with the function's declaration: order, lengths, pointers that must not be missing, and \
+             what the function writes (inout:N, out:N)"
+        }
         Error::Start { .. } => "the lab starts workers with sh, as in: --worker 'python3 worker.py'",
         Error::Ended { .. } | Error::Protocol { .. } => {
             "check the worker step by step with: deadpan lab worker --check 'COMMAND'; docs/lab-worker.md has the rules"
@@ -147,6 +153,21 @@ pub(super) fn explained(error: &Error) -> Fault {
         Error::Prepare { .. } => "choose another folder for temporary files with the variable TMPDIR",
     };
     format!("{error}\nhint: {hint}").into()
+}
+
+/// Runs a command that measures a shared library in a second process. Whatever the library does to that process, the
+/// exit code is right. Other commands run in this process.
+pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) -> ExitCode {
+    #[cfg(unix)]
+    if let Some(path) = &args.so {
+        // The standard library does not tell the number of an exit code.
+        let number = |code: ExitCode| (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2);
+        let ended = foreign::supervised(path, args.symbol.as_deref().unwrap_or_default(), || number(work()));
+        return ended.map_or_else(|error| super::ended(Err(explained(&error))), ExitCode::from);
+    }
+    #[cfg(not(unix))]
+    let _ = args;
+    work()
 }
 
 /// Returns the options that repeat a run.

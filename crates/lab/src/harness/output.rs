@@ -1,6 +1,6 @@
 //! Writes the record of a run to the files that the user names.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -118,15 +118,53 @@ pub(super) fn unwritable(error: &std::io::Error) -> ! {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         cleanup::exit(141);
     }
-    let _ = writeln!(std::io::stderr(), "error: cannot write the results: {error}");
+    note(&format!("error: cannot write the results: {error}"));
     cleanup::exit(2)
+}
+
+/// Writes a line to standard error. An error of that is ignored.
+pub(super) fn note(text: &str) {
+    let _ = print(Stream::Errors, format!("{text}\n").as_bytes());
+}
+
+/// An output of this program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stream {
+    Output,
+    Errors,
+}
+
+/// Returns whether an output is a terminal.
+pub(super) fn is_terminal(stream: Stream) -> bool {
+    #[cfg(unix)]
+    if let Some(files) = crate::imp::supervise::outputs() {
+        return files[stream as usize].is_terminal();
+    }
+    match stream {
+        Stream::Output => std::io::stdout().is_terminal(),
+        Stream::Errors => std::io::stderr().is_terminal(),
+    }
+}
+
+/// Writes to standard output or standard error, also if the code of a library has closed them.
+pub(super) fn print(stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
+    #[cfg(unix)]
+    if let Some(files) = crate::imp::supervise::outputs() {
+        return (&files[stream as usize]).write_all(bytes);
+    }
+    match stream {
+        Stream::Output => {
+            let mut out = std::io::stdout();
+            out.write_all(bytes).and_then(|()| out.flush())
+        }
+        Stream::Errors => std::io::stderr().write_all(bytes),
+    }
 }
 
 /// Writes a file, or to standard output if the path is `-`.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     if path == Path::new("-") {
-        let mut out = std::io::stdout();
-        out.write_all(bytes).and_then(|()| out.flush()).unwrap_or_else(|error| unwritable(&error));
+        print(Stream::Output, bytes).unwrap_or_else(|error| unwritable(&error));
         return Ok(());
     }
     disk::write(path, bytes).map_err(|error| cannot_write(path, &error))

@@ -4,6 +4,7 @@
 use std::io::IsTerminal;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -11,6 +12,9 @@ use crate::cleanup;
 use crate::watch::Watch;
 
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
+
+/// Two signals within this time are the same one.
+const TWICE: Duration = Duration::from_millis(150);
 
 /// Returns whether Ctrl-C was pressed.
 pub(super) fn interrupted() -> bool {
@@ -30,7 +34,12 @@ impl Progress {
         static HANDLER: OnceLock<()> = OnceLock::new();
         HANDLER.get_or_init(|| {
             // Without a handler, Ctrl-C ends the program at once: it reports no results and removes no folders.
-            let _ = ctrlc::set_handler(|| {
+            let mut last: Option<Instant> = None;
+            let _ = ctrlc::set_handler(move || {
+                // The terminal sends the signal to all processes of the lab, and the first one forwards it.
+                if last.replace(Instant::now()).is_some_and(|last| last.elapsed() < TWICE) {
+                    return;
+                }
                 if INTERRUPTS.fetch_add(1, Ordering::Relaxed) > 0 {
                     cleanup::exit(130);
                 }

@@ -1,8 +1,6 @@
 //! Tables on the terminal.
 
-use std::io::{IsTerminal, Write};
-
-use super::output::unwritable;
+use super::output::{Stream, is_terminal, print, unwritable};
 use crate::plural::plural;
 use crate::record::{
     Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict,
@@ -19,15 +17,14 @@ pub(super) struct Screen {
 impl Screen {
     /// Creates the output. With `aside`, tables go to standard error, since a record goes to standard output.
     pub(super) fn new(aside: bool) -> Self {
-        let terminal = if aside { std::io::stderr().is_terminal() } else { std::io::stdout().is_terminal() };
+        let terminal = is_terminal(if aside { Stream::Errors } else { Stream::Output });
         Self { aside, color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
     /// Writes a line. A closed pipe ends the program without a message, and not with the exit code of a good verdict.
     pub(super) fn line(&self, text: &str) {
-        let written =
-            if self.aside { writeln!(std::io::stderr(), "{text}") } else { writeln!(std::io::stdout(), "{text}") };
-        written.unwrap_or_else(|error| unwritable(&error));
+        let stream = if self.aside { Stream::Errors } else { Stream::Output };
+        print(stream, format!("{text}\n").as_bytes()).unwrap_or_else(|error| unwritable(&error));
     }
 
     fn verdict(&self, verdict: Verdict, width: usize) -> String {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::args::SpeedArgs;
 use super::foreign::{self, Source};
-use super::output::{Fault, Run, quoted};
+use super::output::{Fault, Run, note, quoted};
 use super::progress::{self, Progress};
 use super::show::{Screen, rate};
 use super::{SizedTarget, Suite, generations, state};
@@ -119,7 +119,7 @@ fn measure(
     if !args.keep && known {
         // A baseline that cannot be stored does not end the run, since the figures are still useful.
         if let Err(error) = speed::baseline::store(&folder, &name, &sized.size, &estimates) {
-            progress.line(|| eprintln!("warning: the figures are not stored for the next run: {error}"));
+            progress.line(|| note(&format!("warning: the figures are not stored for the next run: {error}")));
         }
     }
     let own = yardsticks.iter_mut().find(|(size, _)| *size == sized.size && name != YARDSTICK);

@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::path::Path;
 use std::ptr::NonNull;
-use std::sync::OnceLock;
 
+use super::supervise;
 use crate::foreign::{Abi, Error, ForeignClass};
 use crate::target::Target;
 
@@ -38,35 +38,6 @@ impl Library {
     pub(crate) fn symbol(self, name: &CStr) -> Option<NonNull<c_void>> {
         // SAFETY: the handle comes from `dlopen` and is never closed, and the name ends with a zero byte.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
-    }
-}
-
-static CRASHED: OnceLock<String> = OnceLock::new();
-
-/// Makes a crash of this process write `message` to standard error and end with exit code 2. A function crashes if it
-/// takes other arguments than those stated.
-pub(crate) fn explain_crashes(message: String) {
-    extern "C" fn explain(_signal: libc::c_int) {
-        let message = CRASHED.get().map_or("", String::as_str);
-        // SAFETY: the message is never dropped. Both functions may be called in a signal handler, as may an atomic
-        // load, which is all that `get` does.
-        unsafe {
-            libc::write(2, message.as_ptr().cast(), message.len());
-            libc::_exit(2);
-        }
-    }
-    if CRASHED.set(message).is_err() {
-        return;
-    }
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
-        // SAFETY: `sigaction` consists of integers only, for which zeros are valid. The handler has the type that the
-        // flags announce. It runs on the alternate stack that the standard library made, if there is one.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = explain as extern "C" fn(libc::c_int) as usize;
-            action.sa_flags = libc::SA_ONSTACK;
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-        }
     }
 }
 
@@ -151,13 +122,20 @@ impl Function {
                 }
             };
         }
+        self.invoke(values)
+    }
+
+    /// Calls the function with these arguments, as many as it has.
+    #[inline]
+    pub(crate) fn invoke(&self, values: [usize; 6]) -> usize {
+        let copies = supervise::copies();
         let [a, b, c, d, e, f] = values;
         let address = self.address.as_ptr();
         // SAFETY: the person who named the function stated its arguments, and vouches that the function takes them, and
         // accesses no more than the stated bytes behind each pointer. The input and the output live until the call
         // returns. Integers and pointers are passed alike by the C calling conventions of 64-bit systems, and a result
         // of type `void` is read as an integer without a meaning.
-        unsafe {
+        let result = unsafe {
             match self.words.len() {
                 0 => transmute::<*mut c_void, extern "C" fn() -> usize>(address)(),
                 1 => transmute::<*mut c_void, extern "C" fn(usize) -> usize>(address)(a),
@@ -171,6 +149,11 @@ impl Function {
                     address,
                 )(a, b, c, d, e, f),
             }
+        };
+        // A copy of the process that returns from the function must not go on as the lab.
+        if supervise::copies() != copies {
+            supervise::end_copy();
         }
+        result
     }
 }

@@ -1,0 +1,90 @@
+//! The run of a library's function in a second process, and the errors that describe how this process ended.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use super::Error;
+use crate::imp::convention::{Convention, RULES};
+use crate::imp::notes::{Notes, Phase, notes};
+use crate::imp::supervise::{self, End, signal_name};
+
+/// Runs `work`, which returns an exit code, in a second process. If that process did not complete the work, the error
+/// says how it ended, whatever its exit code was.
+pub(crate) fn supervised(path: &Path, symbol: &str, work: impl FnOnce() -> u8) -> Result<u8, Error> {
+    let fault = |why: String| Error::Function { path: path.to_owned(), symbol: symbol.to_owned(), why };
+    let end = supervise::run(work)
+        .map_err(|error| fault(format!("the system refuses a process for the library: {error}")))?;
+    let Some(notes) = notes() else { return Err(fault("the system refuses memory".to_owned())) };
+    let how = match end {
+        End::Complete(code) => return completed(notes, code).map_err(fault),
+        End::Exited(code) => format!("ended the process with exit code {code}"),
+        End::Killed(signal) => format!("the process was killed by {}", signal_name(signal)),
+        End::Stopped(signal) => format!("the process was stopped by {}", signal_name(signal)),
+        End::Late => "the process took too long".to_owned(),
+    };
+    Err(match notes.phase() {
+        None | Some(Phase::Load) => {
+            Error::Library { path: path.to_owned(), why: format!("{how}, while its constructors ran") }
+        }
+        Some(Phase::Trial | Phase::Measurement) => fault(format!("{how}{}; the run shows nothing", during(notes))),
+    })
+}
+
+/// Returns the exit code of a run, unless the function did something during the run that spoils the results.
+fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
+    // A run that ended with an error has said enough.
+    if code == 2 {
+        return Ok(code);
+    }
+    let spoiled = "; the results above do not count";
+    if notes.copied() {
+        return Err(format!("in some calls it starts a process with `fork` and returns in both processes{spoiled}"));
+    }
+    match notes.broken_rule() {
+        Some(rule) => Err(format!("in some calls {}{spoiled}", RULES[rule])),
+        None => Ok(code),
+    }
+}
+
+/// Names the classes of the inputs that were measured when the process ended.
+fn during(notes: &Notes) -> String {
+    let names: Vec<String> = notes.drawn().iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        None => String::new(),
+        Some((name, [])) => format!(" during calls with inputs of the class {name}"),
+        Some((last, names)) => format!(" during calls with inputs of the classes {} and {last}", names.join(", ")),
+    }
+}
+
+/// Notes that a library is being loaded. Returns the notes, if another process waits for this one.
+pub(crate) fn begin() -> Option<&'static Notes> {
+    notes().inspect(|notes| notes.enter(Phase::Load))
+}
+
+/// Tells the waiting process the names of the classes.
+pub(super) fn note_classes<'n>(names: impl Iterator<Item = &'n str>) {
+    if let Some(notes) = notes() {
+        notes.name_classes(names);
+    }
+}
+
+thread_local! {
+    /// The state that a function must leave as it is, as it was before the first call.
+    static CONVENTION: Cell<Option<Convention>> = const { Cell::new(None) };
+}
+
+/// Notes the class of the next input, and restores state that the function should have restored. The clock does not
+/// run.
+pub(super) fn between_calls(class: usize) {
+    let Some(notes) = notes() else { return };
+    notes.draw(class);
+    let convention = CONVENTION.get().unwrap_or_else(|| {
+        let now = Convention::read();
+        CONVENTION.set(Some(now));
+        now
+    });
+    if let Some(rule) = convention.broken() {
+        convention.restore();
+        notes.note_broken(rule);
+    }
+}

@@ -1,0 +1,174 @@
+//! Trials of a library's function before it is measured: calls in another process, in which each pointer leads to
+//! memory between two inaccessible pages. A description that does not suit the function often shows there, although
+//! the function would seem to work in ordinary memory.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Error;
+use super::abi::{Abi, Argument, Kind};
+use crate::imp::convention::RULES;
+use crate::imp::fence::{self, Call, DONE, Fenced, Place, Side};
+use crate::imp::library::Function;
+use crate::imp::notes::{Notes, Phase};
+use crate::imp::supervise::{End, signal_name};
+use crate::random::Random;
+use crate::target::Target;
+
+/// Time for all trials of a function. Trials that have not run by then are left out.
+const LIMIT: Duration = Duration::from_secs(20);
+/// Trials are repeated with other inputs, at most this many times and for this time.
+const ROUNDS: usize = 4;
+const ENOUGH: Duration = Duration::from_millis(50);
+
+/// A function under trial.
+pub(super) struct Trial<'t> {
+    pub(super) path: &'t Path,
+    pub(super) symbol: &'t str,
+    pub(super) function: &'t Function,
+    /// The arguments, with the positions of the parts in an input of `target`.
+    pub(super) abi: &'t Abi,
+    pub(super) target: &'t mut Target,
+}
+
+/// The memory behind a pointer.
+struct Memory {
+    fenced: Fenced,
+    writable: bool,
+    /// The argument as in the description: `secret:32`.
+    name: String,
+}
+
+impl Trial<'_> {
+    /// Calls the function with inputs of each class. Returns what was not tried and why, if the trials were cut short.
+    pub(super) fn run(&mut self, notes: &Notes) -> Result<Option<String>, Error> {
+        notes.enter(Phase::Trial);
+        if fence::threads() > 1 {
+            return Ok(Some("the library starts threads, which a trial in another process would not have".to_owned()));
+        }
+        // An aligned part whose length is no multiple of 16 leaves a gap before the page behind it.
+        let exact = self.attempt(notes, &[Place::End, Place::Start])?;
+        let outcome = match exact {
+            Outcome::Crash(_) => self.attempt(notes, &[Place::AlignedEnd, Place::Start])?,
+            outcome => outcome,
+        };
+        notes.enter(Phase::Measurement);
+        match outcome {
+            Outcome::Fine => Ok(None),
+            Outcome::Late => Ok(Some(format!("the function did not return within {} s", LIMIT.as_secs()))),
+            Outcome::Crash(why) | Outcome::Fault(why) => Err(self.fault(why)),
+        }
+    }
+
+    fn fault(&self, why: String) -> Error {
+        Error::Function { path: self.path.to_owned(), symbol: self.symbol.to_owned(), why }
+    }
+
+    fn attempt(&mut self, notes: &Notes, places: &[Place]) -> Result<Outcome, Error> {
+        let memory = self.memory().map_err(|error| self.fault(format!("no memory for a trial: {error}")))?;
+        let (function, abi) = (self.function, self.abi);
+        let (mut random, classes) = (Random::new(1), self.target.classes().len());
+        let mut input = vec![0; self.target.length()];
+        let (begin, mut turn) = (Instant::now(), 0);
+        let target = &mut *self.target;
+        let next = || {
+            let each = classes * places.len();
+            if turn == ROUNDS * each || turn >= each && begin.elapsed() > ENOUGH {
+                return None;
+            }
+            let (class, place) = (turn / places.len() % classes, places[turn % places.len()]);
+            turn += 1;
+            target.fill(class, &mut random, &mut input);
+            Some(Call { class, place, values: values(abi, &memory, &input, place) })
+        };
+        let end = fence::attempt(notes, function, LIMIT, next)
+            .map_err(|error| self.fault(format!("the system refuses a process for a trial: {error}")))?;
+        Ok(self.judge(notes, &memory, end))
+    }
+
+    /// Maps the memory of each pointer.
+    fn memory(&self) -> std::io::Result<Vec<Option<Memory>>> {
+        let memory = |argument: &Argument| {
+            let (kind, length, writable) = match argument {
+                Argument::Input(part) => match part.kind {
+                    Kind::Secret => ("secret", part.length, false),
+                    Kind::Public => ("public", part.length, false),
+                    Kind::Changed => ("inout", part.length, true),
+                    Kind::Integer => return Ok(None),
+                },
+                Argument::Output(length) => ("out", *length, true),
+                Argument::Constant(_) => return Ok(None),
+            };
+            Ok(Some(Memory { fenced: Fenced::new(length)?, writable, name: format!("{kind}:{length}") }))
+        };
+        self.abi.arguments.iter().map(memory).collect()
+    }
+
+    fn judge(&self, notes: &Notes, memory: &[Option<Memory>], end: End) -> Outcome {
+        let class = self.target.classes().get(notes.trial_class()).map_or("", |class| class.name());
+        let with = format!("called with an input of the class `{class}`");
+        if notes.copied() {
+            return Outcome::Fault(format!("{with}, it starts a process with `fork` and returns in both processes"));
+        }
+        if let Some(rule) = notes.broken_rule() {
+            return Outcome::Fault(format!("{with}, {}", RULES[rule]));
+        }
+        match end {
+            End::Exited(code) if code == i32::from(DONE) => Outcome::Fine,
+            End::Late => Outcome::Late,
+            End::Killed(signal) => match notes.fault().and_then(|fault| beyond(memory, fault)) {
+                Some(why) => Outcome::Fault(format!("{with}, it {why}")),
+                None => Outcome::Crash(format!("{with}, it was killed by {}", signal_name(signal))),
+            },
+            End::Stopped(signal) => Outcome::Fault(format!("{with}, it was stopped by {}", signal_name(signal))),
+            End::Exited(code) => Outcome::Fault(format!("{with}, it ended the process with exit code {code}")),
+            End::Complete(_) => Outcome::Fine,
+        }
+    }
+}
+
+/// The result of a series of trials.
+enum Outcome {
+    Fine,
+    Late,
+    /// An access outside of all parts, or another signal. A function that wants aligned memory does so too.
+    Crash(String),
+    /// A finding that alignment does not explain.
+    Fault(String),
+}
+
+/// Describes an access that failed, if it is one beside a part or a write to a part that may only be read.
+fn beyond(memory: &[Option<Memory>], (address, wrote): (usize, bool)) -> Option<String> {
+    let verb = if wrote { "writes" } else { "reads" };
+    let (position, memory, side) = memory.iter().enumerate().find_map(|(position, memory)| {
+        let memory = memory.as_ref()?;
+        Some((position + 1, memory, memory.fenced.side(address)?))
+    })?;
+    let name = &memory.name;
+    Some(match side {
+        Side::Before => format!("{verb} before the first byte of argument {position}, `{name}`"),
+        Side::Behind => format!("{verb} beyond the last byte of argument {position}, `{name}`"),
+        Side::Inside => format!("writes to argument {position}, `{name}`, which is only to be read"),
+    })
+}
+
+/// Returns the arguments of a call, with the parts of the input at this place in their memory.
+fn values(abi: &Abi, memory: &[Option<Memory>], input: &[u8], place: Place) -> [usize; 6] {
+    let mut values = [0; 6];
+    for ((value, argument), memory) in values.iter_mut().zip(&abi.arguments).zip(memory) {
+        *value = match (argument, memory) {
+            (Argument::Input(part), Some(memory)) => {
+                memory.fenced.fill(&input[part.offset..part.offset + part.length], place, memory.writable)
+            }
+            (Argument::Input(part), None) => {
+                let mut bytes = [0; 8];
+                bytes[..part.length].copy_from_slice(&input[part.offset..part.offset + part.length]);
+                u64::from_le_bytes(bytes) as usize
+            }
+            (Argument::Output(length), Some(memory)) => memory.fenced.fill(&vec![0; *length], place, true),
+            (Argument::Output(_), None) => 0,
+            (Argument::Constant(constant), _) => *constant as usize,
+        };
+    }
+    values
+}

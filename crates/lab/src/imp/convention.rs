@@ -1,0 +1,94 @@
+//! The registers that a function must leave as they are, by the calling conventions of x86-64: the direction flag, the
+//! alignment check, and the control words of floating-point arithmetic. A function that changes one of them changes how
+//! the lab and all following calls run.
+
+/// The rules that a function can break. Notes contain the position of a rule, counted from 1.
+pub(crate) const RULES: [&str; 4] = [
+    "it leaves the direction flag set (`std` without `cld`)",
+    "it leaves the flag for alignment checks set (AC)",
+    "it changes the control bits of MXCSR, such as the rounding mode, and does not restore them",
+    "it changes the x87 control word and does not restore it",
+];
+
+/// The state that the calling convention protects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Convention {
+    flags: u64,
+    mxcsr: u32,
+    x87: u16,
+}
+
+/// The direction flag and the alignment check.
+const FLAGS: [u64; 2] = [1 << 10, 1 << 18];
+/// The bits of MXCSR that record exceptions, and that every function may change.
+const EXCEPTIONS: u32 = 0x3f;
+
+impl Convention {
+    /// Reads the state of this thread.
+    pub(crate) fn read() -> Self {
+        #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut))]
+        let mut found = Self { flags: 0, mxcsr: 0, x87: 0 };
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the instructions write to the stack, where the compiler keeps nothing without `nostack`, and to two
+        // fields of a local.
+        unsafe {
+            core::arch::asm!(
+                "pushfq", "pop {flags}", "stmxcsr [{mxcsr}]", "fnstcw [{x87}]",
+                flags = out(reg) found.flags, mxcsr = in(reg) &raw mut found.mxcsr, x87 = in(reg) &raw mut found.x87,
+            );
+        }
+        found.flags &= FLAGS[0] | FLAGS[1];
+        found.mxcsr &= !EXCEPTIONS;
+        found
+    }
+
+    /// Makes this the state of the thread.
+    pub(crate) fn restore(self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: only the state that this value describes changes, and the value comes from `read`.
+        unsafe {
+            core::arch::asm!(
+                "pushfq", "and qword ptr [rsp], {clear}", "or qword ptr [rsp], {flags}", "popfq",
+                "ldmxcsr [{mxcsr}]", "fldcw [{x87}]",
+                clear = in(reg) !(FLAGS[0] | FLAGS[1]), flags = in(reg) self.flags,
+                mxcsr = in(reg) &raw const self.mxcsr, x87 = in(reg) &raw const self.x87,
+            );
+        }
+    }
+
+    /// Returns the position in [`RULES`] of the first rule that was broken since this state was read.
+    pub(crate) fn broken(self) -> Option<usize> {
+        let now = Self::read();
+        let differs = |flag: u64| (now.flags ^ self.flags) & flag != 0;
+        [differs(FLAGS[0]), differs(FLAGS[1]), now.mxcsr != self.mxcsr, now.x87 != self.x87]
+            .into_iter()
+            .position(|broken| broken)
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    /// Sets state with an instruction, and returns which rule the lab finds broken, before and after restoring.
+    macro_rules! breaks {
+        ($($code:literal),+) => {{
+            let before = Convention::read();
+            let value = [0x5f80_u32, 0x0c7f];
+            // SAFETY: the state is restored before any other code depends on it.
+            unsafe { core::arch::asm!($($code),+, in("rdi") value.as_ptr()) };
+            let broken = before.broken();
+            before.restore();
+            (broken, before.broken())
+        }};
+    }
+
+    #[test]
+    fn each_rule_is_noticed_and_the_state_restored() {
+        assert_eq!(breaks!("std"), (Some(0), None));
+        assert_eq!(breaks!("pushfq", "or qword ptr [rsp], 0x40000", "popfq"), (Some(1), None));
+        assert_eq!(breaks!("ldmxcsr [rdi]"), (Some(2), None));
+        assert_eq!(breaks!("fldcw [rdi + 4]"), (Some(3), None));
+        assert_eq!(breaks!("nop"), (None, None));
+    }
+}

@@ -1,0 +1,149 @@
+//! What the process that runs a library's code tells the process that waits for it, in memory that both share. The
+//! notes stay readable however that process ends.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+/// Number of inputs whose classes are remembered.
+const RECENT: usize = 64;
+/// Maximum length of the names of all classes together.
+const NAMES: usize = 2048;
+
+/// The notes. Zeros are valid, and mean that nothing has happened.
+#[derive(Default)]
+pub(crate) struct Notes {
+    /// The process that runs the library's code.
+    pub(super) process: AtomicI32,
+    /// 256 plus the exit code, after the work is complete.
+    pub(super) code: AtomicU32,
+    /// Whether a process that the function started came back from the function.
+    pub(super) copied: AtomicBool,
+    /// The [`Phase`].
+    phase: AtomicU8,
+    /// The first rule of the calling convention that the function broke, counted from 1.
+    broken: AtomicU8,
+    /// The address of the last access that failed, and whether it was a write.
+    pub(super) fault: AtomicUsize,
+    pub(super) wrote: AtomicBool,
+    /// The input of the trial that runs: its class, and the way in which it is placed.
+    pub(super) trial: [AtomicU32; 2],
+    recent: Classes,
+}
+
+/// The classes of the last inputs that were drawn.
+struct Classes {
+    names: [AtomicU8; NAMES],
+    ring: [AtomicU8; RECENT],
+    drawn: AtomicUsize,
+}
+
+impl Default for Classes {
+    fn default() -> Self {
+        Self {
+            names: [const { AtomicU8::new(0) }; NAMES],
+            ring: [const { AtomicU8::new(0) }; RECENT],
+            drawn: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// What the library's code is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    /// Its constructors run.
+    Load = 1,
+    /// The function is called once with each class.
+    Trial,
+    /// The function is measured.
+    Measurement,
+}
+
+/// The notes of this process, if another process waits for it or it waits for another process.
+pub(super) static NOTES: AtomicPtr<Notes> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Returns the notes of this process, if there are any.
+pub(crate) fn notes() -> Option<&'static Notes> {
+    // SAFETY: the pointer is null, or points to memory that `supervise::run` mapped and that is never unmapped. All
+    // fields are atomics.
+    unsafe { NOTES.load(Ordering::Relaxed).as_ref() }
+}
+
+impl Notes {
+    /// Begins a phase, of which no inputs have been drawn yet.
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.recent.drawn.store(0, Ordering::Relaxed);
+        self.phase.store(phase as u8, Ordering::Relaxed);
+    }
+
+    pub(crate) fn phase(&self) -> Option<Phase> {
+        [Phase::Load, Phase::Trial, Phase::Measurement]
+            .into_iter()
+            .find(|phase| *phase as u8 == self.phase.load(Ordering::Relaxed))
+    }
+
+    /// Stores the names of the classes, which the other process does not know.
+    pub(crate) fn name_classes<'n>(&self, names: impl Iterator<Item = &'n str>) {
+        let text = names.collect::<Vec<_>>().join("\n");
+        for (place, name) in self.recent.names.iter().enumerate() {
+            name.store(text.as_bytes().get(place).copied().unwrap_or(0), Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that an input of this class was drawn.
+    pub(crate) fn draw(&self, class: usize) {
+        let at = self.recent.drawn.fetch_add(1, Ordering::Relaxed);
+        self.recent.ring[at % RECENT].store(class.min(255) as u8, Ordering::Relaxed);
+    }
+
+    /// Returns the names of the classes of the last inputs, in the order of the classes.
+    pub(crate) fn drawn(&self) -> Vec<String> {
+        let bytes: Vec<u8> = self.recent.names.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let count = self.recent.drawn.load(Ordering::Relaxed).min(RECENT);
+        let ring: Vec<usize> =
+            self.recent.ring[..count].iter().map(|class| usize::from(class.load(Ordering::Relaxed))).collect();
+        let named = text.trim_end_matches('\0').split('\n').enumerate();
+        named.filter(|(class, _)| ring.contains(class)).map(|(_, name)| name.to_owned()).collect()
+    }
+
+    /// Returns whether a process that the function started came back from the function.
+    pub(crate) fn copied(&self) -> bool {
+        self.copied.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_broken(&self, rule: usize) {
+        self.broken.store(rule as u8 + 1, Ordering::Relaxed);
+    }
+
+    /// Returns the position of the first rule of the calling convention that the function broke.
+    pub(crate) fn broken_rule(&self) -> Option<usize> {
+        self.broken.load(Ordering::Relaxed).checked_sub(1).map(usize::from)
+    }
+
+    /// Returns the address of the access that failed last, and whether it was a write.
+    pub(crate) fn fault(&self) -> Option<(usize, bool)> {
+        let address = self.fault.load(Ordering::Relaxed);
+        (address != 0).then(|| (address, self.wrote.load(Ordering::Relaxed)))
+    }
+
+    /// Returns the class of the input of the current trial.
+    pub(crate) fn trial_class(&self) -> usize {
+        self.trial[0].load(Ordering::Relaxed) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_classes_of_the_last_inputs_are_remembered() {
+        let notes = Notes::default();
+        assert_eq!(notes.drawn(), [""; 0]);
+        notes.name_classes(["random", "zeros", "last"].into_iter());
+        notes.draw(2);
+        assert_eq!(notes.drawn(), ["last"]);
+        (0..100).for_each(|turn| notes.draw(turn % 2));
+        assert_eq!(notes.drawn(), ["random", "zeros"]);
+    }
+}

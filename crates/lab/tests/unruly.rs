@@ -1,0 +1,273 @@
+//! Functions of shared libraries that end the process, print, crash or break their description. The exit code is never
+//! that of a good result, and the message says what happened. The test starts itself as the command line of the lab.
+#![cfg_attr(not(unix), allow(unused))]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+
+use deadpan_lab::generations::Offer;
+use deadpan_lab::harness::{self, Caller, Suite};
+
+/// The command line of the lab.
+#[derive(Parser)]
+struct Lab {
+    #[command(subcommand)]
+    command: harness::Command,
+}
+
+fn main() -> ExitCode {
+    if std::env::var_os("DEADPAN_LAB_UNRULY").is_some() {
+        let suite = Suite {
+            name: "test",
+            version: "0",
+            caller: Caller::Program("lab"),
+            timing: Vec::new,
+            honest: Vec::new,
+            speed: Vec::new,
+            generations: Offer::default,
+        };
+        return harness::run(&Lab::parse().command, &suite);
+    }
+    #[cfg(unix)]
+    tests();
+    ExitCode::SUCCESS
+}
+
+#[cfg(unix)]
+fn tests() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == "--list") {
+        return;
+    }
+    let folder = Folder::new();
+    let tests: [(&str, Test); 8] = [
+        ("a_process_that_ends_is_an_error_whatever_its_code", a_process_that_ends_is_an_error_whatever_its_code),
+        ("a_crash_names_the_signal_and_the_class", a_crash_names_the_signal_and_the_class),
+        ("an_access_beyond_a_part_is_named", an_access_beyond_a_part_is_named),
+        (
+            "a_function_that_breaks_the_calling_convention_is_named",
+            a_function_that_breaks_the_calling_convention_is_named,
+        ),
+        ("output_of_the_function_stays_out_of_the_record", output_of_the_function_stays_out_of_the_record),
+        ("a_copy_of_the_process_prints_nothing", a_copy_of_the_process_prints_nothing),
+        ("a_steady_function_passes_every_trial", a_steady_function_passes_every_trial),
+        ("signals_reach_the_process_that_measures", signals_reach_the_process_that_measures),
+    ];
+    let wanted = |name: &str| {
+        let mut filters = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
+        filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
+    };
+    for (name, test) in tests.into_iter().filter(|(name, _)| wanted(name)) {
+        test(&folder);
+        println!("test {name} ... ok");
+    }
+}
+
+type Test = fn(&Folder);
+
+/// A folder with the library, which is removed at the end.
+struct Folder(PathBuf);
+
+const C: &str = r#"
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define F(name) int name(const uint8_t *a, const uint8_t *b, size_t n)
+
+F(steady) { unsigned d = 0; for (size_t i = 0; i < n; i++) d |= a[i] ^ b[i]; return d == 0; }
+F(ends_0) { exit(0); }
+F(ends_7) { _exit(7); }
+F(quick) { quick_exit(0); }
+F(group) { return syscall(SYS_exit_group, 0); }
+/* Only some inputs end the process, and only after the trials. */
+F(late) { static int calls; if (++calls > 2000) _exit(0); return a[0]; }
+F(traps) { __asm__ volatile("int3"); return 0; }
+F(killed) { return kill(getpid(), SIGKILL); }
+F(stops) { return raise(SIGSTOP); }
+F(aborts) { if (a[0] == 255) abort(); return 0; }
+F(null) { return *(volatile int *)0; }
+F(direction) { __asm__ volatile("std"); return 0; }
+F(alignment) { __asm__ volatile("pushfq; orq $0x40000, (%%rsp); popfq" ::: "memory", "cc"); return 0; }
+F(rounding) { uint32_t m = 0x5f80; __asm__ volatile("ldmxcsr %0" :: "m"(m)); return 0; }
+F(prints) { printf("hello\n"); fflush(stdout); return steady(a, b, n); }
+F(closes) { close(0); close(1); close(2); return steady(a, b, n); }
+F(forks) { fork(); return steady(a, b, n); }
+F(forks_late) { static int calls; if (++calls == 2000) fork(); return steady(a, b, n); }
+F(sleeps) { usleep(1000); return steady(a, b, n); }
+int writes(uint8_t *out, const uint8_t *in) { memcpy(out, in, 16); return 0; }
+"#;
+
+const CONSTRUCTOR: &str = "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { exit(0); }\n\
+    int steady(void) { return 0; }\n";
+
+const COMPARE: &str = "secret:32,public:32,len:32";
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(std::env::temp_dir().join(format!("deadpan-lab-unruly-{}", std::process::id())));
+        fs::create_dir_all(&folder.0).unwrap();
+        for (name, source) in [("unruly", C), ("constructor", CONSTRUCTOR)] {
+            let file = folder.0.join(format!("{name}.c"));
+            fs::write(&file, source).unwrap();
+            let library = folder.0.join(format!("{name}.so"));
+            let status =
+                Command::new("cc").args(["-g", "-O1", "-shared", "-fPIC", "-o"]).args([&library, &file]).status();
+            assert!(status.expect("a C compiler").success());
+        }
+        folder
+    }
+
+    fn command(&self, command: &str, library: &str, symbol: &str, abi: &str, more: &[&str]) -> Command {
+        let mut lab = Command::new(std::env::current_exe().unwrap());
+        lab.env("DEADPAN_LAB_UNRULY", "1").args([command, "--so"]).arg(self.0.join(library));
+        lab.args(["--symbol", symbol, "--abi", abi]).args(more).stdin(Stdio::null());
+        lab
+    }
+
+    fn lab(&self, command: &str, symbol: &str, abi: &str, more: &[&str]) -> Output {
+        self.command(command, "unruly.so", symbol, abi, more).output().unwrap()
+    }
+
+    /// Returns the message of a run that must end with exit code 2.
+    fn fault(&self, command: &str, symbol: &str, abi: &str, more: &[&str]) -> String {
+        let output = self.lab(command, symbol, abi, more);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{command} {symbol}: {out}{text}");
+        assert!(text.contains(&format!("`{symbol}` of ")) && text.contains("unruly.so"), "{command} {symbol}: {text}");
+        text
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+const SHORT: &[&str] = &["--quick", "--time-limit", "1", "--no-estimates"];
+
+fn a_process_that_ends_is_an_error_whatever_its_code(folder: &Folder) {
+    for (symbol, code) in [("ends_0", 0), ("ends_7", 7), ("quick", 0), ("group", 0)] {
+        for (command, more) in [("trace", &[][..]), ("timing", SHORT)] {
+            let text = folder.fault(command, symbol, COMPARE, more);
+            assert!(text.contains(&format!("ended the process with exit code {code}")), "{text}");
+        }
+    }
+    let text = folder.fault("timing", "late", COMPARE, SHORT);
+    assert!(text.contains("exit code 0 during calls with inputs of the classes `random`, "), "{text}");
+    let output = folder.command("trace", "constructor.so", "steady", COMPARE, &[]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("constructor.so") && text.contains("while its constructors ran"), "{text}");
+}
+
+fn a_crash_names_the_signal_and_the_class(folder: &Folder) {
+    for (symbol, name) in [("traps", "SIGTRAP"), ("killed", "SIGKILL"), ("stops", "SIGSTOP"), ("null", "SIGSEGV")] {
+        let text = folder.fault("trace", symbol, COMPARE, &["--classes", "equal,first"]);
+        assert!(text.contains(name) && text.contains("class `equal`"), "{text}");
+    }
+    let text = folder.fault("trace", "aborts", COMPARE, &["--classes", "zeros,ones"]);
+    assert!(text.contains("SIGABRT") && text.contains("class `ones`"), "{text}");
+    let text = folder.fault("timing", "steady", "secret:32,int:0,len:32", SHORT);
+    assert!(text.contains("SIGSEGV"), "{text}");
+}
+
+fn an_access_beyond_a_part_is_named(folder: &Folder) {
+    for (symbol, abi, wanted) in [
+        ("steady", "secret:32,public:16,len:32", "reads beyond the last byte of argument 2, `public:16`"),
+        ("steady", "secret:31,public:31,len:32", "reads beyond the last byte of argument 1, `secret:31`"),
+        ("writes", "secret:16,public:16", "writes to argument 1, `secret:16`, which is only to be read"),
+        ("writes", "out:8,secret:16", "writes beyond the last byte of argument 1, `out:8`"),
+    ] {
+        let text = folder.fault("trace", symbol, abi, &[]);
+        assert!(text.contains(wanted) && text.contains("--abi"), "{text}");
+    }
+}
+
+fn a_function_that_breaks_the_calling_convention_is_named(folder: &Folder) {
+    if cfg!(target_arch = "x86_64") {
+        for (symbol, wanted) in [("direction", "direction flag"), ("alignment", "alignment"), ("rounding", "MXCSR")] {
+            let text = folder.fault("timing", symbol, COMPARE, SHORT);
+            assert!(text.contains(wanted), "{text}");
+        }
+    }
+}
+
+fn output_of_the_function_stays_out_of_the_record(folder: &Folder) {
+    for symbol in ["prints", "closes"] {
+        let output = folder.lab("timing", symbol, COMPARE, &[SHORT, &["--no-trace", "--json", "-"]].concat());
+        let (out, text) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(out.starts_with('{') && out.trim_end().ends_with('}') && !out.contains("hello"), "{symbol}: {out}");
+        assert_eq!(text.contains("hello"), symbol == "prints", "{text}");
+        assert!(text.contains("6 pairs of classes"), "{symbol}: {text}");
+        assert_ne!(output.status.code(), Some(2), "{symbol}: {text}");
+    }
+}
+
+fn a_copy_of_the_process_prints_nothing(folder: &Folder) {
+    let text = folder.fault("timing", "forks", COMPARE, SHORT);
+    assert!(text.contains("`fork`"), "{text}");
+    let output = folder.lab("timing", "forks_late", COMPARE, SHORT);
+    let (out, text) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!((output.status.code(), out.matches("to time").count()), (Some(2), 1), "{out}{text}");
+    assert!(text.contains("the results above do not count"), "{text}");
+}
+
+fn a_steady_function_passes_every_trial(folder: &Folder) {
+    for abi in [COMPARE, "secret:33,public:33,len:33", "secret:5000,public:5000,len:5000"] {
+        let output = folder.lab("trace", "steady", abi, &["--classes", "equal,first,last,random"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{abi}: {text}");
+    }
+}
+
+fn signals_reach_the_process_that_measures(folder: &Folder) {
+    let slow = ["--time-limit", "60", "--no-trace"];
+    for (signal, twice) in [("INT", false), ("TERM", false), ("INT", true)] {
+        let mut lab = folder.command("timing", "unruly.so", "sleeps", COMPARE, &slow);
+        let lab = lab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let kill = || Command::new("kill").args(["-s", signal, &lab.id().to_string()]).status().unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let begin = Instant::now();
+        kill();
+        if twice {
+            std::thread::sleep(Duration::from_millis(400));
+            kill();
+        }
+        let output = lab.wait_with_output().unwrap();
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(begin.elapsed() < Duration::from_secs(20), "{signal}");
+        if twice {
+            assert!([Some(130), Some(20)].contains(&output.status.code()), "{signal}: {out}");
+        } else {
+            assert_eq!(output.status.code(), Some(20), "{signal}: {out}");
+            assert!(out.contains("interrupted: INCONCLUSIVE"), "{signal}: {out}");
+        }
+    }
+    // The process that measures ends with the one that waits.
+    let mut lab = folder.command("timing", "unruly.so", "sleeps", COMPARE, &slow);
+    let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let children = format!("/proc/{0}/task/{0}/children", lab.id());
+    let child = fs::read_to_string(children).unwrap_or_default();
+    lab.kill().unwrap();
+    lab.wait().unwrap();
+    if cfg!(target_os = "linux") {
+        assert!(!child.trim().is_empty(), "a process measures");
+        std::thread::sleep(Duration::from_millis(300));
+        let state = fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
+}
