@@ -25,7 +25,7 @@ pub mod harness;
 mod imp;
 mod load;
 pub mod machine;
-#[cfg(any(feature = "harness", feature = "report"))]
+mod number;
 mod plural;
 mod random;
 pub mod record;

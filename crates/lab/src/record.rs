@@ -3,6 +3,7 @@
 //! Times are in nanoseconds per call unless a name says otherwise.
 
 mod generations;
+pub(crate) mod sentence;
 
 use std::fmt;
 
@@ -288,7 +289,7 @@ pub struct Pair {
     pub b: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// The reason for the verdict, in words.
+    /// The reason for the verdict, in words. See also [`Pair::sentence`].
     pub reason: String,
     /// The p-value of the test, over all looks.
     pub p: f64,
@@ -297,11 +298,14 @@ pub struct Pair {
     /// The p-value on fresh data, if the difference was found there again.
     #[serde(default)]
     pub confirmed: Option<f64>,
+    /// The statistic in which the test found the difference, if it was found again on fresh data.
+    #[serde(default)]
+    pub found: Option<Found>,
     /// The number of batches that were measured.
     pub batches: usize,
     /// The differences of the statistics. Their intervals hold for all statistics together, with probability 1 − α.
     pub effects: Vec<Effect>,
-    /// The difference of the plain means, whose interval is wide.
+    /// The difference of the means of all calls. The interval holds together with those of the effects, and is wide.
     pub raw_mean: Interval,
     /// The classes differ by no more than this, for quantiles up to `bound_up_to`.
     pub bound_ns: f64,
@@ -315,6 +319,9 @@ pub struct Pair {
     pub mde_ns: f64,
     /// The number of additional pairs of calls that would settle an inconclusive result.
     pub more_pairs: Option<u64>,
+    /// The seconds of measuring that these pairs would take. Absent if a run never takes as many pairs.
+    #[serde(default)]
+    pub more_seconds: Option<f64>,
     /// The controls that ran between the measurements.
     pub controls: Controls,
     /// The state at each look.
@@ -339,6 +346,15 @@ pub struct Pair {
 
 fn most_calls() -> f64 {
     0.95
+}
+
+/// The statistic in which the test found a difference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The property of which one class has more, for example `more calls beyond the 99.9 % quantile`.
+    pub what: String,
+    /// Whether that is the second class.
+    pub second: bool,
 }
 
 /// The difference of two classes in one statistic.

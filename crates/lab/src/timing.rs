@@ -41,8 +41,11 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
     let pairs = target.pairs();
     let (scale, outcomes, tallies) = measure(target, settings, clock, watch);
     let name = |index: usize| target.classes()[index].name().to_owned();
-    let records =
-        pairs.iter().zip(outcomes).map(|(&(a, b), outcome)| outcome.into_record(name(a), name(b))).collect::<Vec<_>>();
+    let records = pairs
+        .iter()
+        .zip(outcomes)
+        .map(|(&(a, b), outcome)| outcome.into_record(name(a), name(b), scale.delta_ns))
+        .collect::<Vec<_>>();
     let classes = tallies.into_iter().enumerate().map(|(index, tally)| tally.into_class(name(index), &scale)).collect();
     Timing {
         target: target.name().to_owned(),

@@ -103,7 +103,29 @@ fn a_delay_on_one_call_in_two_hundred_is_found() {
 fn a_difference_below_delta_is_reported_and_no_leak() {
     for report in verdicts(10, settings, |class, random, _| 100.0 + 3.0 * random.normal() + 0.4 * f64::from(class)) {
         assert_eq!(report.verdict, Verdict::BelowThreshold, "{}", report.pairs[0].reason);
-        assert!(report.pairs[0].reason.contains("a real difference"));
+        let pair = &report.pairs[0];
+        assert!(
+            pair.reason.contains("it is below the threshold of 1 ns: “b” is slower than “a” by 0."),
+            "{}",
+            pair.reason
+        );
+    }
+}
+
+/// Quantiles up to 99 % do not show such a leak, though the means differ by ten times the threshold.
+#[test]
+fn ten_microseconds_in_one_call_of_a_thousand_are_a_leak() {
+    let usual = |seed| Settings { looks: 7, ..settings(seed) };
+    let reports = verdicts(10, usual, |class, random, _| {
+        let rare = if class == 1 && random.below(1000) == 0 { 10_000.0 } else { 0.0 };
+        100.0 + 6.0 * random.normal().abs() + rare
+    });
+    assert!(count(&reports, Verdict::Leak) >= 9, "{:?}", reports.iter().map(|it| it.verdict).collect::<Vec<_>>());
+    for pair in reports.iter().map(|report| &report.pairs[0]).filter(|pair| pair.verdict == Verdict::Leak) {
+        let found = pair.found.as_ref().expect("a finding");
+        assert!(found.second && found.what.contains("99.9 %"), "{}", pair.reason);
+        let rare = ["mean of all calls", "99.9 % quantile"].iter().any(|name| pair.reason.contains(name));
+        assert!(rare && pair.reason.starts_with("“b” is slower than “a” by"), "{}", pair.reason);
     }
 }
 

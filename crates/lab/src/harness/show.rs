@@ -2,6 +2,7 @@
 
 use super::output::{Stream, is_terminal, print, unwritable};
 use crate::plural::plural;
+use crate::record::sentence::spaced;
 use crate::record::{
     Calibration, Check, Comparison, GenerationRow, Interval, Outcome, Pair, Power, Speed, TargetOutcome, TargetVerdict,
     Timing, Verdict, Yardstick,
@@ -47,18 +48,24 @@ impl Screen {
     }
 
     /// Writes an explanation of the columns with bounds.
-    pub(super) fn timing_legend(&self) {
-        self.line(
-            "at most: no two classes differ by more, for 95 % of the calls, or 90 % where other programs disturbed",
-        );
-        self.line("         the slower ones and the reason says so; slow calls: the same for 99.9 %");
-        self.line("found: nine of ten runs find a shift of this size; –: not known, or a difference was found");
+    pub(super) fn timing_legend(&self, timing: &[Timing]) {
+        let bounded: Vec<&Pair> =
+            timing.iter().filter(|timing| bounded(timing)).flat_map(|timing| &timing.pairs).collect();
+        if bounded.is_empty() {
+            return;
+        }
+        let least = |of: fn(&Pair) -> f64| bounded.iter().map(|pair| of(pair)).fold(1.0, f64::min);
+        self.line(&format!(
+            "at most: the largest difference for {} of the calls; slow calls: for {}; fewer calls are not covered",
+            percent(least(|pair| pair.bound_up_to)),
+            percent(least(Pair::covered_up_to)),
+        ));
+        self.line("found: nine of ten runs find a shift of all calls by this time");
     }
 
     /// Writes the row of one target, and a line for each pair that did not end as `NO_LEAK_ABOVE`.
     pub(super) fn timing(&self, timing: &Timing) {
-        // With a difference or a failed control, readers could take a bound for an all-clear.
-        let bounded = matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive);
+        let bounded = bounded(timing);
         let bound = |of: fn(&Pair) -> f64| {
             let most = timing.pairs.iter().map(of).fold(0.0, f64::max);
             if bounded && most > 0.0 { time(most) } else { "–".to_owned() }
@@ -85,7 +92,9 @@ impl Screen {
         }
         self.warning(timing);
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
-            self.line(&format!("    {} / {}: {}: {}{}", pair.a, pair.b, pair.verdict, pair.reason, more(pair)));
+            let names =
+                if pair.reason.contains(&pair.a) { String::new() } else { format!("{} / {}: ", pair.a, pair.b) };
+            self.line(&format!("    {}: {names}{}{}", pair.verdict, pair.reason, limit(timing, pair)));
         }
     }
 
@@ -295,11 +304,31 @@ impl Screen {
     }
 }
 
-fn more(pair: &Pair) -> String {
-    let most = pair.more_pairs.filter(|&pairs| pairs > 0);
-    most.map_or_else(String::new, |pairs| {
-        format!("; {pairs} more {} of calls would settle it", plural(pairs, "pair", "pairs"))
-    })
+/// Returns whether bounds are shown. With a difference or a failed control, readers could take a bound for an
+/// all-clear.
+fn bounded(timing: &Timing) -> bool {
+    matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
+}
+
+/// Returns the option that lets an undecided pair take the data it needs. A pair takes at most half of the time that is
+/// left for its target, and the last pair all of it.
+fn limit(timing: &Timing, pair: &Pair) -> String {
+    if pair.verdict != Verdict::Inconclusive || pair.more_pairs.is_none() {
+        return String::new();
+    }
+    let Some(more) = pair.more_seconds else {
+        return " Choose a larger threshold (--delta).".to_owned();
+    };
+    let share = if timing.pairs.len() > 1 { 2.0 } else { 1.0 };
+    let all = timing.pairs.iter().map(|pair| pair.seconds).sum::<f64>();
+    // The estimate is rough, and the data double from look to look.
+    let seconds = (1.5 * share * (all + more)).ceil();
+    format!(" Repeat the run with --time-limit {}.", if seconds < 10.0 { 10.0 } else { (seconds / 10.0).ceil() * 10.0 })
+}
+
+/// Formats a share of the calls.
+fn percent(share: f64) -> String {
+    spaced(&crate::number::percent(share))
 }
 
 fn trace(timing: &Timing) -> String {

@@ -73,7 +73,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     progress.finish();
     run.record.interrupted = progress::interrupted();
     let code = exit_code(&run.record.timing, args.strict, progress::interrupted());
-    screen.timing_legend();
+    screen.timing_legend(&run.record.timing);
     summary(&run.record.timing, &screen);
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64;
@@ -245,6 +245,23 @@ fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
     timing.iter().map(verdict).fold(least, Verdict::max).exit_code(strict)
 }
 
+/// Says which traces differ, for the end of the summary: they count as a leak beside any verdict of the clock.
+fn differing(timing: &[Timing]) -> String {
+    #[cfg(feature = "trace")]
+    {
+        let differs =
+            |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| crate::trace::leaks(trace).is_some());
+        let names: Vec<&str> = timing.iter().filter(differs).map(|timing| timing.target.as_str()).collect();
+        let names = names.join(", ");
+        if names.is_empty() { names } else { format!("; TRACES DIFFER, which counts as a leak: {names}") }
+    }
+    #[cfg(not(feature = "trace"))]
+    {
+        let _ = timing;
+        String::new()
+    }
+}
+
 fn summary(timing: &[Timing], screen: &Screen) {
     let pairs: Vec<Verdict> = timing.iter().flat_map(|timing| &timing.pairs).map(|pair| pair.verdict).collect();
     let counts: Vec<String> = Verdict::ALL
@@ -255,7 +272,13 @@ fn summary(timing: &[Timing], screen: &Screen) {
         .collect();
     let targets = plural(timing.len() as u64, "target", "targets");
     let noun = plural(pairs.len() as u64, "pair", "pairs");
-    screen.line(&format!("{} {targets}, {} {noun} of classes: {}", timing.len(), pairs.len(), counts.join(", ")));
+    let traces = differing(timing);
+    screen.line(&format!(
+        "{} {targets}, {} {noun} of classes: {}{traces}",
+        timing.len(),
+        pairs.len(),
+        counts.join(", ")
+    ));
     let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
     let plain = timing.iter().filter(plain).count() as u64;
     if plain > 0 {

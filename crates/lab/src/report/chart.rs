@@ -233,12 +233,12 @@ pub(super) fn of_timing(timing: &Timing, index: usize, with_length: bool) -> Vec
 const REGRESSIONS: usize = 8;
 
 const QUANTILES: &str = "Difference by quantile, for the most notable pair. Dots: the estimates, with the band that \
-    holds at all quantiles together. Shaded green: differences that do not count as a leak. The fastest calls are on \
+    holds at all quantiles together. Shaded green: where the band shows no leak. The fastest calls are on \
     the left, the slowest on the right.";
 const VIOLIN: &str =
     "Time of one call by class. Bar: the middle half of the calls; line: the median. The slowest calls are not shown.";
 const PAIRS: &str = "All pairs of classes, the most notable first. Dot and line: the difference with its interval; \
-    shaded green: differences that do not count as a leak.";
+    shaded green: within the threshold. Above zero, the class named first is slower.";
 const DENSITY: &str = "Distribution of the times of all classes. Dashed: the medians.";
 const ECDF: &str = "Difference of the distribution functions. Above zero, more calls of the second class than of the \
     first take at most this time.";

@@ -15,27 +15,29 @@ const READING: [(&str, &str); 7] = [
     (
         "The main picture",
         "The picture shows the difference between the second class and the first at each quantile, the fastest calls \
-         on the left, the slowest on the right. The band holds at all quantiles together. A band inside the green \
-         area shows that no difference counts. A band outside shows a leak. A band across the edge leaves the \
-         question open.",
+         on the left, the slowest on the right. The band holds at all quantiles together. NO_LEAK_ABOVE needs a band \
+         inside the green area. If the test found a difference, a band that lies wholly beyond ±Δ at any quantile is a \
+         leak. A band across the edge leaves the question open.",
     ),
-    ("Δ", "The difference that counts as a leak. It is chosen before measuring."),
+    ("Δ", "The threshold: the difference that counts as a leak. It is chosen before measuring."),
     (
         "Bounds",
-        "“No difference above” and “differs at most” cover quantiles up to 95\u{a0}%, or up to 90\u{a0}% where the \
-         text says so, because other programs disturbed more calls. “Slowest calls” covers quantiles up to \
-         99.9\u{a0}%, where interrupts and other work of the machine make calls slow, and bounds wide.",
+        "A bound covers a share of the calls, from the fastest on. “For 95\u{a0}% of the calls” means that no quantile \
+         up to 95\u{a0}% differs by more. Where other programs disturbed more calls than that, the share is 90\u{a0}%. \
+         “Slowest calls” covers up to 99.9\u{a0}% of the calls. This bound is wide, because interrupts make some calls \
+         slow. A difference in fewer calls is not covered: 10 µs in one call of ten thousand can stay unseen. The same \
+         holds for a leak at few addresses of the buffer, since those calls are rare too.",
     ),
     (
         "Means",
         "The mean of the fastest 90\u{a0}% leaves out the slowest tenth of the calls of each class, so that one \
-         interruption cannot decide the result. The raw mean is the mean of all calls; its interval is wide.",
+         interruption cannot decide the result. The mean of all calls has a wide interval.",
     ),
     (
         "Gaps",
-        "A quantile may lie between two groups of times, where its value says nothing: it jumps by the width of the \
-         gap if a single call changes sides. Such a quantile is judged by the share of the calls that cross the gap, \
-         multiplied by the width of the gap. The product is their part of the difference of the means.",
+        "Some functions have two usual times. If half of the calls take 100 ns and half 200 ns, the median jumps by \
+         100 ns when a single call changes sides. Such a quantile is judged by how many calls change sides. If that is \
+         1\u{a0}% of the calls, the difference is 1\u{a0}% of 100 ns, which is 1 ns.",
     ),
     (
         "Controls",

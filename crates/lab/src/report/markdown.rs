@@ -98,7 +98,8 @@ fn timing(out: &mut String, record: &Record, charts: &[Chart], detail: Detail) {
 fn reasons(out: &mut String, name: &str, timing: &Timing) {
     let others: Vec<_> = timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove).collect();
     for pair in &others {
-        let line = format!("{name}, {} against {}: {}. {}", pair.b, pair.a, pair.verdict, pair.reason);
+        let sentence = pair.words(timing.design.delta_ns);
+        let line = format!("{name}, {} against {}: {}. {sentence}", pair.b, pair.a, pair.verdict);
         out.push_str(&format!("- {}\n", plain(line.trim_end())));
     }
     let trace = timing.trace.as_ref().filter(|trace| traces::differs(timing) || trace.unoptimized.is_some());
@@ -113,7 +114,8 @@ fn reasons(out: &mut String, name: &str, timing: &Timing) {
 fn target(out: &mut String, record: &Record, index: usize, charts: &[Chart]) {
     let timing = &record.timing[index];
     let label = words::label(timing.verdict, rank::bound(timing));
-    out.push_str(&format!("### {}: {}\n\n", plain(&security::name(record, timing)), plain(&label)));
+    let labels: Vec<String> = security::badges(timing, label).into_iter().map(|(_, text)| plain(&text)).collect();
+    out.push_str(&format!("### {}: {}\n\n", plain(&security::name(record, timing)), labels.join(", ")));
     out.push_str(&format!("{}\n\n", plain(&words::target(timing))));
     let timed = |chart: &Chart| chart.index == index && chart.name.starts_with("security.");
     pictures(out, charts, &[Plot::Quantiles, Plot::Violin, Plot::Pairs, Plot::Density], timed);
@@ -129,7 +131,7 @@ fn target(out: &mut String, record: &Record, index: usize, charts: &[Chart]) {
     for class in &timing.classes {
         let Some(estimates) = &class.estimates else { continue };
         let (table, words) = (security::estimates(estimates).markdown(), words::class(class));
-        out.push_str(&format!("#### {}\n\n{table}{}\n\n", plain(&class.name), plain(&words)));
+        out.push_str(&format!("#### {}\n\n{}\n\n{table}", plain(&class.name), plain(&words)));
     }
     out.push_str(&format!("{}\n\n", plain(&words::design(timing))));
 }

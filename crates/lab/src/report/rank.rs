@@ -28,22 +28,6 @@ fn usual(pair: &Pair) -> impl Iterator<Item = &Effect> {
     pair.effects.iter().filter(|effect| effect.quantile.unwrap_or(effect.up_to) <= pair.bound_up_to)
 }
 
-/// Returns the most notable statistic of a pair: the largest difference beyond its threshold, if there is one, and
-/// otherwise the largest difference.
-pub(super) fn largest(pair: &Pair) -> Option<&Effect> {
-    let beyond = |effect: &Effect| {
-        let difference = &effect.difference;
-        let nearest = if difference.covers(0.0) { 0.0 } else { difference.lower.abs().min(difference.upper.abs()) };
-        (nearest - effect.tolerance_ns, difference.estimate.abs())
-    };
-    let order = |a: &&Effect, b: &&Effect| {
-        let (a, b) = (beyond(a), beyond(b));
-        (a.0 > 0.0).cmp(&(b.0 > 0.0)).then(a.1.total_cmp(&b.1))
-    };
-    let known = |effect: &&Effect| effect.difference.estimate.is_finite();
-    usual(pair).filter(known).max_by(order).or_else(|| pair.effects.iter().filter(known).max_by(order))
-}
-
 /// Returns the bound for the differences between any two classes, for quantiles up to [`bound_up_to`].
 pub(super) fn bound(timing: &Timing) -> Option<f64> {
     most(timing, |pair| pair.bound_ns)

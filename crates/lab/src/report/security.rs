@@ -26,15 +26,12 @@ pub(super) fn summary(record: &Record) -> Table {
     for index in order(record) {
         let timing = &record.timing[index];
         let shown = |value: Option<f64>| value.filter(|ns| ns.is_finite()).map_or_else(|| NONE.to_owned(), time);
-        let finding = words::finding(timing.verdict, rank::bound(timing), rank::worst(timing));
+        let finding = words::finding(timing);
         table.row(vec![
             Cell::Link(name(record, timing), place(index)),
-            Cell::Badge(timing.verdict, timing.verdict.name().to_owned()),
-            Cell::Strong(match traces::differs(timing) {
-                _ if timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some()) => {
-                    format!("{finding}; compiled without optimization")
-                }
-                true => format!("{finding}; the traces differ"),
+            Cell::Badges(badges(timing, timing.verdict.name().to_owned())),
+            Cell::Strong(match timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some()) {
+                true => format!("{finding}; compiled without optimization"),
                 false => finding,
             }),
             shown(rank::tail_bound(timing).filter(|_| bounded(timing.verdict))).into(),
@@ -44,6 +41,12 @@ pub(super) fn summary(record: &Record) -> Table {
         ]);
     }
     table
+}
+
+/// Returns the labels of a target: traces that differ, and the verdict about time with this text.
+pub(super) fn badges(timing: &Timing, text: String) -> Vec<(Verdict, String)> {
+    let differ = traces::differs(timing).then(|| (Verdict::Leak, traces::DIFFER.to_owned()));
+    differ.into_iter().chain([(timing.verdict, text)]).collect()
 }
 
 /// Returns the indexes of the targets that were timed: leaks first, then traces that differ, then by verdict.
@@ -64,12 +67,13 @@ fn bounded(verdict: Verdict) -> bool {
 }
 
 /// Explains the columns of the summary.
-pub(super) const COLUMNS: &str = "“No difference above” and “may differ by up to” cover all calls up to the 95\u{a0}% \
-    quantile; “slowest calls”, those up to the 99.9\u{a0}% quantile. “Shift that is found”: nine of ten runs find a \
-    shift of this size. “–”: not known, or a difference was found.";
+pub(super) const COLUMNS: &str = "“Slowest calls” is a bound for 99.9\u{a0}% of the calls, where the run had enough of \
+    them; no bound covers differences in fewer calls. “Shift that is found”: nine of ten runs find a shift of all \
+    calls by this time. “–”: not known, or a difference was found.";
 
 /// Explains the column p of the table of pairs.
-pub(super) const P: &str = "p: if the classes did not differ, data like these would come up in this share of runs.";
+pub(super) const P: &str = "p: if the classes did not differ, data like these would come up in this share of runs. \
+    A difference above zero means that the first-named class is slower.";
 
 /// Returns the target's name, with the length of its input if another target has the same name.
 pub(super) fn name(record: &Record, timing: &Timing) -> String {
@@ -83,7 +87,8 @@ pub(super) fn section(record: &Record, index: usize) -> String {
     let charts = chart::of_timing(timing, index, false);
     let label = words::label(timing.verdict, rank::bound(timing));
     let mut out = format!("<section class=\"target\" id=\"{}\">\n<h3>{} ", place(index), escape(&name(record, timing)));
-    out.push_str(&badge(timing.verdict, &label));
+    let badges: Vec<String> = badges(timing, label).iter().map(|(verdict, text)| badge(*verdict, text)).collect();
+    out.push_str(&badges.join(" "));
     out.push_str("</h3>\n<p class=\"lead\">");
     out.push_str(&escape(&words::target(timing)));
     out.push_str("</p>\n");
@@ -129,18 +134,14 @@ pub(super) fn pairs(timing: &Timing) -> Table {
         "Pair",
         "Verdict",
         ">Difference of the means",
-        ">Differs at most",
+        ">Most calls differ at most",
         ">Slowest calls",
         ">Shift that is found",
         ">p",
         ">Calls",
     ]);
-    let unit = number::time_unit(timing.design.delta_ns);
     for pair in rank::pairs(timing) {
-        let first = pair
-            .effects
-            .first()
-            .map_or_else(|| NONE.to_owned(), |effect| number::interval_in(&effect.difference, unit));
+        let first = pair.effects.first().map_or_else(|| NONE.to_owned(), |effect| number::interval(&effect.difference));
         // Beside LEAK, readers could take a bound for an all-clear. The difference itself has an interval.
         let judged = !matches!(pair.verdict, Verdict::Leak | Verdict::Invalid | Verdict::Unmeasurable);
         let shown = |ns: f64, said: bool| if said { time(ns) } else { NONE.to_owned() };
@@ -207,8 +208,8 @@ pub(super) fn quantiles(timing: &Timing) -> Table {
 }
 
 fn card(class: &Class, estimates: &Estimates, chart: Option<&Chart>) -> String {
-    let mut out = format!("<article><h4>{}</h4>\n{}", escape(&class.name), self::estimates(estimates).html());
-    out.push_str(&paragraph(&words::class(class)));
+    let mut out = format!("<article><h4>{}</h4>\n{}", escape(&class.name), paragraph(&words::class(class)));
+    out.push_str(&self::estimates(estimates).html());
     if let Some(chart) = chart {
         out.push_str(&chart.inline());
     }
@@ -245,8 +246,9 @@ fn inner(timing: &Timing) -> String {
     let mut out = String::new();
     if let Some(pair) = rank::worst(timing) {
         out.push_str(&format!("<h4>{}</h4>\n", escape(&format!("{} against {}", pair.b, pair.a))));
-        out.push_str(&paragraph(&words::pair(pair, timing.design.delta_ns)));
+        out.push_str(&paragraph(&pair.words(timing.design.delta_ns)));
         out.push_str(&effects(pair).html());
+
         out.push_str(&paragraph(&words::controls(pair)));
         out.push_str(&controls(pair).html());
         if let Some(file) = &pair.raw {
@@ -259,20 +261,16 @@ fn inner(timing: &Timing) -> String {
 }
 
 fn effects(pair: &Pair) -> Table {
-    let mut table = Table::new(&["Statistic", ">Lower bound", ">Difference", ">Upper bound", ">Counts as a leak from"]);
-    let unit = number::time_unit(pair.effects.first().map_or(1.0, |effect| effect.tolerance_ns));
-    let raw = ("raw mean".to_owned(), &pair.raw_mean, f64::NAN);
-    for (name, value, tolerance) in
-        pair.effects.iter().map(|effect| (effect.name.clone(), &effect.difference, effect.tolerance_ns)).chain([raw])
-    {
-        let places = number::places((value.upper - value.lower).abs() / unit.worth, 2).min(4);
-        let show = |ns: f64| format!("{}\u{a0}{}", number::fixed(ns / unit.worth, places), unit.name);
+    let mut table = Table::new(&["Statistic", ">Lower bound", ">Difference", ">Upper bound", ">Wanted within ±"]);
+    let raw = ("mean of all calls".to_owned(), &pair.raw_mean, f64::NAN);
+    let effects = pair.effects.iter().map(|effect| (effect.name.clone(), &effect.difference, effect.tolerance_ns));
+    for (name, value, tolerance) in effects.chain([raw]) {
         let limit = if tolerance.is_nan() { NONE.to_owned() } else { time(tolerance) };
         table.row(vec![
             name.into(),
-            show(value.lower).into(),
-            Cell::Strong(show(value.estimate)),
-            show(value.upper).into(),
+            time(value.lower).into(),
+            Cell::Strong(time(value.estimate)),
+            time(value.upper).into(),
             limit.into(),
         ]);
     }

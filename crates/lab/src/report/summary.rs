@@ -70,7 +70,11 @@ fn lines(record: &Record) -> Vec<Line> {
         let of = |timing: &&&Timing| timing.verdict == verdict;
         let names: Vec<&str> = timed.iter().filter(of).map(|timing| timing.target.as_str()).collect();
         if !names.is_empty() {
-            let text = functions(verdict, &names, timed.len());
+            let mut text = functions(verdict, &names, timed.len());
+            let differ = timed.iter().filter(|timing| timing.verdict == verdict && traces::differs(timing)).count();
+            if verdict == Verdict::NoLeakAbove && differ > 0 {
+                text.push_str(&format!(" This is about the clock: the traces of {differ} of them differ."));
+            }
             lines.push(Line { label: Some((verdict, verdict.name())), text });
         }
         if verdict == Verdict::Leak {
@@ -119,11 +123,11 @@ fn functions(verdict: Verdict, names: &[&str], all: usize) -> String {
         Verdict::Inconclusive => choose("is undecided", "are undecided"),
         Verdict::Unmeasurable => choose("is too fast for the clock", "are too fast for the clock"),
         Verdict::BelowThreshold => "differ in time by less than the threshold",
-        Verdict::NoLeakAbove => "show no leak above the stated bounds",
+        Verdict::NoLeakAbove => "show no leak above the stated bounds, for the stated share of the calls",
     };
     let what = match verdict {
         Verdict::BelowThreshold if one => "differs in time by less than the threshold",
-        Verdict::NoLeakAbove if one => "shows no leak above the stated bound",
+        Verdict::NoLeakAbove if one => "shows no leak above the stated bound, for the stated share of the calls",
         _ => what,
     };
     let noun = if all == 1 { "function" } else { "functions" };
@@ -186,7 +190,8 @@ mod tests {
         assert_eq!(
             markdown(&record),
             "- **LEAK** 1 of 3 functions leaks through time: b.\n\
-             - **NO\\_LEAK\\_ABOVE** 2 of 3 functions show no leak above the stated bounds.\n"
+             - **NO\\_LEAK\\_ABOVE** 2 of 3 functions show no leak above the stated bounds, for the stated share of \
+             the calls.\n"
         );
     }
 

@@ -11,6 +11,8 @@ pub(super) enum Cell {
     Code(String),
     /// A verdict with a text.
     Badge(Verdict, String),
+    /// Several labels, the most severe first.
+    Badges(Vec<(Verdict, String)>),
     /// The outcome of a check: passed, failed, or skipped (`None`).
     Mark(Option<bool>),
     /// A text and the id of the section that it links to.
@@ -115,6 +117,7 @@ impl Cell {
             Self::Strong(text) => format!("<strong>{}</strong>", escape(text)),
             Self::Code(text) => format!("<code>{}</code>", escape(text)),
             Self::Badge(verdict, text) => badge(*verdict, text),
+            Self::Badges(all) => all.iter().map(|(verdict, text)| badge(*verdict, text)).collect::<Vec<_>>().join(" "),
             Self::Mark(Some(true)) => "<span class=\"badge good\">passed</span>".to_owned(),
             Self::Mark(Some(false)) => "<span class=\"badge bad\">failed</span>".to_owned(),
             Self::Mark(None) => "<span class=\"badge dull\">skipped</span>".to_owned(),
@@ -128,6 +131,9 @@ impl Cell {
             Self::Strong(text) => format!("**{}**", plain(text)),
             Self::Code(text) => format!("`{}`", text.replace(['`', '|', '\n'], " ")),
             Self::Badge(_, text) => format!("**{}**", plain(text)),
+            Self::Badges(all) => {
+                all.iter().map(|(_, text)| format!("**{}**", plain(text))).collect::<Vec<_>>().join(", ")
+            }
             Self::Mark(Some(true)) => "passed".to_owned(),
             Self::Mark(Some(false)) => "**failed**".to_owned(),
             Self::Mark(None) => "skipped".to_owned(),

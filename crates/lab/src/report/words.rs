@@ -2,9 +2,10 @@
 //! difference, or nothing.
 
 use super::chart::quantile;
-use super::number::{count, interval, percent, probability, time, times};
-use super::rank;
+use super::number::{count, percent, time, times};
+use super::{rank, traces};
 use crate::plural::plural;
+use crate::record::sentence::stopped;
 use crate::record::{Class, Pair, Timing, Trace, Verdict};
 
 /// Returns a verdict with its bound: `NO_LEAK_ABOVE(0.3 ns)`.
@@ -19,10 +20,17 @@ pub(super) fn label(verdict: Verdict, bound: Option<f64>) -> String {
 pub(super) fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::NoLeakAbove => {
-            "No difference was found, and a difference above the stated bound would have been found."
+            "No difference was found, and the intervals exclude differences above the stated bound for the stated \
+             share of the calls. Differences in fewer calls are not covered."
         }
-        Verdict::BelowThreshold => "There is a real difference, which is smaller than the threshold.",
-        Verdict::Leak => "A difference beyond the threshold was found, and was found again in fresh data.",
+        Verdict::BelowThreshold => {
+            "A difference was found, and was found again in fresh data. It is smaller than the threshold for the \
+             stated share of the calls."
+        }
+        Verdict::Leak => {
+            "A difference was found, was found again in fresh data, and the interval of at least one statistic lies \
+             wholly beyond the threshold."
+        }
         Verdict::Inconclusive => "The run shows neither a leak nor its absence.",
         Verdict::Invalid => "A control failed, or the machine drifted, so the run shows nothing.",
         Verdict::Unmeasurable => "A call is too fast for the clock.",
@@ -30,95 +38,23 @@ pub(super) fn meaning(verdict: Verdict) -> &'static str {
 }
 
 /// Describes the finding in a few words for a table. Only the words for `NO_LEAK_ABOVE` may read as an all-clear.
-pub(super) fn finding(verdict: Verdict, bound: Option<f64>, worst: Option<&Pair>) -> String {
-    let bound = bound.filter(|ns| ns.is_finite());
-    let differs = || worst.map_or_else(|| "differs".to_owned(), |pair| format!("differs by {}", largest(pair)));
-    match (verdict, bound) {
-        (Verdict::NoLeakAbove, Some(bound)) => format!("no difference above {}", time(bound)),
-        (Verdict::Inconclusive, Some(bound)) => format!("may differ by up to {}", time(bound)),
+pub(super) fn finding(timing: &Timing) -> String {
+    let bound = rank::bound(timing).filter(|ns| ns.is_finite());
+    let share = percent(rank::bound_up_to(timing));
+    let differs = || {
+        let worst = rank::worst(timing);
+        let shown = worst.and_then(|pair| Some(pair.slower(pair.shown(timing.design.delta_ns)?)));
+        shown.unwrap_or_else(|| "a difference of unknown size".to_owned())
+    };
+    match (timing.verdict, bound) {
+        (Verdict::NoLeakAbove, Some(bound)) => format!("no difference above {} for {share} of the calls", time(bound)),
+        (Verdict::Inconclusive, Some(bound)) => format!("may differ by up to {} for {share} of the calls", time(bound)),
         (Verdict::NoLeakAbove | Verdict::Inconclusive, None) => "the bound is not known".to_owned(),
         (Verdict::Leak, _) => differs(),
         (Verdict::BelowThreshold, _) => format!("{}, below the threshold", differs()),
         (Verdict::Invalid, _) => "shows nothing: a control failed".to_owned(),
         (Verdict::Unmeasurable, _) => "too fast for the clock".to_owned(),
     }
-}
-
-/// Describes the verdict about one pair of classes.
-pub(super) fn pair(pair: &Pair, delta_ns: f64) -> String {
-    let (a, b) = (format!("“{}”", pair.a), format!("“{}”", pair.b));
-    match pair.verdict {
-        Verdict::NoLeakAbove => format!(
-            "Between {a} and {b} there is no difference above {} up to the {:.0}\u{a0}% quantile, none above {} up to \
-             the 99.9\u{a0}% quantile; {}.",
-            time(pair.bound_ns),
-            pair.bound_up_to * 100.0,
-            time(pair.tail_bound_ns),
-            detectable(pair.mde_ns)
-        ),
-        Verdict::BelowThreshold => format!(
-            "Between {a} and {b} there is a real difference of {}, smaller than the {} that count as a leak.",
-            largest(pair),
-            time(delta_ns)
-        ),
-        Verdict::Leak => format!(
-            "{b} differs from {a} by {}. It was found (p {}), found again on fresh data{}, and lies beyond the \
-            threshold of {}.",
-            largest(pair),
-            equals(pair.p_holm),
-            pair.confirmed.map_or_else(String::new, |p| format!(" (p {})", equals(p))),
-            time(delta_ns)
-        ),
-        Verdict::Inconclusive => format!(
-            "Between {a} and {b} neither a leak nor its absence could be shown: differences up to {} remain possible; \
-            {}. {}",
-            time(pair.bound_ns),
-            detectable(pair.mde_ns),
-            more(pair.more_pairs)
-        ),
-        Verdict::Invalid => format!("The run shows nothing about {a} and {b}: {}", stopped(&pair.reason)),
-        Verdict::Unmeasurable => {
-            format!("{a} and {b} cannot be compared, since a call is too fast for the clock: {}", stopped(&pair.reason))
-        }
-    }
-}
-
-fn equals(p: f64) -> String {
-    let text = probability(p);
-    if text.starts_with('<') { text } else { format!("= {text}") }
-}
-
-fn detectable(mde_ns: f64) -> String {
-    if mde_ns.is_finite() && mde_ns > 0.0 {
-        format!("a shift of {} would have been found nine times in ten", time(mde_ns))
-    } else {
-        "the size of a shift that would have been found is not known".to_owned()
-    }
-}
-
-fn more(pairs: Option<u64>) -> String {
-    pairs.filter(|&pairs| pairs > 0).map_or_else(
-        || "The number of pairs of calls that would settle it is not known.".to_owned(),
-        |pairs| format!("About {} more {} of calls would settle it.", count(pairs), plural(pairs, "pair", "pairs")),
-    )
-}
-
-fn largest(pair: &Pair) -> String {
-    rank::largest(pair).map_or_else(
-        || "unknown size".to_owned(),
-        |effect| {
-            let what = effect
-                .quantile
-                .map_or_else(|| format!("the {}", effect.name), |at| format!("the {} quantile", percent(at)));
-            format!("{} in {what}", interval(&effect.difference))
-        },
-    )
-}
-
-/// Returns a reason with a full stop, for the end of a sentence.
-fn stopped(reason: &str) -> String {
-    let reason = reason.trim().trim_end_matches('.');
-    if reason.is_empty() { "no reason was recorded.".to_owned() } else { format!("{reason}.") }
 }
 
 /// Counts the verdicts of all pairs of classes, the most severe first, and the traces that are equal.
@@ -138,14 +74,13 @@ pub(super) fn tally<'t>(timings: impl IntoIterator<Item = &'t Timing>) -> String
         plural(pairs.len() as u64, "pair", "pairs"),
         each.join(", ")
     );
-    let traces: Vec<_> =
-        timings.iter().filter_map(|timing| timing.trace.as_ref()).filter(|trace| trace.skipped.is_none()).collect();
-    if !traces.is_empty() {
-        let equal = traces.iter().filter(|trace| trace.equal).count();
+    let known = timings.iter().filter(|timing| traces::equal(timing) || traces::differs(timing)).count();
+    if known > 0 {
+        let differ = timings.iter().filter(|timing| traces::differs(timing)).count();
         out.push_str(&format!(
-            " The traces of {equal} {} are equal, those of {} differ.",
-            plural(equal as u64, "target", "targets"),
-            traces.len() - equal
+            " The traces of {} {} are equal, those of {differ} differ.",
+            known - differ,
+            plural((known - differ) as u64, "target", "targets"),
         ));
     }
     out
@@ -155,7 +90,7 @@ pub(super) fn tally<'t>(timings: impl IntoIterator<Item = &'t Timing>) -> String
 pub(super) fn target(timing: &Timing) -> String {
     let pairs = timing.pairs.len();
     let hits = timing.pairs.iter().filter(|pair| pair.verdict == timing.verdict).count();
-    let first = rank::worst(timing).map_or_else(String::new, |worst| pair(worst, timing.design.delta_ns));
+    let first = rank::worst(timing).map_or_else(String::new, |worst| worst.words(timing.design.delta_ns));
     match (timing.verdict, pairs) {
         (_, 0) => "No pair of classes was compared.".to_owned(),
         (_, 1) => first,
@@ -192,8 +127,8 @@ pub(super) fn classes(timing: &Timing) -> String {
         _ => format!("None of the {judged} pairs that could be judged differs"),
     };
     if let Some(bound) = rank::bound(timing) {
-        let up_to = rank::bound_up_to(timing) * 100.0;
-        out.push_str(&format!("{what} by more than {} (quantiles up to {up_to:.0}\u{a0}%)", time(bound)));
+        let up_to = percent(rank::bound_up_to(timing));
+        out.push_str(&format!("{what} by more than {} for {up_to} of the calls", time(bound)));
         match rank::detectable(timing).filter(|ns| ns.is_finite() && *ns > 0.0) {
             Some(ns) => {
                 out.push_str(&format!(", while a shift of {} would have been found nine times in ten.", time(ns)))
@@ -210,7 +145,7 @@ pub(super) fn class(class: &Class) -> String {
     if let Some(estimates) = &class.estimates {
         let slope = &estimates.slope;
         out.push_str(&format!(
-            "One call takes {} (95\u{a0}% interval {}). ",
+            "In a row with one input, on which branch prediction is trained, a call takes {} (95\u{a0}% interval {}). ",
             time(slope.estimate),
             times(slope.lower, slope.upper)
         ));

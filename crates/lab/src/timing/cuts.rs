@@ -1,6 +1,8 @@
 //! Cut points: the times at which two distributions are compared. The cut points come from a warm-up that ignores the
 //! classes.
 
+use crate::record::Found;
+
 /// Number of statistics in a score: the cut points, then the two winsorized means. A constant width lets the compiler
 /// keep a score in vector registers.
 pub(crate) const WIDTH: usize = 24;
@@ -17,6 +19,8 @@ pub(crate) type Score = [f32; WIDTH];
 #[derive(Clone, Debug)]
 pub(crate) struct Cuts {
     points: Vec<f32>,
+    /// The share of the calls up to each point. Points beside the median have none.
+    levels: Vec<f64>,
     /// The 90 % and the 99 % quantile, each plus one step of the clock.
     caps: [f32; MEANS],
 }
@@ -26,8 +30,16 @@ impl Cuts {
     pub(crate) fn new(times: &mut [f32], step: f32) -> Self {
         times.sort_unstable_by(f32::total_cmp);
         let at = |level: f64| times[((times.len() - 1) as f64 * level).round() as usize];
-        let mut points: Vec<f32> = LEVELS.iter().map(|&level| at(level)).collect();
-        points.dedup();
+        let (mut points, mut levels): (Vec<f32>, Vec<f64>) = Default::default();
+        for level in LEVELS {
+            // Of levels with the same time, the last has all the calls up to this time.
+            if points.last() == Some(&at(level)) {
+                levels.pop();
+            } else {
+                points.push(at(level));
+            }
+            levels.push(level);
+        }
         // Where many times are equal, further points beside the median make up the number, so that the test still works
         // if the times change during the run.
         let (middle, stride) = (at(0.5), step);
@@ -39,7 +51,21 @@ impl Cuts {
             }
         }
         // The caps lie a step above the quantile, so that a mean of times that hardly vary can still change.
-        Self { points, caps: [at(0.90), at(0.99)].map(|cap| cap + step) }
+        Self { points, levels, caps: [at(0.90), at(0.99)].map(|cap| cap + step) }
+    }
+
+    /// Describes the statistic at `place` of a score, whose sum over the batches has this sign.
+    pub(crate) fn found(&self, place: usize, sign: f32) -> Found {
+        if let Some(mean) = place.checked_sub(WIDTH - MEANS) {
+            let what = format!("a longer mean, with times capped at the {} % quantile,", ["90", "99"][mean]);
+            return Found { what, second: sign > 0.0 };
+        }
+        let what = self.levels.get(place).map_or_else(
+            || "more calls beyond a time near the median".to_owned(),
+            |level| format!("more calls beyond the {} % quantile", (level * 1000.0).round() / 10.0),
+        );
+        // A score counts the calls up to the point.
+        Found { what, second: sign < 0.0 }
     }
 
     /// Computes the score of a batch.
@@ -71,5 +97,17 @@ mod tests {
         // The nine tenths of the times below the cap take ten ticks more each.
         assert!((score[WIDTH - 2] - 1800.0).abs() < 40.0, "{score:?}");
         assert_eq!(cuts.score(&a, &a), [0.0; WIDTH]);
+    }
+
+    #[test]
+    fn a_finding_names_its_statistic_and_the_slower_class() {
+        let cuts = Cuts::new(&mut (0_u16..1000).map(f32::from).collect::<Vec<_>>(), 1.0);
+        let found = |place, sign| cuts.found(place, sign);
+        assert_eq!(found(15, -7.0), Found { what: "more calls beyond the 99.9 % quantile".to_owned(), second: true });
+        assert!(!found(15, 7.0).second && found(WIDTH - 1, 7.0).second);
+        assert!(found(WIDTH - 1, 7.0).what.contains("99 %") && found(16, 1.0).what.contains("near the median"));
+        // Half of the times are equal. Their point stands for all calls up to it.
+        let cuts = Cuts::new(&mut (0_u16..1000).map(|time| f32::from(time.max(500))).collect::<Vec<_>>(), 1.0);
+        assert!(cuts.found(0, 1.0).what.contains("50 %") && cuts.found(1, 1.0).what.contains("60 %"));
     }
 }

@@ -13,6 +13,8 @@ pub(crate) const BODY: f64 = 0.95;
 const MEANS: [f64; 2] = [0.90, 0.99];
 /// Number of statistics: the means, then the quantiles.
 pub(crate) const STATISTICS: usize = MEANS.len() + QUANTILES.len();
+/// Number of intervals that hold together: those of the statistics and of the raw mean.
+const INTERVALS: f64 = STATISTICS as f64 + 1.0;
 /// Maximum number of groups. A longer run has more batches in each group. Many groups let the intervals by rank rest on
 /// the groups that were measured while the machine was quiet.
 const GROUPS: usize = 1024;
@@ -111,8 +113,8 @@ impl Groups {
         Self { columns, gaps }
     }
 
-    /// Returns the difference per call of each statistic that has data. The intervals hold simultaneously at 1 −
-    /// `alpha`.
+    /// Returns the difference per call of each statistic that has data. The intervals and that of the raw mean hold
+    /// simultaneously at 1 − `alpha`.
     pub(crate) fn effects(&self, alpha: f64, delta: f64, scale: &Scale) -> Vec<Effect> {
         let known = (0..STATISTICS).filter(|&index| !self.columns[index].is_empty());
         known
@@ -123,16 +125,17 @@ impl Groups {
                     quantile: index.checked_sub(2).filter(|_| gap.is_none()).map(|place| QUANTILES[place]),
                     up_to: share(index),
                     gap_ns: gap.map(|gap| scale.per_call(gap.width())),
-                    difference: self.interval(index, alpha / STATISTICS as f64).scaled(scale.per_call(1.0)),
+                    difference: self.interval(index, alpha / INTERVALS).scaled(scale.per_call(1.0)),
                     tolerance_ns: if gap.is_some() { delta } else { tolerance(index, delta) },
                 }
             })
             .collect()
     }
 
-    /// Returns the raw mean's difference per call. The confidence level of this interval alone is 1 − `alpha`.
+    /// Returns the raw mean's difference per call. The interval holds together with those of the effects at 1 −
+    /// `alpha`.
     pub(crate) fn raw_mean(&self, alpha: f64, scale: &Scale) -> Interval {
-        interval(&self.columns[STATISTICS], alpha).scaled(scale.per_call(1.0))
+        interval(&self.columns[STATISTICS], alpha / INTERVALS).scaled(scale.per_call(1.0))
     }
 
     /// Returns the difference per call of each statistic, the raw mean last. Each interval holds by itself at 1 −

@@ -8,7 +8,7 @@ mod outcome;
 
 use super::batch::Batcher;
 use super::control::Leaky;
-use super::effect::{self, BODY, Groups};
+use super::effect::{self, BODY};
 use super::judge::{DECIDING, MOST_CALLS};
 use super::{Scale, Settings, flips, judge};
 use crate::clock::Clock;
@@ -38,7 +38,7 @@ const SETTLING: usize = 16;
 /// in a thousand runs.
 const SAME_AGAIN: u32 = 3;
 /// Maximum number of pairs that are kept.
-const MOST_PAIRS: usize = 1 << 23;
+pub(crate) const MOST_PAIRS: usize = 1 << 23;
 
 /// The target, settings and clock that a pair is measured with.
 pub(crate) struct Bench<'b> {
@@ -163,7 +163,7 @@ impl Lane {
                 continue;
             }
             let here = flips::p_value(&self.main.scores, level, &mut self.flips);
-            let effects = self.effects(bench, level);
+            let (effects, _) = self.intervals(bench, level);
             let difference = effects.first().map_or_else(Interval::default, |effect| effect.difference);
             course.test(Look { batches: self.main.batches(), p: here, difference });
             if here <= level {
@@ -188,7 +188,7 @@ impl Lane {
                 continue;
             }
             let up_to = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to));
-            return outcome.rest_on(up_to.unwrap_or(BODY), bench.scale.delta_ns).with_funnel(course.funnel);
+            return outcome.rest_on(up_to.unwrap_or(BODY)).with_funnel(course.funnel);
         }
     }
 
@@ -232,7 +232,7 @@ impl Lane {
         let first = self.main.batches();
         let level = share / f64::from(tests(bench.settings));
         // The statistic and the direction are those of the finding. A test of one statistic needs little fresh data.
-        let place = flips::strongest(&self.main.scores);
+        let (place, found) = self.main.strongest();
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
         // A difference that was found at the end of the time still gets fresh data.
@@ -250,19 +250,27 @@ impl Lane {
             self.refuted = true;
             return None;
         }
+        let planned = bench.settings.looks().last().map_or(0, |&batches| batches * self.main.batch());
         let mut over = false;
         loop {
-            let effects = self.effects(bench, level);
-            let verdict = if bench.scale.delta_ns <= 0.0 || judge::beyond(&effects) {
+            over |= 2 * self.main.pairs() > MOST_PAIRS;
+            let (effects, raw_mean) = self.intervals(bench, level);
+            let delta = bench.scale.delta_ns;
+            let verdict = if delta <= 0.0 || judge::beyond(&effects, &raw_mean, delta) {
                 Verdict::Leak
             } else if judge::inside(&effects, MOST_CALLS) {
                 Verdict::BelowThreshold
             } else {
                 Verdict::Inconclusive
             };
-            if verdict != Verdict::Inconclusive || over || 2 * self.main.pairs() > MOST_PAIRS {
+            // A difference in rare calls needs more data to show in an interval than one in most calls needs to lie
+            // inside the threshold.
+            let rare = verdict == Verdict::BelowThreshold
+                && self.main.ticks[0].len() < planned
+                && !(judge::wholly_inside(&effects) && raw_mean.reach() <= delta);
+            if over || verdict != Verdict::Inconclusive && !rare {
                 let mut outcome = self.conclude(bench, level, verdict, String::new(), p);
-                outcome.confirmed = again;
+                (outcome.confirmed, outcome.found) = (again, found);
                 outcome.earlier = old.ticks;
                 return Some(outcome);
             }
@@ -282,12 +290,10 @@ impl Lane {
         self.warm_up(bench);
     }
 
-    fn groups(&self, bench: &Bench<'_>) -> Groups {
-        self.main.groups(bench.scale)
-    }
-
-    fn effects(&self, bench: &Bench<'_>, level: f64) -> Vec<Effect> {
-        self.groups(bench).effects(level, bench.scale.delta_ns, bench.scale)
+    /// Returns the differences of the statistics and of the raw mean.
+    fn intervals(&self, bench: &Bench<'_>, level: f64) -> (Vec<Effect>, Interval) {
+        let groups = self.main.groups(bench.scale);
+        (groups.effects(level, bench.scale.delta_ns, bench.scale), groups.raw_mean(level, bench.scale))
     }
 
     fn controls(&mut self, bench: &Bench<'_>) -> Controls {
@@ -314,26 +320,28 @@ impl Lane {
     /// Computes the outcome from the present data. A verdict of no leak must still pass the intervals and the controls.
     fn conclude(&mut self, bench: &Bench<'_>, level: f64, verdict: Verdict, reason: String, p: f64) -> Outcome {
         let controls = self.controls(bench);
-        let groups = self.groups(bench);
+        let groups = self.main.groups(bench.scale);
         let facts = judge::Facts {
             effects: groups.effects(level, bench.scale.delta_ns, bench.scale),
+            raw_mean: groups.raw_mean(level, bench.scale),
             pairs: self.main.pairs(),
             controls,
             step_ns: bench.scale.per_call(bench.scale.step as f64),
         };
-        let (verdict, reason) = judge::verdict(verdict, reason, &facts, bench.scale.delta_ns, MOST_CALLS);
-        Outcome {
+        let (verdict, reason) = judge::verdict(verdict, reason, &facts, MOST_CALLS);
+        let outcome = Outcome {
             verdict,
             reason,
             bound_up_to: judge::body(MOST_CALLS),
             p,
             p_holm: p,
             confirmed: None,
+            found: None,
             batches: self.main.batches(),
-            raw_mean: groups.raw_mean(level, bench.scale),
+            seconds_per_pair: self.seconds_for(self.main.batches()) / self.main.pairs().max(1) as f64,
             mde_ns: groups.detectable(level, bench.scale),
             series: groups.series(bench.scale),
-            more_pairs: (verdict == Verdict::Inconclusive).then(|| judge::more_pairs(&facts, MOST_CALLS)).flatten(),
+            more_pairs: None,
             single: groups.single(0.01, bench.scale),
             facts,
             funnel: Vec::new(),
@@ -343,7 +351,8 @@ impl Lane {
             processor_seconds: self.processor,
             earlier: Default::default(),
             times: if bench.settings.keep_times { self.main.raw() } else { Default::default() },
-        }
+        };
+        outcome.with_more(MOST_CALLS)
     }
 
     /// Takes the times of both classes out of the present data.

@@ -106,6 +106,7 @@ fn pair(dice: &mut Dice, names: [&str; 2], verdict: Verdict, shift: f64, wide: f
         p: 0.3,
         difference: around(shift * 0.8, wide / (batches as f64).sqrt()),
     });
+    let found = matches!(verdict, Verdict::Leak | Verdict::BelowThreshold);
     Pair {
         a: names[0].into(),
         b: names[1].into(),
@@ -115,9 +116,10 @@ fn pair(dice: &mut Dice, names: [&str; 2], verdict: Verdict, shift: f64, wide: f
         } else {
             String::new()
         },
-        p: if verdict == Verdict::Leak { 0.000_01 } else { 0.31 },
-        p_holm: if verdict == Verdict::Leak { 0.000_04 } else { 1.0 },
-        confirmed: (verdict == Verdict::Leak).then_some(0.000_2),
+        p: if found { 0.000_01 } else { 0.31 },
+        p_holm: if found { 0.000_04 } else { 1.0 },
+        confirmed: found.then_some(0.000_2),
+        found: None,
         batches: 1024,
         raw_mean: around(shift, 4.0 * wide),
         bound_ns: shift.abs() + 0.25 * wide,
@@ -125,6 +127,7 @@ fn pair(dice: &mut Dice, names: [&str; 2], verdict: Verdict, shift: f64, wide: f
         tail_bound_ns: shift.abs() + 11.0 * wide,
         mde_ns: 0.18 * wide,
         more_pairs: (verdict == Verdict::Inconclusive).then_some(2_400_000),
+        more_seconds: (verdict == Verdict::Inconclusive).then_some(41.0),
         controls: controls(verdict != Verdict::Invalid),
         funnel: funnel.collect(),
         series: (0..512).map(|_| shift * 0.8 + 0.4 * wide * dice.normal()).collect(),

@@ -1,8 +1,10 @@
 //! The data of one comparison: times in the order of measuring, and the scores of the batches.
 
+use crate::record::Found;
 use crate::timing::Scale;
 use crate::timing::cuts::{Cuts, Score};
 use crate::timing::effect::Groups;
+use crate::timing::flips;
 
 /// Maximum number of points of the distribution function that are kept for the chart.
 const POINTS: usize = 64;
@@ -91,6 +93,12 @@ impl Cell {
             let batches = self.ticks[side].chunks(self.batch.max(1)).zip(&self.centers);
             batches.flat_map(|(times, center)| times.iter().map(move |time| time - center)).collect()
         })
+    }
+
+    /// Returns the index and sign of the strongest statistic, and its description.
+    pub(crate) fn strongest(&self) -> ((usize, f32), Option<Found>) {
+        let (place, sign) = flips::strongest(&self.scores);
+        ((place, sign), self.cuts.as_ref().map(|cuts| cuts.found(place, sign)))
     }
 
     pub(crate) fn batches(&self) -> usize {

@@ -1,6 +1,7 @@
 //! The results of a pair when its measurement ends.
 
-use crate::record::{Interval, Look, Pair, Verdict};
+use super::MOST_PAIRS;
+use crate::record::{Found, Interval, Look, Pair, Verdict};
 use crate::timing::judge::{self, Facts};
 
 /// The results of a pair when its measurement ends.
@@ -16,9 +17,12 @@ pub(crate) struct Outcome {
     pub(crate) p_holm: f64,
     /// The p-value on the fresh data on which a finding repeated.
     pub(crate) confirmed: Option<f64>,
+    /// The statistic of the finding.
+    pub(crate) found: Option<Found>,
     pub(crate) batches: usize,
+    /// Seconds of measuring for a pair, with its share of the controls.
+    pub(crate) seconds_per_pair: f64,
     pub(crate) facts: Facts,
-    pub(crate) raw_mean: Interval,
     pub(crate) mde_ns: f64,
     pub(crate) more_pairs: Option<u64>,
     pub(crate) funnel: Vec<Look>,
@@ -44,9 +48,14 @@ impl Outcome {
     }
 
     /// Judges a run that found no difference again, by the statistics up to the share `up_to` of the calls.
-    pub(crate) fn rest_on(mut self, up_to: f64, delta: f64) -> Self {
-        (self.verdict, self.reason) = judge::verdict(Verdict::NoLeakAbove, String::new(), &self.facts, delta, up_to);
+    pub(crate) fn rest_on(mut self, up_to: f64) -> Self {
+        (self.verdict, self.reason) = judge::verdict(Verdict::NoLeakAbove, String::new(), &self.facts, up_to);
         self.bound_up_to = judge::body(up_to);
+        self.with_more(up_to)
+    }
+
+    /// Estimates how many more pairs would settle an inconclusive outcome.
+    pub(crate) fn with_more(mut self, up_to: f64) -> Self {
         let open = self.verdict == Verdict::Inconclusive;
         self.more_pairs = open.then(|| judge::more_pairs(&self.facts, up_to)).flatten();
         self
@@ -57,9 +66,12 @@ impl Outcome {
         judge::bounds(&self.facts, self.bound_up_to)[0]
     }
 
-    pub(crate) fn into_record(self, a: String, b: String) -> Pair {
+    /// Returns the record of the pair. `delta_ns` is the threshold.
+    pub(crate) fn into_record(self, a: String, b: String, delta_ns: f64) -> Pair {
         let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts, self.bound_up_to);
-        Pair {
+        let has_room = |&more: &u64| self.facts.pairs as u64 + more <= MOST_PAIRS as u64;
+        let more_seconds = self.more_pairs.filter(has_room).map(|more| more as f64 * self.seconds_per_pair);
+        let mut pair = Pair {
             a,
             b,
             verdict: self.verdict,
@@ -67,14 +79,16 @@ impl Outcome {
             p: self.p,
             p_holm: self.p_holm,
             confirmed: self.confirmed,
+            found: self.found,
             batches: self.batches,
             bound_ns,
             bound_up_to: self.bound_up_to,
             tail_bound_ns,
             effects: self.facts.effects,
-            raw_mean: self.raw_mean,
+            raw_mean: self.facts.raw_mean,
             mde_ns: self.mde_ns,
             more_pairs: self.more_pairs,
+            more_seconds,
             controls: self.facts.controls,
             funnel: self.funnel,
             series: self.series,
@@ -83,6 +97,10 @@ impl Outcome {
             seconds: self.seconds,
             times: self.times,
             raw: None,
+        };
+        if pair.reason.is_empty() {
+            pair.reason = pair.sentence(delta_ns);
         }
+        pair
     }
 }
