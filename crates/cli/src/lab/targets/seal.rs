@@ -7,11 +7,12 @@
 //! | `seal.floe.open.bad` | the position of a wrong byte in a segment | the segment's length, and that it is wrong |
 //! | `seal.pem.private` | the key | its kind |
 //! | `seal.pbes2.unpad` | the passphrase, the decrypted key, and where it is wrong | that the file does not open |
-//! | `seal.key.x25519` | the scalar | that the message is for another key |
+//! | `seal.key.x25519`, `.p256` | the scalar | that the message is for another key |
 //! | `seal.key.xwing`, `.ml_kem_768` | the key, and whether ML-KEM rejected | that the message is for another key |
+//! | `seal.message` | the file key and the data | their length |
 //!
-//! The targets from `seal.pem.private` on are traced but not timed. They take from a few to hundreds of microseconds,
-//! and on a shared machine no clock can show a difference of one nanosecond in such times within a reasonable time.
+//! Of the targets from `seal.pem.private` on, which take microseconds, one pair of classes is timed and all classes are
+//! traced: a bound for many pairs of slow calls takes long.
 //!
 //! The following functions are not measured:
 //! - **Argon2id** (the passphrase of a file). From the second half of the first pass on, Argon2id reads addresses that
@@ -19,21 +20,16 @@
 //!   claim about either.
 //! - **Sealing.** Keys, IVs and salts are drawn inside the function, so the traces of one input differ. Opening uses
 //!   the same cipher.
-//! - **P-256, age's keys and whole headers.** They allocate and free so many blocks of memory that the addresses differ
-//!   between calls. The comparison of a header's code is that of `seal.tag`.
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
 //!   keys. Ciphertexts for one key are compared with each other.
 
 mod floe;
 mod key;
 mod sample;
-mod settle;
-
-use std::hint::black_box;
 
 use super::SizedTarget;
 use deadpan_lab::{Random, Target};
-use deadpan_seal::Secret;
+use deadpan_seal::{Kem, PrivateKey, Secret, open, seal};
 
 /// The length in bytes of a tag, and of most keys.
 const TAG: usize = 32;
@@ -46,35 +42,15 @@ pub(super) fn timing() -> Vec<Target> {
         key::pem_private(),
         key::pbes2_unpad(),
         key::x25519(),
+        key::p256(),
         key::xwing(),
         key::ml_kem_768(),
+        message(),
     ]
 }
 
 pub(super) fn speed() -> Vec<SizedTarget> {
     floe::speed()
-}
-
-/// Returns a target that has classes but no pairs of classes, so it is traced and not timed. Each call causes
-/// `failures` errors in AWS-LC.
-fn traced_only<R>(
-    name: &str,
-    length: usize,
-    failures: usize,
-    mut function: impl FnMut(&[u8]) -> R + 'static,
-) -> Target {
-    let mut errors = settle::errors(failures);
-    // The first call repeats the function until the allocator has free blocks of all sizes.
-    let mut times = 100;
-    let run = move |input: &[u8]| {
-        for _ in 0..std::mem::replace(&mut times, 1) {
-            drop(black_box(function(input)));
-            errors();
-            settle::slots();
-            settle::heap();
-        }
-    };
-    Target::new(name, length, run).against_first()
 }
 
 /// Returns a byte that is not zero. XOR with such a byte changes any byte.
@@ -102,6 +78,25 @@ fn tag() -> Target {
         .class("first byte wrong", wrong_at(0))
         .class("last byte wrong", wrong_at(TAG - 1))
         .class("random", |random, input| random.fill(input))
+}
+
+/// Returns the target that opens whole messages for one key. The file key and the data are secret. The point of a
+/// message is public, and for X25519 the check of its form depends on it.
+fn message() -> Target {
+    let key = PrivateKey::from_seed(Kem::P256, &[7; 32]).expect("a scalar");
+    let public = key.public().clone();
+    let sealed = move |data: &[u8]| seal(&public, data).expect("a recipient");
+    let length = sealed(&[0; TAG]).len();
+    Target::new("seal.message", length, move |input| open(&key, input).map(|data| data.len()))
+        .class("zeros", {
+            let sealed = sealed.clone();
+            move |_, input| input.copy_from_slice(&sealed(&[0; TAG]))
+        })
+        .class("random", move |random, input| {
+            let mut data = [0; TAG];
+            random.fill(&mut data);
+            input.copy_from_slice(&sealed(&data));
+        })
 }
 
 fn fill_same(random: &mut Random, input: &mut [u8]) {

@@ -1,7 +1,7 @@
 //! Reads keys from files, and opens messages with keys.
 
 use super::sample::{BLOCK, ENCRYPTED, FRAME, PADDING, PASSPHRASE};
-use super::{TAG, flaw, traced_only};
+use super::{TAG, flaw};
 use deadpan_base64::pem;
 use deadpan_lab::{Random, Target};
 use deadpan_seal::key::{self, Found};
@@ -15,7 +15,7 @@ pub(super) fn pem_private() -> Target {
     let text = |scalar: &[u8]| pem::encode("PRIVATE KEY", &[PKCS8, scalar].concat()).expect("a label");
     let length = text(&[0; 32]).len();
     let put = move |scalar: &[u8], input: &mut [u8]| input.copy_from_slice(text(scalar).as_bytes());
-    traced_only("seal.pem.private", length, 0, |input| key::read(input).map(|found| found.len()))
+    Target::new("seal.pem.private", length, |input| key::read(input).map(|found| found.len()))
         .class("zeros", move |_, input| put(&[0; 32], input))
         .class("ones", move |_, input| put(&[0xff; 32], input))
         .class("random", move |random, input| {
@@ -23,6 +23,7 @@ pub(super) fn pem_private() -> Target {
             random.fill(&mut scalar);
             put(&scalar, input);
         })
+        .pair("zeros", "random")
 }
 
 /// Returns the target that unlocks a protected key without success. Either the passphrase is wrong, or the ciphertext
@@ -30,7 +31,7 @@ pub(super) fn pem_private() -> Target {
 /// the time must be the same. An input is a passphrase, then the key file.
 pub(super) fn pbes2_unpad() -> Target {
     let text = |der: &[u8]| pem::encode("ENCRYPTED PRIVATE KEY", der).expect("a label").into_bytes();
-    let target = traced_only("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), 0, |input| {
+    let target = Target::new("seal.pbes2.unpad", BLOCK + text(&ENCRYPTED).len(), |input| {
         let (passphrase, text) = input.split_at(BLOCK);
         let found = key::read(text);
         let Ok([Found::Protected(protected)]) = found.as_deref() else { return false };
@@ -64,19 +65,19 @@ pub(super) fn pbes2_unpad() -> Target {
                 der[PADDING] ^= flaw(random);
             }),
         )
+        .pair("first byte of the padding wrong", "no sequence")
 }
 
-/// Returns the target that creates a key from a scalar and tries to open a message that is sealed to another key.
-pub(super) fn x25519() -> Target {
-    let other = PrivateKey::from_seed(Kem::X25519, &[9; 32]).expect("a scalar");
+/// Returns a target that creates a key from a scalar and tries to open a message that is sealed to another key.
+fn another_key(name: &str, kem: Kem) -> Target {
+    let other = PrivateKey::from_seed(kem, &[9; 32]).expect("a scalar");
     let (enc, sealed) = hpke::seal(other.public(), b"", b"", &[0; TAG]).expect("a recipient");
-    let target = traced_only("seal.key.x25519", 32, 1, move |input| {
-        let key = PrivateKey::from_seed(Kem::X25519, input)?;
+    let target = Target::new(name, 32, move |input| {
+        let key = PrivateKey::from_seed(kem, input)?;
         hpke::open(&key, &enc, b"", b"", &sealed).map(|opened| opened.is_some())
     });
     target
-        .class("zeros", |_, input| input.fill(0))
-        .class("ones", |_, input| input.fill(0xff))
+        .class("random", |random, input| random.fill(input))
         .class("zeros in front", |random, input| {
             random.fill(input);
             input[..16].fill(0);
@@ -85,7 +86,17 @@ pub(super) fn x25519() -> Target {
             random.fill(input);
             input[16..].fill(0);
         })
-        .class("random", |random, input| random.fill(input))
+}
+
+pub(super) fn x25519() -> Target {
+    another_key("seal.key.x25519", Kem::X25519)
+        .class("zeros", |_, input| input.fill(0))
+        .class("ones", |_, input| input.fill(0xff))
+        .pair("random", "zeros in front")
+}
+
+pub(super) fn p256() -> Target {
+    another_key("seal.key.p256", Kem::P256).pair("random", "zeros in front")
 }
 
 /// Returns a target that opens messages without success. Either the ciphertext is wrong, or the encapsulated secret is,
@@ -95,14 +106,18 @@ fn rejecting(name: &str, kem: Kem) -> Target {
     let key = PrivateKey::generate(kem).expect("random bytes");
     let public = key.public().clone();
     let (enc_len, length) = (kem.enc_len(), kem.enc_len() + TAG + hpke::TAG);
-    let target = traced_only(name, length, 1, move |input| {
+    let target = Target::new(name, length, move |input| {
         let (enc, sealed) = input.split_at(enc_len);
         hpke::open(&key, enc, b"", b"", sealed).map(|opened| opened.is_some())
     });
     let changed = |place: usize| {
         let public = public.clone();
         move |random: &mut Random, input: &mut [u8]| {
-            let (enc, sealed) = hpke::seal(&public, b"", b"", &[0; TAG]).expect("a recipient");
+            // The check whether a point of X25519 is below 2^255 − 19 reads one byte, unless that is 127. Points are public.
+            let (enc, sealed) =
+                std::iter::repeat_with(|| hpke::seal(&public, b"", b"", &[0; TAG]).expect("a recipient"))
+                    .find(|(enc, _)| enc.last() != Some(&0x7f))
+                    .expect("an endless iterator");
             input.copy_from_slice(&[enc, sealed].concat());
             input[place] ^= flaw(random);
         }
@@ -118,6 +133,7 @@ fn rejecting(name: &str, kem: Kem) -> Target {
             input[LATTICE..enc_len].fill(0);
             input[LATTICE..enc_len].iter_mut().take(1).for_each(|byte| *byte = 9);
         })
+        .pair("the right secret", "rejected for its first byte")
 }
 
 pub(super) fn xwing() -> Target {

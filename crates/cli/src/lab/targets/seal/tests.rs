@@ -57,8 +57,8 @@ fn changed_protected_keys_all_fail_with_the_same_error() {
 }
 
 #[test]
-fn timed_targets_have_pairs_and_traced_targets_have_none() {
-    let timed: Vec<String> =
-        timing().iter().filter(|target| !target.pairs().is_empty()).map(|it| it.name().to_owned()).collect();
-    assert_eq!(timed, ["seal.tag", "seal.floe.open.good", "seal.floe.open.bad"]);
+fn each_target_is_timed() {
+    for target in timing() {
+        assert!(!target.pairs().is_empty(), "{}", target.name());
+    }
 }
