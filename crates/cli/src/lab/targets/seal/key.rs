@@ -113,7 +113,7 @@ fn rejecting(name: &str, kem: Kem) -> Target {
     let changed = |place: usize| {
         let public = public.clone();
         move |random: &mut Random, input: &mut [u8]| {
-            // The check whether a point of X25519 is below 2^255 − 19 reads one byte, unless that is 127. Points are public.
+            // The check whether an X25519 point, which is public, is below 2^255 − 19 reads one byte unless it is 127.
             let (enc, sealed) =
                 std::iter::repeat_with(|| hpke::seal(&public, b"", b"", &[0; TAG]).expect("a recipient"))
                     .find(|(enc, _)| enc.last() != Some(&0x7f))
