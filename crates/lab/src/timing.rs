@@ -37,6 +37,10 @@ pub(crate) use pair::Outcome;
 pub use settings::Settings;
 
 /// Measures each pair of the target's classes and judges them together.
+///
+/// # Panics
+///
+/// If a setting makes no sense, such as a threshold that is not a number.
 pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &mut dyn Watch) -> Timing {
     let pairs = target.pairs();
     let (scale, outcomes, tallies) = measure(target, settings, clock, watch);
@@ -73,6 +77,7 @@ pub(crate) fn measure(
     clock: &dyn Clock,
     watch: &mut dyn Watch,
 ) -> (Scale, Vec<Outcome>, Vec<summary::Tally>) {
+    settings.check();
     let pairs = target.pairs();
     let mut random = Random::new(settings.seed);
     // The warm-up has its own generator. The number of inputs it needs depends on the clock, and the measured inputs

@@ -112,6 +112,7 @@ Exit codes:
   0    every promise was kept
   1    a promise was not kept
   2    wrong use
+  20   no promise was missed, but nothing of a group could run
   130  interrupted")]
     Selftest(SelftestArgs),
 }

@@ -41,35 +41,74 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
         seed: base.seed,
     };
     let mut found = Vec::new();
-    #[cfg(feature = "trace")]
     if wanted("trace") {
-        found.extend(checks(crate::trace::controls()));
+        found.push(("trace", traces()));
     }
     if wanted("taint") {
-        found.extend(under_valgrind());
+        found.push(("taint", under_valgrind()));
     }
-    found.iter().for_each(|check| screen.check(check));
+    found.iter().flat_map(|(_, checks)| checks).for_each(|check| screen.check(check));
     let mut progress = Progress::new(options.total());
     let measured = selftest::run(&options, &*clock, &mut progress, &mut |check| screen.check(check));
     progress.finish();
-    found.extend(measured);
+    // The groups of these checks always run, unless the user stops them.
+    found.push(("timing and speed", measured));
     if wanted("workers") && !progress::interrupted() {
-        found.extend(workers(args, &screen));
+        found.push(("workers", workers(args, &screen)));
     }
     if wanted("code") && !progress::interrupted() {
         let check = own_code(suite, args.quick, &*clock);
         screen.check(&check);
-        found.push(check);
+        found.push(("code", vec![check]));
     }
-    let missed = found.iter().filter(|check| check.passed == Some(false)).count();
-    let skipped = found.iter().filter(|check| check.passed.is_none()).count();
-    let kept = found.len() - missed - skipped;
-    let noun = plural(kept as u64, "promise", "promises");
-    screen.line(&format!("{kept} {noun} kept, {missed} missed, {skipped} skipped or open"));
-    run.record.selftest = found;
+    let code = conclude(&found, &screen);
+    run.record.selftest = found.into_iter().flat_map(|(_, checks)| checks).collect();
     run.record.interrupted = progress::interrupted();
     run.finish(&args.output)?;
-    Ok(ExitCode::from(if progress::interrupted() { 130 } else { u8::from(missed > 0) }))
+    Ok(ExitCode::from(if progress::interrupted() { 130 } else { code }))
+}
+
+/// Writes how many promises were kept and which checks did not run. Returns the exit code: 1 if a promise was missed,
+/// and 20 if nothing of a group ran, which shows nothing about its promises. Within a group, a machine may lack a
+/// runtime or an instruction set.
+fn conclude(found: &[(&str, Vec<Check>)], screen: &Screen) -> u8 {
+    let count = |is: fn(&Check) -> bool| found.iter().flat_map(|(_, checks)| checks).filter(|check| is(check)).count();
+    let kept = count(|check| check.passed == Some(true));
+    let missed = count(|check| check.passed == Some(false));
+    let open = count(|check| check.passed.is_none() && check.runs > 0);
+    let skipped = count(skipped);
+    let noun = plural(kept as u64, "promise", "promises");
+    screen.line(&format!("{kept} {noun} kept, {missed} missed, {open} open (too few runs), {skipped} not run"));
+    for check in found.iter().flat_map(|(_, checks)| checks).filter(|check| self::skipped(check)) {
+        screen.line(&format!("    not run: {}: {}", check.what, check.detail.trim_start_matches("skipped: ")));
+    }
+    let idle = |(_, checks): &&(&str, Vec<Check>)| !checks.is_empty() && checks.iter().all(self::skipped);
+    let idle: Vec<&str> = found.iter().filter(idle).map(|(group, _)| *group).collect();
+    if !idle.is_empty() {
+        screen.line(&format!("nothing was tested of: {} (exit code 20)", idle.join(", ")));
+    }
+    match (missed, idle.is_empty()) {
+        (0, true) => 0,
+        (0, false) => 20,
+        _ => 1,
+    }
+}
+
+/// Returns whether a check did not run.
+fn skipped(check: &Check) -> bool {
+    check.passed.is_none() && check.runs == 0
+}
+
+/// Traces the functions that must be caught, and those that must not.
+#[cfg(feature = "trace")]
+fn traces() -> Vec<Check> {
+    checks(crate::trace::controls())
+}
+
+#[cfg(not(feature = "trace"))]
+fn traces() -> Vec<Check> {
+    let detail = "skipped: this build has no traces (feature `trace`)".to_owned();
+    vec![Check { what: "trace: all controls".to_owned(), detail, ..Check::default() }]
 }
 
 /// Tests the workers of the lab, with the runtimes that this machine has.
@@ -150,7 +189,11 @@ fn own_code(suite: &Suite, quick: bool, clock: &dyn Clock) -> Check {
         }
     }
     progress.finish();
-    let mut detail = format!("the widest bound is {}", super::show::time(above));
+    let mut detail = if pairs > 0 {
+        format!("the widest bound is {}", super::show::time(above))
+    } else {
+        "skipped: this program has no targets with two classes".to_owned()
+    };
     if !others.is_empty() {
         detail = format!("{detail}; the others: {}", others.join("; "));
     }
@@ -170,4 +213,28 @@ fn describe(args: &SelftestArgs) -> String {
     let runs = args.runs.map_or_else(String::new, |runs| format!(" --runs {runs}"));
     let flag = |set: bool, name: &'static str| if set { name } else { "" };
     format!("selftest{}{runs}{}{only}", flag(args.quick, " --quick"), flag(args.idle, " --idle"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(passed: Option<bool>, runs: u64) -> Check {
+        Check { what: "a".to_owned(), passed, runs, ..Check::default() }
+    }
+
+    #[test]
+    fn a_group_of_which_nothing_ran_is_no_success() {
+        let screen = Screen::new(true);
+        let code = |groups: &[&[Check]]| {
+            conclude(&groups.iter().map(|checks| ("group", checks.to_vec())).collect::<Vec<_>>(), &screen)
+        };
+        let [kept, missed, open, skipped] =
+            [check(Some(true), 0), check(Some(false), 5), check(None, 5), check(None, 0)];
+        let only = std::slice::from_ref::<Check>;
+        assert_eq!(code(&[only(&kept), &[]]), 0);
+        assert_eq!(code(&[&[kept.clone(), skipped.clone()], only(&open)]), 0, "a part of a group may be missing");
+        assert_eq!(code(&[only(&kept), only(&skipped)]), 20);
+        assert_eq!(code(&[only(&skipped), only(&missed)]), 1);
+    }
 }

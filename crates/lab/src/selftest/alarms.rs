@@ -12,7 +12,12 @@ use crate::timing::{self, Outcome, Settings};
 pub(super) const MODES: [f64; 2] = [100.0, 200.0];
 
 /// Measures each function without a leak, and passes the results to `keep`.
-pub(super) fn check(options: &Options, targets: &mut [Target], series: &mut Series<'_>, keep: &mut dyn FnMut(Check)) {
+pub(super) fn check(
+    options: &Options,
+    targets: &mut [Target],
+    series: &mut Series<'_>,
+    keep: &mut dyn FnMut(Check, u64),
+) {
     let mut coverage = Coverage::default();
     let own = [
         ("identical inputs", sample::identical as fn() -> Target),
@@ -25,25 +30,27 @@ pub(super) fn check(options: &Options, targets: &mut [Target], series: &mut Seri
             let settings = thorough(&mut target);
             series.measure(&mut target, settings)
         };
-        keep(alarms(name, options.nulls, series, &mut coverage, run));
+        keep(alarms(name, options.nulls, series, &mut coverage, run), options.nulls);
     }
     let bimodal = |series: &mut Series<'_>, settings: Settings| {
         series.simulate(1, settings, |clock, seed| sample::bimodal(clock, seed, MODES))
     };
     let name = "a function with two modes, on a mock clock";
-    keep(alarms(name, options.nulls, series, &mut coverage, |series| {
-        bimodal(series, Settings { stop_early: false, ..Settings::default() })
-    }));
+    let run = |series: &mut Series<'_>| bimodal(series, Settings { stop_early: false, ..Settings::default() });
+    keep(alarms(name, options.nulls, series, &mut coverage, run), options.nulls);
     for target in targets.iter_mut() {
         let settings = thorough(target);
         let name = target.name().to_owned();
-        keep(alarms(&name, options.nulls, series, &mut coverage, |series| series.measure(target, settings.clone())));
+        let run = |series: &mut Series<'_>| series.measure(target, settings.clone());
+        keep(alarms(&name, options.nulls, series, &mut coverage, run), options.nulls);
     }
-    keep(coverage.check());
-    keep(settled(name, options.settled, series, |series| bimodal(series, Settings::default())));
+    keep(coverage.check(), options.nulls);
+    let run = |series: &mut Series<'_>| bimodal(series, Settings::default());
+    keep(settled(name, options.settled, series, run), options.settled);
     for target in targets {
         let name = target.name().to_owned();
-        keep(settled(&name, options.settled, series, |series| series.measure(target, Settings::default())));
+        let run = |series: &mut Series<'_>| series.measure(target, Settings::default());
+        keep(settled(&name, options.settled, series, run), options.settled);
     }
 }
 

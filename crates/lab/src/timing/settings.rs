@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// Maximum threshold in nanoseconds. A control adds twice the threshold to calls.
+const LARGEST: f64 = 1e9;
+
 /// Settings of a timing run: how much to measure, and which difference is a leak.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -58,6 +61,23 @@ impl Settings {
         Self { looks: 5, time_limit: Duration::from_secs(20), ..Self::default() }
     }
 
+    /// Panics if a setting makes no sense: a verdict with a threshold that is no number would look like any other.
+    pub(crate) fn check(&self) {
+        let time = |name: &str, ns: f64| {
+            assert!((0.0..=LARGEST).contains(&ns), "{name} is {ns:?}: choose a time from 0 to {LARGEST:e} ns");
+        };
+        time("Settings::delta_ns", self.delta_ns.unwrap_or(0.0));
+        time("Settings::delta_least_ns", self.delta_least_ns);
+        let share = self.delta_share.unwrap_or(0.0);
+        assert!((0.0..=1.0).contains(&share), "Settings::delta_share is {share:?}: choose a share from 0 to 1");
+        let alpha = self.alpha;
+        assert!(alpha > 0.0 && alpha < 1.0, "Settings::alpha is {alpha:?}: choose a probability between 0 and 1");
+        let (looks, first) = (self.looks, self.first);
+        assert!((1..=32).contains(&looks), "Settings::looks is {looks}: choose 1 to 32");
+        assert!((1..=1 << 20).contains(&first), "Settings::first is {first}: choose 1 to {}", 1 << 20);
+        assert!(self.pairs > 0, "Settings::pairs is {}: choose at least 1", self.pairs);
+    }
+
     /// Returns the threshold Δ for a function whose call takes `call_ns` nanoseconds.
     #[must_use]
     pub fn delta_for(&self, call_ns: f64) -> f64 {
@@ -76,6 +96,29 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused_by_name() {
+        let usual = Settings::default;
+        let refused = |settings: Settings| {
+            let panic = std::panic::catch_unwind(|| settings.check()).expect_err("a panic");
+            panic.downcast_ref::<String>().expect("a message").split(':').nth(2).unwrap().to_owned()
+        };
+        let with = |delta_ns| refused(Settings { delta_ns: Some(delta_ns), ..usual() });
+        assert_eq!(with(f64::NAN), "delta_ns is NaN");
+        assert_eq!(with(1e308), "delta_ns is 1e308");
+        assert_eq!([with(-1.0), with(f64::INFINITY)], ["delta_ns is -1.0", "delta_ns is inf"]);
+        assert_eq!(refused(Settings { delta_share: Some(f64::NAN), ..usual() }), "delta_share is NaN");
+        assert_eq!(refused(Settings { delta_least_ns: f64::NAN, ..usual() }), "delta_least_ns is NaN");
+        assert_eq!(refused(Settings { alpha: 0.0, ..usual() }), "alpha is 0.0");
+        assert_eq!(refused(Settings { looks: 0, ..usual() }), "looks is 0");
+        assert_eq!(refused(Settings { first: 0, ..usual() }), "first is 0");
+        assert_eq!(refused(Settings { pairs: 0, ..usual() }), "pairs is 0");
+        for delta_ns in [0.0, 1.0, LARGEST] {
+            Settings { delta_ns: Some(delta_ns), ..usual() }.check();
+        }
+        Settings::quick().check();
+    }
 
     #[test]
     fn the_threshold_is_a_nanosecond_or_a_share_of_the_call() {
