@@ -4,8 +4,8 @@
 //! Use traces to *block* a change: where two traces differ, the code leaks at a known source line, and no statistics
 //! are involved. A trace covers the program as it runs, including AVX-512 and VAES, which Valgrind hides from the
 //! program. A trace does not cover times that depend on an operand at the same address, except for the instructions
-//! that it lists ([`record::VariableLatency`]). It does not cover the kernel or other threads either. Two addresses
-//! count as different even if they lie in one cache line.
+//! that it lists ([`record::VariableLatency`]). It does not cover other threads, or the kernel beyond the arguments of
+//! system calls. Two addresses count as different even if they lie in one cache line.
 //!
 //! Traces need x86-64 Linux. On other systems and under Valgrind, the result says that the trace was skipped
 //! ([`unavailable`]). A trace runs tens of millions of instructions per second; a call is recorded at least nine times.
@@ -42,6 +42,8 @@ mod optimization;
 mod place;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod recording;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod system;
 
 use crate::clock::Clock;
 use crate::random::Random;
@@ -59,7 +61,7 @@ const INPUTS: usize = 8;
 /// Compares the traces of a function for these inputs. Each input is copied into the same buffer.
 ///
 /// If the same input gives different traces, `skipped` gives that as the reason, and the result says nothing about the
-/// secrets. The usual cause is a random number.
+/// secrets. The usual cause is a random number. A thread that ran before this call is not part of the trace.
 ///
 /// # Panics
 /// Panics if there are fewer than two inputs or inputs of different lengths. `run` must not call `compare`.

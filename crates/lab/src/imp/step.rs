@@ -9,11 +9,12 @@ mod memory;
 pub(crate) mod process;
 mod registers;
 pub(crate) mod shared;
+pub(crate) mod signal;
 pub(crate) mod trap;
 
 use iced_x86::UsedMemory;
 
-pub(crate) use memory::code;
+pub(crate) use memory::{bytes, code, unchanged};
 pub(crate) use registers::Registers;
 
 /// Receives what a traced call does. The call may be in the middle of an allocation, so no function may allocate, lock
@@ -22,8 +23,8 @@ pub(crate) trait Step {
     /// Records an instruction from the registers before it. Returns whether to continue.
     fn step(&mut self, registers: &Registers<'_>) -> bool;
 
-    /// Returns how an instruction is recorded. Returns `None` if there are too many different instructions.
-    fn plan(&mut self, address: u64) -> Option<Plan>;
+    /// Returns how an instruction is recorded, or why it cannot be.
+    fn plan(&mut self, address: u64) -> Result<Plan, Stop>;
 
     /// Adds a block of instructions that always run together, and returns its number. Returns `None` if there are too
     /// many.
@@ -79,6 +80,14 @@ pub(crate) enum Stop {
     Process,
     /// The call makes memory executable.
     Code,
+    /// The code at this address lies in memory that the program may write to, or that is new.
+    Written(u64),
+    /// The code at this address changed during the call.
+    Changed(u64),
+    /// The call wakes another thread.
+    Wake,
+    /// A signal arrives, or may arrive.
+    Signal,
     /// The instruction at this address cannot be copied.
     Instruction(u64),
     /// There is no memory for a copy near the code at this address.

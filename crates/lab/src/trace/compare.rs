@@ -5,16 +5,22 @@ use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
+use super::decode::Kind;
 use super::recording::{ENTRIES, INTERVAL, Recorder, Recording};
 use super::{LIMIT, optimization, place, skipped};
 use crate::imp::step::blocks::Engine;
 use crate::imp::step::call::Stage;
 use crate::imp::step::host::{self, WarmUp};
 use crate::imp::step::process::{End, Order, Template};
+use crate::imp::step::signal;
 use crate::imp::step::trap::Trap;
 use crate::imp::step::{Step, Stop};
+use crate::random::{Random, fresh_seed};
 use crate::record::{Trace, VariableLatency};
 use crate::target::Run;
+
+/// How often two inputs with different traces are recorded again, at least.
+const REPEATS: usize = 8;
 
 /// The point at which two traces differ.
 pub(super) enum Parting {
@@ -22,6 +28,8 @@ pub(super) enum Parting {
     Path { index: u64, last: Option<u64>, next: [Option<u64>; 2] },
     /// An instruction accesses different addresses.
     Memory { index: u64, instruction: u64, addresses: [u64; 2] },
+    /// A word of a system call differs ([`super::system::words`]).
+    System { index: u64, instruction: u64, number: u64, word: usize, values: [u64; 2] },
     /// The traces differ after this instruction, beyond the part that was kept in detail.
     After(u64),
 }
@@ -121,6 +129,12 @@ fn reason(stop: Stop) -> String {
         Stop::Thread => "the function starts a thread; a trace follows one thread only".to_owned(),
         Stop::Process => "the function starts a process; a trace follows one process only".to_owned(),
         Stop::Code => "the function makes memory executable; a trace follows the code that exists before".to_owned(),
+        Stop::Written(address) => format!(
+            "the function runs code that it can change, at {address:#x}; a trace follows code in read-only memory"
+        ),
+        Stop::Changed(address) => format!("the function changes code while it runs, in {}", place::source(address)),
+        Stop::Wake => "the function wakes another thread; a trace follows one thread only".to_owned(),
+        Stop::Signal => "the function gets a signal; a trace does not follow signal handlers".to_owned(),
         Stop::Instruction(address) => format!("a trace cannot follow {}", place::instruction_at(address)),
         Stop::Far(address) => format!("there is no room for a copy of the code near {}", place::source(address)),
         Stop::Panic => "the function panicked in the process in which it was traced".to_owned(),
@@ -152,11 +166,18 @@ impl Session {
             // The preparation is not part of the trace.
             run.prepare(buffer);
             let run = &mut |input: &mut [u8]| run.once(input);
-            let result = match &mut engine {
-                Some(engine) if !order.trap => engine.record(&mut recorder, stage, run, buffer),
-                _ => trap.record(&mut recorder, stage, run, buffer),
+            let engine = engine.as_mut().filter(|_| !order.trap);
+            signal::block(engine.is_none());
+            let result = match engine {
+                Some(engine) => engine.record(&mut recorder, stage, run, buffer),
+                None => trap.record(&mut recorder, stage, run, buffer),
             };
-            result.map_err(|stop| recorder.stop(stop)).is_ok()
+            let after = || match recorder.changed() {
+                Some(address) => Err(Stop::Changed(address)),
+                None if signal::waits() => Err(Stop::Signal),
+                None => Ok(()),
+            };
+            result.and_then(|()| after()).map_err(|stop| recorder.stop(stop)).is_ok()
         })?;
         let (now, reference) = (Recording::default(), Recording::default());
         let operands = vec![Operands::Same; ENTRIES];
@@ -196,26 +217,18 @@ impl Session {
         if self.reference.instructions == 0 {
             return Ok(Outcome::Unclear("this machine does not support traces".to_owned()));
         }
-        self.record(0, 0)?;
-        if !self.now.same(&self.reference) {
-            let parting = place::parting(&self.part(0, 0)?);
-            return Ok(Outcome::Unclear(format!("the same input gives traces that differ {parting}")));
+        for _ in 0..if self.reference.varies { REPEATS } else { 1 } {
+            self.record(0, 0)?;
+            if !self.now.same(&self.reference) {
+                return self.unclear(0);
+            }
+            self.note_operands(Operands::Restless);
         }
-        self.note_operands(Operands::Restless);
         for index in 1..secrets {
             self.record(index, 0)?;
             self.note_operands(Operands::Secret);
             if !self.now.same(&self.reference) {
-                match self.confirm(index)? {
-                    Some(true) => return Ok(Outcome::Differs(index, self.part(0, index)?)),
-                    Some(false) => {}
-                    None => {
-                        let parting = place::parting(&self.part(0, 0)?);
-                        return Ok(Outcome::Unclear(format!(
-                            "the same input sometimes gives traces that differ {parting}"
-                        )));
-                    }
-                }
+                return self.confirm(index);
             }
         }
         Ok(Outcome::Equal)
@@ -230,6 +243,7 @@ impl Session {
         match (stopped, end) {
             (None, End::Done) | (Some(Stop::Limit), _) => self.now = self.recorder.recording(),
             (Some(stop), _) => return Err(reason(stop)),
+            (None, end @ End::Signal(_)) => return Err(format!("{}, where no signal handlers run", ended(end))),
             (None, end) => return Err(ended(end)),
         }
         self.seconds += before.elapsed().as_secs_f64();
@@ -241,19 +255,31 @@ impl Session {
         std::mem::swap(&mut self.now, &mut self.reference);
     }
 
-    /// Returns whether the traces of the first and another input differ each time. Returns `None` if they differ only
-    /// sometimes, because the input is then not the cause.
-    fn confirm(&mut self, other: usize) -> Result<Option<bool>, String> {
-        for _ in 0..3 {
-            let before = (self.now.hash, self.now.instructions);
-            self.record(0, 0)?;
-            let steady = self.now.same(&self.reference);
-            self.record(other, 0)?;
-            if steady && before == (self.now.hash, self.now.instructions) {
-                return Ok(Some(!self.now.same(&self.reference)));
+    /// Records the first input and another one, whose traces differ, more often. If one input gives several traces, the
+    /// input is not the cause. The order is random, because a process number, for example, follows a fixed order.
+    fn confirm(&mut self, other: usize) -> Result<Outcome, String> {
+        let (mut random, mut left) = (Random::new(fresh_seed()), [REPEATS; 2]);
+        let theirs = std::mem::take(&mut self.now);
+        while left != [0; 2] {
+            let which = random.bits() as usize & 1;
+            left[which] = left[which].saturating_sub(1);
+            self.record([0, other][which], 0)?;
+            if which == 0 && !self.now.same(&self.reference) {
+                return self.unclear(0);
+            }
+            if which == 1 && !self.now.same(&theirs) {
+                self.reference = theirs;
+                return self.unclear(other);
             }
         }
-        Ok(None)
+        self.now = theirs;
+        Ok(Outcome::Differs(other, self.part(0, other)?))
+    }
+
+    /// Says where the last two recordings differ, which are of the same input.
+    fn unclear(&mut self, input: usize) -> Result<Outcome, String> {
+        let parting = place::parting(&self.part(input, input)?);
+        Ok(Outcome::Unclear(format!("the same input gives traces that differ {parting}")))
     }
 
     /// Returns the point at which the last two recordings differ. If that point lies beyond the part in detail, both
@@ -281,10 +307,16 @@ impl Session {
             let (true, Some(instruction)) = (next[0] == next[1], next[0]) else {
                 return Some(Parting::Path { index, last, next });
             };
-            for word in place + 1..=place + self.recorder.words(instruction) {
-                let addresses = [*a.get(word)?, *b.get(word)?];
-                if addresses[0] != addresses[1] {
-                    return Some(Parting::Memory { index, instruction, addresses });
+            for word in 0..self.recorder.words(instruction) {
+                let values = [*a.get(place + 1 + word)?, *b.get(place + 1 + word)?];
+                if values[0] != values[1] {
+                    let call = self.recorder.entry(instruction).is_some_and(|entry| entry.decoded.kind == Kind::System);
+                    let number = a[place + 1];
+                    return Some(if call {
+                        Parting::System { index, instruction, number, word, values }
+                    } else {
+                        Parting::Memory { index, instruction, addresses: values }
+                    });
                 }
             }
             place += 1 + self.recorder.words(instruction);

@@ -6,6 +6,7 @@ use iced_x86::{
 };
 use iced_x86::{Register, UsedMemory};
 
+use super::system;
 use crate::imp::mark::{START_MARK, STOP_MARK};
 use crate::imp::step::{Registers, code};
 
@@ -17,6 +18,8 @@ pub(super) struct Decoded {
     pub(super) touches: [Option<Touch>; 4],
     /// The operands that affect the instruction's time. `None` if the time is constant.
     pub(super) latency: Option<[Option<Source>; 3]>,
+    /// Whether the result of the instruction may differ from call to call.
+    pub(super) varies: bool,
     /// Whether the instruction has a `rep` prefix. It then accesses nothing if the count in `rcx` is zero.
     repeated: bool,
 }
@@ -25,8 +28,10 @@ pub(super) struct Decoded {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
-    /// A system call may start a thread.
+    /// A system call, whose trace is in [`super::system`].
     System,
+    /// A system call of 32-bit programs, or another way into the kernel.
+    Other,
     /// The marks of [`super::start`] and [`super::stop`].
     Start,
     Stop,
@@ -93,11 +98,17 @@ impl Decoded {
 
     /// Returns the number of words that [`Self::addresses`] passes to its closure.
     pub(super) fn words(&self) -> usize {
+        if self.kind == Kind::System {
+            return system::WORDS;
+        }
         self.touches.iter().flatten().map(Touch::words).sum()
     }
 
     /// Passes each address that the instruction is about to access to `each`.
     pub(super) fn addresses(&self, registers: &Registers<'_>, mut each: impl FnMut(u64)) {
+        if self.kind == Kind::System {
+            return system::words(registers, each);
+        }
         let done = self.repeated && registers.general(1) == 0;
         for touch in self.touches.iter().flatten() {
             match touch {
@@ -194,8 +205,9 @@ pub(super) fn instruction(address: u64) -> Instruction {
     Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode()
 }
 
-/// Decodes an instruction for the recorder. This allocates nothing, because the factory exists already.
-pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> Decoded {
+/// Decodes an instruction for the recorder, and returns its length too. This allocates nothing, because the factory
+/// exists already.
+pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Decoded, usize) {
     let instruction = instruction(address);
     let info = factory.info_options(&instruction, InstructionInfoOptions::NO_REGISTER_USAGE);
     let used = info.used_memory();
@@ -208,13 +220,19 @@ pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> Deco
     }
     let repeated =
         instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
-    Decoded { kind: kind(&instruction), touches, latency: latency(&instruction, used, repeated), repeated }
+    let varies = matches!(
+        instruction.mnemonic(),
+        Mnemonic::Rdtsc | Mnemonic::Rdtscp | Mnemonic::Rdrand | Mnemonic::Rdseed | Mnemonic::Rdpid
+    );
+    let latency = latency(&instruction, used, repeated);
+    (Decoded { kind: kind(&instruction), touches, latency, varies, repeated }, instruction.len())
 }
 
 fn kind(instruction: &Instruction) -> Kind {
     let marks = [(START_MARK, Kind::Start), (STOP_MARK, Kind::Stop)];
     match instruction.mnemonic() {
         Mnemonic::Syscall => Kind::System,
+        Mnemonic::Int | Mnemonic::Int1 | Mnemonic::Sysenter => Kind::Other,
         Mnemonic::Nop if instruction.memory_base() == Register::RAX => marks
             .iter()
             .find(|(mark, _)| u64::from(*mark) == instruction.memory_displacement64())

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::path::Path;
 
-use iced_x86::{Formatter, GasFormatter};
+use iced_x86::{FlowControl, Formatter, GasFormatter};
 
 use super::compare::Parting;
 use super::decode::instruction;
@@ -15,19 +15,29 @@ const BASELINE: [&str; 12] =
 /// Describes the point at which two traces differ, to follow the words "the traces differ".
 pub(super) fn parting(parting: &Parting) -> String {
     match parting {
-        Parting::Path { index, last, next } => {
-            let go =
-                |next: Option<u64>| next.map_or("returns".to_owned(), |next| format!("continues in {}", source(next)));
-            let last = last.map_or("the call".to_owned(), |last| format!("`{}` in {}", text(last), source(last)));
-            format!("at instruction {index}, after {last}: the first {}, the second {}", go(next[0]), go(next[1]))
+        Parting::Path { index, last, next: [a, b] } => {
+            let after = last.map_or("the call".to_owned(), instruction_at);
+            format!(
+                "at instruction {index}, after {after}: the first {}, the second {}",
+                way(*last, *a),
+                way(*last, *b)
+            )
         }
         Parting::Memory { index, instruction, addresses: [a, b] } => {
-            let (text, source) = (text(*instruction), source(*instruction));
             let distance = match a.abs_diff(*b) {
                 1 => "1 byte".to_owned(),
                 bytes => format!("{bytes} bytes"),
             };
-            format!("at instruction {index}, `{text}` in {source}, which accesses {a:#x} and {b:#x}, {distance} apart")
+            let instruction = instruction_at(*instruction);
+            format!("at instruction {index}, {instruction}, which accesses two addresses, {distance} apart")
+        }
+        Parting::System { index, instruction, number, word, values: [a, b] } => {
+            let what = match word {
+                0 => format!("which makes system call {a} or {b}"),
+                1..=6 => format!("whose argument {word} of system call {number} is {a:#x} or {b:#x}"),
+                _ => format!("which passes different times or lengths to system call {number}"),
+            };
+            format!("at instruction {index}, {}, {what}", instruction_at(*instruction))
         }
         Parting::After(index) => format!("after instruction {index}, beyond what was recorded in detail"),
     }
@@ -37,13 +47,24 @@ pub(super) fn parting(parting: &Parting) -> String {
 pub(super) fn advice(parting: &Parting) -> &'static str {
     let known = match *parting {
         Parting::Path { last, next: [a, b], .. } => [last, a, b].into_iter().flatten().all(has_line),
-        Parting::Memory { instruction, .. } => has_line(instruction),
+        Parting::Memory { instruction, .. } | Parting::System { instruction, .. } => has_line(instruction),
         Parting::After(_) => true,
     };
     if known {
         ""
     } else {
         "; for source lines, build with -g in C, or debug = \"line-tables-only\" in the Cargo profile"
+    }
+}
+
+/// Says where a trace goes on after the instruction `last`.
+fn way(last: Option<u64>, next: Option<u64>) -> String {
+    match (last.map(instruction), next) {
+        (_, None) => "returns".to_owned(),
+        (Some(last), Some(next)) if last.flow_control() != FlowControl::Next && last.next_ip() != next => {
+            format!("jumps to {}", source(next))
+        }
+        (_, Some(next)) => format!("goes on in {}", source(next)),
     }
 }
 
@@ -76,16 +97,26 @@ pub(super) fn source(address: u64) -> String {
     }
 }
 
-/// Returns the last three parts of a path, without the folders of a user or a build machine.
+/// Returns a path from the current folder on. Of another path, it returns the end within a package, or the file's name,
+/// without the folders of a user or a build machine.
 fn short(file: &Path) -> String {
+    if let Some(inside) = std::env::current_dir().ok().and_then(|folder| file.strip_prefix(folder).ok()) {
+        return inside.display().to_string();
+    }
     let parts: Vec<_> = file.iter().map(|part| part.to_string_lossy()).collect();
-    parts[parts.len().saturating_sub(3)..].join("/")
+    let kept = if file.is_relative() || parts.iter().any(|part| part == "src") { 3 } else { 1 };
+    parts[parts.len().saturating_sub(kept)..].join("/")
 }
 
-/// Returns the instruction in AT&T syntax.
+/// Returns the instruction in AT&T syntax. The target of a jump or call is left out.
 fn text(address: u64) -> String {
-    let mut text = String::new();
-    GasFormatter::new().format(&instruction(address), &mut text);
+    let (instruction, mut text) = (instruction(address), String::new());
+    let mut formatter = GasFormatter::new();
+    if instruction.near_branch_target() == 0 {
+        formatter.format(&instruction, &mut text);
+    } else {
+        formatter.format_mnemonic(&instruction, &mut text);
+    }
     text
 }
 

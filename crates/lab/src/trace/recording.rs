@@ -1,11 +1,14 @@
 //! The recording of a call: a running hash over all instructions and addresses, a part in detail, and how often each
 //! instruction ran.
 
+use std::ops::Range;
+
 use iced_x86::InstructionInfoFactory;
 
 use super::decode::{Decoded, Kind, decode};
+use super::system;
 use crate::imp::step::shared::{Array, Shared};
-use crate::imp::step::{Part, Plan, Ran, Registers, Step, Stop};
+use crate::imp::step::{Part, Plan, Ran, Registers, Step, Stop, code, unchanged};
 
 /// Maximum number of different instructions.
 pub(super) const ENTRIES: usize = 1 << 18;
@@ -21,6 +24,8 @@ pub(super) struct Entry {
     pub(super) address: u64,
     pub(super) decoded: Decoded,
     words: usize,
+    bytes: [u8; 15],
+    length: usize,
 }
 
 /// How often an instruction ran, and a hash of its operands.
@@ -56,6 +61,8 @@ pub(super) struct Recording {
     pub(super) blocks: Vec<u64>,
     /// Whether the call had more instructions than the limit.
     pub(super) cut: bool,
+    /// Whether the call used a time, a random number, or something else that differs from call to call.
+    pub(super) varies: bool,
 }
 
 /// The part of a recording that changes with each instruction.
@@ -70,6 +77,8 @@ struct Live {
     off: bool,
     /// Whether there was a mark.
     marked: bool,
+    /// Whether there was a system call whose result differs from call to call.
+    varies: bool,
     /// A number that grows as long as the call runs.
     progress: u64,
 }
@@ -86,6 +95,8 @@ pub(super) struct Recorder {
     counts: Array<Count>,
     blocks: Array<Block>,
     parts: Array<Part>,
+    /// The memory with code that cannot be written.
+    fixed: Vec<Range<u64>>,
     limit: u64,
 }
 
@@ -103,8 +114,20 @@ impl Recording {
 
 /// Adds a word to a hash. For a given hash, different words give different hashes. For a given word, different hashes
 /// give different hashes. Traces that differ therefore have equal hashes only by chance.
-fn mix(hash: u64, word: u64) -> u64 {
+pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1)
+}
+
+/// Returns the memory with code that cannot be written, neither there nor through other memory.
+fn fixed() -> Option<Vec<Range<u64>>> {
+    let range = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (range, access) = (words.next()?, words.next()?);
+        let writable = access.contains(['w', 's']) || line.contains("/memfd:");
+        let (from, to) = range.split_once('-').filter(|_| access.contains('x') && !writable)?;
+        Some(u64::from_str_radix(from, 16).ok()?..u64::from_str_radix(to, 16).ok()?)
+    };
+    Some(std::fs::read_to_string("/proc/self/maps").ok()?.lines().filter_map(range).collect())
 }
 
 impl Recorder {
@@ -123,6 +146,7 @@ impl Recorder {
             counts: Array::new(ENTRIES)?,
             blocks: Array::new(ENTRIES)?,
             parts: Array::new(4 * ENTRIES)?,
+            fixed: fixed()?,
             limit,
         })
     }
@@ -163,6 +187,7 @@ impl Recorder {
                 }
             }
         }
+        let varies = self.entries.iter().zip(&counts).any(|(entry, count)| entry.decoded.varies && count.times > 0);
         Recording {
             hash: self.live.hash,
             instructions: self.live.instructions,
@@ -172,7 +197,14 @@ impl Recorder {
             counts,
             blocks: self.blocks.iter().map(|block| block.times).collect(),
             cut: self.live.stop == Some(Stop::Limit),
+            varies: varies || self.live.varies,
         }
+    }
+
+    /// Returns the address of an instruction that is not the same any more.
+    pub(super) fn changed(&self) -> Option<u64> {
+        let changed = |entry: &&Entry| !unchanged(entry.address, &entry.bytes[..entry.length]);
+        self.entries.iter().find(changed).map(|entry| entry.address)
     }
 
     fn parts(&self, block: &Block) -> &[Part] {
@@ -208,19 +240,25 @@ impl Recorder {
         slot
     }
 
-    /// Returns the index of the instruction's entry, which is created if necessary. Returns `None` if all entries are
-    /// in use.
-    fn find(&mut self, address: u64) -> Option<usize> {
+    /// Returns the index of the instruction's entry, which is created if necessary.
+    fn find(&mut self, address: u64) -> Result<usize, Stop> {
         let slot = self.slot(address);
         if self.slots[slot] == 0 {
-            let decoded = decode(&mut self.factory, address);
-            if !self.entries.push(Entry { address, words: decoded.words(), decoded }) {
-                return None;
+            if !self.fixed.iter().any(|range| range.contains(&address)) {
+                return Err(Stop::Written(address));
+            }
+            let (decoded, length) = decode(&mut self.factory, address);
+            if !self.fixed.iter().any(|range| range.contains(&(address + length as u64 - 1))) {
+                return Err(Stop::Written(address));
+            }
+            let (bytes, _) = code(address, length > code(address, false).1);
+            if !self.entries.push(Entry { address, words: decoded.words(), decoded, bytes, length }) {
+                return Err(Stop::Crowded);
             }
             self.counts.push(Count::default());
             self.slots[slot] = self.entries.len() as u32;
         }
-        Some(self.slots[slot] as usize - 1)
+        Ok(self.slots[slot] as usize - 1)
     }
 
     /// Begins an instruction that accesses `words` addresses. Returns whether its words are kept in detail, or `None`
@@ -260,22 +298,6 @@ impl Recorder {
         (self.live.marked, self.live.off) = (true, kind == Kind::Stop);
     }
 
-    /// Returns why the trace cannot go on after a system call.
-    fn system_call(registers: &Registers<'_>) -> Option<Stop> {
-        const EXECUTABLE: u64 = libc::PROT_EXEC as u64;
-        const THREAD: u64 = libc::CLONE_THREAD as u64;
-        let (first, third) = (registers.general(7), registers.general(2));
-        match registers.general(0) as libc::c_long {
-            libc::SYS_clone if first & THREAD != 0 => Some(Stop::Thread),
-            libc::SYS_clone3 => Some(Stop::Thread),
-            libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork => Some(Stop::Process),
-            libc::SYS_mmap | libc::SYS_mprotect | libc::SYS_pkey_mprotect if third & EXECUTABLE != 0 => {
-                Some(Stop::Code)
-            }
-            _ => None,
-        }
-    }
-
     /// Records a block whose instructions may be kept in detail, or be the last before an intermediate hash or the
     /// limit. Returns false at the limit.
     fn one_by_one(&mut self, block: Block, ran: &Ran) -> bool {
@@ -304,9 +326,12 @@ impl Step for Recorder {
     fn step(&mut self, registers: &Registers<'_>) -> bool {
         self.live.progress += 1;
         let address = registers.rip();
-        let Some(index) = self.find(address) else {
-            self.live.stop = Some(Stop::Crowded);
-            return false;
+        let index = match self.find(address) {
+            Ok(index) => index,
+            Err(stop) => {
+                self.stop(stop);
+                return false;
+            }
         };
         let Entry { decoded, words, .. } = self.entries[index];
         match decoded.kind {
@@ -315,11 +340,16 @@ impl Step for Recorder {
                 self.mark(decoded.kind);
                 return true;
             }
+            Kind::Other => {
+                self.stop(Stop::Instruction(address));
+                return false;
+            }
             Kind::System => {
-                if let Some(stop) = Self::system_call(registers) {
-                    self.live.stop = Some(stop);
+                if let Some(stop) = system::refused(registers) {
+                    self.stop(stop);
                     return false;
                 }
+                self.live.varies |= system::varies(registers) && !self.live.off;
             }
         }
         if self.live.off {
@@ -339,9 +369,9 @@ impl Step for Recorder {
         true
     }
 
-    fn plan(&mut self, address: u64) -> Option<Plan> {
+    fn plan(&mut self, address: u64) -> Result<Plan, Stop> {
         let index = self.find(address)?;
-        Some(Plan { entry: index as u32, simple: self.entries[index].decoded.simple() })
+        Ok(Plan { entry: index as u32, simple: self.entries[index].decoded.simple() })
     }
 
     fn add(&mut self, parts: &[Part]) -> Option<u32> {

@@ -17,6 +17,7 @@ mod state;
 mod translate;
 
 use super::call::{Function, Stage, Start};
+use super::process::end;
 use super::registers::{FLAGS, Layout, RIP};
 use super::shared::Array;
 use super::{Step, Stop};
@@ -220,12 +221,6 @@ impl Engine {
         }
         slot
     }
-}
-
-/// Ends the process of the call.
-fn end() -> ! {
-    // SAFETY: `_exit` ends this process, which exists for this call only.
-    unsafe { libc::_exit(0) }
 }
 
 /// Handles a request of the copied code. [`run::exit`] calls this function on its own stack.

@@ -48,9 +48,12 @@ impl WarmUp {
     }
 }
 
-/// Returns the number of threads of this process.
+/// Returns the number of threads of this process, without the one that waits for Ctrl-C.
 pub(crate) fn threads() -> usize {
-    std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count)
+    let own = |task: std::io::Result<std::fs::DirEntry>| {
+        task.is_ok_and(|task| std::fs::read(task.path().join("comm")).is_ok_and(|name| name != b"ctrl-c\n"))
+    };
+    std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.filter_map(|task| own(task).then_some(())).count())
 }
 
 /// Does the work in a new process, and returns its result or why there is none. Ends the process and all that it

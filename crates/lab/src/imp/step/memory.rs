@@ -43,6 +43,21 @@ impl Drop for Mapping {
     }
 }
 
+/// Returns the words of `length` bytes at `address`, which a system call is about to read.
+pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
+    let words = std::ptr::with_exposed_provenance::<u64>(address as usize);
+    // SAFETY: the system call reads the same bytes. If they are not mapped, this process ends, which exists for the
+    // traced call only.
+    (0..length as usize / 8).map(move |word| unsafe { words.add(word).read_unaligned() })
+}
+
+/// Returns whether the code at `address` still begins with these bytes.
+pub(crate) fn unchanged(address: u64, bytes: &[u8]) -> bool {
+    let code = std::ptr::with_exposed_provenance::<u8>(address as usize);
+    // SAFETY: the code ran. If it is not mapped any more, this process ends, which exists for the traced call only.
+    bytes.iter().enumerate().all(|(place, byte)| unsafe { code.add(place).read_volatile() } == *byte)
+}
+
 /// Returns the bytes of the instruction at `address`, which has run or is about to run, and their number. The bytes end
 /// at the end of the page; if `beyond` is true there are 15. An instruction that is not complete at the end of its page
 /// continues in the next page, which is then mapped.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::call::{Function, Stage, Start};
 use super::memory::Mapping;
+use super::process::end;
 use super::registers::{Layout, Registers, thread_pointer};
 use super::{Step, Stop};
 
@@ -22,7 +23,6 @@ const HANDLER_STACK: usize = 256 << 10;
 static CURRENT: AtomicPtr<Window<'static>> = AtomicPtr::new(std::ptr::null_mut());
 /// The thread pointer of the thread that steps; zero if no thread steps.
 static THREAD: AtomicU64 = AtomicU64::new(0);
-static OLD: AtomicPtr<libc::sigaction> = AtomicPtr::new(std::ptr::null_mut());
 
 struct Window<'w> {
     step: &'w mut dyn Step,
@@ -35,14 +35,12 @@ struct Window<'w> {
 /// The memory that single-stepping needs. It exists before the processes of calls start.
 pub(crate) struct Trap {
     stack: Mapping,
-    old: libc::sigaction,
 }
 
 impl Trap {
     /// Returns `None` if the system refuses the memory.
     pub(crate) fn new() -> Option<Self> {
-        // SAFETY: this is a plain C structure, for which zeros are valid.
-        Some(Self { stack: Mapping::new(HANDLER_STACK)?, old: unsafe { std::mem::zeroed() } })
+        Some(Self { stack: Mapping::new(HANDLER_STACK)? })
     }
 
     /// Calls the function and passes the registers to `step` before each instruction. Runs in the process of the call,
@@ -62,14 +60,13 @@ impl Trap {
         action.sa_sigaction = on_trap as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         let stack = libc::stack_t { ss_sp: self.stack.start().cast(), ss_flags: 0, ss_size: self.stack.length() };
-        OLD.store(&raw mut self.old, Ordering::SeqCst);
         CURRENT.store((&raw mut window).cast(), Ordering::SeqCst);
         THREAD.store(layout.thread_pointer(), Ordering::SeqCst);
         // SAFETY: all pointers are to live values. The handler is async-signal-safe, and its stack stays mapped.
         let refused = unsafe {
             libc::sigfillset(&mut action.sa_mask);
             libc::sigaltstack(&stack, std::ptr::null_mut()) != 0
-                || libc::sigaction(libc::SIGTRAP, &action, &raw mut self.old) != 0
+                || libc::sigaction(libc::SIGTRAP, &action, std::ptr::null_mut()) != 0
         };
         if refused {
             return Err(Stop::Escape);
@@ -84,56 +81,26 @@ impl Trap {
     }
 }
 
-extern "C" fn on_trap(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let window = CURRENT.load(Ordering::SeqCst);
     // SAFETY: the kernel passes both pointers, and they are valid while the handler runs.
     let (code, mut registers) = unsafe { ((*info).si_code, Registers::of_signal(context)) };
     // The thread is checked first, because another thread must not access the window.
-    if thread_pointer() != THREAD.load(Ordering::SeqCst)
-        || window.is_null()
-        || code == SI_KERNEL
-        || !registers.stepping()
-    {
-        // SAFETY: the arguments are those that the kernel passed.
-        unsafe { forward(signal, info, context) };
-        return;
+    if thread_pointer() != THREAD.load(Ordering::SeqCst) || window.is_null() {
+        end();
     }
     // SAFETY: `record` set the pointer on this thread, and waits for the call that this signal interrupted. The window
     // has no other user during that time.
     let window = unsafe { &mut *window };
     registers.layout = window.layout;
-    if registers.rip() == window.end {
+    if code == SI_KERNEL || !registers.stepping() {
+        // This trap is for a handler of the program.
+        window.step.stop(Stop::Signal);
+        end();
+    } else if registers.rip() == window.end {
         window.ended = true;
         registers.stop_stepping();
     } else if !window.step.step(&registers) {
-        // SAFETY: `_exit` ends this process, which exists for this call only.
-        unsafe { libc::_exit(0) };
-    }
-}
-
-/// Passes a trap that is not a step to the handler that was installed before.
-///
-/// # Safety
-/// The arguments must be those of the handler, which must still run.
-unsafe fn forward(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let old = OLD.load(Ordering::SeqCst);
-    // SAFETY: `old` is null or points to a live structure, and its function has the signature that its flags declare.
-    unsafe {
-        match old.as_ref() {
-            Some(old) if old.sa_sigaction == libc::SIG_IGN => {}
-            Some(old) if old.sa_sigaction != libc::SIG_DFL && old.sa_flags & libc::SA_SIGINFO != 0 => {
-                let call: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) =
-                    std::mem::transmute(old.sa_sigaction);
-                call(signal, info, context);
-            }
-            Some(old) if old.sa_sigaction != libc::SIG_DFL => {
-                let call: extern "C" fn(c_int) = std::mem::transmute(old.sa_sigaction);
-                call(signal);
-            }
-            _ => {
-                libc::signal(signal, libc::SIG_DFL);
-                libc::raise(signal);
-            }
-        }
+        end();
     }
 }

@@ -115,7 +115,7 @@ impl Engine {
             exits: 0,
         };
         let first = Original::read(from);
-        let plan = step.plan(from).ok_or(Stop::Crowded)?;
+        let plan = step.plan(from)?;
         let start = if plan.simple.is_none() {
             let start = emit.here();
             self.slow(&first, emit, &mut draft)?;
@@ -150,7 +150,7 @@ impl Engine {
         let mut address = from;
         loop {
             let original = Original::read(address);
-            let plan = step.plan(address).ok_or(Stop::Crowded)?;
+            let plan = step.plan(address)?;
             let words =
                 plan.simple.as_ref().map(|simple| simple.iter().flatten().filter(|memory| logged(memory)).count());
             let fits = words.is_some_and(|words| draft.words + words <= WORDS && draft.instructions < INSTRUCTIONS);

@@ -1,0 +1,57 @@
+//! Signals during a traced call. A handler would run outside of the trace, so no signal is delivered.
+
+use std::os::raw::c_ulong;
+
+/// The signals that the C library keeps for itself.
+const INTERNAL: u64 = bit(32) | bit(33);
+/// The signals that the kernel never blocks.
+const NEVER: u64 = bit(libc::SIGKILL) | bit(libc::SIGSTOP);
+/// The signals whose default is to do nothing.
+const QUIET: u64 = bit(libc::SIGCHLD) | bit(libc::SIGCONT) | bit(libc::SIGURG) | bit(libc::SIGWINCH);
+
+const fn bit(signal: i32) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Blocks all signals in this process, which exists for a traced call only. The processor's traps stay if they drive
+/// the trace.
+pub(crate) fn block(traps: bool) {
+    let kept = if traps { INTERNAL | bit(libc::SIGTRAP) } else { INTERNAL };
+    let mask: u64 = !kept;
+    // SAFETY: the mask has the eight bytes that the kernel reads.
+    unsafe {
+        libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const mask, 0_usize, size_of::<u64>());
+    }
+}
+
+/// Returns whether a change of the mask, with the kernel's arguments, lets signals arrive again.
+pub(crate) fn unblocks(how: u64, set: u64) -> bool {
+    let set = super::bytes(set, 8).next().unwrap_or(0);
+    match how as i32 {
+        libc::SIG_BLOCK => false,
+        libc::SIG_UNBLOCK => set & !(INTERNAL | NEVER) != 0,
+        _ => !set & !(INTERNAL | NEVER | bit(libc::SIGTRAP)) != 0,
+    }
+}
+
+/// Returns whether a signal waits that a handler would have received, or that would have ended the process.
+pub(crate) fn waits() -> bool {
+    let mut pending = 0_u64;
+    // SAFETY: the kernel writes eight bytes to the local.
+    let known = unsafe { libc::syscall(libc::SYS_rt_sigpending, &raw mut pending, size_of::<u64>() as c_ulong) } == 0;
+    !known || (1..=64).any(|signal| pending & bit(signal) != 0 && acts(signal))
+}
+
+fn acts(signal: i32) -> bool {
+    // SAFETY: this is a plain C structure, for which zeros are valid, and the call only writes to it.
+    let action = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &raw mut action);
+        action.sa_sigaction
+    };
+    match action {
+        libc::SIG_IGN => false,
+        libc::SIG_DFL => bit(signal) & QUIET == 0,
+        _ => true,
+    }
+}
