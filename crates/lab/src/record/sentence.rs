@@ -87,8 +87,9 @@ impl Pair {
                 format!("The test found that “{more}” has {} than “{other}”", close(&found.what))
             },
         );
-        let again = self.confirmed.map_or_else(String::new, |p| format!(", and again in fresh data (p {})", equals(p)));
-        format!("{what} (p {}){again}.", equals(self.p_holm))
+        let again =
+            self.confirmed.map_or_else(String::new, |p| format!(", and again in fresh data (p{SPACE}{})", equals(p)));
+        format!("{what} (p{SPACE}{}){again}.", equals(self.p_holm))
     }
 
     fn small(&self, delta_ns: f64) -> String {
@@ -191,7 +192,8 @@ pub(crate) fn spaced(text: &str) -> String {
 
 fn equals(p: f64) -> String {
     let text = probability(p);
-    if text.starts_with('<') { text } else { format!("= {text}") }
+    let text = if text.starts_with('<') { text } else { format!("= {text}") };
+    text.replace(' ', &SPACE.to_string())
 }
 
 /// Returns a reason with a full stop, for the end of a sentence.

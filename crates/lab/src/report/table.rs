@@ -117,7 +117,10 @@ impl Cell {
             Self::Strong(text) => format!("<strong>{}</strong>", escape(text)),
             Self::Code(text) => format!("<code>{}</code>", escape(text)),
             Self::Badge(verdict, text) => badge(*verdict, text),
-            Self::Badges(all) => all.iter().map(|(verdict, text)| badge(*verdict, text)).collect::<Vec<_>>().join(" "),
+            Self::Badges(all) => {
+                let all: Vec<String> = all.iter().map(|(verdict, text)| badge(*verdict, text)).collect();
+                if all.len() == 1 { all.concat() } else { format!("<span>{}</span>", all.join(" ")) }
+            }
             Self::Mark(Some(true)) => "<span class=\"badge good\">passed</span>".to_owned(),
             Self::Mark(Some(false)) => "<span class=\"badge bad\">failed</span>".to_owned(),
             Self::Mark(None) => "<span class=\"badge dull\">skipped</span>".to_owned(),

@@ -167,7 +167,7 @@ fn timing(dice: &mut Dice, target: &str, classes: &[&str], verdict: Verdict, shi
     let shown = classes
         .iter()
         .enumerate()
-        .map(|(index, name)| class(dice, name, 41.2 + if index == 0 { shift } else { 0.02 * index as f64 }))
+        .map(|(index, name)| class(dice, name, 41.2 + if index == 1 { shift } else { 0.02 * index as f64 }))
         .collect();
     let mut pairs = Vec::new();
     for (index, a) in classes.iter().enumerate() {

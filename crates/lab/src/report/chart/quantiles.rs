@@ -92,10 +92,10 @@ fn tolerance(canvas: &mut Canvas, frame: &Frame, effects: &[(f64, &Effect)]) {
     let (upper, lower) = (side(1.0), side(-1.0));
     let around: Vec<_> = upper.iter().chain(lower.iter().rev()).copied().collect();
     canvas.area(&around, Ink::Green, 1);
-    for (edge, text) in [(upper, "+Δ"), (lower, "−Δ")] {
+    for edge in [upper, lower] {
         canvas.dashed(&edge, Ink::Green, 1.2);
         let y = edge[edge.len() - 1].1;
-        canvas.text((frame.right + 6.0, y + 4.5), text, Anchor::Start, Ink::Green, Weight::Plain);
+        canvas.text((frame.right + 6.0, y + 4.5), "limit", Anchor::Start, Ink::Green, Weight::Plain);
     }
 }
 
