@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
-use std::time::Duration;
 
 use deadpan_lab::clock::Mock;
 use deadpan_lab::record::{Timing, Verdict};
