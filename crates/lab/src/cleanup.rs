@@ -41,6 +41,12 @@ impl Cleanup {
         let path = path.to_owned();
         Self::new(move || remove(&path))
     }
+
+    /// Removes the action without running it.
+    pub(crate) fn cancel(self) {
+        let mut pending = PENDING.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.retain(|one| one.number != self.number);
+    }
 }
 
 impl Drop for Cleanup {

@@ -42,6 +42,8 @@ pub use crate::imp::library::shared_library;
 pub use abi::Abi;
 pub use check::{Finding, check};
 pub use class::ForeignClass;
+#[cfg(feature = "harness")]
+pub(crate) use class::{blind, comparable};
 pub use error::Error;
 pub use hello::Hello;
 #[cfg(all(unix, feature = "harness"))]

@@ -32,6 +32,8 @@ pub mod record;
 #[cfg(feature = "report")]
 pub mod report;
 pub mod selftest;
+#[cfg(feature = "harness")]
+mod similar;
 pub mod speed;
 pub mod taint;
 pub mod target;

@@ -566,6 +566,12 @@ pub struct Contestant {
     pub wall: Interval,
     /// The shortest wall-clock time.
     pub wall_minimum: f64,
+    /// The longest wall-clock time; only for programs.
+    #[serde(default)]
+    pub wall_maximum: Option<f64>,
+    /// The mean wall-clock time and its standard deviation; only for programs.
+    #[serde(default)]
+    pub wall_mean: Option<[f64; 2]>,
     /// The processor time in user mode: lower quartile, median, upper quartile; only for programs.
     pub user: Option<Interval>,
     /// The processor time in the kernel: lower quartile, median, upper quartile; only for programs.

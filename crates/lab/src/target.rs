@@ -256,6 +256,13 @@ impl Target {
         self
     }
 
+    /// Compares the classes of each public outcome with each other only.
+    pub(crate) fn within_outcomes(mut self) -> Self {
+        let same = |&(a, b): &(usize, usize)| self.classes[a].outcome == self.classes[b].outcome;
+        self.pairs = Some(self.pairs().into_iter().filter(same).collect());
+        self
+    }
+
     /// Keeps only the classes for whose names `keep` returns true, and the pairs between them.
     #[must_use]
     pub fn only(mut self, keep: impl Fn(&str) -> bool) -> Self {

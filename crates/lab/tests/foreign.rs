@@ -345,6 +345,18 @@ fn a_worker_that_dies_hangs_or_lies_ends_the_run_with_an_error() {
 }
 
 #[test]
+fn a_warm_up_that_takes_too_long_is_an_error() {
+    if !python() {
+        return;
+    }
+    let folder = Folder::new("warm");
+    let file = folder.file("worker.py", &SIMULATED.replace("warm-up: 700", "warm-up: 10000000"));
+    let worker = Worker::start(&format!("exec python3 '{}'", file.display()), Duration::from_millis(1500)).unwrap();
+    let text = worker.warm_up(&mut worker.targets(&[]).unwrap()[0], 1).unwrap_err().to_string();
+    assert!(text.contains("of the 10000000 calls of its warm-up took longer than 1.5 s"), "{text}");
+}
+
+#[test]
 fn no_process_of_a_worker_is_left() {
     let folder = Folder::new("left");
     let id = folder.0.join("id");

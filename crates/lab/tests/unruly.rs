@@ -45,7 +45,7 @@ fn tests() {
         return;
     }
     let folder = Folder::new();
-    let tests: [(&str, Test); 8] = [
+    let tests: [(&str, Test); 12] = [
         ("a_process_that_ends_is_an_error_whatever_its_code", a_process_that_ends_is_an_error_whatever_its_code),
         ("a_crash_names_the_signal_and_the_class", a_crash_names_the_signal_and_the_class),
         ("an_access_beyond_a_part_is_named", an_access_beyond_a_part_is_named),
@@ -57,6 +57,10 @@ fn tests() {
         ("a_copy_of_the_process_prints_nothing", a_copy_of_the_process_prints_nothing),
         ("a_steady_function_passes_every_trial", a_steady_function_passes_every_trial),
         ("signals_reach_the_process_that_measures", signals_reach_the_process_that_measures),
+        ("classes_that_take_one_exit_are_warned_about", classes_that_take_one_exit_are_warned_about),
+        ("a_public_result_is_stated_after_the_class", a_public_result_is_stated_after_the_class),
+        ("a_comparison_keeps_its_time_limit", a_comparison_keeps_its_time_limit),
+        ("a_check_of_a_worker_does_not_advise_itself", a_check_of_a_worker_does_not_advise_itself),
     ];
     let wanted = |name: &str| {
         let mut filters = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
@@ -105,6 +109,9 @@ F(closes) { close(0); close(1); close(2); return steady(a, b, n); }
 F(forks) { fork(); return steady(a, b, n); }
 F(forks_late) { static int calls; if (++calls == 2000) fork(); return steady(a, b, n); }
 F(sleeps) { usleep(1000); return steady(a, b, n); }
+F(leaky) { for (size_t i = 0; i < n; i++) if (a[i] != b[i]) return 0; return 1; }
+/* Does more work after a public result. */
+F(verify) { volatile int x = 0; if (!steady(a, b, n)) return 0; for (int i = 0; i < 1000; i++) x += i; return 1; }
 int writes(uint8_t *out, const uint8_t *in) { memcpy(out, in, 16); return 0; }
 "#;
 
@@ -133,6 +140,11 @@ impl Folder {
         lab.env("DEADPAN_LAB_UNRULY", "1").args([command, "--so"]).arg(self.0.join(library));
         lab.args(["--symbol", symbol, "--abi", abi]).args(more).stdin(Stdio::null());
         lab
+    }
+
+    fn bare(&self, arguments: &[&str]) -> Output {
+        let mut lab = Command::new(std::env::current_exe().unwrap());
+        lab.env("DEADPAN_LAB_UNRULY", "1").args(arguments).stdin(Stdio::null()).output().unwrap()
     }
 
     fn lab(&self, command: &str, symbol: &str, abi: &str, more: &[&str]) -> Output {
@@ -270,4 +282,62 @@ fn signals_reach_the_process_that_measures(folder: &Folder) {
         let state = fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
         assert!(state.is_empty() || state.contains(") Z "), "{state}");
     }
+}
+
+fn classes_that_take_one_exit_are_warned_about(folder: &Folder) {
+    for (classes, warned) in [("random", true), ("random,zeros", true), ("equal,last", false), ("equal,random", false)]
+    {
+        for (command, more) in [("trace", &[][..]), ("timing", SHORT)] {
+            let output = folder.lab(command, "leaky", COMPARE, &[&["--classes", classes], more].concat());
+            let out = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(out.contains("stops at the first difference"), warned, "{command} {classes}: {out}");
+            assert_eq!(output.status.code() == Some(10), !warned, "{command} {classes}: {out}");
+        }
+    }
+}
+
+fn a_public_result_is_stated_after_the_class(folder: &Folder) {
+    let output = folder.lab("trace", "verify", COMPARE, &[]);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(10) && out.contains("--classes equal@valid,first@invalid"), "{out}");
+    let public = ["--classes", "equal@valid,first@invalid,last@invalid,random@invalid"];
+    let output = folder.lab("trace", "verify", COMPARE, &public);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() == Some(0) && out.contains("equal: "), "{out}");
+    // A leak within a result is still found.
+    assert_eq!(folder.lab("trace", "leaky", COMPARE, &public).status.code(), Some(10));
+    let file = folder.0.join("keys.bin");
+    fs::write(&file, [7; 64]).unwrap();
+    let file = format!("seven@known={}", file.display());
+    let output = folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "steady: seven (one class: traced only)");
+}
+
+fn a_comparison_keeps_its_time_limit(folder: &Folder) {
+    let begin = Instant::now();
+    let output = folder.bare(&["compare", "kill -STOP $$", "true", "--time-limit", "2"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    if cfg!(target_os = "linux") {
+        assert!(output.status.code() == Some(2) && text.contains("did not end within 2 s"), "{text}");
+        assert!(begin.elapsed() < Duration::from_secs(20));
+    }
+    let begin = Instant::now();
+    let output = folder.bare(&["compare", "sleep 0.1", "sleep 0.11", "--rounds", "1000", "--time-limit", "4"]);
+    let (out, text) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(begin.elapsed() < Duration::from_secs(15), "{out}{text}");
+    assert!(text.contains("at least 8 rounds") && out.contains("mean ± deviation"), "{out}{text}");
+    let output = folder.bare(&["compare", "echo no >&2; exit 3", "true", "--time-limit", "2"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && text.contains("exit status: 3") && text.contains("\nno\n"), "{text}");
+    assert!(text.contains("--ignore-failure"), "{text}");
+    let output =
+        folder.bare(&["compare", "exit 3", "exit 3", "--runs", "16", "-i", "--warmup", "0", "--time-limit", "0"]);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.code() != Some(2) && out.contains("8 rounds"), "{out}");
+}
+
+fn a_check_of_a_worker_does_not_advise_itself(folder: &Folder) {
+    let output = folder.bare(&["worker", "--check", "true"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && text.contains("--print python") && !text.contains("--check"), "{text}");
 }

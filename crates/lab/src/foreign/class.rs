@@ -13,6 +13,8 @@ use crate::target::Target;
 #[derive(Clone, Debug)]
 pub struct ForeignClass {
     name: String,
+    /// The public result, or an empty string if all results are secret.
+    outcome: String,
     content: Content,
 }
 
@@ -48,8 +50,11 @@ impl FromStr for ForeignClass {
     /// - `bit`: a single bit of the secret is set, at a random place
     /// - `equal`: two parts of the same length are equal
     /// - `first`, `last`, `differs:N`: these parts differ in the first byte, the last byte, or byte N, counted from 0
+    ///
+    /// An `@` separates a public result from the name: `equal@valid`. Only classes with the same result are compared.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let content = match text {
+        let (name, outcome) = named(text)?;
+        let content = match name {
             "zeros" => Content::Bytes(0),
             "ones" => Content::Bytes(255),
             "random" => Content::Random,
@@ -57,18 +62,30 @@ impl FromStr for ForeignClass {
             "equal" => Content::Equal,
             "first" => Content::Differs(Place::Byte(0)),
             "last" => Content::Differs(Place::Last),
-            _ => match text.strip_prefix("differs:").map(str::parse) {
+            _ => match name.strip_prefix("differs:").map(str::parse) {
                 Some(Ok(place)) => Content::Differs(Place::Byte(place)),
                 _ => return Err(Error::Class { name: text.to_owned(), why: NAMES.to_owned() }),
             },
         };
-        Ok(Self { name: text.to_owned(), content })
+        Ok(Self { name: name.to_owned(), outcome: outcome.to_owned(), content })
+    }
+}
+
+/// Splits `equal@valid` into the name of a class and its public result.
+fn named(text: &str) -> Result<(&str, &str), Error> {
+    match text.split_once('@') {
+        None => Ok((text, "")),
+        Some((name, outcome)) if !name.is_empty() && !outcome.is_empty() => Ok((name, outcome)),
+        Some(_) => {
+            let why = "a name and a public result stand around the @, as in equal@valid".to_owned();
+            Err(Error::Class { name: text.to_owned(), why })
+        }
     }
 }
 
 impl ForeignClass {
     /// Creates a class from a file of records. Each record has the secret bytes of one input, in the order of the
-    /// arguments. Inputs take one record at random.
+    /// arguments. Inputs take one record at random. The name may end with a public result, as in `good@valid`.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
@@ -81,7 +98,8 @@ impl ForeignClass {
                 "its length in bytes, {length}, is not a multiple of the {secret} secret bytes of an input"
             )));
         }
-        Ok(Self { name: name.to_owned(), content: Content::Records(bytes) })
+        let (name, outcome) = named(name)?;
+        Ok(Self { name: name.to_owned(), outcome: outcome.to_owned(), content: Content::Records(bytes) })
     }
 
     /// Reads a list such as `equal,first,differs:16`.
@@ -90,6 +108,12 @@ impl ForeignClass {
     /// Fails if a name is not known.
     pub fn list(text: &str) -> Result<Vec<Self>, Error> {
         text.split(',').map(|name| name.trim().parse()).collect()
+    }
+
+    /// Returns whether the class has a public result.
+    #[cfg(feature = "harness")]
+    pub(crate) fn is_public(&self) -> bool {
+        !self.outcome.is_empty()
     }
 
     fn possible(&self, abi: &Abi) -> Result<(), Error> {
@@ -151,12 +175,35 @@ fn bytes(input: &mut [u8], part: Part) -> &mut [u8] {
     &mut input[part.offset..part.offset + part.length]
 }
 
+/// Returns whether the classes may hide an early exit of a comparison: two parts of the same length always, or nearly
+/// always, differ in the first byte.
+#[cfg(feature = "harness")]
+pub(crate) fn blind(abi: &Abi, classes: &[ForeignClass]) -> bool {
+    let alike = |class: &ForeignClass| match class.content {
+        Content::Equal | Content::Records(_) | Content::Differs(Place::Last) => true,
+        Content::Differs(Place::Byte(place)) => place > 0,
+        _ => false,
+    };
+    !classes.is_empty() && abi.twins().is_some() && !classes.iter().any(alike)
+}
+
+/// Returns whether an input has two parts that can be equal.
+#[cfg(feature = "harness")]
+pub(crate) fn comparable(abi: &Abi) -> bool {
+    abi.twins().is_some()
+}
+
 /// Adds classes to a target: those given, or the usual ones for its arguments.
 pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
     for class in classes {
         class.possible(abi)?;
     }
     let names = |names: &[&str]| names.iter().map(|name| name.parse()).collect::<Result<Vec<_>, _>>();
+    for (index, class) in classes.iter().enumerate() {
+        if classes[..index].iter().any(|other| other.name == class.name) {
+            return Err(Error::Class { name: class.name.clone(), why: "it is stated twice".to_owned() });
+        }
+    }
     let usual = classes.is_empty();
     let mut all = if usual { names(&["random", "zeros", "ones", "bit"])? } else { classes.to_vec() };
     let mut pairs = vec![("random", "zeros"), ("random", "ones"), ("random", "bit")];
@@ -166,14 +213,16 @@ pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Re
     }
     note_classes(all.iter().map(|class| class.name.as_str()));
     for (index, class) in all.into_iter().enumerate() {
-        let (name, abi) = (class.name.clone(), abi.clone());
-        target = target.class(name, move |random, input| {
+        let (name, outcome, abi) = (class.name.clone(), class.outcome.clone(), abi.clone());
+        target = target.class_with_outcome(name, outcome, move |random, input| {
             between_calls(index);
             class.fill(&abi, random, input);
         });
     }
     if usual {
         target = pairs.into_iter().fold(target, |target, (a, b)| target.pair(a, b));
+    } else {
+        target = target.within_outcomes();
     }
     Ok(target)
 }
@@ -234,6 +283,31 @@ mod tests {
         assert_eq!(differ("first"), [0]);
         assert_eq!(differ("last"), [7]);
         assert_eq!(differ("differs:3"), [3]);
+    }
+
+    #[test]
+    fn classes_with_different_public_results_are_not_compared() {
+        let abi: Abi = "secret:8,public:8".parse().unwrap();
+        let classes = ForeignClass::list("equal@valid,first@invalid,last@invalid").unwrap();
+        let target = add(Target::new("t", 16, |input| input[0]), &abi, &classes).unwrap();
+        let outcomes: Vec<_> = target.classes().iter().map(|class| (class.name(), class.outcome())).collect();
+        assert_eq!(outcomes, [("equal", "valid"), ("first", "invalid"), ("last", "invalid")]);
+        assert_eq!(target.pairs(), [(1, 2)]);
+        assert!(["equal@", "@valid"].iter().all(|text| text.parse::<ForeignClass>().is_err()));
+        let twice = ForeignClass::list("first,first@x").unwrap();
+        assert!(add(Target::new("t", 16, |input| input[0]), &abi, &twice).is_err());
+    }
+
+    #[test]
+    #[cfg(feature = "harness")]
+    fn classes_that_always_differ_in_the_first_byte_are_noticed() {
+        let blind = |abi: &str, classes: &str| {
+            let classes = if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() };
+            blind(&abi.parse().unwrap(), &classes)
+        };
+        assert!(blind("secret:8,public:8", "random") && blind("secret:8,public:8", "zeros,first"));
+        assert!(!blind("secret:8,public:8", "random,last") && !blind("secret:8,public:8", ""));
+        assert!(!blind("secret:8,public:9", "random"));
     }
 
     #[test]

@@ -126,6 +126,11 @@ impl Connection {
         }
     }
 
+    /// The time for an exchange.
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// Closes the worker's standard input, and returns the exit status if the worker ends soon.
     pub(super) fn close(&mut self) -> Option<ExitStatus> {
         self.input = None;

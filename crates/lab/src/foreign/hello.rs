@@ -9,6 +9,8 @@ pub(super) const MAGIC: &[u8; 4] = b"DPWK";
 pub const VERSION: u32 = 1;
 /// Maximum length of the first message's text.
 pub(super) const LONGEST: u32 = 1 << 20;
+/// Maximum number of calls before the lab measures.
+const MOST_WARM_UP: u32 = 10_000_000;
 
 /// A worker's description of itself.
 #[derive(Clone, Debug)]
@@ -56,7 +58,10 @@ impl Hello {
                 "hertz" => {
                     hello.hertz = value.parse().map_err(|_| wrong("not a number"))?;
                 }
-                "warm-up" => hello.warm_up = value.parse().map_err(|_| wrong("not a number of calls"))?,
+                "warm-up" => match value.parse() {
+                    Ok(calls @ 0..=MOST_WARM_UP) => hello.warm_up = calls,
+                    _ => return Err(wrong(&format!("not a number of calls from 0 to {MOST_WARM_UP}"))),
+                },
                 "target" => hello.targets.push(entry(value).map_err(|why| wrong(&why))?),
                 // A later version may add lines that this version does not need.
                 _ => {}
@@ -118,6 +123,7 @@ mod tests {
     fn a_wrong_line_is_named() {
         for (old, new, why) in [
             ("hertz: 1e6", "hertz: fast", "`hertz: fast`"),
+            ("warm-up: 100", "warm-up: 4000000000", "from 0 to 10000000"),
             ("hertz: 1e6", "hertz: 0", "which no clock has"),
             ("hertz: 1e6", "hertz: NaN", "which no clock has"),
             ("language: Lua\n", "", "no line `language: …`"),

@@ -13,6 +13,7 @@ use super::trial::Trial;
 use super::{Abi, Error};
 use crate::imp::library::{Function, Library, Word};
 use crate::imp::notes::Notes;
+use crate::similar::distance;
 use crate::target::Target;
 
 /// Alignment of the parts of an input, and of each output. The first part is aligned as the harness aligns its buffer.
@@ -99,33 +100,9 @@ fn functions(path: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the number of letters to insert, remove or replace that turn one name into the other.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut before = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = before + usize::from(x != *y);
-            before = row[j + 1];
-            row[j + 1] = replaced.min(before + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn similar_names_have_a_small_distance() {
-        assert_eq!(distance("compare", "compare"), 0);
-        assert_eq!(distance("compare", "compre"), 1);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn arguments_become_words_and_outputs_do_not_overlap() {

@@ -127,7 +127,8 @@ impl Worker {
         let classes = target.classes().len().max(1) as u64;
         let most = (REQUEST / length).clamp(1, WARM);
         let (mut inputs, mut ticks) = (vec![0; most * length], vec![0; most]);
-        let mut left = self.shared.hello.warm_up as usize;
+        let all = self.shared.hello.warm_up as usize;
+        let (mut left, begin) = (all, Instant::now());
         while left > 0 && self.shared.fault.borrow().is_none() {
             let count = left.min(most);
             left -= count;
@@ -138,6 +139,19 @@ impl Worker {
             let inputs = &inputs[..count * length];
             let request = Request { target: index, repeats: 1, before: &before, within: &[], length, inputs };
             self.shared.try_exchange(&request, &mut ticks[..count]);
+            let (limit, made) = (self.shared.connection.borrow().limit(), all - left);
+            if begin.elapsed() > limit && left > 0 {
+                let why = format!(
+                    "{made} of the {all} calls of its warm-up took longer than {} s; a slow target needs fewer calls",
+                    limit.as_secs_f64()
+                );
+                self.check()?;
+                return self
+                    .shared
+                    .connection
+                    .borrow_mut()
+                    .within("while it warmed up", |_, _| Err(Fault::Broken(why)));
+            }
         }
         self.check()
     }

@@ -146,7 +146,7 @@ pub fn measure(
     let mut bench = Bench {
         plan,
         place,
-        runner: Runner::new(true)?,
+        runner: Runner::new(true, None)?,
         random: Random::new(1),
         setups: HashMap::new(),
         processor: child::last_processor(),

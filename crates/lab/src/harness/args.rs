@@ -34,6 +34,8 @@ pub enum Command {
   deadpan lab trace --target pad --json trace.json
   deadpan lab trace --so ./libx.so --symbol compare --abi 'secret:32,public:32,int:32'
 
+The code of a worker cannot be traced: use deadpan lab timing --worker.
+
 Exit codes:
   0    all traces are equal
   10   some differ, or divide by a secret
@@ -41,6 +43,7 @@ Exit codes:
   31   this machine cannot trace
   2    wrong use, or a library or worker that failed
   130  interrupted")]
+    #[command(mut_arg("worker", |arg| arg.hide(true)), mut_arg("timeout", |arg| arg.hide(true)))]
     Trace(TraceArgs),
     /// Measure the speed of functions beside memcpy, and the machine's highest rates
     #[command(after_help = "Examples:
@@ -70,9 +73,12 @@ Exit codes:
   deadpan lab compare 'gzip -k -f data' 'zstd -k -f -q data'
   deadpan lab compare 'cp big a' 'dd if=big of=a bs=1M' --yardstick 'cat big' --bytes 1073741824
   deadpan lab compare ./old ./new --prepare 'rm -f out' --rounds 40
+  deadpan lab compare 'grep x big' 'rg x big' --ignore-failure
 
-The interval of the ratio decides: the programs are the same if all of it lies within the margin of 1 %, and they
-differ if all of it lies beyond.
+Put each command line in quotes; sh runs it. Standard input is empty, and standard output is discarded.
+
+The interval of the ratio decides: the programs are the same if all of it lies within the margin
+of 1 %, and they differ if all of it lies beyond.
 
 Exit codes:
   0    the same within the margin
@@ -152,18 +158,19 @@ pub struct ForeignArgs {
     /// The function's arguments in order, at most six, such as secret:32,public:32,out:32,int:32. N bytes behind a
     /// pointer: secret:N differ between the classes, public:N are random, inout:N are secret and changed, out:N and
     /// scratch:N are written. By value: secret-int:N has N bytes, int:VALUE is constant. The lab calls the function
-    /// with these arguments: a wrong description crashes it
+    /// with these arguments: a wrong description ends the run
     #[arg(help_heading = FOREIGN, long, value_name = "ARGUMENTS", requires = "so")]
     pub abi: Option<String>,
     /// Measure the functions that this program offers; sh runs the command (see deadpan lab worker)
     #[arg(help_heading = FOREIGN, long, value_name = "COMMAND", group = "code")]
     pub worker: Option<String>,
     /// The classes of inputs: zeros, ones, random, bit (one bit set), and for two parts of the same length: equal,
-    /// first, last, differs:N (all bytes are equal but the first, the last, byte N)
+    /// first, last, differs:N (all bytes are equal but the first, the last, byte N). A public result follows an @, as
+    /// in equal@valid,first@invalid,last@invalid. Only classes with the same result are compared
     #[arg(help_heading = FOREIGN, long, value_name = "LIST", requires = "code")]
     pub classes: Option<String>,
     /// A class whose inputs are records of FILE: the secret bytes of one input after the other, drawn at random. May be
-    /// repeated; a single class is compared with random bytes
+    /// repeated; a single class is compared with random bytes. NAME@RESULT states a public result, as in --classes
     #[arg(help_heading = FOREIGN, long, value_name = "NAME=FILE", value_parser = named_file, requires = "code")]
     pub class_file: Vec<(String, PathBuf)>,
     /// The time that a worker has for each answer
@@ -204,6 +211,9 @@ pub struct WorkerArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
     pub timeout: f64,
 }
+
+/// The largest threshold in nanoseconds: one second.
+const LARGEST_DELTA: f64 = 1e9;
 
 /// The difference that counts as a leak.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -389,20 +399,29 @@ pub struct CompareArgs {
     #[arg(long, value_name = "COMMAND")]
     pub yardstick: Option<String>,
     /// Run this before each command, without timing it
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, short, value_name = "COMMAND")]
     pub prepare: Option<String>,
     /// The number of bytes that each command processes, to show a throughput
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub bytes: Option<u64>,
-    /// The minimum number of rounds; each round runs A B B A
+    /// The number of rounds after which the result is looked at; each round runs A B B A, so each command runs twice
     #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u64).range(8..))]
     pub rounds: u64,
-    /// Run more rounds until the result is settled, up to this time in all; 0 for no more rounds
+    /// The same as a number of runs of each command: --runs 40 for --rounds 20
+    #[arg(long, short, value_name = "NUMBER", conflicts_with = "rounds")]
+    #[arg(value_parser = clap::value_parser!(u64).range(16..))]
+    pub runs: Option<u64>,
+    /// Run more rounds until the result is settled, up to this time in all. No round starts that would take longer,
+    /// but there are at least 8 rounds. A single run that takes longer is killed, on Linux. 0 for exactly --rounds
+    /// rounds, and runs of any length
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub time_limit: u64,
-    /// The number of rounds that run first and are not counted
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    /// The number of runs of each command that come first and are not counted
+    #[arg(long, short, visible_alias = "warmup", value_name = "NUMBER", default_value_t = 1)]
     pub warm_up: u64,
+    /// Measure commands also if their exit code is not 0
+    #[arg(long, short)]
+    pub ignore_failure: bool,
     /// Options for the files to which results are written
     #[command(flatten)]
     pub output: OutputArgs,
@@ -411,6 +430,8 @@ pub struct CompareArgs {
 /// Options of `report`.
 #[cfg(feature = "report")]
 #[derive(Args, Clone, Debug)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("page").required(true).multiple(true).args(["html", "markdown"]))]
 pub struct ReportArgs {
     /// Records that --json wrote. The page has the figures of all records, and the machine of the first
     #[arg(required = true)]
@@ -419,7 +440,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub history: Vec<PathBuf>,
     /// Write one self-contained HTML page
-    #[arg(long, value_name = "FILE", required_unless_present = "markdown")]
+    #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     /// Write a Markdown page, report.md, and its pictures to this folder
     #[arg(long, value_name = "FOLDER")]
@@ -521,8 +542,10 @@ fn delta(text: &str) -> Result<Delta, String> {
     let (number, share) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
     match number.trim().parse::<f64>() {
         Ok(number) if share && (0.0..=100.0).contains(&number) => Ok(Delta::Share(number / 100.0)),
-        Ok(number) if !share && number >= 0.0 && number.is_finite() => Ok(Delta::Nanoseconds(number)),
-        _ => Err("not a number of nanoseconds, such as 0.5, or a share of the call, such as 0.5%".to_owned()),
+        Ok(number) if !share && (0.0..=LARGEST_DELTA).contains(&number) => Ok(Delta::Nanoseconds(number)),
+        _ => Err(format!(
+            "not a number of nanoseconds from 0 to {LARGEST_DELTA}, such as 0.5, or a share of the call from 0% to 100%"
+        )),
     }
 }
 
@@ -571,7 +594,11 @@ mod tests {
             assert_eq!(delta(text), Ok(found));
             assert_eq!(found.to_string(), text);
         }
-        assert!(["-1", "1e999", "NaN", "101%", "-1%", "%", "1 ns"].iter().all(|text| delta(text).is_err()));
+        assert!(
+            ["-1", "1e999", "1e308", "1000000001", "NaN", "101%", "-1%", "%", "1 ns"]
+                .iter()
+                .all(|text| delta(text).is_err())
+        );
     }
 
     #[test]

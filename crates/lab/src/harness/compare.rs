@@ -19,21 +19,24 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
     let program = |line: &str| {
         let program = Program::shell(line, line);
         let program = args.prepare.iter().fold(program, |program, prepare| program.prepare(prepare));
-        args.bytes.into_iter().fold(program, Program::bytes)
+        let program = args.bytes.into_iter().fold(program, Program::bytes);
+        if args.ignore_failure { program.may_fail() } else { program }
     };
+    let limit = Duration::from_secs(args.time_limit);
     let (a, b) = (program(&args.a), program(&args.b));
     let yardstick = args.yardstick.as_deref().map(program);
     let options = Options {
-        rounds: args.rounds as usize,
+        rounds: rounds(args) as usize,
         warm_up: args.warm_up as usize,
-        limit: Duration::from_secs(args.time_limit),
+        limit,
+        run_limit: (!limit.is_zero()).then_some(limit),
         ..Options::default()
     };
     eprintln!("{}", plan(args, options.margin));
-    let mut progress = Progress::new(args.rounds + args.warm_up);
+    let mut progress = Progress::new(rounds(args));
     let compared = program::compare(&a, &b, yardstick.as_ref(), &options, &mut progress);
     progress.finish();
-    let comparison = compared?;
+    let comparison = compared.map_err(|error| explained(&error))?;
     Screen::new(args.output.takes_stdout()).comparison(&comparison);
     let outcome = comparison.outcome;
     run.record.comparisons.push(comparison);
@@ -47,13 +50,38 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
     }))
 }
 
+/// Returns the number of rounds that the user states. Each command runs twice in a round.
+fn rounds(args: &CompareArgs) -> u64 {
+    args.runs.map_or(args.rounds, |runs| runs.div_ceil(2))
+}
+
+/// Adds what to do next to an error.
+fn explained(error: &program::Error) -> Fault {
+    let hint = match error {
+        program::Error::Failed { status, .. } if status.code() == Some(127) => {
+            "the shell knows no such command; put a command line in quotes: 'sleep 1'"
+        }
+        program::Error::Failed { .. } => "--ignore-failure measures commands whose exit code is not 0",
+        program::Error::Late { .. } => {
+            "a command that waits for input or was stopped never ends; a slow one needs a \
+            longer --time-limit, or 0 for none"
+        }
+        _ => return error.to_string().into(),
+    };
+    format!("{error}\nhint: {hint}").into()
+}
+
 /// Describes beforehand how long the comparison may take.
 fn plan(args: &CompareArgs, margin: f64) -> String {
+    let rounds = rounds(args);
     let more = match args.time_limit {
         0 => String::new(),
-        seconds => format!(", and more until the result is settled, for at most {seconds} s"),
+        seconds => format!(
+            ", and more until the result is settled, for at most {seconds} s (--time-limit), but at least {} rounds",
+            program::FEWEST
+        ),
     };
-    format!("{} rounds{more}; margin {:.1} %", args.rounds, margin * 100.0)
+    format!("{rounds} rounds of A B B A{more}; margin {:.1} %", margin * 100.0)
 }
 
 fn describe(args: &CompareArgs) -> String {
@@ -64,6 +92,7 @@ fn describe(args: &CompareArgs) -> String {
     let (a, b) = (quoted(&args.a), quoted(&args.b));
     let options =
         [option("yardstick", &args.yardstick), option("prepare", &args.prepare), option("bytes", &bytes)].concat();
-    let (rounds, limit, warm_up) = (args.rounds, args.time_limit, args.warm_up);
-    format!("compare {a} {b}{options} --rounds {rounds} --time-limit {limit} --warm-up {warm_up}")
+    let (rounds, limit, warm_up) = (rounds(args), args.time_limit, args.warm_up);
+    let failure = if args.ignore_failure { " --ignore-failure" } else { "" };
+    format!("compare {a} {b}{options} --rounds {rounds} --time-limit {limit} --warm-up {warm_up}{failure}")
 }

@@ -3,8 +3,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use super::Suite;
 use super::args::ForeignArgs;
+use super::caller::Caller;
 use super::output::{Fault, Run, note, quoted};
+use super::show::Screen;
 use crate::clock::{self, Clock};
 use crate::foreign::{self, Abi, Error, ForeignClass, Worker};
 use crate::target::Target;
@@ -16,6 +19,22 @@ pub(super) struct Source {
     pub(super) clock: Box<dyn Clock>,
     worker: Option<Worker>,
     foreign: bool,
+    advice: Advice,
+}
+
+/// What to say about the classes of a function in another language.
+#[derive(Clone, Copy, Default)]
+struct Advice {
+    /// Whether no class reaches beyond the first byte of a comparison.
+    blind: bool,
+    /// Whether the usual classes have equal and different inputs, whose result may be public.
+    mixed: bool,
+}
+
+impl Advice {
+    fn new(abi: &Abi, classes: &[ForeignClass]) -> Self {
+        Self { blind: foreign::blind(abi, classes), mixed: classes.is_empty() && foreign::comparable(abi) }
+    }
 }
 
 impl Source {
@@ -28,14 +47,15 @@ impl Source {
         if let Some(command) = &args.worker {
             let worker = Worker::start(command, Duration::from_secs_f64(args.timeout))?;
             let classes = classes(args, worker.abi())?;
+            let advice = Advice { blind: foreign::blind(worker.abi(), &classes), mixed: false };
             let (targets, clock) = (worker.targets(&classes)?, Box::new(worker.clock()));
-            return Ok(Self { targets, clock, worker: Some(worker), foreign: true });
+            return Ok(Self { targets, clock, worker: Some(worker), foreign: true, advice });
         }
-        let targets = match &args.so {
+        let (targets, advice) = match &args.so {
             Some(path) => library(args, path)?,
-            None => own(),
+            None => (own(), Advice::default()),
         };
-        Ok(Self { targets, clock: clock::best(), worker: None, foreign: args.so.is_some() })
+        Ok(Self { targets, clock: clock::best(), worker: None, foreign: args.so.is_some(), advice })
     }
 
     /// Returns whether the options name the targets.
@@ -80,6 +100,28 @@ impl Source {
         worker.check().map(|()| result).map_err(|error| explained(&error))
     }
 
+    /// Writes what limits the result for a target, and a hint if the reason for a leak may be a public result.
+    pub(super) fn advise(&self, target: &Target, suite: &Suite, leaks: bool, screen: &Screen) {
+        const SAME: &str = "a comparison that stops at the first difference behaves the same for all of them; use the \
+            default classes, or add one whose inputs are equal or differ late";
+        match target.classes() {
+            [class] if self.foreign || suite.caller == Caller::Bench => {
+                let name = class.name();
+                screen.caution(&format!("WARNING: all inputs are of one class, `{name}`: {SAME}"));
+            }
+            _ if self.advice.blind => {
+                screen.caution(&format!("WARNING: in all classes, the parts differ in the first byte: {SAME}"));
+            }
+            _ => {}
+        }
+        if leaks && self.advice.mixed {
+            screen.line(
+                "    hint: if the result, such as equal or not, is public, state it: --classes \
+                 equal@valid,first@invalid,last@invalid",
+            );
+        }
+    }
+
     /// Returns the trace of a target in a worker, which only says why there is none.
     #[cfg(feature = "trace")]
     pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
@@ -90,7 +132,7 @@ impl Source {
 }
 
 #[cfg(unix)]
-fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<Vec<Target>, Error> {
+fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, Advice), Error> {
     // The command line requires both together with the file.
     let abi: Abi = args.abi.as_deref().unwrap_or_default().parse()?;
     let symbol = args.symbol.as_deref().unwrap_or_default();
@@ -102,11 +144,11 @@ fn library(args: &ForeignArgs, path: &std::path::Path) -> Result<Vec<Target>, Er
     {
         note(&format!("note: accesses beyond the parts of --abi were not looked for: {why}"));
     }
-    Ok(vec![target])
+    Ok((vec![target], Advice::new(&abi, &classes)))
 }
 
 #[cfg(not(unix))]
-fn library(_args: &ForeignArgs, path: &std::path::Path) -> Result<Vec<Target>, Error> {
+fn library(_args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, Advice), Error> {
     Err(Error::Library { path: path.to_owned(), why: "the lab loads libraries on Unix only".to_owned() })
 }
 
@@ -119,11 +161,24 @@ fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
     for (name, path) in &args.class_file {
         classes.push(ForeignClass::from_file(name, path, abi)?);
     }
-    // A single class is compared with random bytes.
-    if classes.len() == 1 && !args.class_file.is_empty() {
+    // A single class without a public result is compared with random bytes.
+    if classes.len() == 1 && !args.class_file.is_empty() && !classes[0].is_public() {
         classes.push("random".parse()?);
     }
     Ok(classes)
+}
+
+/// Adds what to do next to an error of a worker that is being checked.
+pub(super) fn checked(error: &Error) -> Fault {
+    match error {
+        Error::Ended { .. } | Error::Protocol { .. } => format!(
+            "{error}\nhint: a worker writes its first message, answers requests and ends with its standard input: see \
+             docs/lab-worker.md, or start from: deadpan lab worker --print python"
+        )
+        .into(),
+        Error::Silent { .. } => format!("{error}\nhint: give a slow worker more time with --timeout SECONDS").into(),
+        error => explained(error),
+    }
 }
 
 /// Adds what to do next to an error.

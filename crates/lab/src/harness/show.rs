@@ -100,9 +100,14 @@ impl Screen {
 
     fn warning(&self, timing: &Timing) {
         if let Some(warning) = timing.trace.as_ref().and_then(|trace| trace.warning()) {
-            let (color, end) = if self.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
-            self.line(&format!("    {color}{warning}{end}"));
+            self.caution(&warning);
         }
+    }
+
+    /// Writes a warning about a target.
+    pub(super) fn caution(&self, text: &str) {
+        let (color, end) = if self.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
+        self.line(&format!("    {color}{text}{end}"));
     }
 
     /// Writes the name of a target and its classes.
@@ -198,17 +203,21 @@ impl Screen {
     /// Writes the comparison of two programs.
     pub(super) fn comparison(&self, comparison: &Comparison) {
         self.line(&format!(
-            "{:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}",
-            "", "minimum", "median", "user", "system", "memory", ""
+            "{:<4} {:>22} {:>22} {:>10} {:>10} {:>10} {:>10} {:>12}",
+            "", "mean ± deviation", "shortest … longest", "median", "user", "system", "memory", ""
         ));
         let sides = [("A", Some(&comparison.a)), ("B", Some(&comparison.b)), ("yard", comparison.yardstick.as_ref())];
         for (name, side) in sides.into_iter().filter_map(|(name, side)| Some((name, side?))) {
             let seconds = |interval: &Option<Interval>| {
                 interval.map_or_else(String::new, |interval| time(interval.estimate * 1e9))
             };
+            let [mean, deviation] = side.wall_mean.unwrap_or_default().map(|seconds| time(seconds * 1e9));
+            let [least, most] =
+                [side.wall_minimum, side.wall_maximum.unwrap_or_default()].map(|seconds| time(seconds * 1e9));
             self.line(&format!(
-                "{name:<4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}  {}",
-                time(side.wall_minimum * 1e9),
+                "{name:<4} {:>22} {:>22} {:>10} {:>10} {:>10} {:>10} {:>12}  {}",
+                format!("{mean} ± {deviation}"),
+                format!("{least} … {most}"),
                 time(side.wall.estimate * 1e9),
                 seconds(&side.user),
                 seconds(&side.system),

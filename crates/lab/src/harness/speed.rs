@@ -7,6 +7,7 @@ use super::foreign::{self, Source};
 use super::output::{Fault, Run, note, quoted};
 use super::progress::{self, Progress};
 use super::show::{Screen, rate};
+use super::timing::unknown;
 use super::{SizedTarget, Suite, generations, state};
 use crate::record::{Interval, Speed, Yardstick};
 use crate::speed::{self, Options, RaceOptions};
@@ -37,14 +38,7 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         && !args.target.is_empty()
         && !args.target.iter().any(|name| YARDSTICK.contains(name.as_str()))
     {
-        let mut names = names;
-        names.dedup();
-        return Err(format!(
-            "no target is called {}\nhint: the targets are {}",
-            args.target.join(" or "),
-            names.join(", ")
-        )
-        .into());
+        return Err(unknown(&names, &args.target));
     }
     if args.list {
         chosen.iter().for_each(|sized| screen.line(&format!("{}: {}", sized.target.name(), sized.size)));

@@ -13,6 +13,7 @@ use super::{Suite, foreign, progress, state};
 use crate::clock::Clock;
 use crate::plural::plural;
 use crate::record::{Timing, Verdict};
+use crate::similar::distance_to_part;
 use crate::target::Target;
 use crate::timing::Settings;
 use crate::watch::{Silent, Watch};
@@ -49,6 +50,8 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
                 Some(timing) => screen.trace(timing, &format!("{}: traced only; ", one_class(&target))),
                 None => screen.line(&format!("{:<34} {}: not timed", target.name(), one_class(&target))),
             });
+            let leaks = timing.as_ref().is_some_and(|timing| timing.verdict == Verdict::Leak);
+            source.advise(&target, suite, leaks, &screen);
             run.record.timing.extend(timing);
             continue;
         }
@@ -67,7 +70,10 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
             write_raw(folder, &mut timing)?;
         }
         progress.advance(steps(&target));
-        progress.line(|| screen.timing(&timing));
+        progress.line(|| {
+            screen.timing(&timing);
+            source.advise(&target, suite, leaks(&timing), &screen);
+        });
         run.record.timing.push(timing);
     }
     progress.finish();
@@ -185,14 +191,29 @@ pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Tar
     let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
     let chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), patterns)).collect();
     if chosen.is_empty() {
-        return Err(format!(
-            "no target is called {}\nhint: the targets are {}",
-            patterns.join(" or "),
-            names.join(", ")
-        )
-        .into());
+        return Err(unknown(&names, patterns));
     }
     Ok(chosen)
+}
+
+/// Maximum number of names in a hint.
+const SHOWN: usize = 6;
+
+/// Describes that no target has the name, with the names that are most similar to it.
+pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
+    let distance = |name: &str| patterns.iter().map(|pattern| distance_to_part(pattern, name)).min();
+    let mut similar: Vec<&str> = names.iter().map(String::as_str).collect();
+    similar.sort_by_cached_key(|name| (distance(name), name.len(), *name));
+    similar.dedup();
+    let count = similar.len();
+    similar.truncate(SHOWN);
+    let names = similar.join(", ");
+    let hint = if count > SHOWN {
+        format!("the most similar of {count} names are {names}; see all with --list")
+    } else {
+        format!("the targets are {names}")
+    };
+    format!("no target is called {}\nhint: {hint}", patterns.join(" or ")).into()
 }
 
 /// Returns the targets and classes that the user chose. A choice of classes leaves out targets without a pair of them.
@@ -230,10 +251,18 @@ fn describe(args: &TimingArgs, seed: u64) -> String {
     words.join(" ")
 }
 
+/// Returns whether the clock or the trace shows a leak.
+fn leaks(timing: &Timing) -> bool {
+    #[cfg(feature = "trace")]
+    if timing.trace.as_ref().is_some_and(|trace| crate::trace::leaks(trace).is_some()) {
+        return true;
+    }
+    timing.verdict == Verdict::Leak
+}
+
 /// Returns the exit code of the most severe verdict. Traces that differ count as a leak, whatever the clock shows.
 fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
-    #[cfg(feature = "trace")]
-    if timing.iter().filter_map(|timing| timing.trace.as_ref()).any(|trace| crate::trace::leaks(trace).is_some()) {
+    if timing.iter().any(leaks) {
         return Verdict::Leak.exit_code(strict);
     }
     let least = if interrupted || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
@@ -284,5 +313,19 @@ fn summary(timing: &[Timing], screen: &Screen) {
     if plain > 0 {
         let were = plural(plain, "was", "were");
         screen.line(&format!("NOT OPTIMIZED: {plain} of {} {were} compiled without optimization", timing.len()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_about_an_unknown_name_is_short() {
+        let names: Vec<String> =
+            (0..130).map(|number| format!("target.{number}")).chain(["base64".to_owned()]).collect();
+        let text = unknown(&names, &["bse64".to_owned()]).to_string();
+        assert!(text.contains("no target is called bse64\nhint: the most similar of 131 names are base64, "), "{text}");
+        assert!(text.contains("--list") && text.len() < 200, "{text}");
     }
 }

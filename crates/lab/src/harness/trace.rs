@@ -46,7 +46,10 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
             seconds += trace.seconds;
         }
         progress.advance(1);
-        progress.line(|| screen.trace(&timing, ""));
+        progress.line(|| {
+            screen.trace(&timing, "");
+            source.advise(&target, suite, timing.verdict == Verdict::Leak, &screen);
+        });
         run.record.timing.push(timing);
     }
     progress.finish();

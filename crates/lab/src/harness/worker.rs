@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::args::WorkerArgs;
-use super::foreign::explained;
+use super::foreign::checked;
 use super::output::{Fault, write};
 use super::show::Screen;
 use crate::foreign::{self, Language};
@@ -25,7 +25,7 @@ pub(super) fn run(args: &WorkerArgs) -> Result<ExitCode, Fault> {
         screen.line(&format!("{mark}  {}{detail}", finding.what));
     };
     let findings =
-        foreign::check(command, Duration::from_secs_f64(args.timeout), &mut show).map_err(|error| explained(&error))?;
+        foreign::check(command, Duration::from_secs_f64(args.timeout), &mut show).map_err(|error| checked(&error))?;
     let broken = findings.iter().filter(|finding| !finding.passed).count() as u64;
     let kept = findings.len() as u64 - broken;
     screen.line(&format!("{kept} {} kept, {broken} broken", plural(kept, "rule", "rules")));

@@ -28,6 +28,33 @@ pub(crate) fn wait(child: &mut Child) -> io::Result<(ExitStatus, Usage)> {
     Ok((child.wait()?, Usage::default()))
 }
 
+/// Waits like [`wait`] for a child that [`group`] has prepared. As soon as `patient` returns false, all processes of
+/// its group are killed. `patient` is called ten times in a second, on Linux; elsewhere, it is never called.
+pub(crate) fn wait_while(child: &mut Child, patient: &dyn Fn() -> bool) -> io::Result<(ExitStatus, Usage)> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+        // SAFETY: the system call takes two numbers.
+        let found = unsafe { libc::syscall(libc::SYS_pidfd_open, child.id() as libc::pid_t, 0) };
+        // A kernel before 5.3 has no such call.
+        if found >= 0 {
+            // SAFETY: the descriptor is new and belongs to nothing else.
+            let descriptor = unsafe { OwnedFd::from_raw_fd(found as libc::c_int) };
+            let mut poll = libc::pollfd { fd: descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: the structure is a live local.
+            while unsafe { libc::poll(&raw mut poll, 1, 100) } <= 0 {
+                if !patient() {
+                    end_group(child.id());
+                    break;
+                }
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = patient;
+    wait(child)
+}
+
 #[cfg(unix)]
 fn wait4(pid: libc::pid_t) -> io::Result<(libc::c_int, Usage)> {
     let mut status = 0;

@@ -38,6 +38,7 @@ pub struct Program {
     prepare: Option<Command>,
     bytes: Option<u64>,
     output: bool,
+    may_fail: bool,
     environment: Vec<(String, String)>,
     processor: Option<usize>,
 }
@@ -66,6 +67,7 @@ impl Program {
             prepare: None,
             bytes: None,
             output: false,
+            may_fail: false,
             environment: Vec::new(),
             processor: None,
         }
@@ -93,6 +95,13 @@ impl Program {
         self
     }
 
+    /// Measures the program also if its exit code is not zero. A signal that ends it is still an error.
+    #[must_use]
+    pub fn may_fail(mut self) -> Self {
+        self.may_fail = true;
+        self
+    }
+
     /// Sets a variable in the program's environment, in addition to the variables of this process.
     #[must_use]
     pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -117,13 +126,15 @@ impl Program {
 /// Settings for a comparison of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Minimum number of rounds, in each of which each program runs twice. Fewer than 8 count as 8, because fewer give
-    /// no 99 % interval.
+    /// Number of rounds before the outcome is looked at. Each program runs twice in a round. Fewer than 8 count as 8,
+    /// because fewer give no 99 % interval.
     pub rounds: usize,
-    /// More rounds follow while the outcome is inconclusive and this time since the start of the comparison is not
-    /// over. With zero, there are exactly `rounds` rounds. The comparison also ends if settling the outcome would take
-    /// much longer than this time.
+    /// More rounds follow while the outcome is inconclusive, up to this time since the start of the comparison. No
+    /// round starts that would probably exceed this time, but there are at least 8 rounds. With zero, there are exactly
+    /// `rounds` rounds. The comparison also ends if settling the outcome would take much longer than this time.
     pub limit: Duration,
+    /// The time for a single run of a program, which is killed after this time. Requires Linux.
+    pub run_limit: Option<Duration>,
     /// Number of runs of each program before the first round. The first of them measures the peak memory, so zero
     /// counts as one.
     pub warm_up: usize,
@@ -137,7 +148,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { rounds: 12, limit: Duration::ZERO, warm_up: 1, margin: 0.01, sync: true, seed: 1 }
+        Self { rounds: 12, limit: Duration::ZERO, run_limit: None, warm_up: 1, margin: 0.01, sync: true, seed: 1 }
     }
 }
 
@@ -161,6 +172,13 @@ pub enum Error {
         /// The last lines of its standard error.
         stderr: String,
     },
+    /// A run of a program took longer than [`Options::run_limit`], and was killed.
+    Late {
+        /// The command.
+        command: String,
+        /// The time limit.
+        seconds: f64,
+    },
     /// The files or processes that a comparison needs cannot be created.
     System {
         /// What the comparison was doing.
@@ -183,6 +201,9 @@ impl fmt::Display for Error {
             }
             Self::Failed { command, status, stderr } => {
                 write!(out, "`{command}` failed ({status}); its standard error ends with:\n{stderr}")
+            }
+            Self::Late { command, seconds } => {
+                write!(out, "`{command}` did not end within {seconds} s, the time limit for a run, and was killed")
             }
             Self::System { doing, source } => write!(out, "{doing}: {source}"),
             Self::Stopped => out.write_str("stopped before the first round was complete"),
@@ -222,22 +243,27 @@ pub fn compare(
 ) -> Result<Comparison, Error> {
     let programs: Vec<&Program> = [a, b].into_iter().chain(yardstick).collect();
     let begin = Instant::now();
-    let mut runner = Runner::new(options.sync)?;
+    let mut runner = Runner::new(options.sync, options.run_limit)?;
     let (fewest, warm_up) = (options.rounds.max(FEWEST), options.warm_up.max(1));
     let mut peaks = Vec::new();
     for program in &programs {
-        peaks.push(runner.peak(program)?);
+        peaks.push(runner.peak(program, watch)?);
         for _ in 1..warm_up {
-            runner.run(program)?;
+            runner.run(program, watch)?;
         }
     }
 
     let mut trial = Trial { random: Random::new(options.seed), seen: vec![Vec::new(); programs.len()], programs };
     let (started, mut look) = (Instant::now(), 0);
+    // Whether another round would exceed the time limit.
+    let over = |rounds: usize| {
+        let each = started.elapsed().checked_div(rounds as u32).unwrap_or_default();
+        begin.elapsed() + each >= options.limit
+    };
     let evidence = loop {
         let until = fewest.saturating_mul(1 << look.min(32));
-        let over = || begin.elapsed() >= options.limit;
-        while trial.rounds() < until && (trial.rounds() < fewest || !over()) {
+        let least = if options.limit.is_zero() { fewest } else { FEWEST };
+        while trial.rounds() < until && (trial.rounds() < least || !over(trial.rounds())) {
             watch.progress(&a.name, trial.rounds() as u64, until as u64);
             if !trial.round(&mut runner, watch)? {
                 break;
@@ -249,7 +275,7 @@ pub fn compare(
         let evidence = trial.evidence(alpha(look, options.limit), options.margin);
         let each = started.elapsed().as_secs_f64() / trial.rounds() as f64;
         let left = options.limit.saturating_sub(begin.elapsed()).as_secs_f64();
-        if watch.stopped() || over() || !worthwhile(evidence.further(trial.rounds()), each, left) {
+        if watch.stopped() || over(trial.rounds()) || !worthwhile(evidence.further(trial.rounds()), each, left) {
             break evidence;
         }
         look += 1;
@@ -258,7 +284,7 @@ pub fn compare(
 }
 
 /// Minimum number of rounds. Fewer give no 99 % interval.
-const FEWEST: usize = 8;
+pub(crate) const FEWEST: usize = 8;
 
 /// The probability that the interval does not contain the true ratio, over all looks.
 const ALPHA: f64 = 0.01;
@@ -303,7 +329,10 @@ impl Trial<'_> {
             if watch.stopped() {
                 return Ok(false);
             }
-            round[lane][place / order.len()] = runner.run(self.programs[lane])?;
+            round[lane][place / order.len()] = match runner.run(self.programs[lane], watch) {
+                Err(Error::Stopped) => return Ok(false),
+                seen => seen?,
+            };
         }
         for (seen, round) in self.seen.iter_mut().zip(round) {
             seen.push(round);
@@ -363,16 +392,27 @@ fn same(rounds: &[[Seen; 2]]) -> f64 {
 
 fn contestant(program: &Program, rounds: &[[Seen; 2]], peak_memory: Option<u64>) -> Contestant {
     let all = |get: fn(&Seen) -> f64| rounds.iter().flatten().map(get).collect::<Vec<f64>>();
-    let wall = quartiles(&all(|seen| seen.wall));
+    let times = all(|seen| seen.wall);
+    let wall = quartiles(&times);
     Contestant {
         name: program.name.clone(),
         wall,
-        wall_minimum: all(|seen| seen.wall).into_iter().fold(f64::INFINITY, f64::min),
+        wall_minimum: times.iter().copied().fold(f64::INFINITY, f64::min),
+        wall_maximum: Some(times.iter().copied().fold(0.0, f64::max)),
+        wall_mean: Some(mean_and_deviation(&times)),
         user: cfg!(unix).then(|| quartiles(&all(|seen| seen.usage.user))),
         system: cfg!(unix).then(|| quartiles(&all(|seen| seen.usage.system))),
         peak_memory,
         bytes_per_second: program.bytes.map(|bytes| bytes as f64 / wall.estimate),
     }
+}
+
+/// Returns the mean of at least two times, and their standard deviation.
+fn mean_and_deviation(times: &[f64]) -> [f64; 2] {
+    let count = times.len() as f64;
+    let mean = times.iter().sum::<f64>() / count;
+    let squares: f64 = times.iter().map(|time| (time - mean).powi(2)).sum();
+    [mean, (squares / (count - 1.0)).sqrt()]
 }
 
 #[cfg(test)]
@@ -418,6 +458,11 @@ mod tests {
         assert_eq!(alpha(0, Duration::ZERO), ALPHA);
         // The probability that all of eight values lie on one side of their median.
         assert!(alpha(0, limit) > 2.0 / 256.0);
+    }
+
+    #[test]
+    fn times_have_a_mean_and_a_deviation() {
+        assert_eq!(mean_and_deviation(&[1.0, 2.0, 3.0, 4.0, 5.0]), [3.0, 2.5_f64.sqrt()]);
     }
 
     #[test]

@@ -254,6 +254,7 @@ fn comparison(dice: &mut Dice, outcome: Outcome, ratio: f64) -> Comparison {
         system: Some(around(wall * 0.5, wall * 0.01)),
         peak_memory: Some(3_400_000),
         bytes_per_second: Some(1.0e9 / wall),
+        ..Contestant::default()
     };
     Comparison {
         a: side("base64 --wrap=0 big.bin", 0.61),

@@ -4,10 +4,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{Command, Error, Program};
+use crate::cleanup::Cleanup;
 use crate::imp::child::{self, Usage};
+use crate::watch::Watch;
 
 /// The part of a failing program's standard error that is kept: maximum number of bytes, and of lines.
 const TAIL: (u64, usize) = (4096, 8);
@@ -28,25 +30,27 @@ pub(crate) struct Runner {
     // Standard error goes to a file, because a program that fills a pipe would wait for a reader.
     stderr: File,
     sync: bool,
+    /// The time for one run.
+    limit: Option<Duration>,
 }
 
 impl Runner {
-    pub(crate) fn new(sync: bool) -> Result<Self, Error> {
+    pub(crate) fn new(sync: bool, limit: Option<Duration>) -> Result<Self, Error> {
         let stderr =
             nameless().map_err(|source| Error::System { doing: "making a file for standard error", source })?;
-        Ok(Self { stderr, sync })
+        Ok(Self { stderr, sync, limit })
     }
 
-    /// Runs the preparation, then the program.
-    pub(super) fn run(&mut self, program: &Program) -> Result<Seen, Error> {
-        self.prepared(program, false)
+    /// Runs the preparation, then the program. If `watch` stops the run, the program is killed.
+    pub(super) fn run(&mut self, program: &Program, watch: &dyn Watch) -> Result<Seen, Error> {
+        self.prepared(program, false, Some(watch))
     }
 
     /// Runs the program once and returns its largest resident memory in bytes.
-    pub(super) fn peak(&mut self, program: &Program) -> Result<Option<u64>, Error> {
+    pub(super) fn peak(&mut self, program: &Program, watch: &dyn Watch) -> Result<Option<u64>, Error> {
         let floor = || child::floor().map_err(|source| Error::System { doing: "starting a process", source });
         let before = floor()?;
-        let peak = self.prepared(program, true)?.usage.peak;
+        let peak = self.prepared(program, true, Some(watch))?.usage.peak;
         // Other threads may have allocated or freed memory in the meantime.
         let floor = before.max(floor()?);
         Ok((peak > floor.saturating_add(SLACK)).then_some(peak))
@@ -57,21 +61,27 @@ impl Runner {
     /// in [`Runner::run`], so this suits programs that run much longer.
     pub(crate) fn whole(&mut self, program: &Program) -> Result<(Seen, Option<u64>), Error> {
         let floor = child::floor().map_err(|source| Error::System { doing: "starting a process", source })?;
-        let seen = self.prepared(program, true)?;
+        let seen = self.prepared(program, true, None)?;
         Ok((seen, (seen.usage.peak > floor.saturating_add(SLACK)).then_some(seen.usage.peak)))
     }
 
-    fn prepared(&mut self, program: &Program, fork: bool) -> Result<Seen, Error> {
+    fn prepared(&mut self, program: &Program, fork: bool, watch: Option<&dyn Watch>) -> Result<Seen, Error> {
         if let Some(prepare) = &program.prepare {
-            self.start(prepare, program, false)?;
+            self.start(prepare, program, false, watch)?;
         }
         if self.sync {
             child::sync();
         }
-        self.start(&program.command, program, fork)
+        self.start(&program.command, program, fork, watch)
     }
 
-    fn start(&mut self, command: &Command, program: &Program, fork: bool) -> Result<Seen, Error> {
+    fn start(
+        &mut self,
+        command: &Command,
+        program: &Program,
+        fork: bool,
+        watch: Option<&dyn Watch>,
+    ) -> Result<Seen, Error> {
         let stderr =
             self.empty().map_err(|source| Error::System { doing: "emptying the file for standard error", source })?;
         let mut process = command.process();
@@ -86,12 +96,34 @@ impl Runner {
         } else if fork {
             child::by_fork(&mut process);
         }
+        if watch.is_some() {
+            child::group(&mut process);
+        }
         let begin = Instant::now();
         let mut child = process.spawn().map_err(|source| Error::Start { command: command.line(), source })?;
-        let ended = child::wait(&mut child);
+        let ended = match watch {
+            Some(watch) => {
+                let id = child.id();
+                let guard = Cleanup::new(move || child::end_group(id));
+                let late = || self.limit.is_some_and(|limit| begin.elapsed() > limit);
+                let ended = child::wait_while(&mut child, &|| !late() && !watch.stopped());
+                guard.cancel();
+                ended
+            }
+            None => child::wait(&mut child),
+        };
         let wall = begin.elapsed().as_secs_f64();
         let (status, usage) = ended.map_err(|source| Error::System { doing: "waiting for a process", source })?;
-        if status.success() { Ok(Seen { wall, usage }) } else { Err(self.failed(command, status)) }
+        match (watch, self.limit) {
+            _ if status.success() => {}
+            (Some(watch), _) if watch.stopped() => return Err(Error::Stopped),
+            (Some(_), Some(limit)) if wall > limit.as_secs_f64() => {
+                return Err(Error::Late { command: command.line(), seconds: limit.as_secs_f64() });
+            }
+            _ if program.may_fail && status.code().is_some() => {}
+            _ => return Err(self.failed(command, status)),
+        }
+        Ok(Seen { wall, usage })
     }
 
     fn empty(&mut self) -> io::Result<File> {
