@@ -27,6 +27,8 @@ mod settings;
 mod summary;
 mod warm;
 
+use std::time::Instant;
+
 use crate::clock::{self, Clock};
 use crate::random::Random;
 use crate::record::{Design, Timing, Verdict};
@@ -79,6 +81,7 @@ pub(crate) fn measure(
 ) -> (Scale, Vec<Outcome>, Vec<summary::Tally>) {
     settings.check();
     let pairs = target.pairs();
+    let begin = Instant::now();
     let mut random = Random::new(settings.seed);
     // The warm-up has its own generator. The number of inputs it needs depends on the clock, and the measured inputs
     // must depend on the seed alone.
@@ -87,17 +90,17 @@ pub(crate) fn measure(
     let mut tallies = vec![summary::Tally::default(); target.classes().len()];
     let mut bench = pair::Bench { target, settings, scale: &scale, clock };
     let mut lanes: Vec<pair::Lane> = Vec::new();
-    let mut left = settings.time_limit.as_secs_f64();
+    let limit = settings.time_limit.as_secs_f64();
     let mut outcomes = Vec::new();
     for (index, &(a, b)) in pairs.iter().enumerate() {
         let classes = bench.target.classes();
         let what = format!("{}: {} / {}", bench.target.name(), classes[a].name(), classes[b].name());
         watch.progress(&what, index as u64, pairs.len() as u64);
         // No pair takes all the time of those that follow.
+        let left = (limit - begin.elapsed().as_secs_f64()).max(0.0);
         let allowed = (left / 2.0).max(left / (pairs.len() - index) as f64);
         let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits(), allowed);
         let mut outcome = lane.run(&mut bench, share, watch);
-        left = (left - outcome.seconds).max(0.0);
         for times in [std::mem::take(&mut outcome.earlier), lane.take_ticks()] {
             tallies[a].add(&times[0]);
             tallies[b].add(&times[1]);

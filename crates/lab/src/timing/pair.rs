@@ -37,6 +37,8 @@ const SETTLING: usize = 16;
 /// Number of runs that are repeated because the target against itself was found to differ. By chance that happens once
 /// in a thousand runs.
 const SAME_AGAIN: u32 = 3;
+/// The share of the time after which a run no longer waits for the quantiles above those that decide.
+const PATIENCE: f64 = 0.25;
 /// Maximum number of pairs that are kept.
 pub(crate) const MOST_PAIRS: usize = 1 << 23;
 
@@ -176,20 +178,52 @@ impl Lane {
                     continue;
                 }
             }
-            let settled = settings.stop_early && bench.scale.delta_ns > 0.0 && judge::wholly_inside(&effects);
+            let patient = self.measuring <= self.allowed * PATIENCE;
+            let inside = if patient { judge::wholly_inside(&effects) } else { judge::inside(&effects, MOST_CALLS) };
+            let settled = settings.stop_early && bench.scale.delta_ns > 0.0 && inside;
             if !settled && !over {
                 continue;
             }
             let outcome = self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), course.p);
+            let outcome = self.with_better_controls(bench, outcome, MOST_CALLS, watch);
             if outcome.verdict == Verdict::NoLeakAbove {
                 return outcome.with_funnel(course.funnel);
             }
             if course.may_test() && self.is_worth_more(&outcome) {
                 continue;
             }
-            let up_to = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to));
-            return outcome.rest_on(up_to.unwrap_or(BODY)).with_funnel(course.funnel);
+            let up_to =
+                DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to)).unwrap_or(BODY);
+            let outcome = self.with_better_controls(bench, outcome.rest_on(up_to), up_to, watch);
+            return outcome.with_funnel(course.funnel);
         }
+    }
+
+    /// Judges an outcome again that is invalid because a planted difference was not found. The control first gets as
+    /// many pairs as the comparison has, because it may have had too little data. Statistics up to the share `up_to` of
+    /// the calls decide.
+    fn with_better_controls(
+        &mut self,
+        bench: &mut Bench<'_>,
+        mut outcome: Outcome,
+        up_to: f64,
+        watch: &mut dyn Watch,
+    ) -> Outcome {
+        let controls = &outcome.facts.controls;
+        if outcome.verdict != Verdict::Invalid || !controls.same.passed {
+            return outcome;
+        }
+        let deaf = [(Kind::Delay, controls.delay.passed), (Kind::Leak, controls.leak.passed)];
+        for (kind, _) in deaf.into_iter().filter(|(_, passed)| !passed) {
+            for _ in 0..self.rounds.max(FEWEST) {
+                if watch.stopped() {
+                    return outcome;
+                }
+                self.take(bench, kind, bench.scale.pairs);
+            }
+        }
+        outcome.facts.controls = self.controls(bench);
+        outcome.rest_on(up_to)
     }
 
     /// Returns whether more data may settle an outcome in the time that is left. The next look doubles the data.
@@ -256,9 +290,12 @@ impl Lane {
             over |= 2 * self.main.pairs() > MOST_PAIRS;
             let (effects, raw_mean) = self.intervals(bench, level);
             let delta = bench.scale.delta_ns;
+            // Fewer calls decide only at the end, if the machine disturbed the others.
+            let shares = if over { &DECIDING[..] } else { &DECIDING[..1] };
+            let inside = shares.iter().copied().find(|&up_to| judge::inside(&effects, up_to));
             let verdict = if delta <= 0.0 || judge::beyond(&effects, &raw_mean, delta) {
                 Verdict::Leak
-            } else if judge::inside(&effects, MOST_CALLS) {
+            } else if inside.is_some() {
                 Verdict::BelowThreshold
             } else {
                 Verdict::Inconclusive
@@ -271,6 +308,7 @@ impl Lane {
             if over || verdict != Verdict::Inconclusive && !rare {
                 let mut outcome = self.conclude(bench, level, verdict, String::new(), p);
                 (outcome.confirmed, outcome.found) = (again, found);
+                outcome.bound_up_to = judge::body(inside.unwrap_or(MOST_CALLS));
                 outcome.earlier = old.ticks;
                 return Some(outcome);
             }
@@ -359,5 +397,35 @@ impl Lane {
     pub(crate) fn take_ticks(&mut self) -> [Vec<f32>; 2] {
         self.batcher.release();
         std::mem::take(&mut self.main.ticks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Mock;
+    use crate::timing::warm;
+    use crate::watch::Silent;
+
+    #[test]
+    fn a_control_that_had_too_little_data_is_repeated() {
+        let clock = Mock::new(1);
+        let (inner, mut noise) = (clock.clone(), Random::new(3));
+        let mut target =
+            Target::new("mock", 1, move |_| inner.advance(1000.0 + noise.normal())).fixed("a", &[0]).fixed("b", &[1]);
+        let settings = Settings { looks: 4, ..Settings::default() };
+        let scale = warm::scale(&mut target, &settings, &clock, &mut Random::new(1));
+        let mut bench = Bench { target: &mut target, settings: &settings, scale: &scale, clock: &clock };
+        let mut lane = Lane::new(&mut bench, [0, 1], 7, 60.0);
+        let outcome = lane.run(&mut bench, 0.01, &mut Silent);
+        assert_eq!(outcome.verdict, Verdict::NoLeakAbove, "{}", outcome.reason);
+        for kind in [Kind::Delay, Kind::Leak] {
+            let cell = if kind == Kind::Delay { &mut lane.delay } else { &mut lane.leak };
+            *cell = cell.fresh();
+            let deaf = lane.conclude(&bench, 0.01, Verdict::NoLeakAbove, String::new(), 1.0);
+            assert_eq!(deaf.verdict, Verdict::Invalid, "{kind:?}");
+            let again = lane.with_better_controls(&mut bench, deaf, MOST_CALLS, &mut Silent);
+            assert_eq!(again.verdict, Verdict::NoLeakAbove, "{kind:?}: {}", again.reason);
+        }
     }
 }
