@@ -1,5 +1,7 @@
 //! Tables on the terminal.
 
+use std::time::Duration;
+
 use super::output::{Stream, is_terminal, print, unwritable};
 use crate::plural::plural;
 use crate::record::sentence::spaced;
@@ -64,7 +66,7 @@ impl Screen {
     }
 
     /// Writes the row of one target, and a line for each pair that did not end as `NO_LEAK_ABOVE`.
-    pub(super) fn timing(&self, timing: &Timing) {
+    pub(super) fn timing(&self, timing: &Timing, limit: Duration) {
         let bounded = bounded(timing);
         let bound = |of: fn(&Pair) -> f64| {
             let most = timing.pairs.iter().map(of).fold(0.0, f64::max);
@@ -94,7 +96,12 @@ impl Screen {
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             let names =
                 if pair.reason.contains(&pair.a) { String::new() } else { format!("{} / {}: ", pair.a, pair.b) };
-            self.line(&format!("    {}: {names}{}{}", pair.verdict, pair.reason, limit(timing, pair)));
+            self.line(&format!(
+                "    {}: {names}{}{}",
+                pair.verdict,
+                pair.reason,
+                longer(timing, pair, limit.as_secs_f64())
+            ));
         }
     }
 
@@ -319,9 +326,9 @@ fn bounded(timing: &Timing) -> bool {
     matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
 }
 
-/// Returns the option that lets an undecided pair take the data it needs. A pair takes at most half of the time that is
-/// left for its target, and the last pair all of it.
-fn limit(timing: &Timing, pair: &Pair) -> String {
+/// Names the option that lets an undecided pair take the data it needs, after a run with the time limit `limit` in
+/// seconds. A pair takes at most half of the time that is left for its target, and the last pair all of it.
+fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     if pair.verdict != Verdict::Inconclusive || pair.more_pairs.is_none() {
         return String::new();
     }
@@ -331,8 +338,8 @@ fn limit(timing: &Timing, pair: &Pair) -> String {
     let share = if timing.pairs.len() > 1 { 2.0 } else { 1.0 };
     let all = timing.pairs.iter().map(|pair| pair.seconds).sum::<f64>();
     // The estimate is rough, and the data double from look to look.
-    let seconds = (1.5 * share * (all + more)).ceil();
-    format!(" Repeat the run with --time-limit {}.", if seconds < 10.0 { 10.0 } else { (seconds / 10.0).ceil() * 10.0 })
+    let seconds = (1.5 * share * (all + more)).max(2.0 * limit);
+    format!(" Repeat the run with --time-limit {}.", (seconds / 10.0).ceil() * 10.0)
 }
 
 /// Formats a share of the calls.
@@ -369,7 +376,7 @@ pub(super) fn time(ns: f64) -> String {
         return "0".to_owned();
     }
     let (scale, unit) = match ns.abs() {
-        size if size < 0.9995 => (1e-3, "ps"),
+        size if size < 0.0995 => (1e-3, "ps"),
         size if size < 999.5 => (1.0, "ns"),
         size if size < 999.5e3 => (1e3, "µs"),
         size if size < 999.5e6 => (1e6, "ms"),
@@ -396,6 +403,7 @@ fn scaled(amount: f64, unit: &str) -> String {
 
 fn digits(value: f64) -> String {
     match value.abs() {
+        size if size < 0.9995 => format!("{value:.3}"),
         size if size < 9.995 => format!("{value:.2}"),
         size if size < 99.95 => format!("{value:.1}"),
         _ => format!("{value:.0}"),
@@ -408,8 +416,42 @@ mod tests {
 
     #[test]
     fn times_have_three_digits_and_a_suitable_unit() {
-        let shown = [0.0, 0.0123, 0.9999, 12.34, 999.6, 45_600.0, 2.5e9].map(time);
-        assert_eq!(shown, ["0", "12.3 ps", "1.00 ns", "12.3 ns", "1.00 µs", "45.6 µs", "2.50 s"]);
+        let shown = [0.0, 0.0123, 0.206, 0.9999, 12.34, 999.6, 45_600.0, 2.5e9].map(time);
+        assert_eq!(shown, ["0", "12.3 ps", "0.206 ns", "1.00 ns", "12.3 ns", "1.00 µs", "45.6 µs", "2.50 s"]);
         assert_eq!(rate(1.5e9, "B"), "1.50 GB/s");
+    }
+
+    #[test]
+    fn advice_for_an_undecided_pair_names_an_option_that_helps() {
+        let pair = |more_pairs: u64, more_seconds: Option<f64>| -> Pair {
+            serde_json::from_value(serde_json::json!({
+                "a": "a", "b": "b", "verdict": "INCONCLUSIVE", "reason": "", "p": 1.0, "p_holm": 1.0, "batches": 16,
+                "effects": [], "raw_mean": Interval::default(), "bound_ns": 1.0, "tail_bound_ns": 1.0, "mde_ns": 1.0,
+                "more_pairs": more_pairs, "more_seconds": more_seconds, "controls": crate::record::Controls::default(),
+                "funnel": [], "series": [], "autocorrelation": [], "ecdf": [], "seconds": 15.0,
+            }))
+            .unwrap()
+        };
+        let timing = |pairs: Vec<Pair>| Timing {
+            target: "t".to_owned(),
+            length: 1,
+            repeats: 1,
+            design: Default::default(),
+            classes: Vec::new(),
+            pairs,
+            trace: None,
+            verdict: Verdict::Inconclusive,
+        };
+        let advice = |pairs: Vec<Pair>, limit| longer(&timing(pairs.clone()), &pairs[0], limit);
+        let needs = |seconds| pair(1000, Some(seconds));
+        // One pair may take all of the time, the first of two only half.
+        assert_eq!(advice(vec![needs(40.0)], 20.0), " Repeat the run with --time-limit 90.");
+        assert_eq!(advice(vec![needs(40.0), needs(1.0)], 20.0), " Repeat the run with --time-limit 210.");
+        assert_eq!(
+            advice(vec![needs(1.0)], 60.0),
+            " Repeat the run with --time-limit 120.",
+            "a longer one in any case"
+        );
+        assert_eq!(advice(vec![pair(1 << 40, None)], 60.0), " Choose a larger threshold (--delta).");
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         }
         progress.advance(steps(&target));
         progress.line(|| {
-            screen.timing(&timing);
+            screen.timing(&timing, settings.time_limit);
             source.advise(&target, suite, leaks(&timing), &screen);
         });
         run.record.timing.push(timing);

@@ -69,7 +69,9 @@ impl Outcome {
     /// Returns the record of the pair. `delta_ns` is the threshold.
     pub(crate) fn into_record(self, a: String, b: String, delta_ns: f64) -> Pair {
         let [bound_ns, tail_bound_ns] = judge::bounds(&self.facts, self.bound_up_to);
-        let has_room = |&more: &u64| self.facts.pairs as u64 + more <= MOST_PAIRS as u64;
+        // The data double from look to look.
+        let most = MOST_PAIRS as u64 - self.facts.pairs.min(MOST_PAIRS) as u64;
+        let has_room = |&more: &u64| more.max(self.facts.pairs as u64) <= most;
         let more_seconds = self.more_pairs.filter(has_room).map(|more| more as f64 * self.seconds_per_pair);
         let mut pair = Pair {
             a,
