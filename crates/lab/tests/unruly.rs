@@ -104,6 +104,7 @@ F(null) { return *(volatile int *)0; }
 F(direction) { __asm__ volatile("std"); return 0; }
 F(alignment) { __asm__ volatile("pushfq; orq $0x40000, (%%rsp); popfq" ::: "memory", "cc"); return 0; }
 F(rounding) { uint32_t m = 0x5f80; __asm__ volatile("ldmxcsr %0" :: "m"(m)); return 0; }
+F(rounding_late) { static int calls; if (++calls > 2000) return rounding(a, b, n); return 0; }
 F(prints) { printf("hello\n"); fflush(stdout); return steady(a, b, n); }
 F(closes) { close(0); close(1); close(2); return steady(a, b, n); }
 F(forks) { fork(); return steady(a, b, n); }
@@ -214,6 +215,8 @@ fn a_function_that_breaks_the_calling_convention_is_named(folder: &Folder) {
             let text = folder.fault("timing", symbol, COMPARE, SHORT);
             assert!(text.contains(wanted), "{text}");
         }
+        let text = folder.fault("timing", "rounding_late", COMPARE, SHORT);
+        assert!(text.contains("in some calls it changes the control bits of MXCSR"), "{text}");
     }
 }
 

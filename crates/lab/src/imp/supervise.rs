@@ -282,17 +282,17 @@ fn end_with(parent: libc::pid_t) {
     }
 }
 
-/// Returns the name of a signal and its meaning.
+/// Returns the name of a signal and its usual reason.
 pub(crate) fn signal_name(signal: i32) -> String {
     let names = [
-        (libc::SIGSEGV, "SIGSEGV, an access to memory that does not exist or may not be written"),
-        (libc::SIGBUS, "SIGBUS, an access to memory that is misaligned or does not exist"),
-        (libc::SIGILL, "SIGILL, an instruction that this processor does not have"),
-        (libc::SIGFPE, "SIGFPE, an arithmetic error such as a division by zero"),
-        (libc::SIGABRT, "SIGABRT, which `abort` and failed assertions raise"),
-        (libc::SIGTRAP, "SIGTRAP, a breakpoint"),
-        (libc::SIGSYS, "SIGSYS, a system call that is forbidden"),
-        (libc::SIGKILL, "SIGKILL, which the system also sends when memory is short"),
+        (libc::SIGSEGV, "SIGSEGV (memory that does not exist or must not be written)"),
+        (libc::SIGBUS, "SIGBUS (memory that is misaligned or does not exist)"),
+        (libc::SIGILL, "SIGILL (an instruction that this processor does not have)"),
+        (libc::SIGFPE, "SIGFPE (an arithmetic error, such as a division by zero)"),
+        (libc::SIGABRT, "SIGABRT (`abort`, or a failed assertion)"),
+        (libc::SIGTRAP, "SIGTRAP (a breakpoint)"),
+        (libc::SIGSYS, "SIGSYS (a system call that is forbidden)"),
+        (libc::SIGKILL, "SIGKILL (sent by a process, or by the system when memory is short)"),
         (libc::SIGALRM, "SIGALRM"),
         (libc::SIGPIPE, "SIGPIPE"),
         (libc::SIGTERM, "SIGTERM"),
@@ -300,10 +300,10 @@ pub(crate) fn signal_name(signal: i32) -> String {
         (libc::SIGHUP, "SIGHUP"),
         (libc::SIGQUIT, "SIGQUIT"),
         (libc::SIGSTOP, "SIGSTOP"),
-        (libc::SIGTTIN, "SIGTTIN, which reading from the terminal raises"),
-        (libc::SIGTTOU, "SIGTTOU, which writing to the terminal raises"),
-        (libc::SIGXCPU, "SIGXCPU, a limit of processor time"),
-        (libc::SIGXFSZ, "SIGXFSZ, a limit of the size of files"),
+        (libc::SIGTTIN, "SIGTTIN (reading from the terminal)"),
+        (libc::SIGTTOU, "SIGTTOU (writing to the terminal)"),
+        (libc::SIGXCPU, "SIGXCPU (a limit of processor time)"),
+        (libc::SIGXFSZ, "SIGXFSZ (a limit of the size of files)"),
         (libc::SIGUSR1, "SIGUSR1"),
         (libc::SIGUSR2, "SIGUSR2"),
     ];
