@@ -51,6 +51,8 @@ use crate::record;
 pub use crate::taint::control;
 use crate::target::{Run, Slots, Target};
 pub use controls::controls;
+#[cfg(feature = "harness")]
+pub(crate) use controls::long;
 
 /// Maximum number of instructions of one call that are compared. The result says if a call had more.
 pub const LIMIT: u64 = 10_000_000_000;
@@ -223,6 +225,20 @@ fn compare_named(
         let _ = (name, run, stopped);
         skipped("traces need x86-64 Linux")
     }
+}
+
+#[cfg(all(feature = "harness", target_arch = "x86_64", target_os = "linux"))]
+pub(crate) use crate::imp::step::host::{more_threads, threads};
+
+/// Returns the number of threads of this process, which does not matter without traces.
+#[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
+pub(crate) fn threads() -> usize {
+    1
+}
+
+#[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
+pub(crate) fn more_threads(_count: usize) -> bool {
+    false
 }
 
 fn skipped(reason: &str) -> record::Trace {

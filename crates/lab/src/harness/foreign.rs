@@ -20,6 +20,9 @@ pub(super) struct Source {
     worker: Option<Worker>,
     foreign: bool,
     advice: Advice,
+    /// The number of threads before the targets were made.
+    #[cfg(feature = "trace")]
+    threads: usize,
 }
 
 /// What to say about the classes of a function in another language.
@@ -44,18 +47,36 @@ impl Source {
     }
 
     fn try_open(args: &ForeignArgs, own: fn() -> Vec<Target>) -> Result<Self, Error> {
+        #[cfg(feature = "trace")]
+        let threads = crate::trace::threads();
         if let Some(command) = &args.worker {
             let worker = Worker::start(command, Duration::from_secs_f64(args.timeout))?;
             let classes = classes(args, worker.abi())?;
             let advice = Advice { blind: foreign::blind(worker.abi(), &classes), mixed: false };
             let (targets, clock) = (worker.targets(&classes)?, Box::new(worker.clock()));
-            return Ok(Self { targets, clock, worker: Some(worker), foreign: true, advice });
+            return Ok(Self {
+                targets,
+                clock,
+                worker: Some(worker),
+                foreign: true,
+                advice,
+                #[cfg(feature = "trace")]
+                threads,
+            });
         }
         let (targets, advice) = match &args.so {
             Some(path) => library(args, path)?,
             None => (own(), Advice::default()),
         };
-        Ok(Self { targets, clock: clock::best(), worker: None, foreign: args.so.is_some(), advice })
+        Ok(Self {
+            targets,
+            clock: clock::best(),
+            worker: None,
+            foreign: args.so.is_some(),
+            advice,
+            #[cfg(feature = "trace")]
+            threads,
+        })
     }
 
     /// Returns whether the options name the targets.
@@ -122,12 +143,15 @@ impl Source {
         }
     }
 
-    /// Returns the trace of a target in a worker, which only says why there is none.
+    /// Returns a trace that only says why there is none: the target is in a worker, or other threads may do its work.
     #[cfg(feature = "trace")]
     pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
-        let language = &self.worker.as_ref()?.hello().language;
-        let skipped = Some(format!("the code runs in a {language} process"));
-        Some(crate::record::Trace { skipped, ..Default::default() })
+        let skipped = match &self.worker {
+            Some(worker) => Some(format!("the code runs in a {} process", worker.hello().language)),
+            None => crate::trace::more_threads(self.threads)
+                .then(|| "the code under test has started threads; a trace follows one thread only".to_owned()),
+        };
+        skipped.map(|reason| crate::record::Trace { skipped: Some(reason), ..Default::default() })
     }
 }
 

@@ -102,7 +102,28 @@ fn skipped(check: &Check) -> bool {
 /// Traces the functions that must be caught, and those that must not.
 #[cfg(feature = "trace")]
 fn traces() -> Vec<Check> {
-    checks(crate::trace::controls())
+    let mut found = checks(crate::trace::controls());
+    found.push(trace_speed());
+    found
+}
+
+/// Tests that traces are at least ten times as fast as a signal for each instruction would be.
+#[cfg(feature = "trace")]
+fn trace_speed() -> Check {
+    const LEAST: f64 = 2e6;
+    let trace = crate::trace::long();
+    let rate = trace.recorded as f64 / trace.seconds;
+    let detail = match &trace.skipped {
+        Some(reason) => format!("skipped: {reason}"),
+        None => format!("{:.1} million per second, for {} instructions", rate / 1e6, trace.instructions),
+    };
+    Check {
+        what: "trace: instructions per second in a long loop".to_owned(),
+        wanted: "at least 2 million".to_owned(),
+        detail,
+        passed: trace.skipped.is_none().then_some(trace.equal && rate >= LEAST),
+        ..Check::default()
+    }
 }
 
 #[cfg(not(feature = "trace"))]

@@ -1,7 +1,12 @@
 //! The controls of traces: functions that must be caught, and functions that must not.
 
+#[cfg(feature = "harness")]
+use std::hint::black_box;
+
 use super::{compare, leaks};
 use crate::random::Random;
+#[cfg(feature = "harness")]
+use crate::record::Trace;
 use crate::taint::control::{CONTROLS, Control, ControlResult, Seen};
 
 /// Traces functions that leak and functions that do not. Rows of the layer `trace` tell whether the traces differ. The
@@ -9,6 +14,15 @@ use crate::taint::control::{CONTROLS, Control, ControlResult, Seen};
 #[must_use]
 pub fn controls() -> Vec<ControlResult> {
     CONTROLS.iter().flat_map(rows).collect()
+}
+
+/// Traces a loop of about a hundred million instructions, which shows the speed of traces.
+#[cfg(feature = "harness")]
+pub(crate) fn long() -> Trace {
+    const TURNS: u64 = 25_000_000;
+    compare(&[vec![1], vec![2]], &mut |_| {
+        (0..TURNS).fold(0, |sum, turn| black_box(sum ^ turn));
+    })
 }
 
 fn rows(control: &Control) -> Vec<ControlResult> {

@@ -36,13 +36,8 @@ impl WarmUp {
     /// Ends the warm-up. Returns what the function left running: other threads, or processes.
     pub(crate) fn end(&mut self) -> Option<&'static str> {
         self.0.call = None;
-        // A thread that has ended stays in the list for a moment.
-        let since = Instant::now();
-        while threads() > 1 {
-            if since.elapsed() > PAUSE * 10 {
-                return Some("threads");
-            }
-            thread::sleep(PAUSE / 10);
+        if more_threads(1) {
+            return Some("threads");
         }
         process::children().then_some("processes")
     }
@@ -54,6 +49,19 @@ pub(crate) fn threads() -> usize {
         task.is_ok_and(|task| std::fs::read(task.path().join("comm")).is_ok_and(|name| name != b"ctrl-c\n"))
     };
     std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.filter_map(|task| own(task).then_some(())).count())
+}
+
+/// Returns whether this process has more than `count` threads for some time. A thread that has ended stays in the list
+/// for a moment, and one that has just started has no name yet.
+pub(crate) fn more_threads(count: usize) -> bool {
+    let since = Instant::now();
+    while threads() > count {
+        if since.elapsed() > PAUSE * 10 {
+            return true;
+        }
+        thread::sleep(PAUSE / 10);
+    }
+    false
 }
 
 /// Does the work in a new process, and returns its result or why there is none. Ends the process and all that it
