@@ -363,7 +363,7 @@ fn trace(timing: &Timing) -> String {
 }
 
 /// Returns the finding of the trace, if there is one.
-fn finding(timing: &Timing) -> Option<String> {
+pub(super) fn finding(timing: &Timing) -> Option<String> {
     #[cfg(feature = "trace")]
     return crate::trace::leaks(timing.trace.as_ref()?);
     #[cfg(not(feature = "trace"))]

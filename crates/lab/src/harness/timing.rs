@@ -8,7 +8,7 @@ use super::args::{Delta, TimingArgs};
 use super::foreign::Source;
 use super::output::{self, Fault, Run, quoted};
 use super::progress::Progress;
-use super::show::Screen;
+use super::show::{self, Screen};
 use super::{Suite, foreign, progress, state};
 use crate::clock::Clock;
 use crate::plural::plural;
@@ -253,11 +253,7 @@ fn describe(args: &TimingArgs, seed: u64) -> String {
 
 /// Returns whether the clock or the trace shows a leak.
 fn leaks(timing: &Timing) -> bool {
-    #[cfg(feature = "trace")]
-    if timing.trace.as_ref().is_some_and(|trace| crate::trace::leaks(trace).is_some()) {
-        return true;
-    }
-    timing.verdict == Verdict::Leak
+    show::finding(timing).is_some() || timing.verdict == Verdict::Leak
 }
 
 /// Returns the exit code of the most severe verdict. Traces that differ count as a leak, whatever the clock shows.
@@ -276,19 +272,12 @@ fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
 
 /// Says which traces differ, for the end of the summary: they count as a leak beside any verdict of the clock.
 fn differing(timing: &[Timing]) -> String {
-    #[cfg(feature = "trace")]
-    {
-        let differs =
-            |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| crate::trace::leaks(trace).is_some());
-        let names: Vec<&str> = timing.iter().filter(differs).map(|timing| timing.target.as_str()).collect();
-        let names = names.join(", ");
-        if names.is_empty() { names } else { format!("; TRACES DIFFER, which counts as a leak: {names}") }
+    let differs = |timing: &&Timing| show::finding(timing).is_some();
+    let names: Vec<&str> = timing.iter().filter(differs).map(|timing| timing.target.as_str()).collect();
+    if names.is_empty() {
+        return String::new();
     }
-    #[cfg(not(feature = "trace"))]
-    {
-        let _ = timing;
-        String::new()
-    }
+    format!("; TRACES DIFFER, which counts as a leak: {}", names.join(", "))
 }
 
 fn summary(timing: &[Timing], screen: &Screen) {
@@ -319,6 +308,28 @@ fn summary(timing: &[Timing], screen: &Screen) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{Design, Trace};
+
+    #[test]
+    fn the_summary_names_traces_that_differ_beside_a_verdict_of_no_leak() {
+        let timing = |target: &str, divergence: Option<&str>| Timing {
+            target: target.to_owned(),
+            length: 1,
+            repeats: 1,
+            design: Design::default(),
+            classes: Vec::new(),
+            pairs: Vec::new(),
+            trace: Some(Trace {
+                divergence: divergence.map(str::to_owned),
+                equal: divergence.is_none(),
+                ..Trace::default()
+            }),
+            verdict: Verdict::NoLeakAbove,
+        };
+        let all = [timing("a", None), timing("b", Some("x.rs:1")), timing("c", Some("y.rs:2"))];
+        assert_eq!(differing(&all), "; TRACES DIFFER, which counts as a leak: b, c");
+        assert_eq!((differing(&all[..1]), exit_code(&all, false, false)), (String::new(), 10));
+    }
 
     #[test]
     fn a_hint_about_an_unknown_name_is_short() {
