@@ -57,8 +57,8 @@ fn changed_protected_keys_all_fail_with_the_same_error() {
 }
 
 #[test]
-fn each_target_is_timed() {
+fn each_target_but_the_whole_message_is_timed() {
     for target in timing() {
-        assert!(!target.pairs().is_empty(), "{}", target.name());
+        assert_eq!(target.pairs().is_empty(), target.name() == "seal.message", "{}", target.name());
     }
 }
