@@ -326,6 +326,9 @@ fn bounded(timing: &Timing) -> bool {
     matches!(timing.verdict, Verdict::NoLeakAbove | Verdict::Inconclusive)
 }
 
+/// The longest time limit in seconds that is advised.
+const PATIENCE: f64 = 3600.0;
+
 /// Names the option that lets an undecided pair take the data it needs, after a run with the time limit `limit` in
 /// seconds. A pair takes at most half of the time that is left for its target, and the last pair all of it.
 fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
@@ -339,6 +342,9 @@ fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     let all = timing.pairs.iter().map(|pair| pair.seconds).sum::<f64>();
     // The estimate is rough, and the data double from look to look.
     let seconds = (1.5 * share * (all + more)).max(2.0 * limit);
+    if seconds > PATIENCE {
+        return " Repeat the run with less load, or choose a larger threshold (--delta).".to_owned();
+    }
     format!(" Repeat the run with --time-limit {}.", (seconds / 10.0).ceil() * 10.0)
 }
 
@@ -452,6 +458,7 @@ mod tests {
             " Repeat the run with --time-limit 120.",
             "a longer one in any case"
         );
+        assert!(advice(vec![needs(10_000.0)], 60.0).contains("less load"), "nobody waits for hours");
         assert_eq!(advice(vec![pair(1 << 40, None)], 60.0), " Choose a larger threshold (--delta).");
     }
 }

@@ -112,7 +112,7 @@ impl Pair {
             format!("Any difference is at most {} for {} of the calls", time(self.bound_ns), percent(self.bound_up_to));
         let tail = self.covered_up_to();
         let slow = if tail > self.bound_up_to {
-            format!(", and at most {} for {}", time(self.tail_bound_ns.max(self.bound_ns)), percent(tail))
+            format!(", and at most {} for {}", time(self.tail_bound_ns), percent(tail))
         } else {
             String::new()
         };

@@ -85,7 +85,8 @@ impl Outcome {
             batches: self.batches,
             bound_ns,
             bound_up_to: self.bound_up_to,
-            tail_bound_ns,
+            // The second bound covers the calls of the first one too.
+            tail_bound_ns: tail_bound_ns.max(bound_ns),
             effects: self.facts.effects,
             raw_mean: self.facts.raw_mean,
             mde_ns: self.mde_ns,
