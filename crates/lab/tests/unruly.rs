@@ -45,7 +45,7 @@ fn tests() {
         return;
     }
     let folder = Folder::new();
-    let tests: [(&str, Test); 12] = [
+    let tests: [(&str, Test); 14] = [
         ("a_process_that_ends_is_an_error_whatever_its_code", a_process_that_ends_is_an_error_whatever_its_code),
         ("a_crash_names_the_signal_and_the_class", a_crash_names_the_signal_and_the_class),
         ("an_access_beyond_a_part_is_named", an_access_beyond_a_part_is_named),
@@ -55,6 +55,8 @@ fn tests() {
         ),
         ("output_of_the_function_stays_out_of_the_record", output_of_the_function_stays_out_of_the_record),
         ("a_copy_of_the_process_prints_nothing", a_copy_of_the_process_prints_nothing),
+        ("a_function_that_does_not_return_is_ended", a_function_that_does_not_return_is_ended),
+        ("a_late_change_leaves_no_record", a_late_change_leaves_no_record),
         ("a_steady_function_passes_every_trial", a_steady_function_passes_every_trial),
         ("signals_reach_the_process_that_measures", signals_reach_the_process_that_measures),
         ("classes_that_take_one_exit_are_warned_about", classes_that_take_one_exit_are_warned_about),
@@ -79,11 +81,13 @@ struct Folder(PathBuf);
 
 const C: &str = r#"
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -113,6 +117,19 @@ F(sleeps) { usleep(1000); return steady(a, b, n); }
 F(leaky) { for (size_t i = 0; i < n; i++) if (a[i] != b[i]) return 0; return 1; }
 /* Does more work after a public result. */
 F(verify) { volatile int x = 0; if (!steady(a, b, n)) return 0; for (int i = 0; i < 1000; i++) x += i; return 1; }
+F(forever) { for (;;) __asm__ volatile(""); }
+F(forever_late) { static int calls; if (++calls > 2000) for (;;) __asm__ volatile(""); return steady(a, b, n); }
+F(deaf) { signal(SIGINT, SIG_IGN); signal(SIGTERM, SIG_IGN); usleep(1000); return steady(a, b, n); }
+F(thread_ends) { static int calls; if (++calls > 2000) syscall(SYS_exit, 0); return steady(a, b, n); }
+F(zombies) { if (fork() == 0) _exit(0); return steady(a, b, n); }
+F(moves) { static int calls; if (++calls > 2000 && chdir("/")) return 1; return steady(a, b, n); }
+F(masks) { static int calls; if (++calls > 2000) umask(0777); return steady(a, b, n); }
+F(silences) {
+    static int calls;
+    if (++calls > 2000) for (int i = 0, d = open("/dev/null", O_WRONLY); i < 1024; i++) dup2(d, i);
+    return steady(a, b, n);
+}
+F(closes_all) { static int calls; if (++calls > 2000) for (int i = 0; i < 1024; i++) close(i); return steady(a, b, n); }
 int writes(uint8_t *out, const uint8_t *in) { memcpy(out, in, 16); return 0; }
 "#;
 
@@ -234,10 +251,45 @@ fn output_of_the_function_stays_out_of_the_record(folder: &Folder) {
 fn a_copy_of_the_process_prints_nothing(folder: &Folder) {
     let text = folder.fault("timing", "forks", COMPARE, SHORT);
     assert!(text.contains("`fork`"), "{text}");
+    let text = folder.fault("timing", "zombies", COMPARE, SHORT);
+    assert!(text.contains("does not wait for its end"), "{text}");
     let output = folder.lab("timing", "forks_late", COMPARE, SHORT);
     let (out, text) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!((output.status.code(), out.matches("to time").count()), (Some(2), 1), "{out}{text}");
     assert!(text.contains("the results above do not count"), "{text}");
+}
+
+fn a_function_that_does_not_return_is_ended(folder: &Folder) {
+    for symbol in ["forever", "forever_late", "thread_ends"] {
+        let text = folder.fault("timing", symbol, COMPARE, &[SHORT, &["--timeout", "2"]].concat());
+        assert!(text.contains("did not return within 2 s"), "{text}");
+    }
+    for symbol in ["forever_late", "deaf"] {
+        let mut lab = folder.command("timing", "unruly.so", symbol, COMPARE, &["--time-limit", "60", "--no-trace"]);
+        let lab = lab.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let begin = Instant::now();
+        assert!(Command::new("kill").args(["-s", "INT", &lab.id().to_string()]).status().unwrap().success());
+        let output = lab.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(begin.elapsed() < Duration::from_secs(10), "{symbol}");
+        assert!(output.status.code() == Some(130) && text.contains("was killed"), "{symbol}: {text}");
+    }
+}
+
+fn a_late_change_leaves_no_record(folder: &Folder) {
+    let record = folder.0.join("late.json");
+    let more = [SHORT, &["--no-trace", "--json", record.to_str().unwrap()]].concat();
+    for (symbol, wanted) in [
+        ("forks_late", "`fork`"),
+        ("moves", "current folder"),
+        ("masks", "`umask`"),
+        ("silences", "descriptors"),
+        ("closes_all", "descriptors"),
+    ] {
+        let text = folder.fault("timing", symbol, COMPARE, &more);
+        assert!(text.contains(wanted) && !record.exists(), "{symbol}: {text}");
+    }
 }
 
 fn a_steady_function_passes_every_trial(folder: &Folder) {

@@ -2,25 +2,33 @@
 
 use std::cell::Cell;
 use std::path::Path;
+use std::time::Duration;
 
 use super::Error;
 use crate::imp::convention::{Convention, RULES};
 use crate::imp::notes::{Notes, Phase, notes};
-use crate::imp::supervise::{self, End, signal_name};
+use crate::imp::supervise::{self, CHANGES, End, signal_name};
 
 /// Runs `work`, which returns an exit code, in a second process. If that process did not complete the work, the error
-/// says how it ended, whatever its exit code was.
-pub(crate) fn supervised(path: &Path, symbol: &str, work: impl FnOnce() -> u8) -> Result<u8, Error> {
+/// says how it ended, whatever its exit code was. Returns no code if the process did not heed a signal that ends the
+/// lab, and was killed. A process that makes no progress for `patience` is killed too.
+pub(crate) fn supervised(
+    path: &Path,
+    symbol: &str,
+    patience: Duration,
+    work: impl FnOnce() -> u8,
+) -> Result<Option<u8>, Error> {
     let fault = |why: String| Error::Function { path: path.to_owned(), symbol: symbol.to_owned(), why };
-    let end = supervise::run(work)
+    let end = supervise::run(patience, work)
         .map_err(|error| fault(format!("the system refuses a process for the library: {error}")))?;
     let Some(notes) = notes() else { return Err(fault("the system refuses memory".to_owned())) };
     let how = match end {
-        End::Complete(code) => return completed(notes, code).map_err(fault),
+        End::Complete(code) => return completed(notes, code).map(Some).map_err(fault),
+        End::Deaf => return Ok(None),
         End::Exited(code) => format!("ended the process with exit code {code}"),
         End::Killed(signal) => format!("the process was killed by {}", signal_name(signal)),
         End::Stopped(signal) => format!("the process was stopped by {}", signal_name(signal)),
-        End::Late => "the process took too long".to_owned(),
+        End::Late => format!("it did not return within {} s", patience.as_secs_f64()),
     };
     Err(match notes.phase() {
         None | Some(Phase::Load) => {
@@ -33,7 +41,7 @@ pub(crate) fn supervised(path: &Path, symbol: &str, work: impl FnOnce() -> u8) -
 /// Returns the exit code of a run, unless the function did something during the run that spoils the results.
 fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
     // A run that ended with an error has said enough.
-    if code == 2 {
+    if code == 2 && !notes.silent() {
         return Ok(code);
     }
     let spoiled = "; the results above do not count";
@@ -41,7 +49,10 @@ fn completed(notes: &Notes, code: u8) -> Result<u8, String> {
         return Err(format!("in some calls it starts a process with `fork` and returns in both processes{spoiled}"));
     }
     match notes.broken_rule() {
-        Some(rule) => Err(format!("in some calls {}{spoiled}", RULES[rule])),
+        Some(rule) => {
+            let what = RULES.iter().chain(&CHANGES).nth(rule).copied().unwrap_or_default();
+            Err(format!("in some calls {what}{spoiled}"))
+        }
         None => Ok(code),
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::Error;
 use super::abi::{Abi, Argument, Kind};
 use crate::imp::convention::RULES;
-use crate::imp::fence::{self, Call, DONE, Fenced, Place, Side};
+use crate::imp::fence::{self, Call, DONE, Fenced, LEFT, Place, Side};
 use crate::imp::library::Function;
 use crate::imp::notes::{Notes, Phase};
 use crate::imp::supervise::{End, signal_name};
@@ -115,7 +115,10 @@ impl Trial<'_> {
         }
         match end {
             End::Exited(code) if code == i32::from(DONE) => Outcome::Fine,
-            End::Late => Outcome::Late,
+            End::Exited(code) if code == i32::from(LEFT) => {
+                Outcome::Fault(format!("{with}, it starts a process with `fork` and does not wait for its end"))
+            }
+            End::Late | End::Deaf => Outcome::Late,
             End::Killed(signal) => match notes.fault().and_then(|fault| beyond(memory, fault)) {
                 Some(why) => Outcome::Fault(format!("{with}, it {why}")),
                 None => Outcome::Crash(format!("{with}, it was killed by {}", signal_name(signal))),

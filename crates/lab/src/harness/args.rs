@@ -43,7 +43,7 @@ Exit codes:
   31   this machine cannot trace
   2    wrong use, or a library or worker that failed
   130  interrupted")]
-    #[command(mut_arg("worker", |arg| arg.hide(true)), mut_arg("timeout", |arg| arg.hide(true)))]
+    #[command(mut_arg("worker", |arg| arg.hide(true)))]
     Trace(TraceArgs),
     /// Measure the speed of functions beside memcpy, and the machine's highest rates
     #[command(after_help = "Examples:
@@ -173,7 +173,7 @@ pub struct ForeignArgs {
     /// repeated; a single class is compared with random bytes. NAME@RESULT states a public result, as in --classes
     #[arg(help_heading = FOREIGN, long, value_name = "NAME=FILE", value_parser = named_file, requires = "code")]
     pub class_file: Vec<(String, PathBuf)>,
-    /// The time that a worker has for each answer
+    /// The time that a worker has for each answer, and a function of a library for its calls
     #[arg(help_heading = FOREIGN, long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
     pub timeout: f64,
 }

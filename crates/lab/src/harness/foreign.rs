@@ -241,8 +241,16 @@ pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) ->
     if let Some(path) = &args.so {
         // The standard library does not tell the number of an exit code.
         let number = |code: ExitCode| (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2);
-        let ended = foreign::supervised(path, args.symbol.as_deref().unwrap_or_default(), || number(work()));
-        return ended.map_or_else(|error| super::ended(Err(explained(&error))), ExitCode::from);
+        let symbol = args.symbol.as_deref().unwrap_or_default();
+        let patience = Duration::from_secs_f64(args.timeout);
+        return match foreign::supervised(path, symbol, patience, || number(work())) {
+            Ok(Some(code)) => ExitCode::from(code),
+            Ok(None) => {
+                note(&format!("interrupted: `{symbol}` did not end by itself and was killed; nothing was reported"));
+                ExitCode::from(130)
+            }
+            Err(error) => super::ended(Err(explained(&error))),
+        };
     }
     #[cfg(not(unix))]
     let _ = args;

@@ -18,7 +18,12 @@ const TWICE: Duration = Duration::from_millis(150);
 
 /// Returns whether Ctrl-C was pressed.
 pub(super) fn interrupted() -> bool {
-    INTERRUPTS.load(Ordering::Relaxed) > 0
+    let interrupted = INTERRUPTS.load(Ordering::Relaxed) > 0;
+    #[cfg(unix)]
+    if let Some(notes) = crate::imp::notes::notes() {
+        notes.notice(interrupted);
+    }
+    interrupted
 }
 
 /// A progress bar for a run with several parts.

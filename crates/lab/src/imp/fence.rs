@@ -129,26 +129,28 @@ pub(crate) fn attempt(
                 return BROKEN;
             }
         }
-        await_copies();
-        DONE
+        if await_copies() { LEFT } else { DONE }
     })
 }
 
-/// Waits until the processes that the function has started end, but not long.
-fn await_copies() {
-    for _ in 0..200 {
+/// Waits until the processes that the function has started end, but not long. Returns whether there are any.
+fn await_copies() -> bool {
+    for turn in 0..200 {
         // SAFETY: the null pointer is allowed.
         match unsafe { libc::waitpid(-1, null_mut(), libc::WNOHANG) } {
-            -1 => return,
+            -1 => return turn > 0,
             0 => std::thread::sleep(Duration::from_millis(1)),
             _ => {}
         }
     }
+    true
 }
 
 /// The exit codes of a trial. The function itself could choose them too, but not by chance.
 pub(crate) const DONE: u8 = 0xd7;
 const BROKEN: u8 = 0xd8;
+/// The function has left processes behind.
+pub(crate) const LEFT: u8 = 0xd9;
 
 /// Notes the address of an access that fails. The access then fails again and kills the process.
 fn catch_faults() {

@@ -128,7 +128,7 @@ impl Function {
     /// Calls the function with these arguments, as many as it has.
     #[inline]
     pub(crate) fn invoke(&self, values: [usize; 6]) -> usize {
-        let copies = supervise::copies();
+        supervise::begin_call();
         let [a, b, c, d, e, f] = values;
         let address = self.address.as_ptr();
         // SAFETY: the person who named the function stated its arguments, and vouches that the function takes them, and
@@ -151,7 +151,7 @@ impl Function {
             }
         };
         // A copy of the process that returns from the function must not go on as the lab.
-        if supervise::copies() != copies {
+        if supervise::is_copy() {
             supervise::end_copy();
         }
         result

@@ -17,6 +17,12 @@ pub(crate) struct Notes {
     pub(super) code: AtomicU32,
     /// Whether a process that the function started came back from the function.
     pub(super) copied: AtomicBool,
+    /// A number that changes while the work goes on.
+    beats: AtomicUsize,
+    /// Whether the work has noticed a signal to end early.
+    pub(super) ending: AtomicBool,
+    /// Whether the process ended without a message because its results do not count.
+    pub(super) silent: AtomicBool,
     /// The [`Phase`].
     phase: AtomicU8,
     /// The first rule of the calling convention that the function broke, counted from 1.
@@ -81,6 +87,23 @@ impl Notes {
             .find(|phase| *phase as u8 == self.phase.load(Ordering::Relaxed))
     }
 
+    /// Notes that the work goes on.
+    pub(crate) fn beat(&self) {
+        self.beats.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn beats(&self) -> usize {
+        self.beats.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the work goes on, and whether it ends early because of a signal.
+    pub(crate) fn notice(&self, interrupted: bool) {
+        self.beat();
+        if interrupted {
+            self.ending.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Stores the names of the classes, which the other process does not know.
     pub(crate) fn name_classes<'n>(&self, names: impl Iterator<Item = &'n str>) {
         let text = names.collect::<Vec<_>>().join("\n");
@@ -91,6 +114,7 @@ impl Notes {
 
     /// Notes that an input of this class was drawn.
     pub(crate) fn draw(&self, class: usize) {
+        self.beat();
         let at = self.recent.drawn.fetch_add(1, Ordering::Relaxed);
         self.recent.ring[at % RECENT].store(class.min(255) as u8, Ordering::Relaxed);
     }
@@ -109,6 +133,11 @@ impl Notes {
     /// Returns whether a process that the function started came back from the function.
     pub(crate) fn copied(&self) -> bool {
         self.copied.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the process that waits must say why the results do not count.
+    pub(crate) fn silent(&self) -> bool {
+        self.silent.load(Ordering::Relaxed)
     }
 
     pub(crate) fn note_broken(&self, rule: usize) {

@@ -7,9 +7,10 @@ use std::os::fd::FromRawFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
+use super::convention::RULES;
 use super::notes::{NOTES, Notes, notes};
 
 /// How the second process ended.
@@ -25,12 +26,20 @@ pub(crate) enum End {
     Stopped(i32),
     /// The time was over.
     Late,
+    /// A signal from outside did not end the process in time, so it was killed.
+    Deaf,
 }
 
 /// The first number for the descriptors of the report. Code that closes descriptors usually closes small numbers.
 const HIGH: libc::c_int = 700;
 /// How long a process may be stopped, if nobody continues it.
 const STOPPED: Duration = Duration::from_secs(1);
+
+/// The time that the second process has to notice a signal that ends it, and the time to report its results afterwards.
+const GRACE: Duration = Duration::from_secs(2);
+const REPORT: Duration = Duration::from_secs(20);
+/// The time between two looks at the second process.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Signals that end the lab early. The second process handles them.
 const FORWARDED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
@@ -42,13 +51,14 @@ static RECEIVED: AtomicI32 = AtomicI32::new(0);
 /// Standard output and standard error for the report.
 static OUTPUTS: OnceLock<[File; 2]> = OnceLock::new();
 
-/// The number of times that this process is a copy made by `fork`.
-static COPIES: AtomicUsize = AtomicUsize::new(0);
+/// Whether this process is a copy that the library's code has made by `fork`.
+static COPY: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work`, which returns an exit code, in a second process and waits for its end. Both are in the same process
 /// group. In the second process, standard output goes to standard error; only [`outputs`] leads to the real one. The
-/// second process ends with the first. If a signal from outside ends the second process, it also ends this one.
-pub(crate) fn run(work: impl FnOnce() -> u8) -> io::Result<End> {
+/// second process ends with the first. If a signal from outside ends the second process, it also ends this one. A
+/// process whose notes show no progress for `patience`, or that does not heed a signal, is killed.
+pub(crate) fn run(patience: Duration, work: impl FnOnce() -> u8) -> io::Result<End> {
     let notes = Notes::shared()?;
     let before = FORWARDED.map(|signal| (signal, forward(signal)));
     let _ = (io::stdout().flush(), io::stderr().flush());
@@ -60,15 +70,16 @@ pub(crate) fn run(work: impl FnOnce() -> u8) -> io::Result<End> {
         before.iter().for_each(|(signal, action)| restore(*signal, action));
         end_with(parent);
         separate_outputs();
-        // SAFETY: the function only adds to a static number.
-        unsafe { libc::pthread_atfork(None, None, Some(count_copy)) };
+        let _ = SURROUNDINGS.set(Surroundings::now());
+        // SAFETY: the function only sets a static value.
+        unsafe { libc::pthread_atfork(None, None, Some(note_copy)) };
         leave(catch_unwind(AssertUnwindSafe(work)).unwrap_or(101));
     }
     if child < 0 {
         return Err(io::Error::last_os_error());
     }
     CHILD.store(child, Ordering::Relaxed);
-    let end = wait(child, None);
+    let end = wait(child, LOOK, watch(notes, patience));
     CHILD.store(0, Ordering::Relaxed);
     before.iter().for_each(|(signal, action)| restore(*signal, action));
     let end = end?;
@@ -99,7 +110,30 @@ pub(super) fn aside(limit: Duration, work: impl FnOnce() -> u8) -> io::Result<En
     if child < 0 {
         return Err(io::Error::last_os_error());
     }
-    wait(child, Some(Instant::now() + limit))
+    let deadline = Instant::now() + limit;
+    wait(child, Duration::from_millis(1), || (Instant::now() > deadline).then_some(End::Late))
+}
+
+/// Returns a function that tells whether the second process must be killed. The time in which this process was stopped
+/// does not count.
+fn watch(notes: &'static Notes, patience: Duration) -> impl FnMut() -> Option<End> {
+    let (mut last, mut beats) = (Instant::now(), 0);
+    let (mut quiet, mut since_signal) = (Duration::ZERO, Duration::ZERO);
+    move || {
+        let step = last.elapsed().min(10 * LOOK);
+        last = Instant::now();
+        let before = std::mem::replace(&mut beats, notes.beats());
+        quiet = if beats == before { quiet + step } else { Duration::ZERO };
+        if RECEIVED.load(Ordering::Relaxed) != 0 {
+            since_signal += step;
+        }
+        let grace = if notes.ending.load(Ordering::Relaxed) { REPORT } else { GRACE };
+        match () {
+            () if since_signal > grace => Some(End::Deaf),
+            () if quiet > patience => Some(End::Late),
+            () => None,
+        }
+    }
 }
 
 impl Notes {
@@ -124,9 +158,74 @@ pub(crate) fn leave_if_supervised(code: i32) {
     }
 }
 
+/// What the lab needs to report results: the folder and the root of paths, the mask of new files, and the outputs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Surroundings {
+    folder: Option<(u64, u64)>,
+    root: Option<(u64, u64)>,
+    mask: libc::mode_t,
+    outputs: Option<[Option<(u64, u64)>; 2]>,
+}
+
+/// The state before the library was loaded.
+static SURROUNDINGS: OnceLock<Surroundings> = OnceLock::new();
+
+/// What a function can have changed.
+pub(crate) const CHANGES: [&str; 4] = [
+    "it closes or replaces the descriptors to which the lab writes",
+    "it changes the current folder",
+    "it changes the root folder",
+    "it changes the permissions of new files (`umask`)",
+];
+
+impl Surroundings {
+    fn now() -> Self {
+        use std::os::unix::fs::MetadataExt;
+        let place = |path| std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+        let same = |file: &File| file.metadata().ok().map(|found| (found.dev(), found.ino()));
+        // SAFETY: the calls take numbers only. The second restores what the first one changed.
+        let mask = unsafe {
+            let mask = libc::umask(0o077);
+            libc::umask(mask);
+            mask
+        };
+        let outputs = OUTPUTS.get().map(|files| [same(&files[0]), same(&files[1])]);
+        Self { folder: place("."), root: place("/"), mask, outputs }
+    }
+
+    /// Returns the position in [`CHANGES`] of what has changed since this state was read.
+    fn changed(&self) -> Option<usize> {
+        let now = Self::now();
+        let differs =
+            [now.outputs != self.outputs, now.folder != self.folder, now.root != self.root, now.mask != self.mask];
+        differs.into_iter().position(|differs| differs)
+    }
+}
+
+/// Ends the second process if its results do not count. The first process says why.
+pub(crate) fn leave_if_spoiled() {
+    stay();
+    if let (Some(notes), Some(before)) = (notes(), SURROUNDINGS.get()) {
+        if let Some(change) = before.changed() {
+            notes.note_broken(RULES.len() + change);
+        }
+        if notes.copied() || notes.broken_rule().is_some() {
+            notes.silent.store(true, Ordering::Relaxed);
+            end(2);
+        }
+    }
+}
+
 /// Notes the exit code, and ends the second process without running the exit handlers of a library.
 fn leave(code: u8) -> ! {
     stay();
+    if code != 2 || SURROUNDINGS.get().and_then(Surroundings::changed).is_some() {
+        leave_if_spoiled();
+    }
+    end(code)
+}
+
+fn end(code: u8) -> ! {
     // SAFETY: the null pointer stands for all files. What the library has written by then is shown.
     unsafe { libc::fflush(null_mut()) };
     if let Some(notes) = notes() {
@@ -158,14 +257,20 @@ pub(super) fn end_copy() -> ! {
     unsafe { libc::_exit(2) }
 }
 
-extern "C" fn count_copy() {
-    COPIES.fetch_add(1, Ordering::Relaxed);
+extern "C" fn note_copy() {
+    COPY.store(true, Ordering::Relaxed);
 }
 
-/// Returns a number that changes in a copy of this process.
+/// Notes that a function of a library is called. The lab itself may have copied the process before.
 #[inline]
-pub(super) fn copies() -> usize {
-    COPIES.load(Ordering::Relaxed)
+pub(super) fn begin_call() {
+    COPY.store(false, Ordering::Relaxed);
+}
+
+/// Returns whether the library's code has copied this process since the call began.
+#[inline]
+pub(super) fn is_copy() -> bool {
+    COPY.load(Ordering::Relaxed)
 }
 
 pub(super) fn process() -> libc::pid_t {
@@ -195,18 +300,19 @@ fn separate_outputs() {
     unsafe { libc::dup2(2, 1) };
 }
 
-/// Waits for the end of a child, at most until the deadline, and kills it afterwards.
-fn wait(child: libc::pid_t, deadline: Option<Instant>) -> io::Result<End> {
+/// Waits for the end of a child, and kills it when `over` says so.
+fn wait(child: libc::pid_t, look: Duration, mut over: impl FnMut() -> Option<End>) -> io::Result<End> {
     loop {
         let mut status = 0;
-        let patience = if deadline.is_some() { libc::WNOHANG } else { 0 };
         // SAFETY: the status is a live local.
-        match unsafe { libc::waitpid(child, &raw mut status, libc::WUNTRACED | patience) } {
-            0 if deadline.is_some_and(|deadline| Instant::now() > deadline) => {
-                kill(child);
-                return Ok(End::Late);
+        match unsafe { libc::waitpid(child, &raw mut status, libc::WUNTRACED | libc::WNOHANG) } {
+            0 => {
+                if let Some(end) = over() {
+                    kill(child);
+                    return Ok(end);
+                }
+                std::thread::sleep(look);
             }
-            0 => std::thread::sleep(Duration::from_millis(1)),
             found if found == child && libc::WIFEXITED(status) => return Ok(End::Exited(libc::WEXITSTATUS(status))),
             found if found == child && libc::WIFSIGNALED(status) => return Ok(End::Killed(libc::WTERMSIG(status))),
             // Ctrl-Z stops both processes, and the shell continues both.
