@@ -124,7 +124,10 @@ pub fn leaks(trace: &record::Trace) -> Option<String> {
         return Some(divergence.clone());
     }
     let slow = trace.variable_latency.iter().find(|instruction| instruction.secret)?;
-    Some(format!("`{}` in {} takes an amount of time that depends on the secret", slow.instruction, slow.place))
+    let (instruction, place) = (&slow.instruction, &slow.place);
+    Some(format!(
+        "the operands of `{instruction}` in {place} depend on the secret, and on many processors its time depends on them"
+    ))
 }
 
 /// Calls [`target`] in a test and panics if there is a finding, or if the traces could not be compared completely.
@@ -156,6 +159,15 @@ pub fn assert_equal_or_skipped(target: &mut Target, seed: u64, may_skip: &[&str]
         panic!("the traces of {} were not compared: {reason}", target.name());
     }
     trace
+}
+
+/// Why a trace is skipped that recorded nothing at all.
+pub(crate) const UNSUPPORTED: &str = "this machine does not support traces";
+
+/// Returns whether a trace is missing because this machine has none, and not because of the function.
+#[cfg(feature = "harness")]
+pub(crate) fn unsupported(trace: &record::Trace) -> bool {
+    trace.skipped.as_deref().is_some_and(|reason| Some(reason) == unavailable() || reason == UNSUPPORTED)
 }
 
 /// Returns why there are no traces on this system, or `None` if there are.

@@ -74,7 +74,7 @@ fn a_division_by_a_secret_is_found_with_equal_traces() {
     let found = trace::compare(&inputs(8), &mut |input| sink(control::divide(input)));
     assert!(found.equal, "{found:?}");
     let text = trace::leaks(&found).expect("a division");
-    assert!(text.starts_with("`div` in ") && text.contains("src/taint/control.rs:"), "{text}");
+    assert!(text.starts_with("the operands of `div` in ") && text.contains("src/taint/control.rs:"), "{text}");
 
     let public = trace::compare(&inputs(8), &mut |_| sink(control::divide(&[3; 8])));
     assert_eq!(trace::leaks(&public), None);

@@ -103,6 +103,35 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
 }
 
+#[test]
+fn a_division_of_a_random_number_by_a_secret_is_skipped() {
+    let text = reason(|input| {
+        let mut random = 0_u64;
+        // SAFETY: the call writes to this local.
+        unsafe { libc::getrandom((&raw mut random).cast(), 8, 0) };
+        sink(black_box(random) / black_box(u64::from(input[0]) + 1));
+    });
+    assert!(
+        text.starts_with("the operands of `div` in ") && text.ends_with("differ between calls with one input"),
+        "{text}"
+    );
+}
+
+#[test]
+fn an_instruction_that_holds_back_the_next_trap_is_not_followed() {
+    let text = reason(|input| {
+        let table = [0_u8; 256];
+        // SAFETY: the segment stays the same, and the address lies in the table.
+        unsafe {
+            std::arch::asm!(
+                "mov {copy:e}, ss", "mov ss, {copy:e}", "mov {copy:l}, [{table} + {index}]",
+                copy = out(reg) _, table = in(reg) &raw const table, index = in(reg) usize::from(input[0]),
+            );
+        }
+    });
+    assert!(text.starts_with("a trace cannot follow `mov") && text.contains("%ss"), "{text}");
+}
+
 static SECRET: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handle(_: libc::c_int) {

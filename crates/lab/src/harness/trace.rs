@@ -27,7 +27,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let seed = args.seed.unwrap_or_else(random::fresh_seed);
     let mut run = Run::new(suite, &describe(args, seed), &*source.clock);
     let mut progress = Progress::new(targets.len() as u64);
-    let (mut leaks, mut skipped, mut plain) = (0, 0, 0);
+    let (mut leaks, mut skipped, mut plain, mut unsupported) = (0, 0, 0, 0);
     let (mut instructions, mut seconds) = (0, 0.0);
     for mut target in targets {
         if progress::interrupted() {
@@ -41,6 +41,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         leaks += u64::from(timing.verdict == Verdict::Leak);
         if let Some(trace) = &timing.trace {
             skipped += u64::from(trace.skipped.is_some());
+            unsupported += u64::from(trace::unsupported(trace));
             plain += u64::from(trace.unoptimized.is_some());
             instructions += trace.recorded;
             seconds += trace.seconds;
@@ -69,7 +70,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     Ok(ExitCode::from(match (progress::interrupted(), leaks, skipped) {
         (true, ..) => 130,
         (_, 0, 0) => 0,
-        (_, 0, _) if instructions == 0 => Verdict::Unmeasurable.exit_code(false),
+        (_, 0, _) if unsupported == traced => Verdict::Unmeasurable.exit_code(false),
         (_, 0, _) => Verdict::Inconclusive.exit_code(false),
         _ => Verdict::Leak.exit_code(false),
     }))

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::decode::Kind;
 use super::recording::{ENTRIES, INTERVAL, Recorder, Recording};
-use super::{LIMIT, optimization, place, skipped};
+use super::{LIMIT, UNSUPPORTED, optimization, place, skipped};
 use crate::imp::step::blocks::Engine;
 use crate::imp::step::call::Stage;
 use crate::imp::step::host::{self, WarmUp};
@@ -204,6 +204,10 @@ impl Session {
             Ok(Outcome::Unclear(reason)) | Err(reason) => trace.skipped = Some(reason),
         }
         (trace.masked, trace.variable_latency) = self.variable_latency();
+        if trace.equal && !trace.variable_latency.iter().any(|instruction| instruction.secret) {
+            trace.equal = self.restless().is_none();
+            trace.skipped = self.restless().or(trace.skipped);
+        }
         trace.instruction_sets = self.instruction_sets();
         trace.unoptimized = optimization::missing(self.recorder.blocks().zip(&self.reference.blocks));
         (trace.recorded, trace.seconds) = (self.recorded, self.seconds);
@@ -215,7 +219,7 @@ impl Session {
         self.record(0, 0)?;
         self.keep();
         if self.reference.instructions == 0 {
-            return Ok(Outcome::Unclear("this machine does not support traces".to_owned()));
+            return Ok(Outcome::Unclear(UNSUPPORTED.to_owned()));
         }
         for _ in 0..if self.reference.varies { REPEATS } else { 1 } {
             self.record(0, 0)?;
@@ -333,6 +337,19 @@ impl Session {
                 *operands = differ;
             }
         }
+    }
+
+    /// Returns why the operands of an instruction whose time depends on them cannot be compared: they differ between
+    /// calls with the same input, so a difference between secrets would not show. A random mask that hides a secret
+    /// divisor's dividend, for example, does not hide the divisor.
+    fn restless(&self) -> Option<String> {
+        let mut entries = self.recorder.entries.iter().zip(&self.operands);
+        let (entry, _) = entries.find(|(entry, operands)| {
+            **operands == Operands::Restless
+                && super::decode::mask(&super::decode::instruction(entry.address)).is_none()
+        })?;
+        let (mnemonic, place) = (place::mnemonic(entry.address), place::source(entry.address));
+        Some(format!("the operands of `{mnemonic}` in {place} differ between calls with one input"))
     }
 
     /// Returns the masked loads and stores, and the instructions whose time depends on their operands.

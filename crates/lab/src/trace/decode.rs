@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Plain,
     /// A system call, whose trace is in [`super::system`].
     System,
-    /// A system call of 32-bit programs, or another way into the kernel.
+    /// A system call of 32-bit programs or another way into the kernel, or an instruction that hides the next one.
     Other,
     /// The marks of [`super::start`] and [`super::stop`].
     Start,
@@ -233,6 +233,9 @@ fn kind(instruction: &Instruction) -> Kind {
     match instruction.mnemonic() {
         Mnemonic::Syscall => Kind::System,
         Mnemonic::Int | Mnemonic::Int1 | Mnemonic::Sysenter => Kind::Other,
+        // The processor holds back the trap after a load of this register, so that the next instruction would be missed.
+        Mnemonic::Mov | Mnemonic::Pop if instruction.op0_register() == Register::SS => Kind::Other,
+        Mnemonic::Lss => Kind::Other,
         Mnemonic::Nop if instruction.memory_base() == Register::RAX => marks
             .iter()
             .find(|(mark, _)| u64::from(*mark) == instruction.memory_displacement64())
