@@ -126,7 +126,8 @@ pub fn leaks(trace: &record::Trace) -> Option<String> {
     let slow = trace.variable_latency.iter().find(|instruction| instruction.secret)?;
     let (instruction, place) = (&slow.instruction, &slow.place);
     Some(format!(
-        "the operands of `{instruction}` in {place} depend on the secret, and on many processors its time depends on them"
+        "the operands of `{instruction}` in {place} depend on the secret; on many processors, its time depends on its \
+         operands"
     ))
 }
 

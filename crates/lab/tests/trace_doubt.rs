@@ -97,7 +97,7 @@ fn code_that_the_function_rewrites_is_not_traced_from_a_stale_copy() {
         memory.write_all_at(&[input[0] & 0x3f], code as u64 + 2).expect("a write");
         run_code(code);
     });
-    assert!(text.starts_with("the function changes code while it runs"), "{text}");
+    assert!(text.starts_with("the function opens the memory of a process as a file"), "{text}");
     // Code that stays as it is, such as that of a compiler at run time, can be traced.
     let found = trace::compare(&inputs(), &mut |_| run_code(code));
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
@@ -130,6 +130,55 @@ fn an_instruction_that_holds_back_the_next_trap_is_not_followed() {
         }
     });
     assert!(text.starts_with("a trace cannot follow `mov") && text.contains("%ss"), "{text}");
+}
+
+#[test]
+fn what_system_calls_point_to_is_compared_or_the_function_is_skipped() {
+    let socket = || {
+        let mut ends = [0; 2];
+        // SAFETY: the call writes to this local.
+        assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_DGRAM, 0, ends.as_mut_ptr()) }, 0);
+        ends[0]
+    };
+    let vector = |length: usize| libc::iovec { iov_base: SENT.as_ptr().cast_mut().cast(), iov_len: length };
+    let end = socket();
+    let text = reason(|input| {
+        let mut part = vector(1 + usize::from(input[0]));
+        // SAFETY: zeros are valid for this structure, and the call reads live values.
+        unsafe {
+            let mut message: libc::msghdr = std::mem::zeroed();
+            (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+            sink(libc::sendmsg(end, &message, libc::MSG_DONTWAIT));
+        }
+    });
+    assert_eq!(text, "the function makes system call 46 (sendmsg), whose arguments the lab cannot compare");
+    // SAFETY: all these calls read live values.
+    let text = leak(|input| unsafe {
+        let part = vector(1 + usize::from(input[0]));
+        let file = libc::memfd_create(c"file".as_ptr(), 0);
+        sink(libc::syscall(libc::SYS_pwritev2, file, &raw const part, 1, 0, 0, 0));
+    });
+    assert!(text.contains("times, lengths or paths"), "{text}");
+    let text = leak(|input| {
+        let path = [b'/', b'a' + input[0] % 16, 0];
+        // SAFETY: the path ends with a zero byte.
+        sink(unsafe { libc::access(path.as_ptr().cast(), 0) });
+    });
+    assert!(text.contains("times, lengths or paths"), "{text}");
+    // A function that the trace can compare opens and reads a file.
+    let found = trace::compare(&inputs(), &mut |_| sink(std::fs::read("/proc/self/comm")));
+    assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
+}
+
+static SENT: [u8; 256] = [0; 256];
+
+#[test]
+fn a_function_with_its_memory_open_as_a_file_is_skipped() {
+    let file = std::sync::OnceLock::new();
+    let text = reason(|_| {
+        sink(file.get_or_init(|| std::fs::File::open("/proc/self/mem").expect("a file")).metadata());
+    });
+    assert!(text.starts_with("the function opens the memory of a process as a file"), "{text}");
 }
 
 static SECRET: AtomicU64 = AtomicU64::new(0);
@@ -210,13 +259,13 @@ fn arguments_of_system_calls_are_compared() {
     });
     assert!(text.contains("whose argument 3 of system call 0 is 0x"), "{text}");
     let text = leak(|input| std::thread::sleep(std::time::Duration::from_micros(1 + u64::from(input[0]))));
-    assert!(text.contains("which passes different times or lengths to system call 230"), "{text}");
+    assert!(text.contains("which passes different times, lengths or paths to system call 230"), "{text}");
     // SAFETY: the time is a live local.
     let text = leak(|input| unsafe {
         let time = libc::timespec { tv_sec: 0, tv_nsec: input[0].into() };
         libc::syscall(libc::SYS_nanosleep, &raw const time, 0);
     });
-    assert!(text.contains("which passes different times or lengths to system call 35"), "{text}");
+    assert!(text.contains("which passes different times, lengths or paths to system call 35"), "{text}");
     // SAFETY: both calls have no precondition.
     let text = leak(|input| unsafe {
         let number = if input[0] < 100 { libc::SYS_getuid } else { libc::SYS_getgid };

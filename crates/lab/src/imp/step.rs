@@ -14,7 +14,7 @@ pub(crate) mod trap;
 
 use iced_x86::UsedMemory;
 
-pub(crate) use memory::{bytes, code, unchanged};
+pub(crate) use memory::{bytes, code, path, unchanged};
 pub(crate) use registers::Registers;
 
 /// Receives what a traced call does. The call may be in the middle of an allocation, so no function may allocate, lock
@@ -86,6 +86,10 @@ pub(crate) enum Stop {
     Changed(u64),
     /// The call wakes another thread.
     Wake,
+    /// The call makes this system call, whose arguments are not compared.
+    Call(u64),
+    /// The call opens the memory of a process as a file.
+    Memory,
     /// A signal arrives, or may arrive.
     Signal,
     /// The instruction at this address cannot be copied.

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::decode::Kind;
 use super::recording::{ENTRIES, INTERVAL, Recorder, Recording};
-use super::{LIMIT, UNSUPPORTED, optimization, place, skipped};
+use super::{LIMIT, UNSUPPORTED, optimization, place, skipped, system};
 use crate::imp::step::blocks::Engine;
 use crate::imp::step::call::Stage;
 use crate::imp::step::host::{self, WarmUp};
@@ -21,6 +21,9 @@ use crate::target::Run;
 
 /// How often two inputs with different traces are recorded again, at least.
 const REPEATS: usize = 8;
+
+/// Why a function that can write to memory as to a file is skipped.
+const MEMORY: &str = "the function opens the memory of a process as a file, and can change its code unseen";
 
 /// The point at which two traces differ.
 pub(super) enum Parting {
@@ -112,6 +115,9 @@ fn inside(
     if let Some(others) = warm_up.end() {
         return Err(format!("the function has {others} that run on between calls; a trace follows one thread only"));
     }
+    if host::opens_memory() {
+        return Err(MEMORY.to_owned());
+    }
     let session = Session::new(secrets, &mut stage, run, &mut buffer);
     Ok(session.ok_or("the system refuses to start a process for a trace")?.trace(secrets.len(), name))
 }
@@ -134,6 +140,10 @@ fn reason(stop: Stop) -> String {
         ),
         Stop::Changed(address) => format!("the function changes code while it runs, in {}", place::source(address)),
         Stop::Wake => "the function wakes another thread; a trace follows one thread only".to_owned(),
+        Stop::Call(number) => {
+            format!("the function makes system call {}, whose arguments the lab cannot compare", system::named(number))
+        }
+        Stop::Memory => MEMORY.to_owned(),
         Stop::Signal => "the function gets a signal; a trace does not follow signal handlers".to_owned(),
         Stop::Instruction(address) => format!("a trace cannot follow {}", place::instruction_at(address)),
         Stop::Far(address) => format!("there is no room for a copy of the code near {}", place::source(address)),

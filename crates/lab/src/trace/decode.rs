@@ -233,7 +233,7 @@ fn kind(instruction: &Instruction) -> Kind {
     match instruction.mnemonic() {
         Mnemonic::Syscall => Kind::System,
         Mnemonic::Int | Mnemonic::Int1 | Mnemonic::Sysenter => Kind::Other,
-        // The processor holds back the trap after a load of this register, so that the next instruction would be missed.
+        // The processor holds back the trap after a load of this register, and the next instruction would be missed.
         Mnemonic::Mov | Mnemonic::Pop if instruction.op0_register() == Register::SS => Kind::Other,
         Mnemonic::Lss => Kind::Other,
         Mnemonic::Nop if instruction.memory_base() == Register::RAX => marks

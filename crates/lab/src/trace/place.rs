@@ -35,7 +35,7 @@ pub(super) fn parting(parting: &Parting) -> String {
             let what = match word {
                 0 => format!("which makes system call {a} or {b}"),
                 1..=6 => format!("whose argument {word} of system call {number} is {a:#x} or {b:#x}"),
-                _ => format!("which passes different times or lengths to system call {number}"),
+                _ => format!("which passes different times, lengths or paths to system call {number}"),
             };
             format!("at instruction {index}, {}, {what}", instruction_at(*instruction))
         }

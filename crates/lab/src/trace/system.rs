@@ -1,6 +1,7 @@
 //! System calls: what belongs to their trace, and which of them a trace cannot follow.
 
-use crate::imp::step::{Registers, Stop, bytes};
+use super::recording::mix;
+use crate::imp::step::{Registers, Stop, bytes, path};
 
 /// The number of words in the trace of a system call: its number, its arguments, and a hash of what one of these points
 /// to.
@@ -35,22 +36,168 @@ pub(super) fn words(registers: &Registers<'_>, mut each: impl FnMut(u64)) {
     each(pointed(number as libc::c_long, registers));
 }
 
-/// Returns a hash of the time or the lengths that an argument points to, or zero if there are none.
+/// Returns a hash of what the arguments point to and the kernel acts upon, such as a time, lengths or a path. Returns
+/// zero if there is nothing of that kind.
 fn pointed(number: libc::c_long, registers: &Registers<'_>) -> u64 {
-    const TIME: u64 = size_of::<libc::timespec>() as u64;
     let argument = |index: usize| registers.general(REGISTERS[index]);
-    let (pointer, length) = match number {
-        libc::SYS_nanosleep => (argument(0), TIME),
-        libc::SYS_clock_nanosleep | libc::SYS_ppoll | libc::SYS_rt_sigtimedwait => (argument(2), TIME),
-        libc::SYS_futex if WAITS.contains(&operation(argument(1))) => (argument(3), TIME),
-        libc::SYS_epoll_pwait2 | libc::SYS_semtimedop => (argument(3), TIME),
-        libc::SYS_select | libc::SYS_pselect6 => (argument(4), TIME),
-        libc::SYS_readv | libc::SYS_writev | libc::SYS_preadv | libc::SYS_pwritev => {
-            (argument(1), argument(2).min(1024) * size_of::<libc::iovec>() as u64)
+    steering(number, argument).map_or(0, |all| {
+        let parts = all.into_iter().filter(|(pointer, _)| *pointer != 0);
+        parts.fold(0, |hash, (pointer, length)| match length {
+            PATH => path(pointer).fold(mix(hash, 1), |hash, byte| mix(hash, byte.into())),
+            _ => bytes(pointer, length).fold(mix(hash, 1), mix),
+        })
+    })
+}
+
+/// In place of a length: a text that ends with a zero byte.
+const PATH: u64 = u64::MAX;
+const NONE: (u64, u64) = (0, 0);
+
+/// Returns where the arguments of a system call point to data that the kernel acts upon, with lengths in bytes. Data
+/// that the kernel only copies, and memory for its results, are not part of it. Returns `None` for system calls that
+/// this list does not have: what they point to is not known.
+fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u64, u64); 4]> {
+    const TIME: u64 = size_of::<libc::timespec>() as u64;
+    const VECTOR: u64 = size_of::<libc::iovec>() as u64;
+    let at = |index: usize, length: u64| (argument(index), length);
+    let sized = |index: usize, length: usize| (argument(index), argument(length).min(1 << 16));
+    let array = |index: usize, count: usize, size: u64| (argument(index), argument(count).min(1024) * size);
+    let set = |index: usize| (argument(index), argument(0).min(1024).div_ceil(64) * 8);
+    Some(match number {
+        libc::SYS_nanosleep => [at(0, TIME), NONE, NONE, NONE],
+        libc::SYS_clock_nanosleep => [at(2, TIME), NONE, NONE, NONE],
+        libc::SYS_rt_sigtimedwait => [at(0, 8), at(2, TIME), NONE, NONE],
+        libc::SYS_poll => [array(0, 1, 8), NONE, NONE, NONE],
+        libc::SYS_ppoll => [array(0, 1, 8), at(2, TIME), NONE, NONE],
+        libc::SYS_select | libc::SYS_pselect6 => [set(1), set(2), set(3), at(4, TIME)],
+        libc::SYS_epoll_pwait2 => [at(3, TIME), NONE, NONE, NONE],
+        libc::SYS_epoll_ctl => [at(3, 12), NONE, NONE, NONE],
+        libc::SYS_futex => match operation(argument(1)) {
+            operation if WAITS.contains(&operation) => [at(3, TIME), NONE, NONE, NONE],
+            operation if WAKES.contains(&operation) => [NONE; 4],
+            _ => return None,
+        },
+        libc::SYS_semop => [array(1, 2, 6), NONE, NONE, NONE],
+        libc::SYS_semtimedop => [array(1, 2, 6), at(3, TIME), NONE, NONE],
+        libc::SYS_readv
+        | libc::SYS_writev
+        | libc::SYS_preadv
+        | libc::SYS_pwritev
+        | libc::SYS_preadv2
+        | libc::SYS_pwritev2 => [array(1, 2, VECTOR), NONE, NONE, NONE],
+        libc::SYS_timerfd_settime => [at(2, 2 * TIME), NONE, NONE, NONE],
+        libc::SYS_setsockopt => [sized(3, 4), NONE, NONE, NONE],
+        libc::SYS_connect | libc::SYS_bind => [sized(1, 2), NONE, NONE, NONE],
+        libc::SYS_sendto => [sized(4, 5), NONE, NONE, NONE],
+        libc::SYS_open
+        | libc::SYS_creat
+        | libc::SYS_stat
+        | libc::SYS_lstat
+        | libc::SYS_access
+        | libc::SYS_unlink
+        | libc::SYS_mkdir
+        | libc::SYS_rmdir
+        | libc::SYS_chdir
+        | libc::SYS_readlink
+        | libc::SYS_memfd_create
+        | libc::SYS_truncate
+        | libc::SYS_statfs
+        | libc::SYS_chmod => [at(0, PATH), NONE, NONE, NONE],
+        libc::SYS_openat
+        | libc::SYS_newfstatat
+        | libc::SYS_statx
+        | libc::SYS_faccessat
+        | libc::SYS_faccessat2
+        | libc::SYS_readlinkat
+        | libc::SYS_unlinkat
+        | libc::SYS_mkdirat => [at(1, PATH), NONE, NONE, NONE],
+        libc::SYS_rename => [at(0, PATH), at(1, PATH), NONE, NONE],
+        libc::SYS_renameat | libc::SYS_renameat2 => [at(1, PATH), at(3, PATH), NONE, NONE],
+        libc::SYS_rt_sigaction => [at(1, 32), NONE, NONE, NONE],
+        libc::SYS_rt_sigprocmask => [at(1, 8), NONE, NONE, NONE],
+        libc::SYS_setrlimit => [at(1, 16), NONE, NONE, NONE],
+        libc::SYS_prlimit64 => [at(2, 16), NONE, NONE, NONE],
+        libc::SYS_sched_setaffinity => [sized(2, 1), NONE, NONE, NONE],
+        libc::SYS_fcntl if matches!(argument(1) as i32, libc::F_DUPFD..=libc::F_SETFL | libc::F_DUPFD_CLOEXEC) => {
+            [NONE; 4]
         }
-        _ => return 0,
-    };
-    if pointer == 0 { 0 } else { bytes(pointer, length).fold(1, super::recording::mix) }
+        libc::SYS_ioctl if [libc::TCGETS, libc::FIONREAD, libc::TIOCGWINSZ].contains(&argument(1)) => [NONE; 4],
+        libc::SYS_prctl if matches!(argument(0) as i32, libc::PR_SET_NAME | libc::PR_GET_NAME | PR_SET_VMA) => {
+            [NONE; 4]
+        }
+        _ if PLAIN.contains(&number) => [NONE; 4],
+        _ => return None,
+    })
+}
+
+/// The C library names its memory with this operation of `prctl`.
+const PR_SET_VMA: i32 = 0x5356_4d41;
+
+/// The system calls whose arguments are numbers, or point to data that the kernel only copies.
+#[rustfmt::skip]
+const PLAIN: [libc::c_long; 98] = [
+    libc::SYS_read, libc::SYS_write, libc::SYS_pread64, libc::SYS_pwrite64, libc::SYS_close, libc::SYS_fstat,
+    libc::SYS_lseek, libc::SYS_mmap, libc::SYS_mprotect, libc::SYS_munmap, libc::SYS_mremap, libc::SYS_brk,
+    libc::SYS_madvise, libc::SYS_msync, libc::SYS_mincore, libc::SYS_mlock, libc::SYS_mlock2, libc::SYS_munlock,
+    libc::SYS_mlockall, libc::SYS_munlockall, libc::SYS_pkey_mprotect, libc::SYS_pkey_alloc, libc::SYS_pkey_free,
+    libc::SYS_membarrier, libc::SYS_dup, libc::SYS_dup2, libc::SYS_dup3, libc::SYS_pipe, libc::SYS_pipe2,
+    libc::SYS_close_range, libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_sync, libc::SYS_ftruncate,
+    libc::SYS_fallocate, libc::SYS_fadvise64, libc::SYS_flock, libc::SYS_fchmod, libc::SYS_fchdir, libc::SYS_umask,
+    libc::SYS_fstatfs, libc::SYS_getdents64, libc::SYS_getcwd, libc::SYS_memfd_secret, libc::SYS_getrandom,
+    libc::SYS_getpid, libc::SYS_gettid, libc::SYS_getppid, libc::SYS_getuid, libc::SYS_geteuid, libc::SYS_getgid,
+    libc::SYS_getegid, libc::SYS_getresuid, libc::SYS_getresgid, libc::SYS_getpgrp, libc::SYS_getpgid,
+    libc::SYS_getsid, libc::SYS_getpriority, libc::SYS_getcpu, libc::SYS_getrusage, libc::SYS_getrlimit,
+    libc::SYS_time, libc::SYS_times, libc::SYS_gettimeofday, libc::SYS_clock_gettime, libc::SYS_clock_getres,
+    libc::SYS_sysinfo, libc::SYS_uname, libc::SYS_sched_yield, libc::SYS_sched_getaffinity,
+    libc::SYS_sched_getscheduler, libc::SYS_sched_getparam, libc::SYS_sched_get_priority_max,
+    libc::SYS_sched_get_priority_min, libc::SYS_rt_sigpending, libc::SYS_sigaltstack, libc::SYS_kill,
+    libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_arch_prctl, libc::SYS_set_tid_address, libc::SYS_set_robust_list,
+    libc::SYS_rseq, libc::SYS_restart_syscall, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_socket,
+    libc::SYS_socketpair, libc::SYS_listen, libc::SYS_shutdown, libc::SYS_getsockname, libc::SYS_getpeername,
+    libc::SYS_recvfrom, libc::SYS_eventfd2, libc::SYS_timerfd_create, libc::SYS_timerfd_gettime,
+    libc::SYS_epoll_create1, libc::SYS_epoll_wait,
+];
+
+/// The names of system calls that are not compared, for messages.
+const NAMES: [(libc::c_long, &str); 22] = [
+    (libc::SYS_sendmsg, "sendmsg"),
+    (libc::SYS_recvmsg, "recvmsg"),
+    (libc::SYS_sendmmsg, "sendmmsg"),
+    (libc::SYS_recvmmsg, "recvmmsg"),
+    (libc::SYS_sendfile, "sendfile"),
+    (libc::SYS_splice, "splice"),
+    (libc::SYS_vmsplice, "vmsplice"),
+    (libc::SYS_copy_file_range, "copy_file_range"),
+    (libc::SYS_fcntl, "fcntl"),
+    (libc::SYS_ioctl, "ioctl"),
+    (libc::SYS_prctl, "prctl"),
+    (libc::SYS_futex, "futex"),
+    (449, "futex_waitv"),
+    (libc::SYS_io_uring_setup, "io_uring_setup"),
+    (libc::SYS_io_uring_enter, "io_uring_enter"),
+    (libc::SYS_io_submit, "io_submit"),
+    (libc::SYS_mq_timedsend, "mq_timedsend"),
+    (libc::SYS_mq_timedreceive, "mq_timedreceive"),
+    (libc::SYS_process_vm_readv, "process_vm_readv"),
+    (libc::SYS_process_vm_writev, "process_vm_writev"),
+    (libc::SYS_ptrace, "ptrace"),
+    (libc::SYS_userfaultfd, "userfaultfd"),
+];
+
+/// Returns the number of a system call, with its name if that is known.
+pub(super) fn named(number: u64) -> String {
+    let name = NAMES.iter().find(|(known, _)| *known as u64 == number).map(|(_, name)| *name);
+    name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"))
+}
+
+/// Returns whether a path leads to the memory of a process.
+fn memory(text: u64) -> bool {
+    if text == 0 {
+        return false;
+    }
+    let mut last = [0; 4];
+    path(text).for_each(|byte| last = [last[1], last[2], last[3], byte]);
+    last == *b"/mem" || last == *b"\0mem"
 }
 
 /// The operations of `futex` that wait with a time limit, and those that wake other threads.
@@ -75,7 +222,7 @@ pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
         }
         libc::SYS_mmap | libc::SYS_mprotect | libc::SYS_pkey_mprotect => stop(third & EXECUTABLE != 0, Stop::Code),
         libc::SYS_shmat => stop(third & libc::SHM_EXEC as u64 != 0, Stop::Code),
-        libc::SYS_futex => stop(WAKES.contains(&operation(second)), Stop::Wake),
+        libc::SYS_futex if WAKES.contains(&operation(second)) => Some(Stop::Wake),
         libc::SYS_kill | libc::SYS_tkill | libc::SYS_rt_sigqueueinfo | libc::SYS_pidfd_send_signal => {
             stop(second != 0, Stop::Signal)
         }
@@ -93,9 +240,13 @@ pub(super) fn refused(registers: &Registers<'_>) -> Option<Stop> {
         libc::SYS_ppoll => stop(fourth != 0, Stop::Signal),
         libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => stop(fifth != 0, Stop::Signal),
         libc::SYS_pselect6 => stop(sixth != 0 && bytes(sixth, 8).any(|pointer| pointer != 0), Stop::Signal),
+        libc::SYS_open | libc::SYS_creat if memory(first) => Some(Stop::Memory),
+        libc::SYS_openat if memory(second) => Some(Stop::Memory),
         // The engine needs the one segment, and the addresses of thread-local data depend on the other.
         libc::SYS_arch_prctl => stop(matches!(first, 0x1001 | 0x1002), Stop::Escape),
-        _ => None,
+        number => {
+            stop(steering(number, |index| registers.general(REGISTERS[index])).is_none(), Stop::Call(number as u64))
+        }
     }
 }
 

@@ -43,6 +43,14 @@ impl WarmUp {
     }
 }
 
+/// Returns whether this process has opened the memory of a process as a file. Such a file can change code.
+pub(crate) fn opens_memory() -> bool {
+    let memory = |file: std::fs::DirEntry| {
+        std::fs::read_link(file.path()).is_ok_and(|path| path.starts_with("/proc") && path.ends_with("mem"))
+    };
+    std::fs::read_dir("/proc/self/fd").is_ok_and(|files| files.flatten().any(memory))
+}
+
 /// Returns the number of threads of this process, without the one that waits for Ctrl-C.
 pub(crate) fn threads() -> usize {
     let own = |task: std::io::Result<std::fs::DirEntry>| {

@@ -43,12 +43,28 @@ impl Drop for Mapping {
     }
 }
 
-/// Returns the words of `length` bytes at `address`, which a system call is about to read.
+/// Returns the words of `length` bytes at `address`, which a system call is about to read. Zeros fill the last word.
 pub(crate) fn bytes(address: u64, length: u64) -> impl Iterator<Item = u64> {
-    let words = std::ptr::with_exposed_provenance::<u64>(address as usize);
-    // SAFETY: the system call reads the same bytes. If they are not mapped, this process ends, which exists for the
-    // traced call only.
-    (0..length as usize / 8).map(move |word| unsafe { words.add(word).read_unaligned() })
+    let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
+    let length = length as usize;
+    (0..length.div_ceil(8)).map(move |word| {
+        let mut bytes = [0_u8; 8];
+        for (byte, place) in bytes.iter_mut().zip(word * 8..length) {
+            // SAFETY: the system call reads the same bytes. If they are not mapped, this process ends, which exists for
+            // the traced call only.
+            *byte = unsafe { start.add(place).read_volatile() };
+        }
+        u64::from_le_bytes(bytes)
+    })
+}
+
+/// Returns the bytes of a path at `address`, without the zero byte at its end.
+pub(crate) fn path(address: u64) -> impl Iterator<Item = u8> {
+    let start = std::ptr::with_exposed_provenance::<u8>(address as usize);
+    // SAFETY: see above.
+    (0..libc::PATH_MAX as usize)
+        .map(move |place| unsafe { start.add(place).read_volatile() })
+        .take_while(|&byte| byte != 0)
 }
 
 /// Returns whether the code at `address` still begins with these bytes.
