@@ -6,6 +6,8 @@ mod collect;
 mod course;
 mod outcome;
 
+use std::time::Instant;
+
 use super::batch::Batcher;
 use super::control::Leaky;
 use super::effect::{self, BODY};
@@ -70,7 +72,8 @@ pub(crate) struct Lane {
     measuring: f64,
     /// Seconds of processor time for that.
     processor: f64,
-    /// Seconds of measuring that this pair may take.
+    begin: Instant,
+    /// Seconds that this pair may take, with the computations between the looks.
     allowed: f64,
     /// Whether a finding did not repeat on fresh data.
     refuted: bool,
@@ -102,6 +105,7 @@ impl Lane {
             rounds: 0,
             measuring: 0.0,
             processor: 0.0,
+            begin: Instant::now(),
             allowed,
             refuted: false,
         };
@@ -178,7 +182,7 @@ impl Lane {
                     continue;
                 }
             }
-            let patient = self.measuring <= self.allowed * PATIENCE;
+            let patient = self.spent() <= self.allowed * PATIENCE;
             let inside = if patient { judge::wholly_inside(&effects) } else { judge::inside(&effects, MOST_CALLS) };
             let settled = settings.stop_early && bench.scale.delta_ns > 0.0 && inside;
             if !settled && !over {
@@ -245,7 +249,12 @@ impl Lane {
 
     /// Returns whether `batches` more batches fit into the time that is left.
     fn has_time_for(&self, batches: usize) -> bool {
-        self.measuring + self.seconds_for(batches) <= self.allowed
+        self.spent() + self.seconds_for(batches) <= self.allowed
+    }
+
+    /// Returns the seconds since the start.
+    fn spent(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
     }
 
     /// Estimates the time that `batches` more batches take, in seconds, from the batches so far.
@@ -270,7 +279,7 @@ impl Lane {
         let fresh = self.main.fresh();
         let old = std::mem::replace(&mut self.main, fresh);
         // A difference that was found at the end of the time still gets fresh data.
-        self.allowed = self.allowed.max(self.measuring + self.seconds_for(first));
+        self.allowed = self.allowed.max(self.spent() + self.seconds_for(first));
         let (mut again, each) = (None, MUST_BE_FOUND / f64::from(AGAIN));
         for look in 0..AGAIN {
             let filled = self.fill_up(bench, ((first << look) / 4).max(FEWEST << look), watch);

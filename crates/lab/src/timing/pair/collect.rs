@@ -43,7 +43,7 @@ impl Lane {
             }
             let scale = bench.scale;
             let batch = 2e-9 * scale.pairs as f64 * scale.call * scale.repeats as f64 * scale.tick_ns;
-            if self.measuring > self.allowed && (self.main.batches() >= FEWEST || batch > LONG_BATCH) {
+            if self.spent() > self.allowed && (self.main.batches() >= FEWEST || batch > LONG_BATCH) {
                 return Filled::Late;
             }
             let pairs = bench.scale.pairs;
@@ -85,7 +85,7 @@ impl Lane {
             if watch.stopped() {
                 return Filled::Stopped;
             }
-            if self.measuring > self.allowed {
+            if self.spent() > self.allowed {
                 return Filled::Late;
             }
             let part = if bench.scale.is_slow() { Part::Both } else { Part::Dithered };
