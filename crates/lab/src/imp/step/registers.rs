@@ -106,6 +106,43 @@ impl Registers<'_> {
         unsafe { *self.context.add(FLAGS) &= !FLAG };
     }
 
+    /// Makes the system call in place of the instruction, if it is one, and moves on to the next instruction. Returns
+    /// whether it did. System calls that start a process or change the signal stack are left to the instruction.
+    pub(super) fn make_system_call(&mut self) -> bool {
+        const CALL: [u8; 2] = [0x0f, 0x05];
+        const LEFT: [i64; 6] = [
+            libc::SYS_rt_sigreturn,
+            libc::SYS_clone,
+            libc::SYS_clone3,
+            libc::SYS_fork,
+            libc::SYS_vfork,
+            libc::SYS_sigaltstack,
+        ];
+        let next = self.rip().wrapping_add(2);
+        let code = std::ptr::with_exposed_provenance::<u8>(self.rip() as usize);
+        // SAFETY: the processor is about to execute this instruction. No instruction consists of the byte 0f alone.
+        let is_call = unsafe { *code == CALL[0] && *code.add(1) == CALL[1] };
+        let [number, rdx, rsi, rdi, r8, r9, r10] = [0, 2, 6, 7, 8, 9, 10].map(|register| self.general(register));
+        if !is_call || LEFT.contains(&(number as i64)) {
+            return false;
+        }
+        let mut result = number;
+        // SAFETY: the program makes this call itself, with the same effect. Of the program's registers, a system call
+        // changes RAX, RCX and R11 alone.
+        unsafe {
+            core::arch::asm!(
+                "syscall", inlateout("rax") result, in("rdi") rdi, in("rsi") rsi, in("rdx") rdx, in("r10") r10,
+                in("r8") r8, in("r9") r9, lateout("rcx") _, lateout("r11") _, options(nostack)
+            );
+        }
+        let flags = self.word(FLAGS);
+        for (place, value) in [(GENERAL[0], result), (GENERAL[1], next), (GENERAL[11], flags), (RIP, next)] {
+            // SAFETY: the indexes are constants below 24. The kernel restores the registers from these words.
+            unsafe { *self.context.add(place) = value };
+        }
+        true
+    }
+
     /// Returns the address of the instruction.
     pub(crate) fn rip(&self) -> u64 {
         self.word(RIP)

@@ -100,7 +100,14 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     } else if registers.rip() == window.end {
         window.ended = true;
         registers.stop_stepping();
-    } else if !window.step.step(&registers) {
+    } else {
+        // After a system call, the processor raises the trap only behind the instruction that follows. The handler
+        // makes the call itself, so that no instruction is missed.
+        while window.step.step(&registers) {
+            if !registers.make_system_call() {
+                return;
+            }
+        }
         end();
     }
 }
