@@ -5,6 +5,8 @@
 #[derive(Clone, Debug)]
 pub struct Random {
     state: [u64; 4],
+    /// The seed of all public parts, if they must be the same in each input.
+    public: Option<u64>,
 }
 
 impl Random {
@@ -12,7 +14,19 @@ impl Random {
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut mixed = seed;
-        Self { state: std::array::from_fn(|_| splitmix(&mut mixed)) }
+        Self { state: std::array::from_fn(|_| splitmix(&mut mixed)), public: None }
+    }
+
+    /// Creates the generator of this seed, whose [`Self::public`] parts are always the same.
+    #[cfg(feature = "trace")]
+    pub(crate) fn with_same_public(seed: u64) -> Self {
+        Self { public: Some(seed), ..Self::new(seed) }
+    }
+
+    /// Returns the generator for the public parts of the next input.
+    pub(crate) fn public(&mut self) -> Self {
+        let next = self.bits();
+        Self::new(self.public.unwrap_or(next))
     }
 
     /// Creates a generator with a seed from `fresh_seed`, which differs between runs.

@@ -437,6 +437,9 @@ pub struct Trace {
     /// may leak although this code does not.
     #[serde(default)]
     pub unoptimized: Option<String>,
+    /// What the comparison leaves out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The number of instructions in all recordings, which include repetitions.
     #[serde(default)]
     pub recorded: u64,

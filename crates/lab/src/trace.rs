@@ -79,7 +79,7 @@ pub fn target(target: &mut Target, seed: u64) -> record::Trace {
 
 /// Compares the traces of a target until `stopped` returns true. The trace is then skipped.
 pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() -> bool) -> record::Trace {
-    let mut random = Random::new(seed);
+    let mut random = Random::with_same_public(seed);
     let mut outcomes: Vec<String> = target.classes().iter().map(|class| class.outcome().to_owned()).collect();
     outcomes.sort();
     outcomes.dedup();
@@ -87,6 +87,7 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
         return skipped("there are no classes of inputs");
     }
     let mut all = record::Trace { equal: true, ..record::Trace::default() };
+    let mut single = Vec::new();
     for outcome in outcomes {
         let classes: Vec<usize> =
             (0..target.classes().len()).filter(|&index| target.classes()[index].outcome() == outcome).collect();
@@ -99,20 +100,17 @@ pub(crate) fn target_until(target: &mut Target, seed: u64, stopped: &dyn Fn() ->
         }
         if secrets.iter().all(|secret| *secret == secrets[0]) {
             // An outcome may have only one possible input. A single input shows nothing.
-            merge(
-                &mut all,
-                record::Trace {
-                    equal: true,
-                    skipped: Some(format!("{} has one input only", names.join(", "))),
-                    ..record::Trace::default()
-                },
-            );
+            single.push(format!("{} has one input only", names.join(", ")));
             continue;
         }
         let name = |index: usize| format!("input {} ({})", index + 1, names[index % names.len()]);
         let trace = compare_named(&secrets, &name, target.run(), stopped);
         merge(&mut all, trace);
     }
+    if all.secrets == 0 && all.skipped.is_none() {
+        all.skipped = single.drain(..).next();
+    }
+    all.notes.extend(single.into_iter().map(|single| format!("{single}, which was not compared")));
     all
 }
 
@@ -129,6 +127,12 @@ pub fn leaks(trace: &record::Trace) -> Option<String> {
         "the operands of `{instruction}` in {place} depend on the secret; on many processors, its time depends on its \
          operands"
     ))
+}
+
+/// Returns whether the traces take different paths, and do not only access different memory.
+#[cfg(feature = "harness")]
+pub(crate) fn branches(trace: &record::Trace) -> bool {
+    trace.divergence.as_deref().is_some_and(|text| text.contains(": the first "))
 }
 
 /// Calls [`target`] in a test and panics if there is a finding, or if the traces could not be compared completely.
@@ -241,7 +245,10 @@ fn compare_named(
 }
 
 #[cfg(all(feature = "harness", target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use crate::imp::step::host::{more_threads, threads};
+pub(crate) use crate::imp::step::{
+    host::{more_threads, threads},
+    process::any_child,
+};
 
 /// Returns the number of threads of this process, which does not matter without traces.
 #[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
@@ -251,6 +258,11 @@ pub(crate) fn threads() -> usize {
 
 #[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
 pub(crate) fn more_threads(_count: usize) -> bool {
+    false
+}
+
+#[cfg(all(feature = "harness", not(all(target_arch = "x86_64", target_os = "linux"))))]
+pub(crate) fn any_child() -> bool {
     false
 }
 
@@ -266,6 +278,11 @@ fn merge(all: &mut record::Trace, other: record::Trace) {
     all.divergence = all.divergence.take().or(other.divergence);
     all.skipped = all.skipped.take().or(other.skipped);
     all.unoptimized = all.unoptimized.take().or(other.unoptimized);
+    for note in other.notes {
+        if !all.notes.contains(&note) {
+            all.notes.push(note);
+        }
+    }
     all.recorded += other.recorded;
     all.seconds += other.seconds;
     merge_rows(&mut all.variable_latency, other.variable_latency);

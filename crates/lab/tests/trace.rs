@@ -416,6 +416,7 @@ fn only_the_part_between_marks_is_compared() {
     };
     let found = trace::compare(&inputs(64), &mut { around });
     assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
+    assert_eq!(found.notes, ["marks in the code limit the comparison to a part of the call"]);
     let whole = trace::compare(&inputs(64), &mut |input| sink(control::equal(input)));
     assert!(found.instructions > 100 && found.instructions < whole.instructions, "{found:?} {whole:?}");
 
@@ -454,6 +455,11 @@ fn an_assertion_fails_if_the_traces_were_not_compared() {
     let mut single = Target::new("single", 8, control::equal).fixed("zeros", &[0; 8]);
     let panic = text(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| trace::assert_equal(&mut single, 1))));
     assert_eq!(panic, "the traces of single were not compared: zeros has one input only");
+    let mut both = Target::new("both", 8, control::equal)
+        .class_with_outcome("zeros", "valid", |_, input| input.fill(0))
+        .class_with_outcome("random", "invalid", |random, input| random.fill(input));
+    let found = trace::assert_equal(&mut both, 1);
+    assert_eq!(found.notes, ["zeros has one input only, which was not compared"]);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use super::abi::{Abi, Part};
 use crate::random::Random;
 use crate::target::Target;
 
-/// A class of inputs: how the secret parts are drawn. Public parts are random in all classes.
+/// A class of inputs: how the secret parts are drawn. Public parts are random in all classes,
+/// and the same in all inputs of one trace.
 #[derive(Clone, Debug)]
 pub struct ForeignClass {
     name: String,
@@ -131,7 +132,9 @@ impl ForeignClass {
 
     fn fill(&self, abi: &Abi, random: &mut Random, input: &mut [u8]) {
         // Every class takes the same number of random numbers, up to those of its own content.
+        let mut public = random.public();
         for part in abi.parts() {
+            let random = if part.kind.secret() { &mut *random } else { &mut public };
             random.fill(bytes(input, *part));
         }
         let secrets = abi.parts().filter(|part| part.kind.secret());
@@ -152,10 +155,11 @@ impl ForeignClass {
             }
             Content::Equal | Content::Differs(_) => {
                 let Some([first, second]) = abi.twins() else { return };
-                input.copy_within(first.offset..first.offset + first.length, second.offset);
+                let [from, to] = if second.kind.secret() { [first, second] } else { [second, first] };
+                input.copy_within(from.offset..from.offset + from.length, to.offset);
                 if let Content::Differs(place) = self.content {
-                    let place = if let Place::Byte(place) = place { place } else { second.length - 1 };
-                    bytes(input, second)[place] ^= 1 + random.below(255) as u8;
+                    let place = if let Place::Byte(place) = place { place } else { to.length - 1 };
+                    bytes(input, to)[place] ^= 1 + random.below(255) as u8;
                 }
             }
             Content::Records(records) => {
@@ -283,6 +287,21 @@ mod tests {
         assert_eq!(differ("first"), [0]);
         assert_eq!(differ("last"), [7]);
         assert_eq!(differ("differs:3"), [3]);
+    }
+
+    #[test]
+    #[cfg(feature = "trace")]
+    fn the_inputs_of_a_trace_have_the_same_public_parts() {
+        let abi: Abi = "secret:8,public:8".parse().unwrap();
+        let mut random = Random::with_same_public(5);
+        let inputs = ["random", "equal", "first", "zeros"].map(|class| {
+            let mut input = [0; 16];
+            class.parse::<ForeignClass>().unwrap().fill(&abi, &mut random, &mut input);
+            input
+        });
+        assert!(inputs.iter().all(|input| input[8..] == inputs[0][8..]), "{inputs:?}");
+        assert_eq!(inputs[1][..8], inputs[1][8..]);
+        assert_ne!(inputs[0][..8], inputs[3][..8]);
     }
 
     #[test]

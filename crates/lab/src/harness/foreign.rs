@@ -148,6 +148,9 @@ impl Source {
     pub(super) fn no_trace(&self) -> Option<crate::record::Trace> {
         let skipped = match &self.worker {
             Some(worker) => Some(format!("the code runs in a {} process", worker.hello().language)),
+            None if self.foreign && crate::trace::any_child() => {
+                Some("the library has started processes; a trace follows one process only".to_owned())
+            }
             None => crate::trace::more_threads(self.threads)
                 .then(|| "the code under test has started threads; a trace follows one thread only".to_owned()),
         };

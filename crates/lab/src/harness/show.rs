@@ -92,6 +92,7 @@ impl Screen {
         if let Some(finding) = finding(timing) {
             self.line(&format!("    trace: {finding}"));
         }
+        self.notes(timing);
         self.warning(timing);
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             let names =
@@ -102,6 +103,13 @@ impl Screen {
                 pair.reason,
                 longer(timing, pair, limit.as_secs_f64())
             ));
+        }
+    }
+
+    /// Writes what the trace leaves out.
+    fn notes(&self, timing: &Timing) {
+        for note in timing.trace.iter().flat_map(|trace| &trace.notes) {
+            self.line(&format!("    note: {note}"));
         }
     }
 
@@ -131,6 +139,7 @@ impl Screen {
     /// Writes the result of one target's trace, after a note.
     pub(super) fn trace(&self, timing: &Timing, note: &str) {
         self.line(&format!("{:<34} {note}{}", timing.target, trace(timing)));
+        self.notes(timing);
         if let Some(finding) = finding(timing) {
             self.line(&format!("    {finding}"));
         }

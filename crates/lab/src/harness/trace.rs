@@ -49,7 +49,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         progress.advance(1);
         progress.line(|| {
             screen.trace(&timing, "");
-            source.advise(&target, suite, timing.verdict == Verdict::Leak, &screen);
+            source.advise(&target, suite, timing.trace.as_ref().is_some_and(trace::branches), &screen);
         });
         run.record.timing.push(timing);
     }

@@ -184,6 +184,9 @@ pub(super) fn trace(trace: &Trace) -> String {
         let divergence = trace.divergence.as_deref().unwrap_or("the first difference is not known");
         format!("{warning}The traces of {inputs} are not all equal: {divergence}.")
     };
+    for note in &trace.notes {
+        out.push_str(&format!(" Note: {note}."));
+    }
     if !trace.instruction_sets.is_empty() {
         out.push_str(&format!(" The code executed {} instructions.", listed(&trace.instruction_sets)));
     }

@@ -213,6 +213,9 @@ impl Session {
             }
             Ok(Outcome::Unclear(reason)) | Err(reason) => trace.skipped = Some(reason),
         }
+        if self.reference.marked {
+            trace.notes.push("marks in the code limit the comparison to a part of the call".to_owned());
+        }
         (trace.masked, trace.variable_latency) = self.variable_latency();
         if trace.equal && !trace.variable_latency.iter().any(|instruction| instruction.secret) {
             trace.equal = self.restless().is_none();

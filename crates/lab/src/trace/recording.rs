@@ -61,6 +61,8 @@ pub(super) struct Recording {
     pub(super) blocks: Vec<u64>,
     /// Whether the call had more instructions than the limit.
     pub(super) cut: bool,
+    /// Whether marks limited the recording to a part of the call.
+    pub(super) marked: bool,
     /// Whether the call used a time, a random number, or something else that differs from call to call.
     pub(super) varies: bool,
 }
@@ -197,6 +199,7 @@ impl Recorder {
             counts,
             blocks: self.blocks.iter().map(|block| block.times).collect(),
             cut: self.live.stop == Some(Stop::Limit),
+            marked: self.live.marked,
             varies: varies || self.live.varies,
         }
     }

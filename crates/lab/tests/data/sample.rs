@@ -158,6 +158,7 @@ fn trace(equal: bool) -> Trace {
         skipped: None,
         masked: Vec::new(),
         unoptimized: None,
+        notes: Vec::new(),
         recorded: 9 * 1873,
         seconds: 0.01,
     }

@@ -243,6 +243,17 @@ pub(super) fn wait(process: libc::pid_t) -> Option<libc::c_int> {
     }
 }
 
+/// Returns whether this process has a child, which may have ended.
+#[cfg(feature = "harness")]
+pub(crate) fn any_child() -> bool {
+    let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: this is a plain C structure, for which zeros are valid. The call writes to this local.
+    unsafe {
+        let mut info: libc::siginfo_t = std::mem::zeroed();
+        libc::waitid(libc::P_ALL, 0, &raw mut info, how) == 0
+    }
+}
+
 /// Returns whether a child of this process still runs.
 pub(super) fn children() -> bool {
     loop {
