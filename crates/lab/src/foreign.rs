@@ -43,7 +43,7 @@ pub use abi::Abi;
 pub use check::{Finding, check};
 pub use class::ForeignClass;
 #[cfg(feature = "harness")]
-pub(crate) use class::{blind, comparable};
+pub(crate) use class::{blind, comparable, limits};
 pub use error::Error;
 pub use hello::Hello;
 #[cfg(all(unix, feature = "harness"))]

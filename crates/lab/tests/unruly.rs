@@ -45,7 +45,7 @@ fn tests() {
         return;
     }
     let folder = Folder::new();
-    let tests: [(&str, Test); 14] = [
+    let tests: [(&str, Test); 15] = [
         ("a_process_that_ends_is_an_error_whatever_its_code", a_process_that_ends_is_an_error_whatever_its_code),
         ("a_crash_names_the_signal_and_the_class", a_crash_names_the_signal_and_the_class),
         ("an_access_beyond_a_part_is_named", an_access_beyond_a_part_is_named),
@@ -61,6 +61,7 @@ fn tests() {
         ("signals_reach_the_process_that_measures", signals_reach_the_process_that_measures),
         ("classes_that_take_one_exit_are_warned_about", classes_that_take_one_exit_are_warned_about),
         ("a_public_result_is_stated_after_the_class", a_public_result_is_stated_after_the_class),
+        ("a_run_that_times_nothing_is_not_good", a_run_that_times_nothing_is_not_good),
         ("a_comparison_keeps_its_time_limit", a_comparison_keeps_its_time_limit),
         ("a_check_of_a_worker_does_not_advise_itself", a_check_of_a_worker_does_not_advise_itself),
     ];
@@ -366,6 +367,23 @@ fn a_public_result_is_stated_after_the_class(folder: &Folder) {
     let file = format!("seven@known={}", file.display());
     let output = folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "steady: seven (one class: traced only)");
+}
+
+fn a_run_that_times_nothing_is_not_good(folder: &Folder) {
+    for classes in ["zeros", "zeros@a,ones@b"] {
+        let output = folder.lab("timing", "steady", COMPARE, &[SHORT, &["--classes", classes]].concat());
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(20) && out.contains("nothing was timed"), "{out}");
+        assert!(out.contains("1 target, 0 pairs of classes\n"), "{out}");
+    }
+    let output = folder.lab("trace", "steady", COMPARE, &["--classes", "equal@valid,first@invalid"]);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("not compared with each other: equal@valid, first@invalid"), "{out}");
+    let output = folder.lab("trace", "steady", "secret:32,public:31,len:31", &[]);
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("WARNING: the parts have 32 and 31 bytes"), "{out}");
+    let output = folder.bare(&["compare", "", "true"]);
+    assert_eq!(output.status.code(), Some(2));
 }
 
 fn a_comparison_keeps_its_time_limit(folder: &Folder) {

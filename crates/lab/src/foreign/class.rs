@@ -5,6 +5,8 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::Error;
+#[cfg(feature = "harness")]
+use super::abi::Kind;
 use super::abi::{Abi, Part};
 use crate::random::Random;
 use crate::target::Target;
@@ -40,6 +42,9 @@ enum Place {
     Last,
 }
 
+/// The maximum length of a file with records.
+const LARGEST: u64 = 1 << 30;
+
 const NAMES: &str = "a class is zeros, ones, random, bit, equal, first, last or differs:N";
 
 impl FromStr for ForeignClass {
@@ -74,6 +79,10 @@ impl FromStr for ForeignClass {
 
 /// Splits `equal@valid` into the name of a class and its public result.
 fn named(text: &str) -> Result<(&str, &str), Error> {
+    if text.chars().any(char::is_control) {
+        let why = "a name contains no control characters".to_owned();
+        return Err(Error::Class { name: text.escape_debug().to_string(), why });
+    }
     match text.split_once('@') {
         None => Ok((text, "")),
         Some((name, outcome)) if !name.is_empty() && !outcome.is_empty() => Ok((name, outcome)),
@@ -92,7 +101,12 @@ impl ForeignClass {
     /// Fails if the file cannot be read.
     pub fn from_file(name: &str, path: &Path, abi: &Abi) -> Result<Self, Error> {
         let fault = |why: String| Error::ClassFile { path: path.to_owned(), why };
-        let bytes = fs::read(path).map_err(|error| fault(format!("cannot read the file: {error}")))?;
+        let unread = |error| fault(format!("cannot read the file: {error}"));
+        let about = fs::metadata(path).map_err(unread)?;
+        if !about.is_file() || about.len() > LARGEST {
+            return Err(fault(format!("it is not a regular file of at most {} MiB", LARGEST >> 20)));
+        }
+        let bytes = fs::read(path).map_err(unread)?;
         let (length, secret) = (bytes.len(), abi.secret());
         if bytes.is_empty() || !length.is_multiple_of(secret) {
             return Err(fault(format!(
@@ -179,16 +193,93 @@ fn bytes(input: &mut [u8], part: Part) -> &mut [u8] {
     &mut input[part.offset..part.offset + part.length]
 }
 
+/// Returns what to say about classes that may test less than they seem to: warnings, and notes without an alarm.
+#[cfg(feature = "harness")]
+pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
+    let (mut warnings, mut notes) = (Vec::new(), Vec::new());
+    for (index, class) in classes.iter().enumerate() {
+        if let Some(other) = classes[..index].iter().find(|other| other.content.same(&class.content, abi)) {
+            warnings.push(format!(
+                "the classes `{}` and `{}` have the same inputs, so comparing them shows nothing",
+                other.name, class.name
+            ));
+        }
+    }
+    let parts: Vec<Part> = abi.parts().filter(|part| part.kind != Kind::Integer).copied().collect();
+    let records = classes.iter().any(|class| matches!(class.content, Content::Records(_)));
+    let pair = |a: &Part, b: &Part| a.length == b.length && (a.kind.secret() || b.kind.secret());
+    let pairs = (0..parts.len()).flat_map(|index| parts[index + 1..].iter().map(move |other| (index, other)));
+    match pairs.filter(|(index, other)| pair(&parts[*index], other)).count() {
+        0 if records => {}
+        0 => {
+            let late = "a comparison that stops at the first difference is not tested by these classes";
+            match parts[..] {
+                [a, b] if a.length.abs_diff(b.length) <= NEARLY => warnings.push(format!(
+                    "the parts have {} and {} bytes, so there are no classes in which they are equal: {late}",
+                    a.length, b.length
+                )),
+                _ => notes.push(format!(
+                    "{late}: if the function compares the input with a value of its own, use --class-file with right \
+                     guesses, and guesses that are wrong late"
+                )),
+            }
+        }
+        1 => {}
+        _ => notes.push(
+            "several parts have the same length; the classes equal, first, last and differs are about the first two. \
+             A comparison of others that stops at the first difference is not tested: use --class-file"
+                .to_owned(),
+        ),
+    }
+    [warnings, notes]
+}
+
+/// Parts whose lengths differ by no more bytes may be meant to be compared.
+#[cfg(feature = "harness")]
+const NEARLY: usize = 8;
+
+#[cfg(feature = "harness")]
+impl Content {
+    /// Returns whether two classes have the same inputs.
+    fn same(&self, other: &Self, abi: &Abi) -> bool {
+        let place = |content: &Self| match (content, abi.twins()) {
+            (Self::Differs(Place::Byte(place)), _) => Some(*place),
+            (Self::Differs(Place::Last), Some([part, _])) => Some(part.length - 1),
+            _ => None,
+        };
+        match (self, other) {
+            (Self::Bytes(a), Self::Bytes(b)) => a == b,
+            (Self::Records(a), Self::Records(b)) => a == b,
+            (Self::Differs(_), Self::Differs(_)) => place(self) == place(other),
+            _ => false,
+        }
+    }
+
+    /// Returns whether some inputs have two parts with the same first byte, by more than chance.
+    fn meets(&self, abi: &Abi) -> bool {
+        match self {
+            Self::Equal | Self::Differs(Place::Last) => true,
+            Self::Differs(Place::Byte(place)) => *place > 0,
+            // Records have the secret parts only. A public part is random.
+            Self::Records(records) => abi.twins().is_some_and(|[a, b]| {
+                let before = |part: Part| {
+                    let earlier = abi.parts().filter(|other| other.kind.secret() && other.offset < part.offset);
+                    earlier.map(|other| other.length).sum::<usize>()
+                };
+                let (a_at, b_at) = (before(a), before(b));
+                let secret = a.kind.secret() && b.kind.secret();
+                secret && records.chunks(abi.secret()).any(|record| record[a_at] == record[b_at])
+            }),
+            Self::Bytes(_) | Self::Random | Self::Bit => false,
+        }
+    }
+}
+
 /// Returns whether the classes may hide an early exit of a comparison: two parts of the same length always, or nearly
 /// always, differ in the first byte.
 #[cfg(feature = "harness")]
 pub(crate) fn blind(abi: &Abi, classes: &[ForeignClass]) -> bool {
-    let alike = |class: &ForeignClass| match class.content {
-        Content::Equal | Content::Records(_) | Content::Differs(Place::Last) => true,
-        Content::Differs(Place::Byte(place)) => place > 0,
-        _ => false,
-    };
-    !classes.is_empty() && abi.twins().is_some() && !classes.iter().any(alike)
+    !classes.is_empty() && abi.twins().is_some() && !classes.iter().any(|class| class.content.meets(abi))
 }
 
 /// Returns whether an input has two parts that can be equal.
@@ -327,6 +418,49 @@ mod tests {
         assert!(blind("secret:8,public:8", "random") && blind("secret:8,public:8", "zeros,first"));
         assert!(!blind("secret:8,public:8", "random,last") && !blind("secret:8,public:8", ""));
         assert!(!blind("secret:8,public:9", "random"));
+    }
+
+    #[test]
+    #[cfg(feature = "harness")]
+    fn classes_that_test_less_than_they_seem_to_are_noticed() {
+        let limits = |abi: &str, classes: &str| {
+            let classes = if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() };
+            limits(&abi.parse().unwrap(), &classes).map(|lines| lines.len())
+        };
+        assert_eq!(limits("secret:32,public:31", ""), [1, 0]);
+        assert_eq!(limits("secret:32", ""), [0, 1]);
+        assert_eq!(limits("secret:32,public:4096", "random,zeros"), [0, 1]);
+        assert_eq!(limits("secret:32,public:32", ""), [0, 0]);
+        assert_eq!(limits("secret:32,public:32,public:16", ""), [0, 0]);
+        assert_eq!(limits("secret:32,public:32,secret:32", ""), [0, 1]);
+        assert_eq!(limits("secret:16,public:16,secret:32,public:32", ""), [0, 1]);
+        assert_eq!(limits("secret:32,public:32", "equal,differs:31,last"), [1, 0]);
+        assert_eq!(limits("secret:32,public:32", "first,differs:0,differs:1"), [1, 0]);
+    }
+
+    #[test]
+    #[cfg(feature = "harness")]
+    fn records_that_differ_in_the_first_byte_are_noticed() {
+        let blind = |abi: &str, records: Vec<u8>| {
+            let class =
+                ForeignClass { name: "a".to_owned(), outcome: String::new(), content: Content::Records(records) };
+            blind(&abi.parse().unwrap(), &[class, "random".parse().unwrap()])
+        };
+        assert!(blind("secret:2,public:2", vec![1, 2]), "the public part is random");
+        assert!(blind("secret:2,secret:2", vec![1, 2, 3, 2]));
+        assert!(!blind("secret:2,secret:2", vec![1, 2, 3, 2, 1, 2, 1, 3]));
+        assert!(!blind("secret:3,secret:2,public:5,secret:2", vec![9, 9, 9, 5, 1, 5, 2]));
+    }
+
+    #[test]
+    fn files_of_records_are_regular_and_names_have_no_control_characters() {
+        let abi: Abi = "secret:8".parse().unwrap();
+        for path in ["/", "/dev/zero"] {
+            let error = ForeignClass::from_file("a", Path::new(path), &abi).map(drop).unwrap_err().to_string();
+            assert!(!cfg!(unix) || error.contains("regular file"), "{error}");
+        }
+        let error = "zeros@\u{1b}[2J".parse::<ForeignClass>().unwrap_err().to_string();
+        assert!(error.contains("control") && !error.contains('\u{1b}'), "{error}");
     }
 
     #[test]

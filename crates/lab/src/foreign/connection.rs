@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::Error;
+use super::hello::visible;
 use crate::cleanup::Cleanup;
 use crate::imp::child;
 
@@ -224,7 +225,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Returns the end of a text, from the beginning of a line.
 fn tail(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_end();
+    let lines: Vec<String> = text.trim_end().lines().map(visible).collect();
+    let text = lines.join("\n");
     let mut from = text.len().saturating_sub(TAIL);
     while !text.is_char_boundary(from) {
         from += 1;

@@ -48,7 +48,10 @@ impl Hello {
             targets: Vec::new(),
         };
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            let wrong = |why: &str| format!("the line `{line}` of its first message: {why}");
+            let wrong = |why: &str| format!("the line `{}` of its first message: {why}", visible(line));
+            if line.chars().any(char::is_control) {
+                return Err(wrong("a control character"));
+            }
             let (key, value) = line.split_once(':').ok_or_else(|| wrong("no colon"))?;
             let value = value.trim();
             match key.trim() {
@@ -81,6 +84,11 @@ impl Hello {
         }
         Ok(hello)
     }
+}
+
+/// Returns the text with control characters written out, so that it is safe on a terminal.
+pub(super) fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
 }
 
 fn entry(text: &str) -> Result<Entry, String> {
@@ -128,6 +136,7 @@ mod tests {
             ("hertz: 1e6", "hertz: NaN", "which no clock has"),
             ("language: Lua\n", "", "no line `language: …`"),
             ("runtime: LuaJIT 2.1", "runtime", "no colon"),
+            ("runtime: LuaJIT 2.1", "runtime: \x1b[2J", "`runtime: \\u{1b}[2J`"),
             ("secret:64", "secret:x", "secret:x"),
             ("secret:64", "secret:64,out:8", "secret:N and public:N only"),
             ("equal,random", "equal,randm", "randm"),

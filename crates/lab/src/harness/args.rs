@@ -202,7 +202,7 @@ impl Default for ForeignArgs {
 pub struct WorkerArgs {
     /// Print the worker for a language, to start from
     #[arg(long, value_name = "LANGUAGE")]
-    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["python", "go", "java", "javascript"]))]
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(["python", "go", "java", "javascript", "js"]))]
     pub print: Option<String>,
     /// Start a worker and check that it follows the protocol; sh runs the command
     #[arg(long, value_name = "COMMAND")]
@@ -212,8 +212,8 @@ pub struct WorkerArgs {
     pub timeout: f64,
 }
 
-/// The largest threshold in nanoseconds: one second.
-const LARGEST_DELTA: f64 = 1e9;
+/// The largest threshold in nanoseconds: a millisecond. The control delays each call by twice the threshold.
+const LARGEST_DELTA: f64 = 1e6;
 
 /// The difference that counts as a leak.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -540,6 +540,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn delta(text: &str) -> Result<Delta, String> {
     let (number, share) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
+    let number = if share { number } else { number.strip_suffix("ns").unwrap_or(number) };
     match number.trim().parse::<f64>() {
         Ok(number) if share && (0.0..=100.0).contains(&number) => Ok(Delta::Share(number / 100.0)),
         Ok(number) if !share && (0.0..=LARGEST_DELTA).contains(&number) => Ok(Delta::Nanoseconds(number)),
@@ -594,8 +595,9 @@ mod tests {
             assert_eq!(delta(text), Ok(found));
             assert_eq!(found.to_string(), text);
         }
+        assert_eq!((delta("0.5ns"), delta("2 ns")), (Ok(Delta::Nanoseconds(0.5)), Ok(Delta::Nanoseconds(2.0))));
         assert!(
-            ["-1", "1e999", "1e308", "1000000001", "NaN", "101%", "-1%", "%", "1 ns"]
+            ["-1", "1e999", "1e308", "1000001", "NaN", "101%", "-1%", "%", "ns", "1ns%"]
                 .iter()
                 .all(|text| delta(text).is_err())
         );

@@ -13,6 +13,10 @@ use crate::record::Outcome;
 use crate::speed::program::{self, Options, Program};
 
 pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> {
+    let commands = [Some(&args.a), Some(&args.b), args.yardstick.as_ref()];
+    if commands.into_iter().flatten().any(|command| command.trim().is_empty()) {
+        return Err("a command is empty\nhint: name a program, for example: 'sleep 0.1'".into());
+    }
     args.output.check()?;
     let clock = clock::best();
     let mut run = Run::new(suite, &describe(args), &*clock);

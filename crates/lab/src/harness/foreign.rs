@@ -26,17 +26,22 @@ pub(super) struct Source {
 }
 
 /// What to say about the classes of a function in another language.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Advice {
     /// Whether no class reaches beyond the first byte of a comparison.
     blind: bool,
     /// Whether the usual classes have equal and different inputs, whose result may be public.
     mixed: bool,
+    /// Other warnings, and notes.
+    warnings: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Advice {
     fn new(abi: &Abi, classes: &[ForeignClass]) -> Self {
-        Self { blind: foreign::blind(abi, classes), mixed: classes.is_empty() && foreign::comparable(abi) }
+        let [warnings, notes] = foreign::limits(abi, classes);
+        let mixed = classes.is_empty() && foreign::comparable(abi);
+        Self { blind: foreign::blind(abi, classes), mixed, warnings, notes }
     }
 }
 
@@ -52,7 +57,7 @@ impl Source {
         if let Some(command) = &args.worker {
             let worker = Worker::start(command, Duration::from_secs_f64(args.timeout))?;
             let classes = classes(args, worker.abi())?;
-            let advice = Advice { blind: foreign::blind(worker.abi(), &classes), mixed: false };
+            let advice = Advice { mixed: false, ..Advice::new(worker.abi(), &classes) };
             let (targets, clock) = (worker.targets(&classes)?, Box::new(worker.clock()));
             return Ok(Self {
                 targets,
@@ -134,6 +139,20 @@ impl Source {
                 screen.caution(&format!("WARNING: in all classes, the parts differ in the first byte: {SAME}"));
             }
             _ => {}
+        }
+        for warning in &self.advice.warnings {
+            screen.caution(&format!("WARNING: {warning}"));
+        }
+        for note in &self.advice.notes {
+            screen.line(&format!("    note: {note}"));
+        }
+        if self.foreign && target.classes().iter().any(|class| class.outcome() != target.classes()[0].outcome()) {
+            let classes: Vec<String> =
+                target.classes().iter().map(|class| format!("{}@{}", class.name(), class.outcome())).collect();
+            screen.line(&format!(
+                "    note: classes with different results were not compared with each other: {}",
+                classes.join(", ")
+            ));
         }
         if leaks && self.advice.mixed {
             screen.line(

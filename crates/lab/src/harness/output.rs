@@ -61,6 +61,13 @@ impl OutputArgs {
         let files = [&self.json, &self.html];
         #[cfg(not(feature = "report"))]
         let files = [&self.json];
+        #[cfg(feature = "report")]
+        if let [Some(json), Some(html)] = files
+            && same_file(json, html)
+        {
+            let path = json.display();
+            return Err(format!("--json and --html both name {path}\nhint: give each output a file of its own").into());
+        }
         for path in files.into_iter().flatten().filter(|path| path.as_path() != Path::new("-")) {
             let created = !path.exists();
             std::fs::OpenOptions::new()
@@ -89,6 +96,13 @@ impl OutputArgs {
         }
         dash(&self.json)
     }
+}
+
+/// Returns whether two paths lead to one file, which need not exist.
+#[cfg(feature = "report")]
+fn same_file(a: &Path, b: &Path) -> bool {
+    let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    a == b || place(a).is_some_and(|a| Some(a) == place(b))
 }
 
 /// Splits the argument of `--markdown` into the folder and the name of the page.
@@ -179,6 +193,19 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
 #[cfg(all(test, feature = "report"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_outputs_need_two_files() {
+        let output = |json: &str, html: &str| OutputArgs {
+            json: Some(json.into()),
+            html: Some(html.into()),
+            ..OutputArgs::default()
+        };
+        for (json, html) in [("-", "-"), ("no-folder/a", "no-folder/a"), ("no-folder/a", "./no-folder/a")] {
+            assert!(output(json, html).check().is_err_and(|error| error.to_string().contains("both name")), "{json}");
+        }
+        assert!(output("-", "/dev/null").check().is_ok());
+    }
 
     #[test]
     fn a_path_that_ends_in_md_names_the_page_and_another_path_names_the_folder() {

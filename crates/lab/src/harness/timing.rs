@@ -78,9 +78,14 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     progress.finish();
     run.record.interrupted = progress::interrupted();
-    let code = exit_code(&run.record.timing, args.strict, progress::interrupted());
+    // A function that the user names is to be timed.
+    let unpaired = source.foreign() && run.record.timing.iter().all(|timing| timing.pairs.is_empty());
+    let code = exit_code(&run.record.timing, args.strict, progress::interrupted() || unpaired);
     screen.timing_legend(&run.record.timing);
     summary(&run.record.timing, &screen);
+    if unpaired {
+        screen.line("INCONCLUSIVE: nothing was timed; --classes needs two classes with the same result");
+    }
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64;
         let were = plural(left, "target was", "targets were");
@@ -257,11 +262,11 @@ fn leaks(timing: &Timing) -> bool {
 }
 
 /// Returns the exit code of the most severe verdict. Traces that differ count as a leak, whatever the clock shows.
-fn exit_code(timing: &[Timing], strict: bool, interrupted: bool) -> u8 {
+fn exit_code(timing: &[Timing], strict: bool, incomplete: bool) -> u8 {
     if timing.iter().any(leaks) {
         return Verdict::Leak.exit_code(strict);
     }
-    let least = if interrupted || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
+    let least = if incomplete || timing.is_empty() { Verdict::Inconclusive } else { Verdict::NoLeakAbove };
     let verdict = |timing: &Timing| match &timing.trace {
         // A target that was only traced has no verdict about time.
         Some(trace) if timing.repeats == 0 && trace.skipped.is_none() => Verdict::NoLeakAbove,
@@ -291,12 +296,8 @@ fn summary(timing: &[Timing], screen: &Screen) {
     let targets = plural(timing.len() as u64, "target", "targets");
     let noun = plural(pairs.len() as u64, "pair", "pairs");
     let traces = differing(timing);
-    screen.line(&format!(
-        "{} {targets}, {} {noun} of classes: {}{traces}",
-        timing.len(),
-        pairs.len(),
-        counts.join(", ")
-    ));
+    let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
+    screen.line(&format!("{} {targets}, {} {noun} of classes{counts}{traces}", timing.len(), pairs.len()));
     let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
     let plain = timing.iter().filter(plain).count() as u64;
     if plain > 0 {

@@ -12,6 +12,7 @@ use crate::plural::plural;
 
 pub(super) fn run(args: &WorkerArgs) -> Result<ExitCode, Fault> {
     if let Some(name) = &args.print {
+        let name = if name == "js" { "javascript" } else { name };
         let wanted = Language::ALL.into_iter().find(|language| language.name().eq_ignore_ascii_case(name));
         let source = wanted.map_or("", Language::source);
         write("-".as_ref(), source.as_bytes())?;
