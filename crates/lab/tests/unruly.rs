@@ -344,7 +344,9 @@ fn classes_that_take_one_exit_are_warned_about(folder: &Folder) {
     for (classes, warned) in [("random", true), ("random,zeros", true), ("equal,last", false), ("equal,random", false)]
     {
         for (command, more) in [("trace", &[][..]), ("timing", SHORT)] {
-            let output = folder.lab(command, "leaky", COMPARE, &[&["--classes", classes], more].concat());
+            // With other seeds, random parts may agree in the first byte.
+            let output =
+                folder.lab(command, "leaky", COMPARE, &[&["--classes", classes, "--seed", "1"], more].concat());
             let out = String::from_utf8_lossy(&output.stdout);
             assert_eq!(out.contains("stops at the first difference"), warned, "{command} {classes}: {out}");
             assert_eq!(output.status.code() == Some(10), !warned, "{command} {classes}: {out}");
