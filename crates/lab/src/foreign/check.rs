@@ -107,9 +107,9 @@ fn delays(worker: &Worker, before: &[u32], within: &[u32]) -> Result<Vec<f64>, E
 /// The ratios that count as twice the time.
 const TWICE: std::ops::RangeInclusive<f64> = 1.6..=2.4;
 
-/// Returns the ratio of a delay to one of half the length, without the time of an empty measurement. Both delays are
-/// short, so that most of them are not interrupted by other programs, and take turns. Makes up to five attempts, because
-/// all measurements of one delay may be disturbed on a busy machine.
+/// Returns the ratio of a delay to one of half the length, without the time of an empty measurement. Both delays take
+/// turns and are short, so that other programs interrupt few of them. Makes up to five attempts, because all
+/// measurements of one delay may be disturbed on a busy machine.
 fn ratio(worker: &Worker) -> Result<f64, Error> {
     let pace = worker.pace();
     let ticks = (SHORT * worker.hello().hertz).max(50.0 * pace.step as f64);
@@ -119,7 +119,9 @@ fn ratio(worker: &Worker) -> Result<f64, Error> {
         let mut shortest = [f64::INFINITY; 2];
         for _ in 0..8 {
             let times = delays(worker, &[0; 10], &[turns, 2 * turns].repeat(5))?;
-            times.into_iter().enumerate().for_each(|(slot, time)| shortest[slot % 2] = shortest[slot % 2].min(time));
+            for (slot, time) in times.into_iter().enumerate() {
+                shortest[slot % 2] = shortest[slot % 2].min(time);
+            }
         }
         let [single, double] = shortest.map(|time| (time - pace.overhead).max(1.0));
         ratio = double / single;
