@@ -49,6 +49,9 @@ impl Counts {
 struct Tally {
     different: Counts,
     executed: Counts,
+    /// The instructions and the address of the block that executed most. The start of a function that is called by
+    /// pointer is not always known, and this block has its name.
+    most: (u64, u64),
 }
 
 impl Tally {
@@ -83,6 +86,7 @@ pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> 
         let counts = Counts { all: code.len() as u64, moves: count(&mut moves), kept };
         function.1.different.add(&counts, 1);
         function.1.executed.add(&counts, *times);
+        function.1.most = function.1.most.max((counts.all * times, code[0].ip()));
     }
     let all: u64 = functions.values().map(|tally| tally.executed.all).sum();
     let plain = || functions.iter().filter(|(_, tally)| tally.unoptimized());
@@ -90,7 +94,7 @@ pub(super) fn missing<'c>(blocks: impl Iterator<Item = (Vec<u64>, &'c u64)>) -> 
     if found < EXECUTED || found as f64 <= SHARE * all as f64 {
         return None;
     }
-    plain().max_by_key(|(_, tally)| tally.executed.all).map(|(&address, _)| place::source(address))
+    plain().max_by_key(|(_, tally)| tally.executed.all).map(|(_, tally)| place::source(tally.most.1))
 }
 
 /// Returns whether the instruction moves a value between the stack and a general register, or a constant to the stack.
