@@ -23,7 +23,7 @@ fn times_that_scatter_are_inconclusive() {
     // The number of milliseconds is a random byte, so that the times of equal programs differ by a factor.
     let random = "sleep 0.0$(od -An -N1 -tu1 /dev/urandom | tr -d ' ')";
     let (code, text, found) = compare(random, random, &["--rounds", "8", "--time-limit", "0"]);
-    assert!(text.contains("8 rounds; margin 1.0 %"), "{text}");
+    assert!(text.contains("8 rounds of A B B A; margin 1.0 %"), "{text}");
     let bound = |name: &str| found["ratio"][name].as_f64().unwrap();
     let (lower, upper) = (bound("lower"), bound("upper"));
     // Once in a hundred runs, the interval lies beyond the margin although the programs are equal.
@@ -58,5 +58,5 @@ fn equal_programs_are_the_same() {
 fn a_longer_program_is_slower() {
     let (code, text, found) = compare("sleep 0.02", "sleep 0.2", &["--rounds", "8"]);
     assert_eq!((code, &found["outcome"]), (1, &"slower".into()), "{text}");
-    assert!(text.contains("8 rounds, and more until the result is settled, for at most 60 s; margin 1.0 %"), "{text}");
+    assert!(text.contains("8 rounds of A B B A, and more until the result is settled, for at most 60 s"), "{text}");
 }
