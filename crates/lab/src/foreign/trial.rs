@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::Error;
 use super::abi::{Abi, Argument, Kind};
 use crate::imp::convention::RULES;
-use crate::imp::fence::{self, Call, DONE, Fenced, LEFT, Place, Side};
+use crate::imp::fence::{self, Access, Call, DONE, Fenced, LEFT, Place, Side};
 use crate::imp::library::Function;
 use crate::imp::notes::{Notes, Phase};
 use crate::imp::supervise::{End, signal_name};
@@ -34,7 +34,7 @@ pub(super) struct Trial<'t> {
 /// The memory behind a pointer.
 struct Memory {
     fenced: Fenced,
-    writable: bool,
+    access: Access,
     /// The argument as in the description: `secret:32`.
     name: String,
 }
@@ -47,11 +47,17 @@ impl Trial<'_> {
             return Ok(Some("the library starts threads, which a trial in another process would not have".to_owned()));
         }
         // An aligned part whose length is no multiple of 16 leaves a gap before the page behind it.
-        let exact = self.attempt(notes, &[Place::End, Place::Start])?;
-        let outcome = match exact {
-            Outcome::Crash(_) => self.attempt(notes, &[Place::AlignedEnd, Place::Start])?,
-            outcome => outcome,
-        };
+        let memory = self.memory(Access::Read)?;
+        let mut outcome = self.attempt(notes, &memory, &[Place::End, Place::Start])?;
+        if matches!(outcome, Outcome::Crash(_)) {
+            outcome = self.attempt(notes, &memory, &[Place::AlignedEnd, Place::Start])?;
+        }
+        if matches!(outcome, Outcome::Fine) && self.has_hideable_secrets() {
+            let memory = self.memory(Access::None)?;
+            if matches!(self.attempt(notes, &memory, &[Place::AlignedEnd])?, Outcome::Fine) {
+                outcome = Outcome::Fault("it reads no byte of its secret parts".to_owned());
+            }
+        }
         notes.enter(Phase::Measurement);
         match outcome {
             Outcome::Fine => Ok(None),
@@ -64,8 +70,15 @@ impl Trial<'_> {
         Error::Function { path: self.path.to_owned(), symbol: self.symbol.to_owned(), why }
     }
 
-    fn attempt(&mut self, notes: &Notes, places: &[Place]) -> Result<Outcome, Error> {
-        let memory = self.memory().map_err(|error| self.fault(format!("no memory for a trial: {error}")))?;
+    /// Returns whether all secrets lie behind pointers.
+    fn has_hideable_secrets(&self) -> bool {
+        let kind = |wanted: Kind| {
+            self.abi.arguments.iter().any(|argument| matches!(argument, Argument::Input(part) if part.kind == wanted))
+        };
+        (kind(Kind::Secret) || kind(Kind::Changed)) && !kind(Kind::Integer)
+    }
+
+    fn attempt(&mut self, notes: &Notes, memory: &[Option<Memory>], places: &[Place]) -> Result<Outcome, Error> {
         let (function, abi) = (self.function, self.abi);
         let (mut random, classes) = (Random::new(1), self.target.classes().len());
         let mut input = vec![0; self.target.length()];
@@ -79,29 +92,32 @@ impl Trial<'_> {
             let (class, place) = (turn / places.len() % classes, places[turn % places.len()]);
             turn += 1;
             target.fill(class, &mut random, &mut input);
-            Some(Call { class, place, values: values(abi, &memory, &input, place) })
+            Some(Call { class, place, values: values(abi, memory, &input, place) })
         };
         let end = fence::attempt(notes, function, LIMIT, next)
             .map_err(|error| self.fault(format!("the system refuses a process for a trial: {error}")))?;
-        Ok(self.judge(notes, &memory, end))
+        Ok(self.judge(notes, memory, end))
     }
 
-    /// Maps the memory of each pointer.
-    fn memory(&self) -> std::io::Result<Vec<Option<Memory>>> {
+    /// Maps the memory of each pointer. `secret` is the access to secret parts; those that are changed in place are
+    /// writable if it is not [`Access::None`].
+    fn memory(&self, secret: Access) -> Result<Vec<Option<Memory>>, Error> {
+        let changed = if secret == Access::None { Access::None } else { Access::Write };
         let memory = |argument: &Argument| {
-            let (kind, length, writable) = match argument {
+            let (kind, length, access) = match argument {
                 Argument::Input(part) => match part.kind {
-                    Kind::Secret => ("secret", part.length, false),
-                    Kind::Public => ("public", part.length, false),
-                    Kind::Changed => ("inout", part.length, true),
+                    Kind::Secret => ("secret", part.length, secret),
+                    Kind::Public => ("public", part.length, Access::Read),
+                    Kind::Changed => ("inout", part.length, changed),
                     Kind::Integer => return Ok(None),
                 },
-                Argument::Output(length) => ("out", *length, true),
+                Argument::Output(length) => ("out", *length, Access::Write),
                 Argument::Constant(_) => return Ok(None),
             };
-            Ok(Some(Memory { fenced: Fenced::new(length)?, writable, name: format!("{kind}:{length}") }))
+            Ok(Some(Memory { fenced: Fenced::new(length)?, access, name: format!("{kind}:{length}") }))
         };
-        self.abi.arguments.iter().map(memory).collect()
+        let all: std::io::Result<_> = self.abi.arguments.iter().map(memory).collect();
+        all.map_err(|error| self.fault(format!("no memory for a trial: {error}")))
     }
 
     fn judge(&self, notes: &Notes, memory: &[Option<Memory>], end: End) -> Outcome {
@@ -161,14 +177,14 @@ fn values(abi: &Abi, memory: &[Option<Memory>], input: &[u8], place: Place) -> [
     for ((value, argument), memory) in values.iter_mut().zip(&abi.arguments).zip(memory) {
         *value = match (argument, memory) {
             (Argument::Input(part), Some(memory)) => {
-                memory.fenced.fill(&input[part.offset..part.offset + part.length], place, memory.writable)
+                memory.fenced.fill(&input[part.offset..part.offset + part.length], place, memory.access)
             }
             (Argument::Input(part), None) => {
                 let mut bytes = [0; 8];
                 bytes[..part.length].copy_from_slice(&input[part.offset..part.offset + part.length]);
                 u64::from_le_bytes(bytes) as usize
             }
-            (Argument::Output(length), Some(memory)) => memory.fenced.fill(&vec![0; *length], place, true),
+            (Argument::Output(length), Some(memory)) => memory.fenced.fill(&vec![0; *length], place, memory.access),
             (Argument::Output(_), None) => 0,
             (Argument::Constant(constant), _) => *constant as usize,
         };

@@ -31,6 +31,14 @@ pub(crate) enum Place {
     AlignedEnd,
 }
 
+/// What the function may do with the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    None,
+    Read,
+    Write,
+}
+
 /// The place of an access that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -52,20 +60,23 @@ impl Fenced {
             return Err(io::Error::last_os_error());
         }
         let fenced = Self { base: memory.expose_provenance() + page, room, page, length };
-        fenced.protect(true);
+        fenced.protect(Access::Write);
         Ok(fenced)
     }
 
-    /// Makes the pages writable or only readable.
-    fn protect(&self, writable: bool) {
-        let access = if writable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ };
+    fn protect(&self, access: Access) {
+        let access = match access {
+            Access::None => libc::PROT_NONE,
+            Access::Read => libc::PROT_READ,
+            Access::Write => libc::PROT_READ | libc::PROT_WRITE,
+        };
         // SAFETY: the pages belong to this value, and no reference to them exists. If the call fails, a later write
         // ends the process, which the lab reports.
         unsafe { libc::mprotect(std::ptr::with_exposed_provenance_mut(self.base), self.room, access) };
     }
 
     /// Copies the bytes to this place, and returns their address.
-    pub(crate) fn fill(&self, bytes: &[u8], place: Place, writable: bool) -> usize {
+    pub(crate) fn fill(&self, bytes: &[u8], place: Place, access: Access) -> usize {
         assert_eq!(bytes.len(), self.length, "the memory was made for this part");
         let exact = self.room - self.length;
         let offset = match place {
@@ -74,13 +85,13 @@ impl Fenced {
             Place::AlignedEnd => exact / 16 * 16,
         };
         let start = self.base + offset;
-        self.protect(true);
+        self.protect(Access::Write);
         // SAFETY: the bytes fit between the two outer pages, which belong to this value.
         unsafe {
             let to: *mut u8 = std::ptr::with_exposed_provenance_mut(start);
             bytes.as_ptr().copy_to_nonoverlapping(to, bytes.len());
         }
-        self.protect(writable);
+        self.protect(access);
         start
     }
 
