@@ -7,8 +7,10 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use iced_x86::{Decoder, DecoderOptions};
+
 use super::call::{Function, Stage, Start};
-use super::memory::Mapping;
+use super::memory::{Mapping, code};
 use super::process::end;
 use super::registers::{Layout, Registers, thread_pointer};
 use super::{Step, Stop};
@@ -30,6 +32,8 @@ struct Window<'w> {
     /// The address to which the call returns.
     end: u64,
     ended: bool,
+    /// The address of the last instruction.
+    last: u64,
 }
 
 /// The memory that single-stepping needs. It exists before the processes of calls start.
@@ -53,7 +57,7 @@ impl Trap {
         input: &mut [u8],
     ) -> Result<(), Stop> {
         let layout = Layout::detect();
-        let mut window = Window { step, layout, end: 0, ended: false };
+        let mut window = Window { step, layout, end: 0, ended: false, last: 0 };
         let end = &raw mut window.end;
         // SAFETY: this is a plain C structure, for which zeros are valid.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -100,14 +104,23 @@ extern "C" fn on_trap(_signal: c_int, info: *mut libc::siginfo_t, context: *mut 
     } else if registers.rip() == window.end {
         window.ended = true;
         registers.stop_stepping();
+    } else if registers.rip() == window.last && is_gather(registers.rip()) {
+        // An interrupt came between two elements, and the instruction goes on with the remaining ones.
     } else {
         // After a system call, the processor raises the trap only behind the instruction that follows. The handler
         // makes the call itself, so that no instruction is missed.
         while window.step.step(&registers) {
+            window.last = registers.rip();
             if !registers.make_system_call() {
                 return;
             }
         }
         end();
     }
+}
+
+/// Returns whether the instruction at this address accesses elements at several addresses.
+fn is_gather(address: u64) -> bool {
+    let (bytes, length) = code(address, false);
+    Decoder::with_ip(64, &bytes[..length], address, DecoderOptions::NONE).decode().is_vsib()
 }
