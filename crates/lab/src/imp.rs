@@ -9,6 +9,8 @@ pub(crate) mod convention;
 pub(crate) mod counter;
 #[cfg(all(unix, feature = "harness"))]
 pub(crate) mod fence;
+#[cfg(all(unix, any(feature = "harness", feature = "trace")))]
+pub(crate) mod fork;
 #[cfg(all(unix, feature = "harness"))]
 pub(crate) mod library;
 #[cfg(feature = "trace")]

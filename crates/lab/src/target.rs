@@ -295,7 +295,7 @@ impl Target {
         self.length
     }
 
-    /// The length of an input for records: zero if inputs are not bytes.
+    /// The length of an input in bytes, as a record states it. It is zero if inputs are of another type.
     pub(crate) fn recorded_length(&self) -> usize {
         if self.run.prepared() { 0 } else { self.length }
     }

@@ -96,7 +96,7 @@ pub(crate) fn measure(
         let classes = bench.target.classes();
         let what = format!("{}: {} / {}", bench.target.name(), classes[a].name(), classes[b].name());
         watch.progress(&what, index as u64, pairs.len() as u64);
-        // No pair takes all the time of those that follow.
+        // A pair may use half of the time that is left, and the last pair all of it.
         let left = (limit - begin.elapsed().as_secs_f64()).max(0.0);
         let allowed = (left / 2.0).max(left / (pairs.len() - index) as f64);
         let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits(), allowed);

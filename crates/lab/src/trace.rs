@@ -245,9 +245,9 @@ fn compare_named(
 }
 
 #[cfg(all(feature = "harness", target_arch = "x86_64", target_os = "linux"))]
-pub(crate) use crate::imp::step::{
-    host::{more_threads, threads},
-    process::any_child,
+pub(crate) use crate::imp::{
+    fork::threads,
+    step::{host::more_threads, process::any_child},
 };
 
 /// Returns the number of threads of this process, which does not matter without traces.

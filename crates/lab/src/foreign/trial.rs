@@ -9,6 +9,7 @@ use super::Error;
 use super::abi::{Abi, Argument, Kind};
 use crate::imp::convention::RULES;
 use crate::imp::fence::{self, Access, Call, DONE, Fenced, LEFT, Place, Side};
+use crate::imp::fork::threads;
 use crate::imp::library::Function;
 use crate::imp::notes::{Notes, Phase};
 use crate::imp::supervise::{End, signal_name};
@@ -43,7 +44,7 @@ impl Trial<'_> {
     /// Calls the function with inputs of each class. Returns what was not tried and why, if the trials were cut short.
     pub(super) fn run(&mut self, notes: &Notes) -> Result<Option<String>, Error> {
         notes.enter(Phase::Trial);
-        if fence::threads() > 1 {
+        if threads() > 1 {
             return Ok(Some("the library starts threads, which a trial in another process would not have".to_owned()));
         }
         // An aligned part whose length is no multiple of 16 leaves a gap before the page behind it.

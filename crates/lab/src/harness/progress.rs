@@ -41,7 +41,8 @@ impl Progress {
             // Without a handler, Ctrl-C ends the program at once: it reports no results and removes no folders.
             let mut last: Option<Instant> = None;
             let _ = ctrlc::set_handler(move || {
-                // The terminal sends the signal to all processes of the lab, and the first one forwards it.
+                // One Ctrl-C may arrive twice: the terminal sends the signal to both processes of the lab, and the
+                // process that waits forwards it to the one that measures.
                 if last.replace(Instant::now()).is_some_and(|last| last.elapsed() < TWICE) {
                     return;
                 }

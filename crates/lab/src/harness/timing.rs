@@ -50,8 +50,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
                 Some(timing) => screen.trace(timing, &format!("{}: traced only; ", one_class(&target))),
                 None => screen.line(&format!("{:<34} {}: not timed", target.name(), one_class(&target))),
             });
-            let leaks = timing.as_ref().is_some_and(|timing| timing.verdict == Verdict::Leak);
-            source.advise(&target, suite, leaks, &screen);
+            source.advise(&target, suite, timing.as_ref().is_some_and(leaks), &screen);
             run.record.timing.extend(timing);
             continue;
         }
@@ -226,8 +225,6 @@ pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Targ
     let mut chosen = named(targets, &args.target)?;
     if !args.class.is_empty() {
         chosen = chosen.into_iter().map(|target| target.only(|name| wanted(name, &args.class))).collect();
-    }
-    if !args.class.is_empty() {
         chosen.retain(|target| !target.pairs().is_empty());
     }
     if chosen.is_empty() {

@@ -70,7 +70,8 @@ impl Convention {
 mod tests {
     use super::*;
 
-    /// Sets state with an instruction, and returns which rule the lab finds broken, before and after restoring.
+    /// Executes instructions that change the state. Returns the rule that is found broken, then the rule that is
+    /// still found broken after the state was restored.
     macro_rules! breaks {
         ($($code:literal),+) => {{
             let before = Convention::read();

@@ -206,8 +206,3 @@ unsafe fn is_write(context: *mut libc::c_void) -> bool {
         false
     }
 }
-
-/// Returns the number of threads of this process, where the system tells.
-pub(crate) fn threads() -> usize {
-    std::fs::read_dir("/proc/self/task").map_or(1, Iterator::count)
-}

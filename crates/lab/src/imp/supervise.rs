@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::convention::RULES;
+use super::fork::end_with;
 use super::notes::{NOTES, Notes, notes};
 
 /// How the second process ended.
@@ -374,18 +375,6 @@ fn forward(signal: libc::c_int) -> libc::sigaction {
 fn restore(signal: libc::c_int, action: &libc::sigaction) {
     // SAFETY: the action is one that the system returned.
     unsafe { libc::sigaction(signal, action, null_mut()) };
-}
-
-/// Makes the kernel kill this process when its parent ends, on Linux.
-fn end_with(parent: libc::pid_t) {
-    // SAFETY: the calls take numbers only. If the parent ended before the first call, the second one tells.
-    unsafe {
-        #[cfg(target_os = "linux")]
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        if libc::getppid() != parent {
-            libc::_exit(2);
-        }
-    }
 }
 
 /// Returns the name of a signal and its usual reason.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::process::{self, End, PATIENCE};
 use super::shared::{Array, Shared};
+use crate::imp::fork::{end_with, threads};
 
 /// How long a call without a trace may take.
 const CALL: Duration = Duration::from_secs(60);
@@ -51,14 +52,6 @@ pub(crate) fn opens_memory() -> bool {
     std::fs::read_dir("/proc/self/fd").is_ok_and(|files| files.flatten().any(memory))
 }
 
-/// Returns the number of threads of this process, without the one that waits for Ctrl-C.
-pub(crate) fn threads() -> usize {
-    let own = |task: std::io::Result<std::fs::DirEntry>| {
-        task.is_ok_and(|task| std::fs::read(task.path().join("comm")).is_ok_and(|name| name != b"ctrl-c\n"))
-    };
-    std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.filter_map(|task| own(task).then_some(())).count())
-}
-
 /// Returns whether this process has more than `count` threads for some time. A thread that has ended stays in the list
 /// for a moment, and one that has just started has no name yet.
 pub(crate) fn more_threads(count: usize) -> bool {
@@ -85,7 +78,7 @@ pub(crate) fn apart(stopped: &dyn Fn() -> bool, work: &mut dyn FnMut(&mut WarmUp
     let (parent, process) = unsafe { (libc::getpid(), libc::fork()) };
     if process == 0 {
         group(0);
-        process::end_with(parent);
+        end_with(parent);
         let mut warm_up = WarmUp(notes);
         let done = catch_unwind(AssertUnwindSafe(|| work(&mut warm_up).into_iter().all(|byte| result.push(byte))));
         warm_up.0.done = done.unwrap_or(false);

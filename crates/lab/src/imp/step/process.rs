@@ -6,6 +6,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::shared::Shared;
+use crate::imp::fork::end_with;
 
 /// How long a call may make no progress.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -176,17 +177,6 @@ fn watch(watched: libc::c_int, progress: &dyn Fn() -> u64) -> Option<End> {
         }
         if start.elapsed() > CALL {
             return Some(End::Slow(CALL));
-        }
-    }
-}
-
-/// Makes the kernel kill this process when its parent ends.
-pub(super) fn end_with(parent: libc::pid_t) {
-    // SAFETY: both calls only take numbers. If the parent ended before the first call, the second one tells.
-    unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-        if libc::getppid() != parent {
-            libc::_exit(0);
         }
     }
 }
