@@ -243,6 +243,13 @@ impl Target {
         self
     }
 
+    /// Compares no classes by the clock: the target is only traced.
+    #[must_use]
+    pub fn untimed(mut self) -> Self {
+        self.pairs = Some(Vec::new());
+        self
+    }
+
     /// Adds this pair of classes to those to compare. A target for which neither this function nor
     /// [`Target::against_first`] is called compares all pairs.
     ///
@@ -370,6 +377,7 @@ mod tests {
         assert_eq!(target().pairs(), [(0, 1), (0, 2), (1, 2)]);
         assert_eq!(target().against_first().pairs(), [(0, 1), (0, 2)]);
         assert_eq!(target().pair("c", "a").pairs(), [(2, 0)]);
+        assert_eq!(target().untimed().pairs(), []);
     }
 
     #[test]

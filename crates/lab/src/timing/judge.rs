@@ -29,6 +29,11 @@ pub(crate) fn inside(effects: &[Effect], up_to: f64) -> bool {
     !effects.is_empty() && deciding(effects, up_to).all(tight)
 }
 
+/// Returns the largest share of [`DECIDING`] up to which all intervals lie inside their tolerances.
+pub(crate) fn inside_up_to(effects: &[Effect]) -> Option<f64> {
+    DECIDING.into_iter().find(|&up_to| inside(effects, up_to))
+}
+
 fn deciding(effects: &[Effect], up_to: f64) -> impl Iterator<Item = &Effect> {
     effects.iter().filter(move |effect| effect.up_to <= up_to)
 }

@@ -196,8 +196,7 @@ impl Lane {
             if course.may_test() && self.is_worth_more(&outcome) {
                 continue;
             }
-            let up_to =
-                DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to)).unwrap_or(BODY);
+            let up_to = judge::inside_up_to(&outcome.facts.effects).unwrap_or(BODY);
             let outcome = self.with_better_controls(bench, outcome.rest_on(up_to), up_to, watch);
             return outcome.with_funnel(course.funnel);
         }
@@ -239,7 +238,7 @@ impl Lane {
                 self.has_time_for((more as f64 / 2.0 / pairs.max(1) as f64 * self.main.batches() as f64) as usize)
             })
         };
-        let settled = DECIDING.into_iter().find(|&up_to| judge::inside(&outcome.facts.effects, up_to)).unwrap_or(0.0);
+        let settled = judge::inside_up_to(&outcome.facts.effects).unwrap_or(0.0);
         let mut better = DECIDING.into_iter().filter(|&up_to| up_to > settled);
         2 * pairs <= MOST_PAIRS
             && self.has_time_for(self.main.batches())
@@ -300,8 +299,7 @@ impl Lane {
             let (effects, raw_mean) = self.intervals(bench, level);
             let delta = bench.scale.delta_ns;
             // Fewer calls decide only at the end, if the machine disturbed the others.
-            let shares = if over { &DECIDING[..] } else { &DECIDING[..1] };
-            let inside = shares.iter().copied().find(|&up_to| judge::inside(&effects, up_to));
+            let inside = judge::inside_up_to(&effects).filter(|&up_to| over || up_to == MOST_CALLS);
             let verdict = if delta <= 0.0 || judge::beyond(&effects, &raw_mean, delta) {
                 Verdict::Leak
             } else if inside.is_some() {
