@@ -23,6 +23,17 @@ pub(crate) struct Facts {
 pub(crate) const DECIDING: [f64; 3] = [MOST_CALLS, BODY, 0.90];
 pub(crate) const MOST_CALLS: f64 = 0.99;
 
+/// Until the first share of its time, a run waits for all quantiles, until the second for those up to [`MOST_CALLS`], and
+/// then for those up to [`BODY`].
+const PATIENCE: [f64; 2] = [0.25, 0.4];
+
+/// Returns whether enough of the intervals lie inside their tolerances for a run that has taken the share `spent` of its
+/// time.
+pub(crate) fn suffices(effects: &[Effect], spent: f64) -> bool {
+    let [all, most] = PATIENCE;
+    if spent <= all { wholly_inside(effects) } else { inside(effects, if spent <= most { MOST_CALLS } else { BODY }) }
+}
+
 /// Returns whether the interval of every statistic that describes no more than the share `up_to` of the calls lies
 /// inside its tolerance.
 pub(crate) fn inside(effects: &[Effect], up_to: f64) -> bool {
@@ -207,6 +218,19 @@ mod tests {
         facts.effects.pop();
         assert!(!wholly_inside(&facts.effects), "the 99.9 % quantile is not known");
         assert!(!inside(&[], MOST_CALLS));
+    }
+
+    #[test]
+    fn the_longer_a_run_takes_the_fewer_of_the_slowest_calls_it_waits_for() {
+        let wide = |index: usize| {
+            let mut facts = quiet();
+            facts.effects[index].difference.upper = 1000.0;
+            [0.25, 0.26, 0.4, 0.41].map(|spent| suffices(&facts.effects, spent))
+        };
+        assert_eq!(wide(4), [false, true, true, true], "99.9 % quantile");
+        assert_eq!(wide(3), [false, false, false, true], "99 % quantile");
+        assert_eq!(wide(2), [false; 4], "median");
+        assert!(suffices(&quiet().effects, 0.0));
     }
 
     #[test]

@@ -39,8 +39,6 @@ const SETTLING: usize = 16;
 /// Number of runs that are repeated because the target against itself was found to differ. By chance that happens once
 /// in a thousand runs.
 const SAME_AGAIN: u32 = 3;
-/// The share of the time after which a run no longer waits for the quantiles above those that decide.
-const PATIENCE: f64 = 0.25;
 /// Maximum number of pairs that are kept.
 pub(crate) const MOST_PAIRS: usize = 1 << 23;
 
@@ -182,14 +180,14 @@ impl Lane {
                     continue;
                 }
             }
-            let patient = self.spent() <= self.allowed * PATIENCE;
-            let inside = if patient { judge::wholly_inside(&effects) } else { judge::inside(&effects, MOST_CALLS) };
-            let settled = settings.stop_early && bench.scale.delta_ns > 0.0 && inside;
+            let enough = judge::suffices(&effects, self.spent() / self.allowed);
+            let settled = settings.stop_early && bench.scale.delta_ns > 0.0 && enough;
             if !settled && !over {
                 continue;
             }
-            let outcome = self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), course.p);
-            let outcome = self.with_better_controls(bench, outcome, MOST_CALLS, watch);
+            let up_to = judge::inside_up_to(&effects).filter(|_| settled).unwrap_or(MOST_CALLS);
+            let outcome = self.conclude(bench, level, Verdict::NoLeakAbove, String::new(), course.p).rest_on(up_to);
+            let outcome = self.with_better_controls(bench, outcome, up_to, watch);
             if outcome.verdict == Verdict::NoLeakAbove {
                 return outcome.with_funnel(course.funnel);
             }
