@@ -23,12 +23,12 @@ pub(crate) struct Facts {
 pub(crate) const DECIDING: [f64; 3] = [MOST_CALLS, BODY, 0.90];
 pub(crate) const MOST_CALLS: f64 = 0.99;
 
-/// Until the first share of its time, a run waits for all quantiles, until the second for those up to [`MOST_CALLS`], and
-/// then for those up to [`BODY`].
+/// Until the first share of its time, a run waits for all quantiles, until the second for those up to [`MOST_CALLS`],
+/// and then for those up to [`BODY`].
 const PATIENCE: [f64; 2] = [0.25, 0.4];
 
-/// Returns whether enough of the intervals lie inside their tolerances for a run that has taken the share `spent` of its
-/// time.
+/// Returns whether enough of the intervals lie inside their tolerances for a run that has taken the share `spent` of
+/// its time.
 pub(crate) fn suffices(effects: &[Effect], spent: f64) -> bool {
     let [all, most] = PATIENCE;
     if spent <= all { wholly_inside(effects) } else { inside(effects, if spent <= most { MOST_CALLS } else { BODY }) }
