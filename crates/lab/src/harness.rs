@@ -29,6 +29,7 @@
 mod args;
 mod calibrate;
 mod caller;
+mod choice;
 mod compare;
 mod foreign;
 mod generations;

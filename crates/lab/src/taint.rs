@@ -123,7 +123,7 @@ pub fn controls() -> Vec<ControlResult> {
     for control in &CONTROLS {
         let mut ran = true;
         let outcome = check(&mut control.input(1, &mut random), |input| ran = (control.run)(input));
-        let skipped = if ran { outcome.skipped } else { Some(control.missing()) };
+        let skipped = if ran { outcome.skipped } else { Some(control.missing("Valgrind's processor")) };
         let detail = skipped.clone().unwrap_or_else(|| errors_counted(outcome.errors));
         results.push(ControlResult {
             name: control.name,

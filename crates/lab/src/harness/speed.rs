@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use super::args::SpeedArgs;
+use super::choice::unknown;
 use super::foreign::{self, Source};
 use super::output::{Fault, Run, note, quoted};
 use super::progress::{self, Progress};
 use super::show::{Screen, rate};
-use super::timing::unknown;
 use super::{SizedTarget, Suite, generations, state};
 use crate::record::{Interval, Speed, Yardstick};
 use crate::speed::{self, Options, RaceOptions};

@@ -3,9 +3,9 @@
 use std::process::{Command, ExitCode};
 
 use super::args::BenchArgs;
+use super::choice::choose;
 use super::output::Fault;
 use super::show::Screen;
-use super::timing::choose;
 use crate::plural::plural;
 use crate::record::Verdict;
 use crate::target::Target;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::args::{Delta, TimingArgs};
+use super::choice::choose;
 use super::foreign::Source;
 use super::output::{self, Fault, Run, quoted};
 use super::progress::Progress;
@@ -13,7 +14,6 @@ use super::{Suite, foreign, progress, state};
 use crate::clock::Clock;
 use crate::plural::plural;
 use crate::record::{Timing, Verdict};
-use crate::similar::distance_to_part;
 use crate::target::Target;
 use crate::timing::Settings;
 use crate::watch::{Silent, Watch};
@@ -185,55 +185,6 @@ fn write_raw(folder: &Path, timing: &mut Timing) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns whether a name contains one of the patterns, or there are no patterns.
-fn wanted(name: &str, patterns: &[String]) -> bool {
-    patterns.is_empty() || patterns.iter().any(|pattern| name.contains(pattern.as_str()))
-}
-
-/// Returns the targets whose names contain one of the patterns.
-pub(super) fn named(targets: Vec<Target>, patterns: &[String]) -> Result<Vec<Target>, Fault> {
-    let names: Vec<String> = targets.iter().map(|target| target.name().to_owned()).collect();
-    let chosen: Vec<Target> = targets.into_iter().filter(|target| wanted(target.name(), patterns)).collect();
-    if chosen.is_empty() {
-        return Err(unknown(&names, patterns));
-    }
-    Ok(chosen)
-}
-
-/// Maximum number of names in a hint.
-const SHOWN: usize = 6;
-
-/// Describes that no target has the name, with the names that are most similar to it.
-pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
-    let distance = |name: &str| patterns.iter().map(|pattern| distance_to_part(pattern, name)).min();
-    let mut similar: Vec<&str> = names.iter().map(String::as_str).collect();
-    similar.sort_by_cached_key(|name| (distance(name), name.len(), *name));
-    similar.dedup();
-    let count = similar.len();
-    similar.truncate(SHOWN);
-    let names = similar.join(", ");
-    let hint = if count > SHOWN {
-        format!("the most similar of {count} names are {names}; see all with --list")
-    } else {
-        format!("the targets are {names}")
-    };
-    format!("no target is called {}\nhint: {hint}", patterns.join(" or ")).into()
-}
-
-/// Returns the targets and classes that the user chose. A choice of classes leaves out targets without a pair of them.
-pub(super) fn choose(targets: Vec<Target>, args: &TimingArgs) -> Result<Vec<Target>, Fault> {
-    let mut chosen = named(targets, &args.target)?;
-    if !args.class.is_empty() {
-        chosen = chosen.into_iter().map(|target| target.only(|name| wanted(name, &args.class))).collect();
-        chosen.retain(|target| !target.pairs().is_empty());
-    }
-    if chosen.is_empty() {
-        let hint = "hint: a verdict compares two classes; see them with --list";
-        return Err(format!("fewer than two classes are called {}\n{hint}", args.class.join(" or ")).into());
-    }
-    Ok(chosen)
-}
-
 /// Returns the lab command that repeats this run, with its seed and without the options for outputs.
 fn describe(args: &TimingArgs, seed: u64) -> String {
     let mut words = vec!["timing".to_owned()];
@@ -327,14 +278,5 @@ mod tests {
         let all = [timing("a", None), timing("b", Some("x.rs:1")), timing("c", Some("y.rs:2"))];
         assert_eq!(differing(&all), "; TRACES DIFFER, which counts as a leak: b, c");
         assert_eq!((differing(&all[..1]), exit_code(&all, false, false)), (String::new(), 10));
-    }
-
-    #[test]
-    fn a_hint_about_an_unknown_name_is_short() {
-        let names: Vec<String> =
-            (0..130).map(|number| format!("target.{number}")).chain(["base64".to_owned()]).collect();
-        let text = unknown(&names, &["bse64".to_owned()]).to_string();
-        assert!(text.contains("no target is called bse64\nhint: the most similar of 131 names are base64, "), "{text}");
-        assert!(text.contains("--list") && text.len() < 200, "{text}");
     }
 }

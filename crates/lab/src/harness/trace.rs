@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use super::Suite;
 use super::args::TraceArgs;
+use super::choice::named;
 use super::foreign::{self, Source};
 use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
-use super::timing::named;
 use crate::plural::plural;
 use crate::record::{Design, Timing, Trace, Verdict};
 use crate::target::Target;

@@ -60,8 +60,9 @@ impl Control {
         input
     }
 
-    pub(crate) fn missing(&self) -> String {
-        format!("this processor does not have {}", self.needs)
+    /// Says why the control could not run on `processor`.
+    pub(crate) fn missing(&self, processor: &str) -> String {
+        format!("{processor} does not have {}", self.needs)
     }
 }
 

@@ -33,7 +33,7 @@ fn rows(control: &Control) -> Vec<ControlResult> {
     let trace = compare(&inputs, &mut |input| {
         (control.run)(input);
     });
-    let skipped = if ran { trace.skipped.clone() } else { Some(control.missing()) };
+    let skipped = if ran { trace.skipped.clone() } else { Some(control.missing("this processor")) };
     let leak = leaks(&trace);
     let row = |layer, must_be_caught: bool, caught: bool| {
         let detail = skipped.clone().or_else(|| leak.clone().filter(|_| caught)).unwrap_or_default();
