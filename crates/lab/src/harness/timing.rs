@@ -259,24 +259,37 @@ mod tests {
     use super::*;
     use crate::record::{Design, Trace};
 
-    #[test]
-    fn the_summary_names_traces_that_differ_beside_a_verdict_of_no_leak() {
-        let timing = |target: &str, divergence: Option<&str>| Timing {
+    fn timing(target: &str, trace: Trace) -> Timing {
+        Timing {
             target: target.to_owned(),
             length: 1,
             repeats: 1,
             design: Design::default(),
             classes: Vec::new(),
             pairs: Vec::new(),
-            trace: Some(Trace {
-                divergence: divergence.map(str::to_owned),
-                equal: divergence.is_none(),
-                ..Trace::default()
-            }),
+            trace: Some(trace),
             verdict: Verdict::NoLeakAbove,
+        }
+    }
+
+    #[test]
+    fn the_summary_names_traces_that_differ_beside_a_verdict_of_no_leak() {
+        let traced = |target: &str, divergence: Option<&str>| {
+            let (equal, divergence) = (divergence.is_none(), divergence.map(str::to_owned));
+            timing(target, Trace { divergence, equal, ..Trace::default() })
         };
-        let all = [timing("a", None), timing("b", Some("x.rs:1")), timing("c", Some("y.rs:2"))];
+        let all = [traced("a", None), traced("b", Some("x.rs:1")), traced("c", Some("y.rs:2"))];
         assert_eq!(differing(&all), "; TRACES DIFFER, which counts as a leak: b, c");
         assert_eq!((differing(&all[..1]), exit_code(&all, false, false)), (String::new(), 10));
+    }
+
+    #[test]
+    fn a_target_that_is_only_traced_passes_if_its_trace_was_compared() {
+        let only_traced = |skipped: Option<&str>| {
+            let trace = Trace { equal: skipped.is_none(), skipped: skipped.map(str::to_owned), ..Trace::default() };
+            Timing { repeats: 0, verdict: Verdict::Inconclusive, ..timing("a", trace) }
+        };
+        assert_eq!(exit_code(&[only_traced(None)], false, false), 0);
+        assert_eq!(exit_code(&[only_traced(Some("a thread"))], false, false), 20);
     }
 }

@@ -433,4 +433,28 @@ mod tests {
             assert_eq!(again.verdict, Verdict::NoLeakAbove, "{kind:?}: {}", again.reason);
         }
     }
+
+    #[test]
+    fn a_run_that_was_disturbed_for_long_rests_on_95_percent_of_the_calls() {
+        let clock = Mock::new(1);
+        let (inner, mut noise) = (clock.clone(), Random::new(3));
+        // One call in fifty is interrupted.
+        let mut target = Target::new("mock", 1, move |_| {
+            let interrupted = if noise.below(50) == 0 { noise.below(50) as f64 } else { 0.0 };
+            inner.advance(1000.0 + noise.normal() + interrupted);
+        });
+        target = target.fixed("a", &[0]).fixed("b", &[1]);
+        let settings = Settings { looks: 2, ..Settings::default() };
+        let scale = warm::scale(&mut target, &settings, &clock, &mut Random::new(1));
+        let mut bench = Bench { target: &mut target, settings: &settings, scale: &scale, clock: &clock };
+        let mut batches = |spent: f64| {
+            let mut lane = Lane::new(&mut bench, [0, 1], 7, 600.0);
+            lane.begin -= std::time::Duration::from_secs_f64(600.0 * spent);
+            let outcome = lane.run(&mut bench, 0.01, &mut Silent);
+            assert_eq!(outcome.verdict, Verdict::NoLeakAbove, "{}", outcome.reason);
+            outcome.batches
+        };
+        let [late, early] = [0.5, 0.3].map(&mut batches);
+        assert!(4 * late <= early, "{late} {early}");
+    }
 }
