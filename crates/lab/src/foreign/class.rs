@@ -1,15 +1,18 @@
 //! Classes of inputs for code that is not written in Rust. They are stated in words or in files.
 
+#[cfg(feature = "harness")]
+mod limits;
+
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
 use super::Error;
-#[cfg(feature = "harness")]
-use super::abi::Kind;
 use super::abi::{Abi, Part};
 use crate::random::Random;
 use crate::target::Target;
+#[cfg(feature = "harness")]
+pub(crate) use limits::{blind, comparable, limits};
 
 /// A class of inputs: how the secret parts are drawn. Public parts are random in all classes,
 /// and the same in all inputs of one trace.
@@ -193,101 +196,6 @@ fn bytes(input: &mut [u8], part: Part) -> &mut [u8] {
     &mut input[part.offset..part.offset + part.length]
 }
 
-/// Returns what to say about classes that may test less than they seem to: warnings, and notes without an alarm.
-#[cfg(feature = "harness")]
-pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
-    let (mut warnings, mut notes) = (Vec::new(), Vec::new());
-    for (index, class) in classes.iter().enumerate() {
-        if let Some(other) = classes[..index].iter().find(|other| other.content.same(&class.content, abi)) {
-            warnings.push(format!(
-                "the classes `{}` and `{}` have the same inputs, so comparing them shows nothing",
-                other.name, class.name
-            ));
-        }
-    }
-    let parts: Vec<Part> = abi.parts().filter(|part| part.kind != Kind::Integer).copied().collect();
-    let records = classes.iter().any(|class| matches!(class.content, Content::Records(_)));
-    let pair = |a: &Part, b: &Part| a.length == b.length && (a.kind.secret() || b.kind.secret());
-    let pairs = (0..parts.len()).flat_map(|index| parts[index + 1..].iter().map(move |other| (index, other)));
-    match pairs.filter(|(index, other)| pair(&parts[*index], other)).count() {
-        0 if records => {}
-        0 => {
-            let late = "a comparison that stops at the first difference is not tested by these classes";
-            match parts[..] {
-                [a, b] if a.length.abs_diff(b.length) <= NEARLY => warnings.push(format!(
-                    "the parts have {} and {} bytes, so there are no classes in which they are equal: {late}",
-                    a.length, b.length
-                )),
-                _ => notes.push(format!(
-                    "{late}: if the function compares the input with a value of its own, use --class-file with right \
-                     guesses, and guesses that are wrong late"
-                )),
-            }
-        }
-        1 => {}
-        _ => notes.push(
-            "several parts have the same length; the classes equal, first, last and differs are about the first two. \
-             A comparison of others that stops at the first difference is not tested: use --class-file"
-                .to_owned(),
-        ),
-    }
-    [warnings, notes]
-}
-
-/// Parts whose lengths differ by no more bytes may be meant to be compared.
-#[cfg(feature = "harness")]
-const NEARLY: usize = 8;
-
-#[cfg(feature = "harness")]
-impl Content {
-    /// Returns whether two classes have the same inputs.
-    fn same(&self, other: &Self, abi: &Abi) -> bool {
-        let place = |content: &Self| match (content, abi.twins()) {
-            (Self::Differs(Place::Byte(place)), _) => Some(*place),
-            (Self::Differs(Place::Last), Some([part, _])) => Some(part.length - 1),
-            _ => None,
-        };
-        match (self, other) {
-            (Self::Bytes(a), Self::Bytes(b)) => a == b,
-            (Self::Records(a), Self::Records(b)) => a == b,
-            (Self::Differs(_), Self::Differs(_)) => place(self) == place(other),
-            _ => false,
-        }
-    }
-
-    /// Returns whether some inputs have two parts with the same first byte, by more than chance.
-    fn meets(&self, abi: &Abi) -> bool {
-        match self {
-            Self::Equal | Self::Differs(Place::Last) => true,
-            Self::Differs(Place::Byte(place)) => *place > 0,
-            // Records have the secret parts only. A public part is random.
-            Self::Records(records) => abi.twins().is_some_and(|[a, b]| {
-                let before = |part: Part| {
-                    let earlier = abi.parts().filter(|other| other.kind.secret() && other.offset < part.offset);
-                    earlier.map(|other| other.length).sum::<usize>()
-                };
-                let (a_at, b_at) = (before(a), before(b));
-                let secret = a.kind.secret() && b.kind.secret();
-                secret && records.chunks(abi.secret()).any(|record| record[a_at] == record[b_at])
-            }),
-            Self::Bytes(_) | Self::Random | Self::Bit => false,
-        }
-    }
-}
-
-/// Returns whether the classes may hide an early exit of a comparison: two parts of the same length always, or nearly
-/// always, differ in the first byte.
-#[cfg(feature = "harness")]
-pub(crate) fn blind(abi: &Abi, classes: &[ForeignClass]) -> bool {
-    !classes.is_empty() && abi.twins().is_some() && !classes.iter().any(|class| class.content.meets(abi))
-}
-
-/// Returns whether an input has two parts that can be equal.
-#[cfg(feature = "harness")]
-pub(crate) fn comparable(abi: &Abi) -> bool {
-    abi.twins().is_some()
-}
-
 /// Adds classes to a target: those given, or the usual ones for its arguments.
 pub(crate) fn add(mut target: Target, abi: &Abi, classes: &[ForeignClass]) -> Result<Target, Error> {
     for class in classes {
@@ -406,50 +314,6 @@ mod tests {
         assert!(["equal@", "@valid"].iter().all(|text| text.parse::<ForeignClass>().is_err()));
         let twice = ForeignClass::list("first,first@x").unwrap();
         assert!(add(Target::new("t", 16, |input| input[0]), &abi, &twice).is_err());
-    }
-
-    #[test]
-    #[cfg(feature = "harness")]
-    fn classes_that_always_differ_in_the_first_byte_are_noticed() {
-        let blind = |abi: &str, classes: &str| {
-            let classes = if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() };
-            blind(&abi.parse().unwrap(), &classes)
-        };
-        assert!(blind("secret:8,public:8", "random") && blind("secret:8,public:8", "zeros,first"));
-        assert!(!blind("secret:8,public:8", "random,last") && !blind("secret:8,public:8", ""));
-        assert!(!blind("secret:8,public:9", "random"));
-    }
-
-    #[test]
-    #[cfg(feature = "harness")]
-    fn classes_that_test_less_than_they_seem_to_are_noticed() {
-        let limits = |abi: &str, classes: &str| {
-            let classes = if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() };
-            limits(&abi.parse().unwrap(), &classes).map(|lines| lines.len())
-        };
-        assert_eq!(limits("secret:32,public:31", ""), [1, 0]);
-        assert_eq!(limits("secret:32", ""), [0, 1]);
-        assert_eq!(limits("secret:32,public:4096", "random,zeros"), [0, 1]);
-        assert_eq!(limits("secret:32,public:32", ""), [0, 0]);
-        assert_eq!(limits("secret:32,public:32,public:16", ""), [0, 0]);
-        assert_eq!(limits("secret:32,public:32,secret:32", ""), [0, 1]);
-        assert_eq!(limits("secret:16,public:16,secret:32,public:32", ""), [0, 1]);
-        assert_eq!(limits("secret:32,public:32", "equal,differs:31,last"), [1, 0]);
-        assert_eq!(limits("secret:32,public:32", "first,differs:0,differs:1"), [1, 0]);
-    }
-
-    #[test]
-    #[cfg(feature = "harness")]
-    fn records_that_differ_in_the_first_byte_are_noticed() {
-        let blind = |abi: &str, records: Vec<u8>| {
-            let class =
-                ForeignClass { name: "a".to_owned(), outcome: String::new(), content: Content::Records(records) };
-            blind(&abi.parse().unwrap(), &[class, "random".parse().unwrap()])
-        };
-        assert!(blind("secret:2,public:2", vec![1, 2]), "the public part is random");
-        assert!(blind("secret:2,secret:2", vec![1, 2, 3, 2]));
-        assert!(!blind("secret:2,secret:2", vec![1, 2, 3, 2, 1, 2, 1, 3]));
-        assert!(!blind("secret:3,secret:2,public:5,secret:2", vec![9, 9, 9, 5, 1, 5, 2]));
     }
 
     #[test]
