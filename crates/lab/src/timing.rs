@@ -52,6 +52,7 @@ pub fn run(target: &mut Target, settings: &Settings, clock: &dyn Clock, watch: &
         .zip(outcomes)
         .map(|(&(a, b), outcome)| outcome.into_record(name(a), name(b), scale.delta_ns))
         .collect::<Vec<_>>();
+    let scale = Scale { overhead: summary::overhead(&tallies, &scale), ..scale };
     let classes = tallies.into_iter().enumerate().map(|(index, tally)| tally.into_class(name(index), &scale)).collect();
     Timing {
         target: target.name().to_owned(),

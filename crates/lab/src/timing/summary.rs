@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Scale;
+use crate::distribution::median;
 use crate::record::{Class, Histogram, Quantile};
 
 const QUANTILES: [f64; 17] =
@@ -62,5 +63,49 @@ impl Tally {
         }
         let per_call = |ticks: f64| scale.per_call(ticks);
         Histogram { start_ns: per_call(start - scale.overhead), step_ns: per_call(width), counts }
+    }
+}
+
+/// Returns the part of a measurement, in ticks, that is not spent in the calls. An empty measurement takes longer,
+/// because the processor starts a call before it has read the clock. For a short call the error would be large, so the
+/// times are shifted such that their median is that of [`Scale::call`], which comes from the difference of many calls
+/// and one.
+pub(super) fn overhead(tallies: &[Tally], scale: &Scale) -> f64 {
+    let mut medians: Vec<f64> = tallies.iter().filter_map(|tally| tally.quantile(0.5)).collect();
+    if medians.is_empty() {
+        return scale.overhead;
+    }
+    (median(&mut medians) - scale.repeats as f64 * scale.call).clamp(0.0, scale.overhead.max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_medians_of_short_calls_are_the_call_and_those_of_long_ones_stay() {
+        let scale = |repeats: usize, call: f64| Scale {
+            repeats,
+            pairs: 1,
+            tick_ns: 1.0,
+            step: 1,
+            dither: 1,
+            overhead: 30.0,
+            call,
+            delta_ns: 0.0,
+            turns_per_ns: 1.0,
+            measurable: true,
+        };
+        let median = |time: f32, scale: Scale| {
+            let mut tally = Tally::default();
+            tally.add(&[time; 5]);
+            let scale = Scale { overhead: overhead(std::slice::from_ref(&tally), &scale), ..scale };
+            tally.into_class(String::new(), &scale).quantiles.iter().find(|quantile| quantile.at == 0.5).unwrap().ns
+        };
+        assert_eq!(median(25.0, scale(1, 9.0)), 9.0);
+        assert_eq!(median(45.0, scale(3, 9.0)), 9.0);
+        // While the calls were measured, the machine was slower than in the warm-up, or faster.
+        assert_eq!(median(1100.0, scale(1, 1000.0)), 1070.0);
+        assert_eq!(median(900.0, scale(1, 1000.0)), 900.0);
     }
 }
