@@ -454,8 +454,9 @@ impl Trace {
     pub fn warning(&self) -> Option<String> {
         let function = self.unoptimized.as_ref()?;
         Some(format!(
-            "NOT OPTIMIZED: {function} was compiled without optimization. Its optimized code may leak, whatever this \
-             trace shows."
+            "NOT OPTIMIZED: {function} looks as if it was compiled without optimization: its values are on the stack \
+             instead of in registers, as also with `volatile` variables. Optimized code may leak, whatever this trace \
+             shows."
         ))
     }
 }

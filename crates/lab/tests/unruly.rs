@@ -382,6 +382,7 @@ fn a_run_that_times_nothing_is_not_good(folder: &Folder) {
     let output = folder.lab("trace", "steady", COMPARE, &["--classes", "equal@valid,first@invalid"]);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(out.contains("not compared with each other: equal@valid, first@invalid"), "{out}");
+    assert!(out.contains("WARNING: nothing of the result `valid` is compared"), "{out}");
     let output = folder.lab("trace", "steady", "secret:32,public:31,len:31", &[]);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(out.contains("WARNING: the parts have 32 and 31 bytes"), "{out}");

@@ -126,8 +126,9 @@ impl Source {
         worker.check().map(|()| result).map_err(|error| explained(&error))
     }
 
-    /// Writes what limits the result for a target, and a hint if the reason for a leak may be a public result.
-    pub(super) fn advise(&self, target: &Target, suite: &Suite, leaks: bool, screen: &Screen) {
+    /// Writes what limits the result for a target: warnings, and notes if no leak was `found`. Adds a hint if the reason
+    /// for a leak `may_be_public`.
+    pub(super) fn advise(&self, target: &Target, suite: &Suite, [found, may_be_public]: [bool; 2], screen: &Screen) {
         const SAME: &str = "a comparison that stops at the first difference behaves the same for all of them; use the \
             default classes, or add one whose inputs are equal or differ late";
         match target.classes() {
@@ -143,7 +144,7 @@ impl Source {
         for warning in &self.advice.warnings {
             screen.caution(&format!("WARNING: {warning}"));
         }
-        for note in &self.advice.notes {
+        for note in self.advice.notes.iter().filter(|_| !found) {
             screen.line(&format!("    note: {note}"));
         }
         if self.foreign && target.classes().iter().any(|class| class.outcome() != target.classes()[0].outcome()) {
@@ -154,10 +155,10 @@ impl Source {
                 classes.join(", ")
             ));
         }
-        if leaks && self.advice.mixed {
+        if may_be_public && self.advice.mixed {
             screen.line(
                 "    hint: if the result, such as equal or not, is public, state it: --classes \
-                 equal@valid,first@invalid,last@invalid",
+                 equal@valid,first@invalid,last@invalid, with both parts secret in --abi",
             );
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
                 Some(timing) => screen.trace(timing, &format!("{}: traced only; ", one_class(&target))),
                 None => screen.line(&format!("{:<34} {}: not timed", target.name(), one_class(&target))),
             });
-            source.advise(&target, suite, timing.as_ref().is_some_and(leaks), &screen);
+            source.advise(&target, suite, [timing.as_ref().is_some_and(leaks); 2], &screen);
             run.record.timing.extend(timing);
             continue;
         }
@@ -71,7 +71,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         progress.advance(steps(&target));
         progress.line(|| {
             screen.timing(&timing, settings.time_limit);
-            source.advise(&target, suite, leaks(&timing), &screen);
+            source.advise(&target, suite, [leaks(&timing); 2], &screen);
         });
         run.record.timing.push(timing);
     }
@@ -249,8 +249,8 @@ fn summary(timing: &[Timing], screen: &Screen) {
     let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
     let plain = timing.iter().filter(plain).count() as u64;
     if plain > 0 {
-        let were = plural(plain, "was", "were");
-        screen.line(&format!("NOT OPTIMIZED: {plain} of {} {were} compiled without optimization", timing.len()));
+        let look = plural(plain, "looks", "look");
+        screen.line(&format!("NOT OPTIMIZED: {plain} of {} {look} as if compiled without optimization", timing.len()));
     }
 }
 

@@ -49,7 +49,8 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         progress.advance(1);
         progress.line(|| {
             screen.trace(&timing, "");
-            source.advise(&target, suite, timing.trace.as_ref().is_some_and(trace::branches), &screen);
+            let branches = timing.trace.as_ref().is_some_and(trace::branches);
+            source.advise(&target, suite, [timing.verdict == Verdict::Leak, branches], &screen);
         });
         run.record.timing.push(timing);
     }
@@ -59,8 +60,8 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let (noun, verb) = (plural(traced, "target", "targets"), plural(leaks, "differs", "differ"));
     screen.line(&format!("{traced} {noun} traced, {leaks} {verb}, {skipped} could not be compared"));
     if plain > 0 {
-        let were = plural(plain, "was", "were");
-        screen.line(&format!("NOT OPTIMIZED: {plain} of {traced} {were} compiled without optimization"));
+        let look = plural(plain, "looks", "look");
+        screen.line(&format!("NOT OPTIMIZED: {plain} of {traced} {look} as if compiled without optimization"));
     }
     if seconds > 0.0 {
         let (millions, rate) = (instructions as f64 / 1e6, instructions as f64 / seconds / 1e6);

@@ -31,7 +31,7 @@ pub(super) fn summary(record: &Record) -> Table {
             Cell::Link(name(record, timing), place(index)),
             Cell::Badges(badges(timing, timing.verdict.name().to_owned())),
             Cell::Strong(match timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some()) {
-                true => format!("{finding}; compiled without optimization"),
+                true => format!("{finding}; looks unoptimized"),
                 false => finding,
             }),
             shown(rank::tail_bound(timing).filter(|_| bounded(timing.verdict))).into(),

@@ -64,7 +64,7 @@ fn table(record: &Record) -> Table {
 
 fn finding(trace: &Trace) -> String {
     let found = compared(trace);
-    if trace.unoptimized.is_some() { format!("compiled without optimization; {found}") } else { found }
+    if trace.unoptimized.is_some() { format!("looks unoptimized; {found}") } else { found }
 }
 
 fn compared(trace: &Trace) -> String {

@@ -14,6 +14,13 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
             ));
         }
     }
+    warnings.extend(classes.iter().filter(|class| is_alone_with_a_public_twin(class, classes, abi)).map(|class| {
+        format!(
+            "nothing of the result `{}` is compared: where one part is public, `{}` has a single input. State both \
+             parts as secret in --abi, which gives it many",
+            class.outcome, class.name
+        )
+    }));
     let parts: Vec<Part> = abi.parts().filter(|part| part.kind != Kind::Integer).copied().collect();
     let records = classes.iter().any(|class| matches!(class.content, Content::Records(_)));
     let pair = |a: &Part, b: &Part| a.length == b.length && (a.kind.secret() || b.kind.secret());
@@ -41,6 +48,14 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
         ),
     }
     [warnings, notes]
+}
+
+/// Returns whether a class is the only one with its public result, and its only secret part equals a public part.
+fn is_alone_with_a_public_twin(class: &ForeignClass, classes: &[ForeignClass], abi: &Abi) -> bool {
+    let Some([first, second]) = abi.twins() else { return false };
+    let known = first.kind.secret() != second.kind.secret() && abi.secret() == first.length;
+    let alone = classes.iter().filter(|other| other.outcome == class.outcome).count() == 1;
+    matches!(class.content, Content::Equal) && class.is_public() && known && alone
 }
 
 /// Parts whose lengths differ by no more bytes may be meant to be compared.
@@ -123,6 +138,9 @@ mod tests {
         assert_eq!(limits("secret:16,public:16,secret:32,public:32", ""), [0, 1]);
         assert_eq!(limits("secret:32,public:32", "equal,differs:31,last"), [1, 0]);
         assert_eq!(limits("secret:32,public:32", "first,differs:0,differs:1"), [1, 0]);
+        assert_eq!(limits("secret:32,public:32", "equal@valid,first@invalid"), [1, 0]);
+        assert_eq!(limits("secret:32,secret:32", "equal@valid,first@invalid"), [0, 0]);
+        assert_eq!(limits("secret:32,public:32", "equal@valid,random@valid"), [0, 0]);
     }
 
     #[test]
