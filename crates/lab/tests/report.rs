@@ -330,6 +330,18 @@ fn the_text_about_a_leak_does_not_read_as_an_all_clear() {
 }
 
 #[test]
+fn figures_that_load_has_spoiled_are_no_estimates() {
+    let mut record = sample::full();
+    let estimated = |record: &Record| both_pages(record, "spoiled").map(|page| page.matches("a call takes").count());
+    assert!(estimated(&record).iter().all(|&count| count > 0));
+    for class in record.timing.iter_mut().flat_map(|timing| &mut timing.classes) {
+        class.estimates.iter_mut().for_each(|estimates| estimates.r_squared = 0.18);
+    }
+    assert_eq!(estimated(&record), [0, 0]);
+    assert!(both_pages(&record, "spoiled").iter().all(|page| page.contains("Other programs disturbed")));
+}
+
+#[test]
 fn a_trace_that_differs_stands_beside_a_verdict_of_no_leak() {
     let mut record = sample::full();
     let quiet = record.timing.iter().position(|timing| timing.verdict == Verdict::NoLeakAbove).unwrap();

@@ -126,8 +126,8 @@ impl Source {
         worker.check().map(|()| result).map_err(|error| explained(&error))
     }
 
-    /// Writes what limits the result for a target: warnings, and notes if no leak was `found`. Adds a hint if the reason
-    /// for a leak `may_be_public`.
+    /// Writes what limits the result for a target: warnings, and notes if no leak was `found`. Adds a hint if the
+    /// reason for a leak `may_be_public`.
     pub(super) fn advise(&self, target: &Target, suite: &Suite, [found, may_be_public]: [bool; 2], screen: &Screen) {
         const SAME: &str = "a comparison that stops at the first difference behaves the same for all of them; use the \
             default classes, or add one whose inputs are equal or differ late";

@@ -128,6 +128,9 @@ fn target(out: &mut String, record: &Record, index: usize, charts: &[Chart]) {
         out.push_str(&format!("{}\n\n", plain(security::P)));
     }
     out.push_str(&security::quantiles(timing).markdown());
+    if timing.pairs.len() > 1 {
+        out.push_str(&format!("{}\n\n", plain(security::POOLED)));
+    }
     for class in &timing.classes {
         let Some(estimates) = &class.estimates else { continue };
         let (table, words) = (security::estimates(estimates).markdown(), words::class(class));

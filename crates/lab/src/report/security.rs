@@ -71,6 +71,11 @@ pub(super) const COLUMNS: &str = "“Slowest calls” is a bound for 99.9\u{a0}%
     them; no bound covers differences in fewer calls. “Shift that is found”: nine of ten runs find a shift of all \
     calls by this time. “–”: not known, or a difference was found.";
 
+/// What the table of classes cannot tell.
+pub(super) const POOLED: &str = "A row has the times of its class from all pairs. The pairs were measured one after \
+    another, and the machine's speed changes meanwhile, so two rows can differ where the classes do not. Only the \
+    differences of pairs compare classes.";
+
 /// Explains the column p of the table of pairs.
 pub(super) const P: &str = "p: if the classes did not differ, data like these would come up in this share of runs. \
     A difference above zero means that the first-named class is slower.";
@@ -163,6 +168,9 @@ pub(super) fn pairs(timing: &Timing) -> Table {
 /// Returns a table of all classes, followed by a card for each class.
 fn classes(timing: &Timing, charts: &[Chart]) -> String {
     let mut out = quantiles(timing).html();
+    if timing.pairs.len() > 1 {
+        out.push_str(&paragraph(POOLED));
+    }
     out.push_str(&paragraph(&words::classes(timing)));
     let mut cards = String::new();
     for (index, class) in timing.classes.iter().enumerate() {

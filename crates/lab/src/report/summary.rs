@@ -60,7 +60,8 @@ fn lines(record: &Record) -> Vec<Line> {
     let names: Vec<&str> = record.timing.iter().filter(plain).map(|timing| timing.target.as_str()).collect();
     if !names.is_empty() {
         let text = format!(
-            "Apparently compiled without optimization: {}. The results hold for this build only: optimized code may leak.",
+            "Apparently compiled without optimization: {}. The results hold for this build only: optimized code may \
+             leak.",
             listed(&names)
         );
         lines.push(Line { label: Some((Verdict::Invalid, "NOT OPTIMIZED")), text });

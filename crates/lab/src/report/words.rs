@@ -139,16 +139,24 @@ pub(super) fn classes(timing: &Timing) -> String {
     out
 }
 
+/// The least share of the variation that a line explains on a machine that was not too busy.
+const STRAIGHT: f64 = 0.9;
+
 /// Describes the times of one class.
 pub(super) fn class(class: &Class) -> String {
     let mut out = String::new();
     if let Some(estimates) = &class.estimates {
         let slope = &estimates.slope;
-        out.push_str(&format!(
-            "In a row with one input, on which branch prediction is trained, a call takes {} (95\u{a0}% interval {}). ",
-            time(slope.estimate),
-            times(slope.lower, slope.upper)
-        ));
+        if estimates.r_squared < STRAIGHT {
+            out.push_str("Other programs disturbed the measurements of calls in a row, so these figures are rough. ");
+        } else {
+            out.push_str(&format!(
+                "In a row with one input, on which branch prediction is trained, a call takes {} (95\u{a0}% interval \
+                 {}). ",
+                time(slope.estimate),
+                times(slope.lower, slope.upper)
+            ));
+        }
         out.push_str(&format!(
             "The line through {} {} explains {} of their variation",
             estimates.points.len(),
