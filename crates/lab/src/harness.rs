@@ -5,10 +5,19 @@
 //! ```no_run
 //! use deadpan_lab::{Target, harness};
 //!
+//! fn compare(left: &[u8], right: &[u8]) -> bool {
+//!     for i in 0..left.len() {
+//!         if left[i] != right[i] {
+//!             return false;
+//!         }
+//!     }
+//!     true
+//! }
+//!
 //! fn main() -> std::process::ExitCode {
 //!     harness::main(|| {
 //!         vec![
-//!             Target::new("compare", 64, |input| input[..32] == input[32..])
+//!             Target::new("compare", 64, |input| compare(&input[..32], &input[32..]))
 //!                 .class("equal", |random, input| {
 //!                     random.fill(&mut input[..32]);
 //!                     input.copy_within(..32, 32);
@@ -19,9 +28,10 @@
 //! }
 //! ```
 //!
-//! `cargo bench` then measures every target and prints the verdicts. For a benchmark called `timing`, `cargo bench
-//! --bench timing -- --help` lists the options. Without `--bench timing`, Cargo passes the options to the unit tests
-//! of the library first, which reject them.
+//! `cargo bench` then measures every target and prints the verdicts: here `LEAK`, because the loop ends at the first
+//! difference. `left.iter().zip(right).fold(0, |all, (a, b)| all | (a ^ b)) == 0` ends as `NO_LEAK_ABOVE`. For a
+//! benchmark called `timing`, `cargo bench --bench timing -- --help` lists the options. Without `--bench timing`, Cargo
+//! passes the options to the unit tests of the library first, which reject them.
 
 // Only this module writes to standard output and standard error; the rest of the crate never prints.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
