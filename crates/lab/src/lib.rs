@@ -40,6 +40,7 @@ pub mod target;
 pub mod timing;
 #[cfg(feature = "trace")]
 pub mod trace;
+mod visible;
 mod watch;
 
 pub use load::Load;

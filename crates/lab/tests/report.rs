@@ -88,6 +88,10 @@ fn markup_in_a_record_is_escaped() {
     record.selftest[0].detail = evil.into();
     let page = report::html(&record);
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;"));
+    let [html, markdown] = both_pages(&record, "markup");
+    for page in [html, markdown] {
+        assert!(page.contains("u{1b}") && !page.contains(|c: char| c.is_control() && c != '\n'), "{page}");
+    }
     for chart in report::charts(&record, &[], Detail::Full) {
         assert!(!chart.svg().contains("<script"), "{}", chart.name);
         assert!(
@@ -96,6 +100,15 @@ fn markup_in_a_record_is_escaped() {
             chart.name
         );
     }
+}
+
+#[test]
+fn a_command_cannot_end_its_block_in_a_markdown_page() {
+    let mut record = sample::full();
+    record.command = "x\n```\n# INJECTED\n````".into();
+    let [_, page] = both_pages(&record, "fence");
+    let line = r"x\n```\n# INJECTED\n````";
+    assert!(page.contains(&format!("\n`````sh\n{line}\n`````\n")), "{page}");
 }
 
 #[test]

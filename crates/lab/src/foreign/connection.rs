@@ -8,9 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::Error;
-use super::hello::visible;
 use crate::cleanup::Cleanup;
 use crate::imp::child;
+use crate::visible::visible;
 
 /// Maximum number of bytes of standard error that a message shows.
 const TAIL: usize = 2000;
@@ -225,7 +225,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Returns the end of a text, from the beginning of a line.
 fn tail(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let lines: Vec<String> = text.trim_end().lines().map(visible).collect();
+    let lines: Vec<_> = text.trim_end().lines().map(visible).collect();
     let text = lines.join("\n");
     let mut from = text.len().saturating_sub(TAIL);
     while !text.is_char_boundary(from) {

@@ -2,6 +2,7 @@
 
 use super::abi::{Abi, Argument, Kind};
 use super::class::ForeignClass;
+use crate::visible::visible;
 
 /// The first bytes of a worker's first message.
 pub(super) const MAGIC: &[u8; 4] = b"DPWK";
@@ -84,11 +85,6 @@ impl Hello {
         }
         Ok(hello)
     }
-}
-
-/// Returns the text with control characters written out, so that it is safe on a terminal.
-pub(super) fn visible(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
 }
 
 fn entry(text: &str) -> Result<Entry, String> {

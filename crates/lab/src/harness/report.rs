@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use super::args::ReportArgs;
 use super::output::{Fault, write};
-use crate::record::{Record, SCHEMA_VERSION};
+use crate::record::{Record, SCHEMA_VERSION, Timing, Verdict};
 use crate::report;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
@@ -39,7 +39,29 @@ fn read(path: &Path) -> Result<Record, Fault> {
         let version = record.schema_version;
         return Err(format!("{} has version {version}; this program reads {SCHEMA_VERSION}", path.display()).into());
     }
-    Ok(record)
+    match record.timing.iter().find_map(contradiction) {
+        Some(why) => Err(format!(
+            "{} contradicts itself: {why}\nhint: measure again; the lab writes no such record",
+            path.display()
+        )
+        .into()),
+        None => Ok(record),
+    }
+}
+
+/// Returns why the verdict about a target does not follow from its pairs. A page would then hide a more severe verdict.
+fn contradiction(timing: &Timing) -> Option<String> {
+    let Timing { target, verdict, pairs, .. } = timing;
+    let about = format!("the verdict about `{target}` is {verdict}");
+    match pairs.iter().max_by_key(|pair| pair.verdict) {
+        Some(pair) if pair.verdict > *verdict => {
+            Some(format!("{about}, and that about its classes `{}` and `{}` is {}", pair.a, pair.b, pair.verdict))
+        }
+        None if matches!(verdict, Verdict::NoLeakAbove | Verdict::BelowThreshold) => {
+            Some(format!("{about}, and no pair of classes was compared"))
+        }
+        _ => None,
+    }
 }
 
 fn join(record: &mut Record, other: Record) {
@@ -53,4 +75,42 @@ fn join(record: &mut Record, other: Record) {
     record.selftest.extend(other.selftest);
     record.generations = record.generations.take().or(other.generations);
     record.calibration = other.calibration.or(record.calibration.take());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Interval;
+
+    #[test]
+    fn a_verdict_that_hides_that_of_a_pair_is_a_contradiction() {
+        let timing = |verdict: &str, pairs: &[&str]| -> Timing {
+            let pair = |verdict: &&str| {
+                serde_json::json!({
+                    "a": "x", "b": "y", "verdict": verdict, "reason": "", "p": 1.0, "p_holm": 1.0, "batches": 16,
+                    "effects": [], "raw_mean": Interval::default(), "bound_ns": 1.0, "tail_bound_ns": 1.0,
+                    "mde_ns": 1.0, "more_pairs": null, "controls": crate::record::Controls::default(), "funnel": [],
+                    "series": [], "autocorrelation": [], "ecdf": [], "seconds": 1.0,
+                })
+            };
+            let pairs: Vec<_> = pairs.iter().map(pair).collect();
+            serde_json::from_value(serde_json::json!({
+                "target": "t", "length": 1, "repeats": 1, "design": crate::record::Design::default(), "classes": [],
+                "pairs": pairs, "trace": null, "verdict": verdict,
+            }))
+            .unwrap()
+        };
+        for (verdict, pairs) in [
+            ("NO_LEAK_ABOVE", &["NO_LEAK_ABOVE"; 2][..]),
+            ("LEAK", &["NO_LEAK_ABOVE", "LEAK", "INVALID"]),
+            ("LEAK", &[]),
+            ("INCONCLUSIVE", &[]),
+        ] {
+            assert_eq!(contradiction(&timing(verdict, pairs)), None, "{verdict} {pairs:?}");
+        }
+        let why = contradiction(&timing("NO_LEAK_ABOVE", &["NO_LEAK_ABOVE", "LEAK"])).unwrap();
+        assert_eq!(why, "the verdict about `t` is NO_LEAK_ABOVE, and that about its classes `x` and `y` is LEAK");
+        assert!(contradiction(&timing("INCONCLUSIVE", &["INVALID"])).is_some());
+        assert!(contradiction(&timing("NO_LEAK_ABOVE", &[])).is_some());
+    }
 }

@@ -4,6 +4,7 @@ use super::chart::{Chart, Plot};
 use super::table::plain;
 use super::{Detail, calibration, generations, guide, page, rank, security, speed, summary, traces, words};
 use crate::record::{Record, Timing, Verdict};
+use crate::visible::visible;
 
 /// Returns the Markdown page. It refers to the charts by the names of their picture files.
 pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String {
@@ -66,8 +67,11 @@ pub(super) fn write(record: &Record, charts: &[Chart], detail: Detail) -> String
 fn run(record: &Record) -> String {
     let mut out = String::from("## Run and machine\n\n");
     if !record.command.is_empty() {
-        let command = record.command.replace("```", "");
-        out.push_str(&format!("This command repeats the run:\n\n```sh\n{command}\n```\n\n"));
+        // No command can end its own block.
+        let command = visible(&record.command);
+        let longest = command.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat((longest + 1).max(3));
+        out.push_str(&format!("This command repeats the run:\n\n{fence}sh\n{command}\n{fence}\n\n"));
     }
     out.push_str("| | |\n|---|---|\n");
     for (name, value) in page::facts(record) {

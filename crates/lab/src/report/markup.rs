@@ -1,5 +1,7 @@
 //! Text and simple elements for HTML and SVG.
 
+use crate::visible::visible;
+
 /// Escapes `text` for elements and attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -10,9 +12,9 @@ pub(super) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
+            '\n' => out.push('\n'),
             // HTML does not allow control characters. They would be invisible or break the page.
-            character if character.is_control() && character != '\n' => out.push('\u{fffd}'),
-            character => out.push(character),
+            character => out.push_str(&visible(character.encode_utf8(&mut [0; 4]))),
         }
     }
     out

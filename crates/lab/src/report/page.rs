@@ -105,7 +105,7 @@ pub(super) fn facts(record: &Record) -> Vec<(&'static str, String)> {
         ("Hypervisor", machine.hypervisor.clone().unwrap_or_else(|| "none detected".to_owned())),
     ];
     if record.interrupted {
-        out.push(("Ended early", "interrupted: some targets were not measured".to_owned()));
+        out.push(("Ended early", "interrupted: some targets or pairs of classes were not measured".to_owned()));
     }
     if let Some(load) = machine.load {
         out.push(("Load at the start", number::short(load)));

@@ -54,7 +54,9 @@ pub(super) fn markdown(record: &Record) -> String {
 fn lines(record: &Record) -> Vec<Line> {
     let mut lines = Vec::new();
     if record.interrupted {
-        lines.push(Line::plain("The run was interrupted: some targets were not measured.".to_owned()));
+        lines.push(Line::plain(
+            "The run was interrupted: some targets or pairs of classes were not measured.".to_owned(),
+        ));
     }
     let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
     let names: Vec<&str> = record.timing.iter().filter(plain).map(|timing| timing.target.as_str()).collect();

@@ -2,6 +2,7 @@
 
 use super::markup::escape;
 use crate::record::Verdict;
+use crate::visible::visible;
 
 /// The content of one cell.
 #[derive(Clone, Debug)]
@@ -132,7 +133,7 @@ impl Cell {
         match self {
             Self::Text(text) => plain(text),
             Self::Strong(text) => format!("**{}**", plain(text)),
-            Self::Code(text) => format!("`{}`", text.replace(['`', '|', '\n'], " ")),
+            Self::Code(text) => format!("`{}`", visible(&text.replace(['`', '|', '\n'], " "))),
             Self::Badge(_, text) => format!("**{}**", plain(text)),
             Self::Badges(all) => {
                 all.iter().map(|(_, text)| format!("**{}**", plain(text))).collect::<Vec<_>>().join(", ")
@@ -147,8 +148,9 @@ impl Cell {
 
 /// Escapes the characters that have a meaning in Markdown.
 pub(super) fn plain(text: &str) -> String {
+    let text = text.replace(['\n', '\r'], " ");
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in visible(&text).chars() {
         match character {
             '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' => {
                 out.push('\\');
@@ -156,7 +158,6 @@ pub(super) fn plain(text: &str) -> String {
             }
             '<' => out.push_str("&lt;"),
             '&' => out.push_str("&amp;"),
-            '\n' | '\r' => out.push(' '),
             character => out.push(character),
         }
     }

@@ -1,0 +1,36 @@
+//! Text of others on the terminal and on pages: names from a library's debug information, messages of a worker, or a
+//! record. Such text may contain control characters, which would move the cursor or change what stands there.
+
+use std::borrow::Cow;
+
+/// Returns the text with control characters written out, such as `\u{1b}`, and those that change the direction of text.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    text.chars().map(|c| if hidden(c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+}
+
+/// Returns the text with control characters written out, except for ends of lines.
+#[cfg(feature = "harness")]
+pub(crate) fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
+}
+
+fn hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_a_terminal_obeys_are_written_out() {
+        assert_eq!(visible("\x1b[31m\r\u{9b}\u{202e}ß\t\n"), r"\u{1b}[31m\r\u{9b}\u{202e}ß\t\n");
+        assert_eq!(visible("±0.3\u{a0}ns, 2\u{202f}µs"), "±0.3\u{a0}ns, 2\u{202f}µs");
+        #[cfg(feature = "harness")]
+        assert_eq!(visible_lines("a\n\x07b\n"), "a\n\\u{7}b\n");
+    }
+}
