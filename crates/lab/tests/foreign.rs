@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpan_lab::foreign::{self, Abi, Error, ForeignClass, Language, Worker, shared_library};
 use deadpan_lab::record::Verdict;
@@ -287,6 +287,10 @@ fn a_worker_that_does_not_begin_well_is_refused() {
     let text = fault("echo Hello World", LIMIT).to_string();
     assert!(text.contains("its first bytes are not `DPWK`, but \"Hello World"), "{text}");
 
+    let begin = Instant::now();
+    let text = fault("cat", LIMIT).to_string();
+    assert!(text.contains("sends its input back") && begin.elapsed() < LIMIT / 2, "{text}");
+
     let error = fault(r"printf 'DPWK\2\0\0\0\0\0\0\0'; cat", LIMIT);
     assert!(matches!(error, Error::Version { found: 2, .. }), "{error}");
 
@@ -321,7 +325,9 @@ fn a_worker_that_dies_hangs_or_lies_ends_the_run_with_an_error() {
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", LIMIT, "SIGSEGV"),
         ("import time; time.sleep(1000)", short, "did not answer within 1.5 s while it was measuring"),
         ("number += 1", LIMIT, "instead of the request's number"),
-        ("out.write(b'debug: ')", LIMIT, "does a target print?"),
+        ("out.write(b'debug: ')", LIMIT, "has the text \"debug: "),
+        ("out.write(struct.pack('<II', number, count) + b'found: 7\\n')", LIMIT, "must print to standard error"),
+        ("out.write(struct.pack('<II', number, count) + b'x\\n')", LIMIT, "print to standard"),
         ("count -= 1", LIMIT, "measurements"),
         ("noise.expovariate = lambda _: 1e15", LIMIT, "its clock counted"),
     ] {

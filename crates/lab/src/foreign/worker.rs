@@ -17,6 +17,8 @@ use crate::random::Random;
 use crate::target::{Run, Slots, Target};
 use crate::watch::Watch;
 
+/// The number of the first request. The lab sends its bytes before it reads the first message.
+const FIRST: u32 = 1;
 /// The number of the target that makes no call.
 pub(super) const NO_CALL: u32 = u32::MAX;
 /// Maximum number of measurements in one warm-up request.
@@ -61,12 +63,17 @@ impl Worker {
     /// Fails if the command does not start, ends, does not answer in time or breaks the protocol.
     pub fn start(command: &str, limit: Duration) -> Result<Self, Error> {
         let mut connection = Connection::start(command, limit)?;
-        let hello = connection.within("at its start", |_, output| greeting(output))?;
+        let hello = connection.within("at its start", |input, output| {
+            // A program that prints its input would otherwise wait, as the lab does. One that has ended is told by its
+            // output.
+            let _ = input.write_all(&FIRST.to_le_bytes()).and_then(|()| input.flush());
+            greeting(output)
+        })?;
         let shared = Rc::new(Shared {
             hello,
             connection: RefCell::new(connection),
             fault: RefCell::new(None),
-            number: Cell::new(0),
+            number: Cell::new(FIRST - 1),
             pace: Cell::new(Pace::default()),
             request: RefCell::new(Vec::new()),
         });
@@ -204,9 +211,10 @@ impl Shared {
             bytes.extend_from_slice(&request.within.get(slot).copied().unwrap_or(0).to_le_bytes());
             bytes.extend_from_slice(&request.inputs[slot * request.length..][..request.length]);
         }
+        let sent = if number == FIRST { size_of_val(&number) } else { 0 };
         let begin = Instant::now();
         self.connection.borrow_mut().within("while it was measuring", |input, output| {
-            input.write_all(&bytes)?;
+            input.write_all(&bytes[sent..])?;
             input.flush()?;
             answer(output, number, ticks)
         })?;
@@ -219,7 +227,11 @@ impl Shared {
         if sum <= 1.05 * elapsed.as_secs_f64() + 0.01 {
             return Ok(());
         }
-        let why = format!("its clock counted {sum:.3} s of calls during {:.3} s", elapsed.as_secs_f64());
+        let bytes: Vec<u8> = ticks.iter().flat_map(|ticks| ticks.to_le_bytes()).collect();
+        let why = match printed(&bytes) {
+            Some(text) => mixed(text),
+            None => format!("its clock counted {sum:.3} s of calls during {:.3} s{PRINTS}", elapsed.as_secs_f64()),
+        };
         self.connection.borrow_mut().within("while it was measuring", |_, _| Err(Fault::Broken(why)))
     }
 
@@ -240,6 +252,9 @@ impl Shared {
 fn greeting(output: &mut dyn Read) -> Result<Hello, Fault> {
     let mut magic = [0; 4];
     output.read_exact(&mut magic)?;
+    if magic == FIRST.to_le_bytes() {
+        return Err(Fault::Broken("it sends its input back instead of a first message".to_owned()));
+    }
     if magic != *hello::MAGIC {
         let mut more = vec![0; 60];
         let count = output.read(&mut more).unwrap_or(0);
@@ -263,14 +278,13 @@ fn greeting(output: &mut dyn Read) -> Result<Hello, Fault> {
 /// Reads the answer to a request.
 fn answer(output: &mut dyn Read, number: u32, ticks: &mut [u64]) -> Result<(), Fault> {
     let (found, slots) = (word(output)?, word(output)?);
-    if found != number {
-        return Err(Fault::Broken(format!(
-            "its answer begins with the bytes {:?} instead of the request's number {number}; does a target print?",
-            String::from_utf8_lossy(&[found.to_le_bytes(), slots.to_le_bytes()].concat())
-        )));
-    }
-    if slots as usize != ticks.len() {
-        return Err(Fault::Broken(format!("it answered {slots} of {} measurements", ticks.len())));
+    let head = [found.to_le_bytes(), slots.to_le_bytes()].concat();
+    if found != number || slots as usize != ticks.len() {
+        return Err(Fault::Broken(match printed(&head) {
+            Some(text) => mixed(text),
+            None if found == number => format!("it answered {slots} of {} measurements{PRINTS}", ticks.len()),
+            None => format!("its answer has the number {found} instead of the request's number {number}{PRINTS}"),
+        }));
     }
     let mut bytes = vec![0; 8 * ticks.len()];
     output.read_exact(&mut bytes)?;
@@ -278,6 +292,23 @@ fn answer(output: &mut dyn Read, number: u32, ticks: &mut [u64]) -> Result<(), F
         *ticks = u64::from_le_bytes(*bytes);
     }
     Ok(())
+}
+
+/// A likely reason for an answer that makes no sense.
+const PRINTS: &str = "; does a target print to standard output?";
+
+/// Returns the first text among the bytes of an answer: at least four characters, as hardly any number has.
+fn printed(bytes: &[u8]) -> Option<&str> {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    let text = bytes.split(|byte| !plain(byte)).find(|part| part.len() >= 4)?;
+    str::from_utf8(&text[..text.len().min(40)]).ok()
+}
+
+fn mixed(text: &str) -> String {
+    format!(
+        "its answer has the text {text:?} in it; a worker and its targets must print to standard error, because \
+         standard output has the answers"
+    )
 }
 
 fn word(output: &mut dyn Read) -> Result<u32, Fault> {
