@@ -584,6 +584,35 @@ pub struct Contestant {
     pub peak_memory: Option<u64>,
     /// The number of bytes processed per second, if the amount of data is known.
     pub bytes_per_second: Option<f64>,
+    /// The runs of a program whose exit code is not 0, for each code.
+    #[serde(default)]
+    pub failures: Vec<Failures>,
+}
+
+impl Contestant {
+    /// Says how many of all `runs` failed, and with which exit codes.
+    #[cfg(any(feature = "harness", feature = "report"))]
+    pub(crate) fn failed(&self, runs: u64) -> Option<String> {
+        let failed: u64 = self.failures.iter().map(|failures| failures.runs).sum();
+        match self.failures.as_slice() {
+            [] => None,
+            [one] if failed >= runs => Some(format!("every run ended with exit code {}", one.code)),
+            all => {
+                let each = |one: &Failures| format!("{} with exit code {}", one.runs, one.code);
+                let each: Vec<String> = all.iter().map(each).collect();
+                Some(format!("{failed} of {runs} runs failed: {}", each.join(", ")))
+            }
+        }
+    }
+}
+
+/// The runs of a program that ended with one exit code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failures {
+    /// The exit code.
+    pub code: i32,
+    /// The number of runs.
+    pub runs: u64,
 }
 
 /// One of the highest rates of the machine.

@@ -45,7 +45,7 @@ fn tests() {
         return;
     }
     let folder = Folder::new();
-    let tests: [(&str, Test); 15] = [
+    let tests: [(&str, Test); 19] = [
         ("a_process_that_ends_is_an_error_whatever_its_code", a_process_that_ends_is_an_error_whatever_its_code),
         ("a_crash_names_the_signal_and_the_class", a_crash_names_the_signal_and_the_class),
         ("an_access_beyond_a_part_is_named", an_access_beyond_a_part_is_named),
@@ -63,6 +63,16 @@ fn tests() {
         ("a_public_result_is_stated_after_the_class", a_public_result_is_stated_after_the_class),
         ("a_run_that_times_nothing_is_not_good", a_run_that_times_nothing_is_not_good),
         ("a_comparison_keeps_its_time_limit", a_comparison_keeps_its_time_limit),
+        (
+            "a_comparison_of_programs_that_do_not_start_is_an_error",
+            a_comparison_of_programs_that_do_not_start_is_an_error,
+        ),
+        ("a_path_that_is_no_library_is_described", a_path_that_is_no_library_is_described),
+        (
+            "an_interrupted_run_counts_what_is_missing_and_gives_no_advice",
+            an_interrupted_run_counts_what_is_missing_and_gives_no_advice,
+        ),
+        ("names_of_a_library_cannot_control_the_terminal", names_of_a_library_cannot_control_the_terminal),
         ("a_check_of_a_worker_does_not_advise_itself", a_check_of_a_worker_does_not_advise_itself),
     ];
     let wanted = |name: &str| {
@@ -137,19 +147,37 @@ int writes(uint8_t *out, const uint8_t *in) { memcpy(out, in, 16); return 0; }
 const CONSTRUCTOR: &str = "#include <stdlib.h>\n__attribute__((constructor)) static void f(void) { exit(0); }\n\
     int steady(void) { return 0; }\n";
 
+/// A function whose name gets a sequence that a terminal obeys, as the file's name has.
+const NAMES: &str = "#line 5 \"ev\x1b[31mil.c\"\n#include <stdint.h>\nstatic int T[1024];\n\
+    __attribute__((noinline)) int in_Z32mner(const uint8_t *a) { return *(volatile int *)(T + a[0]); }\n\
+    int outer(const uint8_t *a) { return in_Z32mner(a) + 1; }\n";
+
 const COMPARE: &str = "secret:32,public:32,len:32";
 
 impl Folder {
     fn new() -> Self {
         let folder = Self(std::env::temp_dir().join(format!("deadpan-lab-unruly-{}", std::process::id())));
         fs::create_dir_all(&folder.0).unwrap();
-        for (name, source) in [("unruly", C), ("constructor", CONSTRUCTOR)] {
+        for (name, source) in [("unruly", C), ("constructor", CONSTRUCTOR), ("names", NAMES)] {
             let file = folder.0.join(format!("{name}.c"));
             fs::write(&file, source).unwrap();
             let library = folder.0.join(format!("{name}.so"));
-            let status =
-                Command::new("cc").args(["-g", "-O1", "-shared", "-fPIC", "-o"]).args([&library, &file]).status();
+            let status = Command::new("cc")
+                .args(["-g", "-O1", "-shared", "-fPIC"])
+                // The new name below has another hash, with which the loader would not find it.
+                .args(cfg!(target_os = "linux").then_some("-Wl,-Bsymbolic"))
+                .arg("-o")
+                .args([&library, &file])
+                .status();
             assert!(status.expect("a C compiler").success());
+            // No compiler takes such a name.
+            let mut bytes = fs::read(&library).unwrap();
+            for at in 0..bytes.len() {
+                if bytes[at..].starts_with(b"in_Z32mner") {
+                    bytes[at + 2..at + 4].copy_from_slice(b"\x1b[");
+                }
+            }
+            fs::write(&library, bytes).unwrap();
         }
         folder
     }
@@ -411,6 +439,68 @@ fn a_comparison_keeps_its_time_limit(folder: &Folder) {
         folder.bare(&["compare", "exit 3", "exit 3", "--runs", "16", "-i", "--warmup", "0", "--time-limit", "0"]);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.code() != Some(2) && out.contains("8 rounds"), "{out}");
+    assert!(out.contains("WARNING: A: every run ended with exit code 3"), "{out}");
+}
+
+fn a_comparison_of_programs_that_do_not_start_is_an_error(folder: &Folder) {
+    let fault = |arguments: &[&str]| {
+        let output = folder.bare(&[&["compare"], arguments, &["--time-limit", "2"]].concat());
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        text
+    };
+    let text = fault(&["no-such-command", "no-such-command", "--ignore-failure"]);
+    assert!(text.contains("knows no such command"), "{text}");
+    let text = fault(&["true", "/dev/null", "--ignore-failure"]);
+    assert!(text.contains("cannot start the command"), "{text}");
+    for more in [&[][..], &["--ignore-failure"]] {
+        let text = fault(&[&["true", "true", "--prepare", "exit 4"], more].concat());
+        assert!(text.contains("preparation `exit 4` failed (exit status: 4)") && text.contains("--prepare"), "{text}");
+        assert!(text.contains("also with --ignore-failure"), "{text}");
+    }
+    let text = fault(&["true", "true", "--rounds", "0"]);
+    assert!(text.contains("not a number of at least 8"), "{text}");
+}
+
+fn a_path_that_is_no_library_is_described(folder: &Folder) {
+    for (path, why) in [(".", "it is a folder"), ("/dev/zero", "a device"), ("none.so", "there is no such file")] {
+        let output = folder.bare(&["trace", "--so", path, "--symbol", "f", "--abi", "secret:8"]);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && text.contains(why), "{text}");
+    }
+}
+
+fn an_interrupted_run_counts_what_is_missing_and_gives_no_advice(folder: &Folder) {
+    let mut lab = folder.command("timing", "unruly.so", "sleeps", COMPARE, &["--classes", "equal,first,last"]);
+    let lab = lab.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    let killed = Command::new("kill").args(["-INT", &lab.id().to_string()]).status().unwrap();
+    let output = lab.wait_with_output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(killed.success() && output.status.code() == Some(20), "{out}");
+    assert!(out.contains("interrupted: INCONCLUSIVE, 1 of 1 target and 3 of 3 pairs of classes were not"), "{out}");
+    assert!(!out.contains("Repeat") && !out.contains("--delta"), "{out}");
+}
+
+fn names_of_a_library_cannot_control_the_terminal(folder: &Folder) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let both = |output: Output| {
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        text
+    };
+    let run = |symbol: &str, abi: &str| both(folder.command("trace", "names.so", symbol, abi, &[]).output().unwrap());
+    let text = run("outer", "secret:8");
+    assert!(text.contains(r"in\u{1b}[32mner (ev\u{1b}[31mil.c:"), "{text}");
+    let text = run("no\x1b[1mne", "secret:8");
+    assert!(text.contains(r"no function `no\u{1b}[1mne`; it exports in\u{1b}[32mner"), "{text}");
+    let text = run("outer", "sec\x1b[1mret:8");
+    assert!(text.contains(r"`sec\u{1b}[1mret:8`"), "{text}");
+    let text = both(folder.bare(&["compare", "echo \x1b[1m >&2; false", "true"]));
+    assert!(text.contains(r"`echo \u{1b}[1m >&2; false` failed"), "{text}");
 }
 
 fn a_check_of_a_worker_does_not_advise_itself(folder: &Folder) {

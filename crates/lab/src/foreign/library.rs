@@ -1,6 +1,7 @@
 //! Functions of shared libraries as targets.
 
 use std::ffi::{CString, c_void};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::NonNull;
@@ -52,8 +53,8 @@ fn find(path: &Path, symbol: &str) -> Result<NonNull<c_void>, Error> {
     let fault = |why: &str| Error::Library { path: path.to_owned(), why: why.to_owned() };
     // Without a slash, the system would search its own folders instead of the current one.
     let local = if path.components().count() == 1 { Path::new(".").join(path) } else { path.to_owned() };
-    if !local.is_file() {
-        return Err(fault("there is no such file"));
+    if let Some(why) = unsuitable(&local) {
+        return Err(fault(&why));
     }
     let file = CString::new(local.as_os_str().as_bytes()).map_err(|_| fault("the path contains a zero byte"))?;
     let library = Library::open(&file).map_err(|why| fault(&why))?;
@@ -65,6 +66,17 @@ fn find(path: &Path, symbol: &str) -> Result<NonNull<c_void>, Error> {
         names.truncate(SHOWN);
         Error::Symbol { path: path.to_owned(), symbol: symbol.to_owned(), similar: names, exported }
     })
+}
+
+/// Returns why a path cannot be a library.
+fn unsuitable(path: &Path) -> Option<String> {
+    match path.metadata() {
+        Ok(found) if found.is_file() => None,
+        Ok(found) if found.is_dir() => Some("it is a folder".to_owned()),
+        Ok(_) => Some("it is a device or a pipe, not a file".to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Some("there is no such file".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// Returns the arguments of a call, and the bytes that its outputs take together.

@@ -77,8 +77,9 @@ Exit codes:
 
 Put each command line in quotes; sh runs it. Standard input is empty, and standard output is discarded.
 
-The interval of the ratio decides: the programs are the same if all of it lies within the margin
-of 1 %, and they differ if all of it lies beyond.
+B / A is the time of B divided by that of A in the same round, and the median of all rounds; the
+printed means have another ratio. Its interval decides: the programs are the same if all of it lies
+within the margin of 1 %, and they differ if all of it lies beyond.
 
 Exit codes:
   0    the same within the margin
@@ -360,7 +361,7 @@ pub struct TableArgs {
     /// The number of rounds; all variants run once in each round [default: 7 for sets up to 512 MiB, 5 for sets up to
     /// 2 GiB, 3 for larger sets]
     #[arg(help_heading = TABLES, long, requires = "name", value_name = "NUMBER")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_parser = at_least::<1>)]
     pub rounds: Option<u64>,
     /// Compare only with these programs, in addition to the limits (cp, plain write, memcpy); --peers= for none
     #[arg(help_heading = TABLES, long, requires = "name", value_name = "NAMES", value_delimiter = ',')]
@@ -378,7 +379,7 @@ pub struct CalibrateArgs {
     #[arg(long)]
     pub quick: bool,
     /// The number of runs without a leak, for each cost of a call
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", value_parser = at_least::<1>)]
     pub runs: Option<u64>,
     /// The intended chance of a false alarm
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = share)]
@@ -402,14 +403,14 @@ pub struct CompareArgs {
     #[arg(long, short, value_name = "COMMAND")]
     pub prepare: Option<String>,
     /// The number of bytes that each command processes, to show a throughput
-    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", value_parser = at_least::<1>)]
     pub bytes: Option<u64>,
     /// The number of rounds after which the result is looked at; each round runs A B B A, so each command runs twice
-    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u64).range(8..))]
+    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = at_least::<8>)]
     pub rounds: u64,
     /// The same as a number of runs of each command: --runs 40 for --rounds 20
     #[arg(long, short, value_name = "NUMBER", conflicts_with = "rounds")]
-    #[arg(value_parser = clap::value_parser!(u64).range(16..))]
+    #[arg(value_parser = at_least::<16>)]
     pub runs: Option<u64>,
     /// Run more rounds until the result is settled, up to this time in all. No round starts that would take longer,
     /// but there are at least 8 rounds. A single run that takes longer is killed, on Linux. 0 for exactly --rounds
@@ -419,7 +420,8 @@ pub struct CompareArgs {
     /// The number of runs of each command that come first and are not counted
     #[arg(long, short, visible_alias = "warmup", value_name = "NUMBER", default_value_t = 1)]
     pub warm_up: u64,
-    /// Measure commands also if their exit code is not 0
+    /// Measure commands also if their exit code is not 0; the output then says how many runs failed. 126 and 127, with
+    /// which the shell says that it cannot start a command, are an error still
     #[arg(long, short)]
     pub ignore_failure: bool,
     /// Options for the files to which results are written
@@ -458,7 +460,7 @@ pub struct SelftestArgs {
     #[arg(long)]
     pub quick: bool,
     /// The number of runs without a leak for each function, and of runs for each shift and for each worker
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", value_parser = at_least::<1>)]
     pub runs: Option<u64>,
     /// Measure without a compiler running beside the lab
     #[arg(long)]
@@ -510,6 +512,10 @@ fn share(text: &str) -> Result<f64, String> {
         Ok(share) if 1e-6 < share && share < 0.5 => Ok(share),
         _ => Err("not a share between 0.000001 and 0.5; 0.01 means 1 %".to_owned()),
     }
+}
+
+fn at_least<const LEAST: u64>(text: &str) -> Result<u64, String> {
+    text.parse().ok().filter(|number| *number >= LEAST).ok_or_else(|| format!("not a number of at least {LEAST}"))
 }
 
 fn set(text: &str) -> Result<String, String> {

@@ -1,11 +1,11 @@
 //! The command `compare`, which runs two programs in turn and compares their speed.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Suite;
 use super::args::CompareArgs;
-use super::output::{Fault, Run, quoted};
+use super::output::{Fault, Run, note, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
 use crate::clock;
@@ -36,12 +36,13 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
         run_limit: (!limit.is_zero()).then_some(limit),
         ..Options::default()
     };
-    eprintln!("{}", plan(args, options.margin));
+    note(&plan(args, options.margin));
     let mut progress = Progress::new(rounds(args));
+    let begin = Instant::now();
     let compared = program::compare(&a, &b, yardstick.as_ref(), &options, &mut progress);
     progress.finish();
     let comparison = compared.map_err(|error| explained(&error))?;
-    Screen::new(args.output.takes_stdout()).comparison(&comparison);
+    Screen::new(args.output.takes_stdout()).comparison(&comparison, begin.elapsed());
     let outcome = comparison.outcome;
     run.record.comparisons.push(comparison);
     run.record.interrupted = progress::interrupted();
@@ -64,6 +65,12 @@ fn explained(error: &program::Error) -> Fault {
     let hint = match error {
         program::Error::Failed { status, .. } if status.code() == Some(127) => {
             "the shell knows no such command; put a command line in quotes: 'sleep 1'"
+        }
+        program::Error::Failed { status, .. } if status.code() == Some(126) => {
+            "the shell cannot start the command: check that the file is a program, and its permissions"
+        }
+        program::Error::Prepare { .. } => {
+            "--prepare must succeed before each run, also with --ignore-failure; end it with || true if it may fail"
         }
         program::Error::Failed { .. } => "--ignore-failure measures commands whose exit code is not 0",
         program::Error::Late { .. } => {

@@ -8,6 +8,7 @@ use super::Suite;
 use super::args::OutputArgs;
 use crate::clock::Clock;
 use crate::record::{Record, SCHEMA_VERSION};
+use crate::visible::visible_lines;
 use crate::{cleanup, disk, machine, record};
 
 /// An error that is shown to a person.
@@ -138,9 +139,9 @@ pub(super) fn unwritable(error: &std::io::Error) -> ! {
     cleanup::exit(2)
 }
 
-/// Writes a line to standard error. An error of that is ignored.
+/// Writes a line to standard error, with control characters written out. An error of that is ignored.
 pub(super) fn note(text: &str) {
-    let _ = print(Stream::Errors, format!("{text}\n").as_bytes());
+    let _ = print(Stream::Errors, format!("{}\n", visible_lines(text)).as_bytes());
 }
 
 /// An output of this program.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cleanup;
+use crate::visible::visible;
 use crate::watch::Watch;
 
 static INTERRUPTS: AtomicU32 = AtomicU32::new(0);
@@ -82,7 +83,7 @@ impl Progress {
 
 impl Watch for Progress {
     fn progress(&mut self, what: &str, done: u64, _of: u64) {
-        self.bar.set_message(what.to_owned());
+        self.bar.set_message(visible(what).into_owned());
         self.bar.set_position(self.before + done);
     }
 

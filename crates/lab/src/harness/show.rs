@@ -10,6 +10,7 @@ use crate::record::{
     Timing, Verdict, Yardstick,
 };
 use crate::target::Target;
+use crate::visible::visible_lines;
 
 /// The output for tables: standard output, or standard error if data goes to standard output.
 pub(super) struct Screen {
@@ -24,21 +25,22 @@ impl Screen {
         Self { aside, color: terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) }
     }
 
-    /// Writes a line. A closed pipe ends the program without a message, and not with the exit code of a good verdict.
+    /// Writes a line, with control characters written out. A closed pipe ends the program without a message, and not
+    /// with the exit code of a good verdict.
     pub(super) fn line(&self, text: &str) {
         let stream = if self.aside { Stream::Errors } else { Stream::Output };
-        print(stream, format!("{text}\n").as_bytes()).unwrap_or_else(|error| unwritable(&error));
+        print(stream, format!("{}\n", visible_lines(text)).as_bytes()).unwrap_or_else(|error| unwritable(&error));
     }
 
-    fn verdict(&self, verdict: Verdict, width: usize) -> String {
-        let name = format!("{:width$}", verdict.name());
-        let color = match verdict {
-            Verdict::NoLeakAbove => "32",
-            Verdict::BelowThreshold => "36",
-            Verdict::Leak | Verdict::Invalid => "31",
-            Verdict::Inconclusive | Verdict::Unmeasurable => "33",
-        };
-        if self.color { format!("\x1b[{color}m{name}\x1b[0m") } else { name }
+    /// Writes a line with a word in this color, which stands between two other parts.
+    fn colored(&self, before: &str, (color, word): (&str, &str), after: &str) {
+        if !self.color {
+            return self.line(&format!("{before}{word}{after}"));
+        }
+        let [before, word, after] = [before, word, after].map(visible_lines);
+        let stream = if self.aside { Stream::Errors } else { Stream::Output };
+        print(stream, format!("{before}\x1b[{color}m{word}\x1b[0m{after}\n").as_bytes())
+            .unwrap_or_else(|error| unwritable(&error));
     }
 
     /// Writes the header of the table of timing verdicts.
@@ -78,17 +80,22 @@ impl Screen {
             .flat_map(|class| class.quantiles.iter().find(|quantile| quantile.at >= 0.5))
             .map(|middle| middle.ns)
             .fold(0.0, f64::max);
-        self.line(&format!(
-            "{:<34} {:>9}  {} {:>9} {:>12} {:>9} {:>6}  {}",
-            timing.target,
-            time(call),
-            self.verdict(timing.verdict, 15),
+        let color = match timing.verdict {
+            Verdict::NoLeakAbove => "32",
+            Verdict::BelowThreshold => "36",
+            Verdict::Leak | Verdict::Invalid => "31",
+            Verdict::Inconclusive | Verdict::Unmeasurable => "33",
+        };
+        let figures = format!(
+            " {:>9} {:>12} {:>9} {:>6}  {}",
             bound(|pair| pair.bound_ns),
             bound(|pair| pair.tail_bound_ns),
             bound(|pair| pair.mde_ns),
             timing.pairs.len(),
             trace(timing),
-        ));
+        );
+        let name = format!("{:<34} {:>9}  ", timing.target, time(call));
+        self.colored(&name, (color, &format!("{:15}", timing.verdict.name())), &figures);
         if let Some(finding) = finding(timing) {
             self.line(&format!("    trace: {finding}"));
         }
@@ -97,12 +104,10 @@ impl Screen {
         for pair in timing.pairs.iter().filter(|pair| pair.verdict != Verdict::NoLeakAbove) {
             let names =
                 if pair.reason.contains(&pair.a) { String::new() } else { format!("{} / {}: ", pair.a, pair.b) };
-            self.line(&format!(
-                "    {}: {names}{}{}",
-                pair.verdict,
-                pair.reason,
-                longer(timing, pair, limit.as_secs_f64())
-            ));
+            // An interrupted run has no use for advice: what it lacks is the rest of the run.
+            let interrupted = super::progress::interrupted();
+            let advice = if interrupted { String::new() } else { longer(timing, pair, limit.as_secs_f64()) };
+            self.line(&format!("    {}: {names}{}{advice}", pair.verdict, pair.reason));
         }
     }
 
@@ -121,8 +126,7 @@ impl Screen {
 
     /// Writes a warning about a target.
     pub(super) fn caution(&self, text: &str) {
-        let (color, end) = if self.color { ("\x1b[31m", "\x1b[0m") } else { ("", "") };
-        self.line(&format!("    {color}{text}{end}"));
+        self.colored("    ", ("31", text), "");
     }
 
     /// Writes the name of a target and its classes.
@@ -208,16 +212,14 @@ impl Screen {
             TargetOutcome::Missed => "31",
             TargetOutcome::Skipped => "33",
         };
-        let outcome = if self.color { format!("\x1b[{color}m{outcome}\x1b[0m") } else { outcome };
         let rate = target.rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.0}"));
-        self.line(&format!(
-            "{:<3} {:<19} {:<8} {rate:>7} of {:>5.0} wanted  {outcome} {}",
-            target.set, target.workload, target.operation, target.wanted, target.reason
-        ));
+        let TargetVerdict { set, workload, operation, wanted, .. } = target;
+        let before = format!("{set:<3} {workload:<19} {operation:<8} {rate:>7} of {wanted:>5.0} wanted  ");
+        self.colored(&before, (color, &outcome), &format!(" {}", target.reason));
     }
 
-    /// Writes the comparison of two programs.
-    pub(super) fn comparison(&self, comparison: &Comparison) {
+    /// Writes the comparison of two programs, which took `elapsed`.
+    pub(super) fn comparison(&self, comparison: &Comparison, elapsed: Duration) {
         self.line(&format!(
             "{:<4} {:>22} {:>22} {:>10} {:>10} {:>10} {:>10} {:>12}",
             "", "mean ± deviation", "shortest … longest", "median", "user", "system", "memory", ""
@@ -241,6 +243,9 @@ impl Screen {
                 side.bytes_per_second.map_or_else(String::new, |bytes| rate(bytes, "B")),
                 side.name
             ));
+            if let Some(failed) = side.failed(2 * comparison.rounds as u64) {
+                self.caution(&format!("WARNING: {name}: {failed}"));
+            }
         }
         let ratio = comparison.ratio;
         let margin = format!("{:.1} %", comparison.margin * 100.0);
@@ -267,12 +272,7 @@ impl Screen {
         } else {
             format!("the interval is neither within the margin of {margin} nor beyond it")
         };
-        let further = comparison.further_rounds.map_or_else(String::new, |further| {
-            let all = further.saturating_add(comparison.rounds as u64);
-            let noun = plural(further, "round", "rounds");
-            format!("; about {further} more {noun} would settle it: --rounds {all}")
-        });
-        self.line(&format!("    {why}{further}"));
+        self.line(&format!("    {why}{}", further(comparison, elapsed)));
     }
 
     /// Writes one check of the selftest and its outcome.
@@ -283,7 +283,6 @@ impl Screen {
             None if check.runs > 0 => ("open", "33"),
             None => ("skipped", "33"),
         };
-        let mark = if self.color { format!("\x1b[{color}m{mark:<7}\x1b[0m") } else { format!("{mark:<7}") };
         let rate = if check.runs == 0 {
             String::new()
         } else {
@@ -299,7 +298,8 @@ impl Screen {
             )
         };
         let wanted = if check.wanted.is_empty() { String::new() } else { format!("; wanted: {}", check.wanted) };
-        self.line(&format!("{mark} {}{rate}{wanted}\n        {}", check.what, check.detail));
+        let rest = format!(" {}{rate}{wanted}\n        {}", check.what, check.detail);
+        self.colored("", (color, &format!("{mark:<7}")), &rest);
     }
 
     /// Writes the error rates of a calibration, for each cost of a call.
@@ -354,7 +354,21 @@ fn longer(timing: &Timing, pair: &Pair, limit: f64) -> String {
     if seconds > PATIENCE {
         return " Repeat the run with less load, or choose a larger threshold (--delta).".to_owned();
     }
-    format!(" Repeat the run with --time-limit {}.", (seconds / 10.0).ceil() * 10.0)
+    let shared = if timing.pairs.len() > 1 { ", a time for all pairs of the target" } else { "" };
+    format!(" Repeat the run with --time-limit {}{shared}.", (seconds / 10.0).ceil() * 10.0)
+}
+
+/// Says what settles an undecided comparison, which has taken `elapsed`.
+fn further(comparison: &Comparison, elapsed: Duration) -> String {
+    let Some(further) = comparison.further_rounds else { return String::new() };
+    let all = further.saturating_add(comparison.rounds as u64);
+    let about = format!("; about {further} more {} would settle it", plural(further, "round", "rounds"));
+    // The number of rounds and the time for each are rough estimates.
+    let seconds = 1.2 * elapsed.as_secs_f64() / comparison.rounds as f64 * all as f64;
+    if seconds > PATIENCE {
+        return format!("{about}, in about {:.0} min: use longer runs, or a quieter machine", seconds / 60.0);
+    }
+    format!("{about}: --rounds {all} --time-limit {}", (seconds / 10.0).ceil() * 10.0)
 }
 
 /// Formats a share of the calls.
@@ -437,6 +451,26 @@ mod tests {
     }
 
     #[test]
+    fn advice_for_an_undecided_comparison_names_both_options_or_the_time() {
+        let comparison = |further: u64| -> Comparison {
+            let side = serde_json::json!({
+                "name": "a", "wall": Interval::default(), "wall_minimum": 1.0, "user": null, "system": null,
+                "peak_memory": null, "bytes_per_second": null,
+            });
+            serde_json::from_value(serde_json::json!({
+                "a": side, "b": side, "ratio": Interval::default(), "margin": 0.01, "rounds": 20,
+                "outcome": "inconclusive", "further_rounds": further, "yardstick": null, "ratios": [],
+            }))
+            .unwrap()
+        };
+        let advice = |more| further(&comparison(more), Duration::from_secs(10));
+        assert_eq!(advice(180), "; about 180 more rounds would settle it: --rounds 200 --time-limit 120");
+        assert!(
+            advice(1 << 20).ends_with("would settle it, in about 10486 min: use longer runs, or a quieter machine")
+        );
+    }
+
+    #[test]
     fn advice_for_an_undecided_pair_names_an_option_that_helps() {
         let pair = |more_pairs: u64, more_seconds: Option<f64>| -> Pair {
             serde_json::from_value(serde_json::json!({
@@ -461,7 +495,10 @@ mod tests {
         let needs = |seconds| pair(1000, Some(seconds));
         // One pair may take all of the time, the first of two only half.
         assert_eq!(advice(vec![needs(40.0)], 20.0), " Repeat the run with --time-limit 90.");
-        assert_eq!(advice(vec![needs(40.0), needs(1.0)], 20.0), " Repeat the run with --time-limit 210.");
+        assert_eq!(
+            advice(vec![needs(40.0), needs(1.0)], 20.0),
+            " Repeat the run with --time-limit 210, a time for all pairs of the target."
+        );
         assert_eq!(
             advice(vec![needs(1.0)], 60.0),
             " Repeat the run with --time-limit 120.",

@@ -35,7 +35,8 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     if !source.elsewhere() {
         run.record.calibration = calibrate::load(&state::folder(), &run.record.machine.cpu);
     }
-    let count = targets.len();
+    let planned = targets.iter().map(|target| target.pairs().len()).sum::<usize>() as u64;
+    let (count, mut cut) = (targets.len(), 0);
     let mut progress = Progress::new(targets.iter().map(steps).sum());
     announce(&targets, &settings, &screen);
     screen.timing_head();
@@ -57,6 +58,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         source.warm_up(&mut target, settings.seed)?;
         let mut timing = source.guard(&mut progress, |watch| timing::run(&mut target, &settings, clock, watch))?;
         let interrupted = progress::interrupted();
+        cut = u64::from(interrupted);
         if !args.no_estimates && !interrupted {
             source.guard(&mut Silent, |watch| estimate(&mut target, &mut timing, args.quick, clock, watch))?;
         }
@@ -86,9 +88,16 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         screen.line("INCONCLUSIVE: nothing was timed; --classes needs two classes with the same result");
     }
     if progress::interrupted() {
-        let left = (count - run.record.timing.len()) as u64;
-        let were = plural(left, "target was", "targets were");
-        screen.line(&format!("interrupted: INCONCLUSIVE, {left} {were} not measured"));
+        let left = (count - run.record.timing.len()) as u64 + cut;
+        let measured = run.record.timing.iter().map(|timing| timing.pairs.len()).sum::<usize>() as u64;
+        // The pair during which the run was interrupted is in the record too.
+        let pairs = planned - measured + cut;
+        screen.line(&format!(
+            "interrupted: INCONCLUSIVE, {left} of {count} {} and {pairs} of {planned} {} of classes were not measured \
+             to the end",
+            plural(count as u64, "target", "targets"),
+            plural(planned, "pair", "pairs")
+        ));
     }
     run.finish(&args.output)?;
     Ok(ExitCode::from(code))

@@ -63,9 +63,8 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         let look = plural(plain, "looks", "look");
         screen.line(&format!("NOT OPTIMIZED: {plain} of {traced} {look} as if compiled without optimization"));
     }
-    if seconds > 0.0 {
-        let (millions, rate) = (instructions as f64 / 1e6, instructions as f64 / seconds / 1e6);
-        screen.line(&format!("{millions:.1} million instructions recorded, {rate:.1} million per second"));
+    if let Some(line) = recorded(instructions, seconds) {
+        screen.line(&line);
     }
     run.finish(&args.output)?;
     Ok(ExitCode::from(match (progress::interrupted(), leaks, skipped) {
@@ -75,6 +74,16 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         (_, 0, _) => Verdict::Inconclusive.exit_code(false),
         _ => Verdict::Leak.exit_code(false),
     }))
+}
+
+/// Says how many instructions were recorded. The rate of a short recording would be that of its start.
+fn recorded(instructions: u64, seconds: f64) -> Option<String> {
+    let (millions, rate) = (instructions as f64 / 1e6, instructions as f64 / seconds / 1e6);
+    match instructions {
+        0 => None,
+        1_000_000.. => Some(format!("{millions:.1} million instructions recorded, {rate:.1} million per second")),
+        few => Some(format!("{few} {} recorded", plural(few, "instruction", "instructions"))),
+    }
 }
 
 /// Traces a target, unless there can be `no_trace`. A record keeps a trace in the timing of its target, although it has
@@ -98,4 +107,20 @@ fn describe(args: &TraceArgs, seed: u64) -> String {
     let targets = args.target.iter().map(|name| format!("--target {}", quoted(name)));
     let targets: String = options.chain(targets).map(|word| format!(" {word}")).collect();
     format!("trace{targets} --seed {seed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_recording_has_no_rate() {
+        assert_eq!(recorded(0, 1.0), None);
+        assert_eq!(recorded(1, 0.1).as_deref(), Some("1 instruction recorded"));
+        assert_eq!(recorded(999_999, 0.1).as_deref(), Some("999999 instructions recorded"));
+        assert_eq!(
+            recorded(3_000_000, 2.0).as_deref(),
+            Some("3.0 million instructions recorded, 1.5 million per second")
+        );
+    }
 }

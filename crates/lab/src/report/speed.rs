@@ -149,15 +149,15 @@ pub(super) fn contestants(comparison: &Comparison) -> Table {
     let mut table =
         Table::new(&["", ">Median", ">Quartiles", ">Least", ">User", ">System", ">Peak memory", ">Bytes per second"]);
     for one in [Some(&comparison.a), Some(&comparison.b), comparison.yardstick.as_ref()].into_iter().flatten() {
-        table.row(contestant(one));
+        table.row(contestant(one, 2 * comparison.rounds as u64));
     }
     table
 }
 
-fn contestant(one: &Contestant) -> Vec<Cell> {
+fn contestant(one: &Contestant, runs: u64) -> Vec<Cell> {
     let maybe = |value: Option<String>| Cell::Text(value.unwrap_or_else(|| NONE.to_owned()));
     vec![
-        one.name.as_str().into(),
+        one.failed(runs).map_or_else(|| one.name.clone(), |failed| format!("{} ({failed})", one.name)).into(),
         Cell::Strong(seconds(one.wall.estimate)),
         number::times(one.wall.lower * 1e9, one.wall.upper * 1e9).into(),
         seconds(one.wall_minimum).into(),

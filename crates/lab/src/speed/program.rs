@@ -17,13 +17,14 @@
 
 pub(crate) mod run;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use crate::distribution::mad;
 use crate::random::Random;
-use crate::record::{Comparison, Contestant, Interval, Outcome};
+use crate::record::{Comparison, Contestant, Failures, Interval, Outcome};
 use crate::speed::race::quartiles;
 use crate::speed::sign;
 use crate::speed::verdict::Evidence;
@@ -95,7 +96,8 @@ impl Program {
         self
     }
 
-    /// Measures the program also if its exit code is not zero. A signal that ends it is still an error.
+    /// Measures the program also if its exit code is not zero. A signal that ends it is still an error, and so is the
+    /// exit code 126 or 127 of a shell, which means that a command could not be started.
     #[must_use]
     pub fn may_fail(mut self) -> Self {
         self.may_fail = true;
@@ -172,6 +174,15 @@ pub enum Error {
         /// The last lines of its standard error.
         stderr: String,
     },
+    /// A preparation failed.
+    Prepare {
+        /// The command.
+        command: String,
+        /// The exit status or signal.
+        status: ExitStatus,
+        /// The last lines of its standard error.
+        stderr: String,
+    },
     /// A run of a program took longer than [`Options::run_limit`], and was killed.
     Late {
         /// The command.
@@ -201,6 +212,11 @@ impl fmt::Display for Error {
             }
             Self::Failed { command, status, stderr } => {
                 write!(out, "`{command}` failed ({status}); its standard error ends with:\n{stderr}")
+            }
+            Self::Prepare { command, status, stderr } => {
+                write!(out, "the preparation `{command}` failed ({status})")?;
+                let shown = if stderr.is_empty() { "" } else { "; its standard error ends with:\n" };
+                write!(out, "{shown}{stderr}")
             }
             Self::Late { command, seconds } => {
                 write!(out, "`{command}` did not end within {seconds} s, the time limit for a run, and was killed")
@@ -404,7 +420,17 @@ fn contestant(program: &Program, rounds: &[[Seen; 2]], peak_memory: Option<u64>)
         system: cfg!(unix).then(|| quartiles(&all(|seen| seen.usage.system))),
         peak_memory,
         bytes_per_second: program.bytes.map(|bytes| bytes as f64 / wall.estimate),
+        failures: failures(rounds),
     }
+}
+
+/// Counts the runs whose exit code is not 0, for each code.
+fn failures(rounds: &[[Seen; 2]]) -> Vec<Failures> {
+    let mut counts = BTreeMap::new();
+    for seen in rounds.iter().flatten().filter(|seen| seen.code != 0) {
+        *counts.entry(seen.code).or_insert(0) += 1;
+    }
+    counts.into_iter().map(|(code, runs)| Failures { code, runs }).collect()
 }
 
 /// Returns the mean of at least two times, and their standard deviation.

@@ -23,6 +23,7 @@ pub(crate) struct Seen {
     /// Seconds from before the start to after the end.
     pub(crate) wall: f64,
     pub(crate) usage: Usage,
+    pub(crate) code: i32,
 }
 
 /// Runs programs. Holds the file that receives their standard error.
@@ -67,7 +68,11 @@ impl Runner {
 
     fn prepared(&mut self, program: &Program, fork: bool, watch: Option<&dyn Watch>) -> Result<Seen, Error> {
         if let Some(prepare) = &program.prepare {
-            self.start(prepare, program, false, watch)?;
+            let strict = Program { may_fail: false, ..program.clone() };
+            self.start(prepare, &strict, false, watch).map_err(|error| match error {
+                Error::Failed { command, status, stderr } => Error::Prepare { command, status, stderr },
+                error => error,
+            })?;
         }
         if self.sync {
             child::sync();
@@ -120,10 +125,10 @@ impl Runner {
             (Some(_), Some(limit)) if wall > limit.as_secs_f64() => {
                 return Err(Error::Late { command: command.line(), seconds: limit.as_secs_f64() });
             }
-            _ if program.may_fail && status.code().is_some() => {}
+            _ if program.may_fail && status.code().is_some() && !command.unstarted(status) => {}
             _ => return Err(self.failed(command, status)),
         }
-        Ok(Seen { wall, usage })
+        Ok(Seen { wall, usage, code: status.code().unwrap_or_default() })
     }
 
     fn empty(&mut self) -> io::Result<File> {
@@ -161,6 +166,11 @@ impl Command {
                 process
             }
         }
+    }
+
+    /// Returns whether the shell says that it could not start a command.
+    fn unstarted(&self, status: ExitStatus) -> bool {
+        matches!(self, Self::Shell(_)) && matches!(status.code(), Some(126 | 127))
     }
 
     fn line(&self) -> String {
