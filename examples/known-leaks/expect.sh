@@ -16,10 +16,18 @@ need() {
     exit 77
 }
 
+# repository HINT: exit code 2 outside of Deadpan's repository.
+repository() {
+    [[ -f $examples/../../crates/lab/Cargo.toml ]] && return
+    printf 'error: %s is not in a copy of the repository of Deadpan\nhint: %s\n' "$examples" "$1" >&2
+    exit 2
+}
+
 # Sets DEADPAN to the command-line program, which is built unless the variable names one.
 deadpan() {
     [[ -z ${DEADPAN:-} ]] || return 0
     local root="$examples/../.."
+    repository "set DEADPAN to a deadpan program, or run this in a copy of the repository"
     cargo build --quiet --release --manifest-path "$root/Cargo.toml" --target-dir "$root/target" -p deadpan
     export DEADPAN="$root/target/release/deadpan"
 }
@@ -50,6 +58,7 @@ python_packages() {
 expect() {
     local what="$1" status=0 line
     shift
+    [[ $1 != example ]] || repository "run this in a copy of the repository; examples in Rust are built with its lab"
     line="$("$@")" || status=$?
     printf '%s: %s\n' "$what" "${line:-nothing}"
     case "$what:$status" in
