@@ -249,6 +249,12 @@ fn a_function_that_wakes_another_thread_is_skipped() {
     assert_eq!(text, "the function wakes another thread; a trace follows one thread only");
 }
 
+/// Calls `fcntl` for the standard input.
+fn operation_with_argument(operation: i32, argument: libc::c_long) {
+    // SAFETY: the operations of this test change descriptors alone.
+    unsafe { libc::syscall(libc::SYS_fcntl, 0, operation, argument) };
+}
+
 #[test]
 fn arguments_of_system_calls_are_compared() {
     let zero = std::fs::File::open("/dev/zero").expect("a file");
@@ -272,6 +278,24 @@ fn arguments_of_system_calls_are_compared() {
         libc::syscall(number);
     });
     assert!(text.contains("which makes system call 102 or 104"), "{text}");
+    let text = leak(|input| operation_with_argument(libc::F_SETFL, libc::c_long::from(input[0] & 1) << 11));
+    assert!(text.contains("whose argument 3 of system call 72 is 0x0 or 0x800"), "{text}");
+    let text = leak(|input| operation_with_argument(libc::F_DUPFD, 100 + libc::c_long::from(input[0])));
+    assert!(text.contains("whose argument 3 of system call 72 is 0x"), "{text}");
+    let found = trace::compare(&inputs(), &mut |input| operation_with_argument(libc::F_GETFD, input[0].into()));
+    assert_eq!((found.equal, &found.skipped), (true, &None), "{found:?}");
+    let base = page(libc::PROT_READ, false)[0] as u64;
+    // SAFETY: the first call moves no memory, because there is none at address zero. The second names a page.
+    let text = leak(|input| unsafe {
+        let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+        libc::syscall(libc::SYS_mremap, 0, 4096, 4096, flags, base + (u64::from(input[0]) << 12));
+    });
+    assert!(text.contains("whose argument 5 of system call 25 is 0x"), "{text}");
+    // SAFETY: see above.
+    let text = leak(|input| unsafe {
+        libc::syscall(libc::SYS_prctl, 0x5356_4d41, 0, base, u64::from(input[0]) << 12, c"page".as_ptr());
+    });
+    assert!(text.contains("whose argument 4 of system call 157 is 0x"), "{text}");
     // A register that is no argument may contain a secret.
     // SAFETY: both calls use no memory, and there is no descriptor -1.
     let found = trace::compare(&inputs(), &mut |input| unsafe {

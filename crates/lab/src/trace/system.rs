@@ -11,11 +11,11 @@ pub(super) const WORDS: usize = 2 + REGISTERS.len();
 const REGISTERS: [usize; 6] = [7, 6, 2, 10, 8, 9];
 
 /// The number of arguments of the system calls from 0 on, and of those from [`LATER`] on. Registers that are no
-/// arguments may contain anything. Where the last argument has a meaning in some calls only, it is left out.
+/// arguments may contain anything.
 const ARGUMENTS: [&[u8]; 2] = [
-    b"3331222336321440244332150433333312022130433366332323345550031421333124532211223211221221232233312221\
-      1403011002000222233331111222432223112223232231112221003212212101252214221323215435553303555444333222\
-      2133312153313144531044342112224144325635415523455453203244345343453433651236444646321442442132144455\
+    b"3331222336321440344332150533333312022130433366332323345550031421334124533211223211221221232233312221\
+      1403011002000222233331111222432223112223232231112221003215212101252214221323215435553303555444333222\
+      2163312153313144531044342112224144325635415523455453203244345343453433651236444646321442442132144455\
       25453214236653345332535133666421564",
     b"42643525332234345654342125444346444443366",
 ];
@@ -25,15 +25,30 @@ const LATER: u64 = 424;
 pub(super) fn words(registers: &Registers<'_>, mut each: impl FnMut(u64)) {
     let number = registers.general(0);
     each(number);
-    let known = match number {
-        LATER.. => ARGUMENTS[1].get((number - LATER) as usize),
-        _ => ARGUMENTS[0].get(number as usize),
-    };
-    let count = known.map_or(REGISTERS.len(), |digit| usize::from(digit - b'0'));
+    let count = count(number, |index| registers.general(REGISTERS[index]));
     for (index, register) in REGISTERS.into_iter().enumerate() {
         each(if index < count { registers.general(register) } else { 0 });
     }
     each(pointed(number as libc::c_long, registers));
+}
+
+/// Returns the number of arguments of a system call. An argument that these operations or flags give no meaning is not
+/// counted, because programs leave anything in its register.
+fn count(number: u64, argument: impl Fn(usize) -> u64) -> usize {
+    let known = match number {
+        LATER.. => ARGUMENTS[1].get((number - LATER) as usize),
+        _ => ARGUMENTS[0].get(number as usize),
+    };
+    let all = known.map_or(REGISTERS.len(), |digit| usize::from(digit - b'0'));
+    let (moves, one_processor) = ((libc::MREMAP_FIXED | libc::MREMAP_DONTUNMAP) as u64, 1);
+    match number as libc::c_long {
+        libc::SYS_fcntl if matches!(argument(1) as i32, libc::F_GETFD | libc::F_GETFL) => 2,
+        libc::SYS_mremap if argument(3) & moves == 0 => 4,
+        libc::SYS_prctl if matches!(argument(0) as i32, libc::PR_SET_NAME | libc::PR_GET_NAME) => 2,
+        libc::SYS_futex if operation(argument(1)) == WAITS[0] => 4,
+        libc::SYS_membarrier if argument(1) & one_processor == 0 => 2,
+        _ => all,
+    }
 }
 
 /// Returns a hash of what the arguments point to and the kernel acts upon, such as a time, lengths or a path. Returns
@@ -271,32 +286,89 @@ pub(super) fn varies(registers: &Registers<'_>) -> bool {
 mod tests {
     use super::*;
 
+    /// The system calls that a trace compares, by their number of arguments in the kernel.
+    #[rustfmt::skip]
+    const KNOWN: [&[libc::c_long]; 7] = [
+        &[
+            libc::SYS_sched_yield, libc::SYS_getpid, libc::SYS_getuid, libc::SYS_getgid, libc::SYS_geteuid,
+            libc::SYS_getegid, libc::SYS_getppid, libc::SYS_getpgrp, libc::SYS_munlockall, libc::SYS_sync,
+            libc::SYS_gettid, libc::SYS_restart_syscall,
+        ],
+        &[
+            libc::SYS_close, libc::SYS_brk, libc::SYS_pipe, libc::SYS_dup, libc::SYS_exit, libc::SYS_uname,
+            libc::SYS_fsync, libc::SYS_fdatasync, libc::SYS_chdir, libc::SYS_fchdir, libc::SYS_rmdir, libc::SYS_unlink,
+            libc::SYS_umask, libc::SYS_sysinfo, libc::SYS_times, libc::SYS_getpgid, libc::SYS_getsid,
+            libc::SYS_sched_getscheduler, libc::SYS_sched_get_priority_max, libc::SYS_sched_get_priority_min,
+            libc::SYS_mlockall, libc::SYS_time, libc::SYS_set_tid_address, libc::SYS_exit_group,
+            libc::SYS_epoll_create1, libc::SYS_pkey_free, libc::SYS_memfd_secret,
+        ],
+        &[
+            libc::SYS_stat, libc::SYS_fstat, libc::SYS_lstat, libc::SYS_munmap, libc::SYS_access, libc::SYS_dup2,
+            libc::SYS_nanosleep, libc::SYS_shutdown, libc::SYS_listen, libc::SYS_kill, libc::SYS_flock,
+            libc::SYS_truncate, libc::SYS_ftruncate, libc::SYS_getcwd, libc::SYS_rename, libc::SYS_mkdir,
+            libc::SYS_creat, libc::SYS_chmod, libc::SYS_fchmod, libc::SYS_gettimeofday, libc::SYS_getrlimit,
+            libc::SYS_getrusage, libc::SYS_rt_sigpending, libc::SYS_sigaltstack, libc::SYS_statfs, libc::SYS_fstatfs,
+            libc::SYS_getpriority, libc::SYS_sched_getparam, libc::SYS_mlock, libc::SYS_munlock,
+            libc::SYS_arch_prctl, libc::SYS_setrlimit, libc::SYS_tkill, libc::SYS_clock_gettime,
+            libc::SYS_clock_getres, libc::SYS_set_robust_list, libc::SYS_timerfd_create, libc::SYS_timerfd_gettime,
+            libc::SYS_eventfd2, libc::SYS_pipe2, libc::SYS_memfd_create, libc::SYS_pkey_alloc,
+        ],
+        &[
+            libc::SYS_read, libc::SYS_write, libc::SYS_open, libc::SYS_poll, libc::SYS_lseek, libc::SYS_mprotect,
+            libc::SYS_ioctl, libc::SYS_readv, libc::SYS_writev, libc::SYS_msync, libc::SYS_mincore,
+            libc::SYS_madvise, libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_getsockname,
+            libc::SYS_getpeername, libc::SYS_semop, libc::SYS_fcntl, libc::SYS_readlink, libc::SYS_getresuid,
+            libc::SYS_getresgid, libc::SYS_sched_setaffinity, libc::SYS_sched_getaffinity, libc::SYS_getdents64,
+            libc::SYS_tgkill, libc::SYS_mkdirat, libc::SYS_unlinkat, libc::SYS_faccessat, libc::SYS_dup3,
+            libc::SYS_getcpu, libc::SYS_getrandom, libc::SYS_membarrier, libc::SYS_mlock2, libc::SYS_close_range,
+        ],
+        &[
+            libc::SYS_rt_sigaction, libc::SYS_rt_sigprocmask, libc::SYS_pread64, libc::SYS_pwrite64,
+            libc::SYS_socketpair, libc::SYS_rt_sigtimedwait, libc::SYS_semtimedop, libc::SYS_fadvise64,
+            libc::SYS_clock_nanosleep, libc::SYS_epoll_wait, libc::SYS_epoll_ctl, libc::SYS_openat,
+            libc::SYS_newfstatat, libc::SYS_renameat, libc::SYS_readlinkat, libc::SYS_fallocate,
+            libc::SYS_timerfd_settime, libc::SYS_preadv, libc::SYS_pwritev, libc::SYS_prlimit64,
+            libc::SYS_pkey_mprotect, libc::SYS_rseq, libc::SYS_faccessat2,
+        ],
+        &[
+            libc::SYS_select, libc::SYS_mremap, libc::SYS_setsockopt, libc::SYS_prctl, libc::SYS_ppoll,
+            libc::SYS_renameat2, libc::SYS_statx,
+        ],
+        &[
+            libc::SYS_mmap, libc::SYS_sendto, libc::SYS_recvfrom, libc::SYS_futex, libc::SYS_pselect6,
+            libc::SYS_preadv2, libc::SYS_pwritev2, libc::SYS_epoll_pwait2,
+        ],
+    ];
+
     #[test]
-    fn the_table_has_the_arguments_of_known_system_calls() {
+    fn the_table_has_all_arguments_of_the_system_calls_that_are_compared() {
         assert_eq!(ARGUMENTS.map(<[u8]>::len), [335, 41]);
-        let known = [
-            (libc::SYS_read, 3),
-            (libc::SYS_mmap, 6),
-            (libc::SYS_munmap, 2),
-            (libc::SYS_nanosleep, 2),
-            (libc::SYS_getpid, 0),
-            (libc::SYS_sendto, 6),
-            (libc::SYS_getdents, 3),
-            (libc::SYS_getppid, 0),
-            (libc::SYS_mlockall, 1),
-            (libc::SYS_gettid, 0),
-            (libc::SYS_futex, 3),
-            (libc::SYS_clock_nanosleep, 4),
-            (libc::SYS_openat, 4),
-            (libc::SYS_pselect6, 6),
-            (libc::SYS_pipe2, 2),
-            (libc::SYS_getrandom, 3),
-            (libc::SYS_statx, 5),
-            (libc::SYS_rseq, 4),
-        ];
-        for (number, count) in known {
-            assert_eq!(ARGUMENTS[0][number as usize] - b'0', count, "{number}");
+        // With these arguments, no argument of any call is left out.
+        let all = |index: usize| [0, libc::FUTEX_WAIT_BITSET as u64, 0, u64::MAX, 0, 0][index];
+        for (arguments, numbers) in KNOWN.iter().enumerate() {
+            for &number in *numbers {
+                let all = |index| if number == libc::SYS_membarrier { 1 } else { all(index) };
+                assert_eq!(count(number as u64, all), arguments, "{number}");
+            }
         }
-        assert_eq!(ARGUMENTS[1][(libc::SYS_close_range as u64 - LATER) as usize], b'3');
+        // The second argument selects an operation of `fcntl`, `ioctl` and `futex`, the first one of `prctl`.
+        for number in 0..500 {
+            let compared = steering(number, |_| 0).is_some();
+            assert!(!compared || KNOWN.iter().any(|numbers| numbers.contains(&number)), "{number}");
+        }
+    }
+
+    #[test]
+    fn arguments_without_a_meaning_are_left_out() {
+        let count = |number: libc::c_long, arguments: [u64; 6]| count(number as u64, |index| arguments[index]);
+        let fcntl = |operation: i32| count(libc::SYS_fcntl, [0, operation as u64, 0, 0, 0, 0]);
+        assert_eq!([libc::F_GETFD, libc::F_GETFL, libc::F_DUPFD, libc::F_SETFD].map(fcntl), [2, 2, 3, 3]);
+        assert_eq!([libc::F_SETFL, libc::F_DUPFD_CLOEXEC].map(fcntl), [3, 3]);
+        let mremap = |flags: i32| count(libc::SYS_mremap, [0, 0, 0, flags as u64, 0, 0]);
+        assert_eq!([0, libc::MREMAP_MAYMOVE, 3, 4 | 1].map(mremap), [4, 4, 5, 5]);
+        let prctl = |operation: i32| count(libc::SYS_prctl, [operation as u64, 0, 0, 0, 0, 0]);
+        assert_eq!([libc::PR_SET_NAME, libc::PR_GET_NAME, PR_SET_VMA].map(prctl), [2, 2, 5]);
+        let futex = |operation: i32| count(libc::SYS_futex, [0, operation as u64, 0, 0, 0, 0]);
+        assert_eq!([libc::FUTEX_WAIT, libc::FUTEX_WAIT | 128, libc::FUTEX_WAIT_BITSET | 128].map(futex), [4, 4, 6]);
     }
 }
