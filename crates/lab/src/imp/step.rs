@@ -11,8 +11,10 @@ mod registers;
 pub(crate) mod shared;
 pub(crate) mod signal;
 pub(crate) mod trap;
+#[cfg(test)]
+pub(crate) mod unusual;
 
-use iced_x86::UsedMemory;
+use iced_x86::{Code, Instruction, OpKind, UsedMemory};
 
 pub(crate) use memory::{bytes, code, path, unchanged};
 pub(crate) use registers::Registers;
@@ -100,4 +102,13 @@ pub(crate) enum Stop {
     Panic,
     /// The call left the traced code in an unknown way.
     Escape,
+}
+
+/// Returns whether the registers with addresses that the instruction does not name have 32 bits, and also the count of
+/// an instruction that repeats.
+pub(crate) fn has_short_addresses(instruction: &Instruction) -> bool {
+    let operand = |kind| (0..instruction.op_count()).any(|op| instruction.op_kind(op) == kind);
+    let short = [OpKind::MemorySegESI, OpKind::MemorySegEDI, OpKind::MemoryESEDI];
+    let codes = [Code::Clzerod, Code::Monitord, Code::Monitorxd];
+    codes.contains(&instruction.code()) || short.into_iter().any(operand)
 }

@@ -29,8 +29,10 @@ const MEMORY: &str = "the function opens the memory of a process as a file, and 
 pub(super) enum Parting {
     /// The next instructions differ. `None` stands for the call's return.
     Path { index: u64, last: Option<u64>, next: [Option<u64>; 2] },
-    /// An instruction accesses different addresses.
+    /// An instruction accesses different addresses. Zero stands for an access that does not happen.
     Memory { index: u64, instruction: u64, addresses: [u64; 2] },
+    /// An operand differs that affects which bytes an instruction accesses.
+    Operand { index: u64, instruction: u64, values: [u64; 2] },
     /// A word of a system call differs ([`super::system::words`]).
     System { index: u64, instruction: u64, number: u64, word: usize, values: [u64; 2] },
     /// The traces differ after this instruction, beyond the part that was kept in detail.
@@ -327,12 +329,13 @@ impl Session {
             for word in 0..self.recorder.words(instruction) {
                 let values = [*a.get(place + 1 + word)?, *b.get(place + 1 + word)?];
                 if values[0] != values[1] {
-                    let call = self.recorder.entry(instruction).is_some_and(|entry| entry.decoded.kind == Kind::System);
-                    let number = a[place + 1];
-                    return Some(if call {
-                        Parting::System { index, instruction, number, word, values }
-                    } else {
+                    let decoded = self.recorder.entry(instruction)?.decoded;
+                    return Some(if decoded.kind == Kind::System {
+                        Parting::System { index, instruction, number: a[place + 1], word, values }
+                    } else if decoded.is_address(word) {
                         Parting::Memory { index, instruction, addresses: values }
+                    } else {
+                        Parting::Operand { index, instruction, values }
                     });
                 }
             }

@@ -8,7 +8,7 @@ use iced_x86::{Register, UsedMemory};
 
 use super::system;
 use crate::imp::mark::{START_MARK, STOP_MARK};
-use crate::imp::step::{Registers, code};
+use crate::imp::step::{Registers, code, has_short_addresses};
 
 /// A decoded instruction, in the form that the recorder needs.
 #[derive(Clone, Copy)]
@@ -20,8 +20,8 @@ pub(super) struct Decoded {
     pub(super) latency: Option<[Option<Source>; 3]>,
     /// Whether the result of the instruction may differ from call to call.
     pub(super) varies: bool,
-    /// Whether the instruction has a `rep` prefix. It then accesses nothing if the count in `rcx` is zero.
-    repeated: bool,
+    /// The register with the count, if the instruction has a `rep` prefix. It then accesses nothing if that is zero.
+    count: Option<Source>,
 }
 
 /// What the recorder does before an instruction.
@@ -30,7 +30,7 @@ pub(super) enum Kind {
     Plain,
     /// A system call, whose trace is in [`super::system`].
     System,
-    /// A system call of 32-bit programs or another way into the kernel, or an instruction that hides the next one.
+    /// An instruction that a trace cannot follow ([`unsupported`]).
     Other,
     /// The marks of [`super::start`] and [`super::stop`].
     Start,
@@ -47,6 +47,8 @@ pub(super) enum Touch {
     },
     /// A prefetch reads no memory, but moves a cache line.
     Hint(Instruction),
+    /// An address in a register, for an instruction without a memory operand.
+    Address(Register),
     /// An operand that affects which bytes are accessed.
     Value(Source),
 }
@@ -75,7 +77,7 @@ impl Decoded {
     /// Returns the memory that the instruction accesses, if the addresses depend only on general registers, and nothing
     /// else about the instruction needs to be recorded.
     pub(super) fn simple(&self) -> Option<[Option<UsedMemory>; 4]> {
-        if self.kind != Kind::Plain || self.latency.is_some() || self.repeated {
+        if self.kind != Kind::Plain || self.latency.is_some() || self.count.is_some() {
             return None;
         }
         let mut simple = [None; 4];
@@ -109,7 +111,7 @@ impl Decoded {
         if self.kind == Kind::System {
             return system::words(registers, each);
         }
-        let done = self.repeated && registers.general(1) == 0;
+        let done = self.count.is_some_and(|count| count.word(registers, 0) == 0);
         for touch in self.touches.iter().flatten() {
             match touch {
                 _ if done => each(0),
@@ -122,6 +124,7 @@ impl Decoded {
                     let value = |register, element, size| registers.value(register, element, size);
                     each(instruction.virtual_address(0, 0, value).unwrap_or(0));
                 }
+                Touch::Address(register) => each(registers.value(*register, 0, 8).unwrap_or(0)),
                 Touch::Value(source) => {
                     for word in 0..source.words() {
                         each(source.word(registers, word));
@@ -130,13 +133,24 @@ impl Decoded {
             }
         }
     }
+
+    /// Returns whether a word of [`Self::addresses`] is an address, which is zero for an access that does not happen.
+    pub(super) fn is_address(&self, mut word: usize) -> bool {
+        for touch in self.touches.iter().flatten() {
+            if word < touch.words() {
+                return !matches!(touch, Touch::Value(_));
+            }
+            word -= touch.words();
+        }
+        false
+    }
 }
 
 impl Touch {
     fn words(&self) -> usize {
         match self {
             Self::Memory { elements, .. } => usize::from(*elements),
-            Self::Hint(_) => 1,
+            Self::Hint(_) | Self::Address(_) => 1,
             Self::Value(source) => source.words(),
         }
     }
@@ -215,32 +229,70 @@ pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Dec
     for (slot, memory) in touches.iter_mut().zip(used) {
         *slot = Some(touch(&instruction, memory));
     }
-    if let Some(free) = touches.iter_mut().find(|slot| slot.is_none()) {
-        *free = beside(&instruction, used);
-    }
-    let repeated =
-        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let free = touches.iter_mut().filter(|slot| slot.is_none());
+    free.zip(beside(&instruction, used)).for_each(|(slot, touch)| *slot = touch);
     let varies = matches!(
         instruction.mnemonic(),
-        Mnemonic::Rdtsc | Mnemonic::Rdtscp | Mnemonic::Rdrand | Mnemonic::Rdseed | Mnemonic::Rdpid
+        Mnemonic::Rdtsc
+            | Mnemonic::Rdtscp
+            | Mnemonic::Rdrand
+            | Mnemonic::Rdseed
+            | Mnemonic::Rdpid
+            | Mnemonic::Rdpmc
+            | Mnemonic::Rdpru
     );
-    let latency = latency(&instruction, used, repeated);
-    (Decoded { kind: kind(&instruction), touches, latency, varies, repeated }, instruction.len())
+    let count = count(&instruction);
+    let latency = latency(&instruction, used, count);
+    (Decoded { kind: kind(&instruction), touches, latency, varies, count }, instruction.len())
+}
+
+/// Returns the register with the count of an instruction that repeats: `ecx` if its addresses have 32 bits.
+fn count(instruction: &Instruction) -> Option<Source> {
+    let repeated =
+        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
+    let bytes = if has_short_addresses(instruction) { 4 } else { 8 };
+    repeated.then_some(Source::General { number: 1, shift: 0, bytes })
 }
 
 fn kind(instruction: &Instruction) -> Kind {
     let marks = [(START_MARK, Kind::Start), (STOP_MARK, Kind::Stop)];
     match instruction.mnemonic() {
         Mnemonic::Syscall => Kind::System,
-        Mnemonic::Int | Mnemonic::Int1 | Mnemonic::Sysenter => Kind::Other,
-        // The processor holds back the trap after a load of this register, and the next instruction would be missed.
-        Mnemonic::Mov | Mnemonic::Pop if instruction.op0_register() == Register::SS => Kind::Other,
-        Mnemonic::Lss => Kind::Other,
         Mnemonic::Nop if instruction.memory_base() == Register::RAX => marks
             .iter()
             .find(|(mark, _)| u64::from(*mark) == instruction.memory_displacement64())
             .map_or(Kind::Plain, |(_, kind)| *kind),
+        _ if unsupported(instruction) => Kind::Other,
         _ => Kind::Plain,
+    }
+}
+
+/// Returns whether a trace cannot follow the instruction, because more happens than its operands say.
+#[rustfmt::skip]
+fn unsupported(instruction: &Instruction) -> bool {
+    use Mnemonic::{
+        Ccs_encrypt, Ccs_hash, Clui, Enclu, Getsec, Getsecq, Int, Int1, Lfs, Lgs, Llwpcb, Lss, Lwpins, Lwpval, Montmul,
+        Mov, Mwait, Mwaitx, Pop, Senduipi, Slwpcb, Stui, Swapgs, Sysenter, Tileloadd, Tileloaddt1, Tilestored, Tpause,
+        Uiret, Umwait, Vmcall, Vmfunc, Vmgexit, Vmmcall, Wrfsbase, Wrgsbase, Xcryptcbc, Xcryptcfb, Xcryptctr,
+        Xcryptecb, Xcryptofb, Xsha1, Xsha256, Xsha512, Xsha512_alt, Xstore, Xstore_alt,
+    };
+    match instruction.mnemonic() {
+        // System calls of 32-bit programs, and other ways out of the program.
+        Int | Int1 | Sysenter | Enclu | Getsec | Getsecq | Vmcall | Vmmcall | Vmfunc | Vmgexit => true,
+        // The processor holds back the trap after a load of `ss`, and the next instruction would be missed. The other
+        // segments are the bases of addresses.
+        Mov | Pop => instruction.op0_register().is_segment_register(),
+        Lss | Lfs | Lgs | Wrfsbase | Wrgsbase | Swapgs => true,
+        // Waits until a time, or until memory changes.
+        Mwait | Mwaitx | Umwait | Tpause => true,
+        // Interrupts without the kernel.
+        Senduipi | Uiret | Clui | Stui => true,
+        // Several rows of memory, a structure, or blocks of data in other registers than the operands say.
+        Tileloadd | Tileloaddt1 | Tilestored | Llwpcb | Slwpcb | Lwpins | Lwpval => true,
+        Xcryptcbc | Xcryptcfb | Xcryptctr | Xcryptecb | Xcryptofb | Xsha1 | Xsha256 | Xsha512 | Xsha512_alt => true,
+        Xstore | Xstore_alt | Montmul | Ccs_encrypt | Ccs_hash => true,
+        // Prefetches of several lines.
+        _ => instruction.is_vsib() && instruction.op0_kind() == OpKind::Memory && instruction.op_count() == 1,
     }
 }
 
@@ -262,23 +314,36 @@ fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
     Touch::Memory { memory: *memory, elements, chosen }
 }
 
-/// Returns the part of an access that `used` does not contain: the bit offset of `bt` and its variants, or the line of
-/// a prefetch.
-fn beside(instruction: &Instruction, used: &[UsedMemory]) -> Option<Touch> {
-    use Mnemonic::{Bt, Btc, Btr, Bts};
-    let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
-    let mnemonic = instruction.mnemonic();
-    if operand && used.is_empty() && is_hint(mnemonic) {
-        return Some(Touch::Hint(*instruction));
-    }
-    let register = |op| instruction.op_register(op);
-    let value = match mnemonic {
-        Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => {
-            Source::register(register(1), register(1).size())
-        }
-        _ => None,
+/// Returns the parts of an access that `used` does not contain: the line of a prefetch, an address in a register, and
+/// operands that affect which bytes are accessed.
+fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] {
+    use Mnemonic::{
+        Bt, Btc, Btr, Bts, Clzero, Lar, Lea, Lsl, Monitor, Monitorx, Nop, Reservednop, Umonitor, Verr, Verw, Xrstor,
+        Xrstor64, Xsave, Xsave64, Xsavec, Xsavec64, Xsaveopt, Xsaveopt64,
     };
-    value.map(Touch::Value)
+    let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
+    let register = |op| instruction.op_register(op);
+    let value = |source: Option<Source>| source.map(Touch::Value);
+    let low = |number| value(Some(Source::General { number, shift: 0, bytes: 4 }));
+    match instruction.mnemonic() {
+        Lea | Nop | Reservednop => [None, None],
+        Clzero | Monitor | Monitorx => {
+            [Some(Touch::Address(if has_short_addresses(instruction) { Register::EAX } else { Register::RAX })), None]
+        }
+        Umonitor => [Some(Touch::Address(register(0))), None],
+        Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => {
+            [value(Source::register(register(1), register(1).size())), None]
+        }
+        // The descriptor of a segment.
+        Verr | Verw | Lar | Lsl => {
+            let selector = used.first().map(|memory| Source::Memory(*memory));
+            [value(selector.or_else(|| Source::register(register(instruction.op_count() - 1), 2))), None]
+        }
+        // The components to save or restore.
+        Xsave | Xsave64 | Xsavec | Xsavec64 | Xsaveopt | Xsaveopt64 | Xrstor | Xrstor64 => [low(0), low(2)],
+        _ if operand && used.is_empty() => [Some(Touch::Hint(*instruction)), None],
+        _ => [None, None],
+    }
 }
 
 /// Returns the mask of a masked load or store, which selects bytes at one address. The mask of a gather selects
@@ -297,30 +362,11 @@ pub(super) fn mask(instruction: &Instruction) -> Option<Source> {
     }
 }
 
-fn is_hint(mnemonic: Mnemonic) -> bool {
-    use Mnemonic::{
-        Clflush, Clflushopt, Clwb, Prefetch, Prefetchnta, Prefetcht0, Prefetcht1, Prefetcht2, Prefetchw, Prefetchwt1,
-    };
-    matches!(
-        mnemonic,
-        Clflush
-            | Clflushopt
-            | Clwb
-            | Prefetch
-            | Prefetchnta
-            | Prefetcht0
-            | Prefetcht1
-            | Prefetcht2
-            | Prefetchw
-            | Prefetchwt1
-    )
-}
-
 /// Returns the operands that affect the instruction's time on current processors, or `None` if the time is constant.
 ///
 /// Lanes that a mask excludes are included here. Memory operands under a mask are not, because they might not be
 /// mapped.
-fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Option<[Option<Source>; 3]> {
+fn latency(instruction: &Instruction, used: &[UsedMemory], count: Option<Source>) -> Option<[Option<Source>; 3]> {
     use Mnemonic::{Div, Idiv, Pdep, Pext};
     let memory = used
         .iter()
@@ -343,8 +389,10 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Op
             let bytes = instruction.op0_register().size();
             Some([operand(1, bytes), operand(2, bytes), None])
         }
-        _ if repeated => Some([general(1, 8), None, None]),
+        _ if count.is_some() => Some([count, None, None]),
         _ if mask(instruction).is_some() => Some([mask(instruction), None, None]),
+        // The register that receives the number is not read.
+        Mnemonic::Fbld => Some([memory, None, None]),
         mnemonic if x87(mnemonic) => {
             let other = (0..instruction.op_count())
                 .map(|op| instruction.op_register(op))
@@ -363,36 +411,25 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], repeated: bool) -> Op
     }
 }
 
+/// Returns whether the time of an x87 instruction depends on the top of the stack.
+#[rustfmt::skip]
 fn x87(mnemonic: Mnemonic) -> bool {
     use Mnemonic::{
-        F2xm1, Fcos, Fdiv, Fdivp, Fdivr, Fdivrp, Fidiv, Fidivr, Fpatan, Fprem, Fprem1, Fptan, Fsin, Fsincos, Fsqrt,
-        Fyl2x, Fyl2xp1,
+        F2xm1, Fbstp, Fcos, Fdiv, Fdivp, Fdivr, Fdivrp, Fidiv, Fidivr, Fptan, Frndint, Fsin, Fsincos, Fsqrt,
+        Fxtract,
     };
-    matches!(
-        mnemonic,
-        Fdiv | Fdivp
-            | Fdivr
-            | Fdivrp
-            | Fidiv
-            | Fidivr
-            | Fsqrt
-            | F2xm1
-            | Fcos
-            | Fpatan
-            | Fprem
-            | Fprem1
-            | Fptan
-            | Fsin
-            | Fsincos
-            | Fyl2x
-            | Fyl2xp1
-    )
+    binary_x87(mnemonic).is_some()
+        || matches!(
+            mnemonic,
+            Fdiv | Fdivp | Fdivr | Fdivrp | Fidiv | Fidivr | Fsqrt | F2xm1 | Fbstp | Fcos | Fptan | Frndint
+                | Fsin | Fsincos | Fxtract
+        )
 }
 
 /// Returns the second operand of an instruction that does not name it.
 fn binary_x87(mnemonic: Mnemonic) -> Option<Source> {
-    use Mnemonic::{Fpatan, Fprem, Fprem1, Fyl2x, Fyl2xp1};
-    matches!(mnemonic, Fpatan | Fprem | Fprem1 | Fyl2x | Fyl2xp1).then_some(Source::X87(1))
+    use Mnemonic::{Fpatan, Fprem, Fprem1, Fscale, Fyl2x, Fyl2xp1};
+    matches!(mnemonic, Fpatan | Fprem | Fprem1 | Fscale | Fyl2x | Fyl2xp1).then_some(Source::X87(1))
 }
 
 /// For divisions and square roots in vector registers, returns whether the instruction divides, and the operand's bytes

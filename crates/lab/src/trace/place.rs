@@ -23,6 +23,14 @@ pub(super) fn parting(parting: &Parting) -> String {
                 way(*last, *b)
             )
         }
+        Parting::Memory { index, instruction, addresses: [0, _] | [_, 0] } => format!(
+            "at instruction {index}, {}, which accesses memory in one call that it does not access in the other",
+            instruction_at(*instruction)
+        ),
+        Parting::Operand { index, instruction, values: [a, b] } => format!(
+            "at instruction {index}, {}, which accesses different memory, because an operand is {a:#x} or {b:#x}",
+            instruction_at(*instruction)
+        ),
         Parting::Memory { index, instruction, addresses: [a, b] } => {
             let distance = match a.abs_diff(*b) {
                 1 => "1 byte".to_owned(),
@@ -47,7 +55,9 @@ pub(super) fn parting(parting: &Parting) -> String {
 pub(super) fn advice(parting: &Parting) -> &'static str {
     let known = match *parting {
         Parting::Path { last, next: [a, b], .. } => [last, a, b].into_iter().flatten().all(has_line),
-        Parting::Memory { instruction, .. } | Parting::System { instruction, .. } => has_line(instruction),
+        Parting::Memory { instruction, .. }
+        | Parting::Operand { instruction, .. }
+        | Parting::System { instruction, .. } => has_line(instruction),
         Parting::After(_) => true,
     };
     if known {

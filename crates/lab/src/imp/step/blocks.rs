@@ -55,6 +55,8 @@ struct Slow {
     resume: u64,
     /// The size of an element, if the instruction repeats without a condition. All rounds are recorded at once.
     repeats: Option<u8>,
+    /// The bits of RCX that are the count.
+    count: u64,
 }
 
 /// The copied code, and what is needed to run it. The copies are shared between the processes of all calls.
@@ -177,7 +179,7 @@ impl Engine {
     fn slow_step(&mut self, slow: Slow, step: &mut dyn Step) {
         self.state.set_register(RIP, slow.address);
         let before = [RDI, RSI, RCX].map(|index| (index, self.state.register(index)));
-        let count = before[2].1;
+        let count = before[2].1 & slow.count;
         let rounds = if slow.repeats.is_some() { count.max(1) } else { 1 };
         let back = self.state.register(FLAGS) & BACKWARD != 0;
         for round in 0..rounds {

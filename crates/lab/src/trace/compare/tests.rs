@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::super::Function;
 use super::*;
+use crate::imp::step::unusual;
 use crate::taint::control::{self, CONTROLS};
 
 fn sink<R>(result: R) {
@@ -76,6 +77,14 @@ fn both_engines_record_the_standard_library_alike() {
     assert!((0..20).map(|_| clock()).any(|[blocks, trap]| blocks == trap), "clock");
     use sha2::Digest;
     assert_same("hash", &[3; 400], &mut |input| sink(sha2::Sha256::digest(&*input)));
+}
+
+#[test]
+fn both_engines_record_unusual_instructions_alike() {
+    let memory = unusual::memory();
+    for (name, case) in unusual::CASES {
+        assert_same(name, &[1; 8], &mut |_| case(memory));
+    }
 }
 
 #[test]

@@ -181,6 +181,13 @@ impl<'c> Emit<'c> {
         self.bytes(&[0x48 | number >> 3, 0x8b, 0xc0 | number & 7]);
     }
 
+    /// Loads RCX with the address of the instruction after a system call, as the processor does. It has loaded that of
+    /// the copy.
+    pub(super) fn load_next(&mut self, address: u64) {
+        self.bytes(&[0x48, 0xb9]);
+        self.bytes(&address.to_le_bytes());
+    }
+
     /// Continues at the copy of the code at RAX.
     pub(super) fn find(&mut self) {
         self.leave(LOOKUP);

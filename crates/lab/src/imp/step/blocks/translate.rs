@@ -3,7 +3,7 @@
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, UsedMemory};
 
 use super::super::memory::code;
-use super::super::{Part, Plan, Step, Stop, WORDS};
+use super::super::{Part, Plan, Step, Stop, WORDS, has_short_addresses};
 use super::emit::{Emit, Operand};
 use super::state::Request;
 use super::{Engine, Link, Piece, Slow};
@@ -199,9 +199,13 @@ impl Engine {
             instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
         let again = emit.here();
         emit.request(Request::Slow, self.slow.len() as u32);
-        let mut slow = Slow { address: instruction.ip(), resume: emit.here(), repeats: None };
+        let count = if has_short_addresses(instruction) { u64::from(u32::MAX) } else { u64::MAX };
+        let mut slow = Slow { address: instruction.ip(), resume: emit.here(), repeats: None, count };
         if !repeated {
             copied(original, emit)?;
+            if instruction.code() == Code::Syscall {
+                emit.load_next(instruction.next_ip());
+            }
         } else if string(instruction).is_some() {
             slow.repeats = string(instruction);
             copied(original, emit)?;
@@ -334,11 +338,15 @@ fn one_round(original: &Original, emit: &mut Emit<'_>, again: u64) -> Result<(),
     let length = original.length - 1;
     single[..prefix].copy_from_slice(&original.bytes[..prefix]);
     single[prefix..length].copy_from_slice(&original.bytes[prefix + 1..original.length]);
-    // The last jump takes 5 bytes, the jump before it 2, `jrcxz` 2, and the decrement 4.
-    emit.bytes(&[0xe3, (length + 13) as u8]);
+    let short: &[u8] = if has_short_addresses(instruction) { &[0x67] } else { &[] };
+    // The last jump takes 5 bytes, the jump before it 2, `jrcxz` or `jecxz` 2 or 3, and the decrement 4.
+    emit.bytes(short);
+    emit.bytes(&[0xe3, (length + short.len() + 13) as u8]);
     emit.bytes(&single[..length]);
-    // lea rcx, [rcx - 1]; jrcxz; jne or je
-    emit.bytes(&[0x48, 0x8d, 0x49, 0xff, 0xe3, 7]);
+    // lea rcx, [rcx - 1] or lea ecx, [rcx - 1]; jrcxz or jecxz; jne or je
+    emit.bytes(if short.is_empty() { &[0x48, 0x8d, 0x49, 0xff] } else { &[0x40, 0x8d, 0x49, 0xff] });
+    emit.bytes(short);
+    emit.bytes(&[0xe3, 7]);
     emit.bytes(&[if instruction.has_repne_prefix() { 0x74 } else { 0x75 }, 5]);
     let site = emit.jump(None);
     emit.aim(site, again);
