@@ -118,7 +118,7 @@ impl Worker {
     }
 
     fn target(&self, index: usize, entry: &Entry, classes: &[ForeignClass]) -> Result<Target, Error> {
-        let run = Remote { shared: Rc::clone(&self.shared), index: index as u32 };
+        let run = Remote { shared: Rc::clone(&self.shared), index: index as u32, sent: (0, 0.0) };
         let target = Target::from_run(&entry.name, entry.abi.length(), run);
         class::add(target, &entry.abi, if classes.is_empty() { &entry.classes } else { classes })
     }
@@ -321,6 +321,8 @@ fn word(output: &mut dyn Read) -> Result<u32, Fault> {
 struct Remote {
     shared: Rc<Shared>,
     index: u32,
+    /// Number of measurements so far, and the seconds that they took beside the calls: large inputs take long to send.
+    sent: (usize, f64),
 }
 
 impl Run for Remote {
@@ -333,7 +335,15 @@ impl Run for Remote {
             length: slots.length,
             inputs: slots.inputs,
         };
+        let begin = Instant::now();
         self.shared.try_exchange(&request, slots.ticks);
+        let calls = slots.ticks.iter().sum::<u64>() as f64 / self.shared.hello.hertz;
+        self.sent.0 += slots.ticks.len();
+        self.sent.1 += (begin.elapsed().as_secs_f64() - calls).max(0.0);
+    }
+
+    fn preparation(&self) -> f64 {
+        self.sent.1 / self.sent.0.max(1) as f64
     }
 
     fn many(&mut self, _clock: &dyn Clock, input: &mut [u8], calls: u64) -> u64 {

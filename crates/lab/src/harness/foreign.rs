@@ -242,7 +242,8 @@ pub(super) fn explained(error: &Error) -> Fault {
         Error::Symbol { .. } => "choose a name with --symbol; C++ needs extern \"C\", Rust #[no_mangle], Go //export",
         Error::Function { .. } => {
             "compare --abi with the function's declaration: order, lengths, pointers that must not be missing, and \
-             what the function writes (inout:N, out:N)"
+             what the function writes (inout:N, out:N); what must be set up before a call belongs into a wrapper or a \
+             constructor of the library"
         }
         Error::Start { .. } => "the lab starts workers with sh, as in: --worker 'python3 worker.py'",
         Error::Ended { .. } | Error::Protocol { .. } => {

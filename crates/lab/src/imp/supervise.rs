@@ -384,7 +384,7 @@ pub(crate) fn signal_name(signal: i32) -> String {
         (libc::SIGBUS, "SIGBUS (memory that is misaligned or does not exist)"),
         (libc::SIGILL, "SIGILL (an instruction that this processor does not have)"),
         (libc::SIGFPE, "SIGFPE (an arithmetic error, such as a division by zero)"),
-        (libc::SIGABRT, "SIGABRT (`abort`, or a failed assertion)"),
+        (libc::SIGABRT, "SIGABRT (`abort`, a failed assertion, or an exception that leaves the function)"),
         (libc::SIGTRAP, "SIGTRAP (a breakpoint)"),
         (libc::SIGSYS, "SIGSYS (a system call that is forbidden)"),
         (libc::SIGKILL, "SIGKILL (sent by a process, or by the system when memory is short)"),
