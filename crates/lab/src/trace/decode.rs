@@ -318,8 +318,8 @@ fn touch(instruction: &Instruction, memory: &UsedMemory) -> Touch {
 /// operands that affect which bytes are accessed.
 fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] {
     use Mnemonic::{
-        Bt, Btc, Btr, Bts, Clzero, Lar, Lea, Lsl, Monitor, Monitorx, Nop, Reservednop, Umonitor, Verr, Verw, Xrstor,
-        Xrstor64, Xsave, Xsave64, Xsavec, Xsavec64, Xsaveopt, Xsaveopt64,
+        Bt, Btc, Btr, Bts, Clzero, Lar, Lea, Lsl, Monitor, Monitorx, Nop, Reservednop, Verr, Verw, Xrstor, Xrstor64,
+        Xsave, Xsave64, Xsavec, Xsavec64, Xsaveopt, Xsaveopt64,
     };
     let operand = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);
     let register = |op| instruction.op_register(op);
@@ -330,7 +330,6 @@ fn beside(instruction: &Instruction, used: &[UsedMemory]) -> [Option<Touch>; 2] 
         Clzero | Monitor | Monitorx => {
             [Some(Touch::Address(if has_short_addresses(instruction) { Register::EAX } else { Register::RAX })), None]
         }
-        Umonitor => [Some(Touch::Address(register(0))), None],
         Bt | Btc | Btr | Bts if operand && instruction.op1_kind() == OpKind::Register => {
             [value(Source::register(register(1), register(1).size())), None]
         }
@@ -450,4 +449,62 @@ fn vector(mnemonic: Mnemonic) -> Option<(bool, Option<usize>)> {
         Vsqrtsh => (false, Some(2)),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(code: &[u8]) -> Decoded {
+        let mut bytes = Box::new([0x90; 16]);
+        bytes[..code.len()].copy_from_slice(code);
+        decode(&mut InstructionInfoFactory::new(), bytes.as_ptr().expose_provenance() as u64).0
+    }
+
+    /// Not all of these run on each processor.
+    #[test]
+    fn addresses_that_no_operand_names_are_recorded() {
+        let cases: [(&str, &[u8], usize); 9] = [
+            ("clzero", &[0x0f, 0x01, 0xfc], 1),
+            ("addr32 clzero", &[0x67, 0x0f, 0x01, 0xfc], 1),
+            ("monitor", &[0x0f, 0x01, 0xc8], 1),
+            ("monitorx", &[0x0f, 0x01, 0xfa], 1),
+            ("umonitor rax", &[0xf3, 0x0f, 0xae, 0xf0], 1),
+            ("movdir64b rax, [rdi]", &[0x66, 0x0f, 0x38, 0xf8, 0x07], 2),
+            ("enqcmd rax, [rdi]", &[0xf2, 0x0f, 0x38, 0xf8, 0x07], 2),
+            ("cldemote [rdi]", &[0x0f, 0x1c, 0x07], 1),
+            ("prefetchit0 [rip]", &[0x0f, 0x18, 0x3d, 0, 0, 0, 0], 1),
+        ];
+        for (name, code, words) in cases {
+            let decoded = decoded(code);
+            assert_eq!((decoded.kind == Kind::Plain, decoded.words()), (true, words), "{name}");
+            assert!((0..words).all(|word| decoded.is_address(word)), "{name}");
+        }
+        assert_eq!(decoded(&[0x48, 0x8d, 0x04, 0x07]).words(), 0, "lea rax, [rdi + rax]");
+        assert_eq!(decoded(&[0x0f, 0x1f, 0x00]).words(), 0, "nop [rax]");
+    }
+
+    #[test]
+    fn unsupported_instructions_are_known() {
+        let cases: [(&str, &[u8]); 15] = [
+            ("mwait", &[0x0f, 0x01, 0xc9]),
+            ("mwaitx", &[0x0f, 0x01, 0xfb]),
+            ("tpause ecx", &[0x66, 0x0f, 0xae, 0xf1]),
+            ("umwait ecx", &[0xf2, 0x0f, 0xae, 0xf1]),
+            ("enclu", &[0x0f, 0x01, 0xd7]),
+            ("vmmcall", &[0x0f, 0x01, 0xd9]),
+            ("swapgs", &[0x0f, 0x01, 0xf8]),
+            ("wrfsbase rax", &[0xf3, 0x48, 0x0f, 0xae, 0xd0]),
+            ("wrgsbase rax", &[0xf3, 0x48, 0x0f, 0xae, 0xd8]),
+            ("mov fs, eax", &[0x8e, 0xe0]),
+            ("lgs eax, [rdi]", &[0x0f, 0xb5, 0x07]),
+            ("senduipi rax", &[0xf3, 0x0f, 0xc7, 0xf0]),
+            ("rep xcryptecb", &[0xf3, 0x0f, 0xa7, 0xc8]),
+            ("tileloadd tmm0, [rdi + rax]", &[0xc4, 0xe2, 0x7b, 0x4b, 0x04, 0x07]),
+            ("vgatherpf0dps [rdi + zmm0]", &[0x62, 0xf2, 0x7d, 0x49, 0xc6, 0x0c, 0x07]),
+        ];
+        for (name, code) in cases {
+            assert!(decoded(code).kind == Kind::Other, "{name}");
+        }
+    }
 }
