@@ -24,7 +24,11 @@ impl Task {
         match self {
             Self::Lab(command) => match streams::check_stdout() {
                 Ok(()) => lab::run(&command),
-                Err(failure) => failure.end(),
+                // Each command of the lab has this exit code for a file that cannot be written.
+                Err(failure) => {
+                    failure.end();
+                    ExitCode::from(2)
+                }
             },
             Self::Plan(plan) => {
                 process::close();

@@ -83,3 +83,23 @@ fn the_examples_work_in_their_order() {
     assert_eq!(sandbox.read("report.pdf"), b"report");
     assert_eq!(fs::read_dir(sandbox.path("part")).unwrap().count(), 1);
 }
+
+#[test]
+fn a_known_leak_outside_of_the_repository_says_what_is_missing() {
+    let sandbox = Sandbox::new();
+    let examples = "examples/known-leaks";
+    fs::create_dir_all(sandbox.path(examples)).unwrap();
+    sandbox.write(&format!("{examples}/expect.sh"), tree(&format!("{examples}/expect.sh")));
+    for (example, hint) in [("rsa", "examples in Rust"), ("ecdsa", "set DEADPAN to a deadpan program")] {
+        fs::create_dir(sandbox.path(&format!("{examples}/{example}"))).unwrap();
+        let file = format!("{examples}/{example}/run");
+        sandbox.write(&file, tree(&file));
+        let run = sandbox.shell(&format!("unset DEADPAN; bash {file}"));
+        let text = run.stderr();
+        assert_eq!(run.code(), Some(2), "{text}");
+        assert!(
+            text.contains("is not in a copy of the repository of Deadpan\nhint: ") && text.contains(hint),
+            "{text}"
+        );
+    }
+}
