@@ -166,8 +166,14 @@ fn pack(pixels: &[[u8; 3]], width: usize, height: usize) -> Result<Vec<u8>, Erro
     let palette = common(pixels);
     let mut known: HashMap<[u8; 3], u8> = HashMap::new();
     let mut data = Vec::with_capacity(width.div_ceil(2) * height);
+    let mut last = (palette[0], 0);
+    let mut index = |pixel: [u8; 3]| {
+        if pixel != last.0 {
+            last = (pixel, *known.entry(pixel).or_insert_with(|| nearest(&palette, pixel)));
+        }
+        last.1
+    };
     for row in pixels.chunks_exact(width) {
-        let mut index = |pixel: [u8; 3]| *known.entry(pixel).or_insert_with(|| nearest(&palette, pixel));
         for two in row.chunks(2) {
             let second = two.get(1).map_or(0, |&pixel| index(pixel));
             data.push(index(two[0]) << 4 | second);
@@ -190,8 +196,9 @@ fn pack(pixels: &[[u8; 3]], width: usize, height: usize) -> Result<Vec<u8>, Erro
 /// the palette so far.
 fn common(pixels: &[[u8; 3]]) -> Vec<[u8; 3]> {
     let mut counts: HashMap<[u8; 3], u32> = HashMap::new();
-    for &pixel in pixels {
-        *counts.entry(pixel).or_default() += 1;
+    // Most neighbors have the same color. The map would take most of the time otherwise.
+    for same in pixels.chunk_by(|one, next| one == next) {
+        *counts.entry(same[0]).or_default() += same.len() as u32;
     }
     let mut left: Vec<_> = counts.into_iter().collect();
     left.sort_unstable_by_key(|&(pixel, count)| (std::cmp::Reverse(count), pixel));
