@@ -72,9 +72,8 @@ pub(super) const COLUMNS: &str = "“Slowest calls” is a bound for 99.9\u{a0}%
     calls by this time. “–”: not known, or a difference was found.";
 
 /// What the table of classes cannot tell.
-pub(super) const POOLED: &str = "A row has the times of its class from all pairs. The pairs were measured one after \
-    another, and the machine's speed changes meanwhile, so two rows can differ where the classes do not. Only the \
-    differences of pairs compare classes.";
+pub(super) const POOLED: &str = "A row has the times of its class from all pairs, measured one after another, while \
+    the machine's speed changes. Only the differences of pairs compare classes.";
 
 /// Explains the column p of the table of pairs.
 pub(super) const P: &str = "p: if the classes did not differ, data like these would come up in this share of runs. \
