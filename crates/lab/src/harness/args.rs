@@ -112,7 +112,7 @@ Exit codes:
     /// Test every promise of the lab on this machine
     #[command(after_help = "Examples:
   deadpan lab selftest --quick     two to three minutes
-  deadpan lab selftest             about half an hour, on two processors
+  deadpan lab selftest             about an hour, on two processors
   deadpan lab selftest --only workers
 
 Exit codes:
