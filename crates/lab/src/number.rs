@@ -34,15 +34,15 @@ pub(crate) fn time_unit(ns: f64) -> Unit {
     if !ns.is_finite() || (0.0995..1.0).contains(&ns.abs()) || ns == 0.0 { TIMES[1] } else { pick(&TIMES, ns, 0.9995) }
 }
 
-/// Numbers from here on are written with an exponent.
-const LARGEST: f64 = 1e15;
+/// The smallest number that is written with an exponent.
+const EXPONENT: f64 = 1e15;
 
 /// Formats a number with this many decimal places and a true minus sign.
 pub(crate) fn fixed(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return if value.is_nan() { NONE.to_owned() } else { format!("{}∞", if value < 0.0 { MINUS } else { "" }) };
     }
-    if value.abs() >= LARGEST {
+    if value.abs() >= EXPONENT {
         return format!("{}{:.2e}", if value < 0.0 { MINUS } else { "" }, value.abs());
     }
     let text = format!("{:.places$}", value.abs());

@@ -209,6 +209,14 @@ pub struct Timing {
     pub verdict: Verdict,
 }
 
+impl Timing {
+    /// Returns whether the target was apparently compiled without optimization.
+    #[cfg(any(feature = "harness", feature = "report"))]
+    pub(crate) fn unoptimized(&self) -> bool {
+        self.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some())
+    }
+}
+
 /// The design of a measurement.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Design {
@@ -606,7 +614,7 @@ impl Contestant {
     }
 }
 
-/// The runs of a program that ended with one exit code.
+/// The number of runs of a program that failed with this exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failures {
     /// The exit code.

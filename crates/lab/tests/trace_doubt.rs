@@ -251,7 +251,7 @@ fn a_function_that_wakes_another_thread_is_skipped() {
 
 /// Calls `fcntl` for the standard input.
 fn operation_with_argument(operation: i32, argument: libc::c_long) {
-    // SAFETY: the operations of this test change descriptors alone.
+    // SAFETY: the operations of this test affect only file descriptors.
     unsafe { libc::syscall(libc::SYS_fcntl, 0, operation, argument) };
 }
 

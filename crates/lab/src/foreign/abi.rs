@@ -83,15 +83,21 @@ impl Abi {
         self.parts().filter(|part| part.kind.secret()).map(|part| part.length).sum()
     }
 
-    /// Returns the first two parts that have the same length, of which at least one is secret.
+    /// Returns the parts that are bytes behind a pointer.
+    pub(crate) fn buffers(&self) -> impl Iterator<Item = &Part> + Clone {
+        self.parts().filter(|part| part.kind != Kind::Integer)
+    }
+
+    /// Returns every two parts that have the same length, of which at least one is secret.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = [Part; 2]> {
+        let twins = |[a, b]: &[Part; 2]| a.length == b.length && (a.kind.secret() || b.kind.secret());
+        let later = |(index, &part): (usize, &Part)| self.buffers().skip(index + 1).map(move |&other| [part, other]);
+        self.buffers().enumerate().flat_map(later).filter(twins)
+    }
+
+    /// Returns the first of [`Self::pairs`].
     pub(crate) fn twins(&self) -> Option<[Part; 2]> {
-        let parts: Vec<&Part> = self.parts().filter(|part| part.kind != Kind::Integer).collect();
-        let second = |index: usize| {
-            let first = parts[index];
-            let twin = |other: &&&Part| other.length == first.length && (other.kind.secret() || first.kind.secret());
-            parts[index + 1..].iter().find(twin).map(|other| [*first, **other])
-        };
-        (0..parts.len()).find_map(second)
+        self.pairs().next()
     }
 
     /// Moves each part to the next multiple of `align` bytes. Functions may expect that their pointers are aligned.

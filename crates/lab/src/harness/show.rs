@@ -28,8 +28,12 @@ impl Screen {
     /// Writes a line, with control characters written out. A closed pipe ends the program without a message, and not
     /// with the exit code of a good verdict.
     pub(super) fn line(&self, text: &str) {
+        self.write(&visible_lines(text));
+    }
+
+    fn write(&self, line: &str) {
         let stream = if self.aside { Stream::Errors } else { Stream::Output };
-        print(stream, format!("{}\n", visible_lines(text)).as_bytes()).unwrap_or_else(|error| unwritable(&error));
+        print(stream, format!("{line}\n").as_bytes()).unwrap_or_else(|error| unwritable(&error));
     }
 
     /// Writes a line with a word in this color, which stands between two other parts.
@@ -38,9 +42,7 @@ impl Screen {
             return self.line(&format!("{before}{word}{after}"));
         }
         let [before, word, after] = [before, word, after].map(visible_lines);
-        let stream = if self.aside { Stream::Errors } else { Stream::Output };
-        print(stream, format!("{before}\x1b[{color}m{word}\x1b[0m{after}\n").as_bytes())
-            .unwrap_or_else(|error| unwritable(&error));
+        self.write(&format!("{before}\x1b[{color}m{word}\x1b[0m{after}"));
     }
 
     /// Writes the header of the table of timing verdicts.
@@ -121,6 +123,18 @@ impl Screen {
     fn warning(&self, timing: &Timing) {
         if let Some(warning) = timing.trace.as_ref().and_then(|trace| trace.warning()) {
             self.caution(&warning);
+        }
+    }
+
+    /// Counts the targets that were apparently compiled without optimization, if there are any.
+    pub(super) fn unoptimized(&self, timing: &[Timing]) {
+        let plain = timing.iter().filter(|timing| timing.unoptimized()).count() as u64;
+        if plain > 0 {
+            let look = plural(plain, "looks", "look");
+            self.line(&format!(
+                "NOT OPTIMIZED: {plain} of {} {look} as if compiled without optimization",
+                timing.len()
+            ));
         }
     }
 

@@ -255,12 +255,7 @@ fn summary(timing: &[Timing], screen: &Screen) {
     let traces = differing(timing);
     let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
     screen.line(&format!("{} {targets}, {} {noun} of classes{counts}{traces}", timing.len(), pairs.len()));
-    let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
-    let plain = timing.iter().filter(plain).count() as u64;
-    if plain > 0 {
-        let look = plural(plain, "looks", "look");
-        screen.line(&format!("NOT OPTIMIZED: {plain} of {} {look} as if compiled without optimization", timing.len()));
-    }
+    screen.unoptimized(timing);
 }
 
 #[cfg(test)]

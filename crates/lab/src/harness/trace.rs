@@ -27,7 +27,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let seed = args.seed.unwrap_or_else(random::fresh_seed);
     let mut run = Run::new(suite, &describe(args, seed), &*source.clock);
     let mut progress = Progress::new(targets.len() as u64);
-    let (mut leaks, mut skipped, mut plain, mut unsupported) = (0, 0, 0, 0);
+    let (mut leaks, mut skipped, mut unsupported) = (0, 0, 0);
     let (mut instructions, mut seconds) = (0, 0.0);
     for mut target in targets {
         if progress::interrupted() {
@@ -42,7 +42,6 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         if let Some(trace) = &timing.trace {
             skipped += u64::from(trace.skipped.is_some());
             unsupported += u64::from(trace::unsupported(trace));
-            plain += u64::from(trace.unoptimized.is_some());
             instructions += trace.recorded;
             seconds += trace.seconds;
         }
@@ -59,10 +58,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let traced = run.record.timing.len() as u64;
     let (noun, verb) = (plural(traced, "target", "targets"), plural(leaks, "differs", "differ"));
     screen.line(&format!("{traced} {noun} traced, {leaks} {verb}, {skipped} could not be compared"));
-    if plain > 0 {
-        let look = plural(plain, "looks", "look");
-        screen.line(&format!("NOT OPTIMIZED: {plain} of {traced} {look} as if compiled without optimization"));
-    }
+    screen.unoptimized(&run.record.timing);
     if let Some(line) = recorded(instructions, seconds) {
         screen.line(&line);
     }

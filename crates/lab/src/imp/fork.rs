@@ -15,8 +15,7 @@ pub(super) fn end_with(parent: libc::pid_t) {
 /// Returns the number of threads of this process, where the system tells. The thread that waits for Ctrl-C does not
 /// count.
 pub(crate) fn threads() -> usize {
-    let counts = |task: std::io::Result<std::fs::DirEntry>| {
-        task.is_ok_and(|task| std::fs::read(task.path().join("comm")).is_ok_and(|name| name != b"ctrl-c\n"))
-    };
-    std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.filter_map(|task| counts(task).then_some(())).count())
+    let counts =
+        |task: &std::fs::DirEntry| std::fs::read(task.path().join("comm")).is_ok_and(|name| name != b"ctrl-c\n");
+    std::fs::read_dir("/proc/self/task").map_or(1, |tasks| tasks.flatten().filter(counts).count())
 }

@@ -104,6 +104,11 @@ pub(crate) enum Stop {
     Escape,
 }
 
+/// Returns whether the instruction repeats, by a `rep` prefix. On other instructions, the prefix means something else.
+pub(crate) fn repeats(instruction: &Instruction) -> bool {
+    instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
+}
+
 /// Returns whether the registers with addresses that the instruction does not name have 32 bits, and also the count of
 /// an instruction that repeats.
 pub(crate) fn has_short_addresses(instruction: &Instruction) -> bool {

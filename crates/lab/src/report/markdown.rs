@@ -106,7 +106,7 @@ fn reasons(out: &mut String, name: &str, timing: &Timing) {
         let line = format!("{name}, {} against {}: {}. {sentence}", pair.b, pair.a, pair.verdict);
         out.push_str(&format!("- {}\n", plain(line.trim_end())));
     }
-    let trace = timing.trace.as_ref().filter(|trace| traces::differs(timing) || trace.unoptimized.is_some());
+    let trace = timing.trace.as_ref().filter(|_| traces::differs(timing) || timing.unoptimized());
     if let Some(trace) = trace {
         out.push_str(&format!("- {}: {}\n", plain(name), plain(&words::trace(trace))));
     }

@@ -30,7 +30,7 @@ pub(super) fn summary(record: &Record) -> Table {
         table.row(vec![
             Cell::Link(name(record, timing), place(index)),
             Cell::Badges(badges(timing, timing.verdict.name().to_owned())),
-            Cell::Strong(match timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some()) {
+            Cell::Strong(match timing.unoptimized() {
                 true => format!("{finding}; looks unoptimized"),
                 false => finding,
             }),

@@ -58,8 +58,8 @@ fn lines(record: &Record) -> Vec<Line> {
             "The run was interrupted: some targets or pairs of classes were not measured.".to_owned(),
         ));
     }
-    let plain = |timing: &&Timing| timing.trace.as_ref().is_some_and(|trace| trace.unoptimized.is_some());
-    let names: Vec<&str> = record.timing.iter().filter(plain).map(|timing| timing.target.as_str()).collect();
+    let plain = record.timing.iter().filter(|timing| timing.unoptimized());
+    let names: Vec<&str> = plain.map(|timing| timing.target.as_str()).collect();
     if !names.is_empty() {
         let text = format!(
             "Apparently compiled without optimization: {}. The results hold for this build only: optimized code may \

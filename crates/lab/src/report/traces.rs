@@ -111,10 +111,8 @@ pub(super) fn markdown(record: &Record) -> String {
     let mut out = format!("## Does the executed code depend on the input?\n\n{}", table(record).markdown());
     for index in order(record) {
         let timing = &record.timing[index];
-        if let Some(trace) = timing
-            .trace
-            .as_ref()
-            .filter(|trace| !equal(timing) || trace.unoptimized.is_some() || !trace.notes.is_empty())
+        if let Some(trace) =
+            timing.trace.as_ref().filter(|trace| !equal(timing) || timing.unoptimized() || !trace.notes.is_empty())
         {
             out.push_str(&format!("- {}: {}\n", plain(&name(record, timing)), plain(&words::trace(trace))));
         }

@@ -139,7 +139,7 @@ pub(super) fn classes(timing: &Timing) -> String {
     out
 }
 
-/// The least share of the variation that a line explains on a machine that was not too busy.
+/// The least coefficient of determination, R², with which a slope is shown. Under heavy load, it is smaller.
 const STRAIGHT: f64 = 0.9;
 
 /// Describes the times of one class.

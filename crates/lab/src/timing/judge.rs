@@ -40,7 +40,7 @@ pub(crate) fn inside(effects: &[Effect], up_to: f64) -> bool {
     !effects.is_empty() && deciding(effects, up_to).all(tight)
 }
 
-/// Returns the largest share of [`DECIDING`] up to which all intervals lie inside their tolerances.
+/// Returns the largest share of calls in [`DECIDING`] for which all intervals lie inside their tolerances.
 pub(crate) fn inside_up_to(effects: &[Effect]) -> Option<f64> {
     DECIDING.into_iter().find(|&up_to| inside(effects, up_to))
 }

@@ -8,7 +8,7 @@ use iced_x86::{Register, UsedMemory};
 
 use super::system;
 use crate::imp::mark::{START_MARK, STOP_MARK};
-use crate::imp::step::{Registers, code, has_short_addresses};
+use crate::imp::step::{Registers, code, has_short_addresses, repeats};
 
 /// A decoded instruction, in the form that the recorder needs.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub(super) struct Decoded {
     pub(super) latency: Option<[Option<Source>; 3]>,
     /// Whether the result of the instruction may differ from call to call.
     pub(super) varies: bool,
-    /// The register with the count, if the instruction has a `rep` prefix. It then accesses nothing if that is zero.
+    /// The register with the count, if the instruction has a `rep` prefix. With a count of zero, it accesses nothing.
     count: Option<Source>,
 }
 
@@ -248,10 +248,8 @@ pub(super) fn decode(factory: &mut InstructionInfoFactory, address: u64) -> (Dec
 
 /// Returns the register with the count of an instruction that repeats: `ecx` if its addresses have 32 bits.
 fn count(instruction: &Instruction) -> Option<Source> {
-    let repeated =
-        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
     let bytes = if has_short_addresses(instruction) { 4 } else { 8 };
-    repeated.then_some(Source::General { number: 1, shift: 0, bytes })
+    repeats(instruction).then_some(Source::General { number: 1, shift: 0, bytes })
 }
 
 fn kind(instruction: &Instruction) -> Kind {
@@ -390,7 +388,7 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], count: Option<Source>
         }
         _ if count.is_some() => Some([count, None, None]),
         _ if mask(instruction).is_some() => Some([mask(instruction), None, None]),
-        // The register that receives the number is not read.
+        // This writes the register at the top of the x87 stack without reading it.
         Mnemonic::Fbld => Some([memory, None, None]),
         mnemonic if x87(mnemonic) => {
             let other = (0..instruction.op_count())
@@ -410,7 +408,7 @@ fn latency(instruction: &Instruction, used: &[UsedMemory], count: Option<Source>
     }
 }
 
-/// Returns whether the time of an x87 instruction depends on the top of the stack.
+/// Returns whether the time of an x87 instruction depends on the register at the top of the x87 stack.
 #[rustfmt::skip]
 fn x87(mnemonic: Mnemonic) -> bool {
     use Mnemonic::{

@@ -7,6 +7,7 @@ use iced_x86::{FlowControl, Formatter, GasFormatter};
 
 use super::compare::Parting;
 use super::decode::instruction;
+use crate::imp::step::repeats;
 
 /// Features that every x86-64 processor has, and hints.
 const BASELINE: [&str; 12] =
@@ -139,9 +140,7 @@ pub(super) fn instruction_at(address: u64) -> String {
 pub(super) fn mnemonic(address: u64) -> String {
     let instruction = instruction(address);
     let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
-    let repeated =
-        instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
-    if repeated { format!("rep {name}") } else { name }
+    if repeats(&instruction) { format!("rep {name}") } else { name }
 }
 
 /// Returns the instruction sets that the instruction needs, beyond those of every x86-64 processor.

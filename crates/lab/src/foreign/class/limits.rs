@@ -1,7 +1,7 @@
 //! What classes of inputs do not test.
 
 use super::{Content, ForeignClass, Place};
-use crate::foreign::abi::{Abi, Kind, Part};
+use crate::foreign::abi::{Abi, Part};
 
 /// Returns what to say about classes that may test less than they seem to: warnings, and notes without an alarm.
 pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
@@ -21,15 +21,12 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
             class.outcome, class.name
         )
     }));
-    let parts: Vec<Part> = abi.parts().filter(|part| part.kind != Kind::Integer).copied().collect();
     let records = classes.iter().any(|class| matches!(class.content, Content::Records(_)));
-    let pair = |a: &Part, b: &Part| a.length == b.length && (a.kind.secret() || b.kind.secret());
-    let pairs = (0..parts.len()).flat_map(|index| parts[index + 1..].iter().map(move |other| (index, other)));
-    match pairs.filter(|(index, other)| pair(&parts[*index], other)).count() {
+    match abi.pairs().count() {
         0 if records => {}
         0 => {
             let late = "a comparison that stops at the first difference is not tested by these classes";
-            match parts[..] {
+            match abi.buffers().collect::<Vec<_>>()[..] {
                 [a, b] if a.length.abs_diff(b.length) <= NEARLY => warnings.push(format!(
                     "the parts have {} and {} bytes, so there are no classes in which they are equal: {late}",
                     a.length, b.length
@@ -112,12 +109,14 @@ pub(crate) fn comparable(abi: &Abi) -> bool {
 mod tests {
     use super::*;
 
+    /// Returns the classes that the user states, which may be none.
+    fn stated(classes: &str) -> Vec<ForeignClass> {
+        if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() }
+    }
+
     #[test]
     fn classes_that_always_differ_in_the_first_byte_are_noticed() {
-        let blind = |abi: &str, classes: &str| {
-            let classes = if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() };
-            blind(&abi.parse().unwrap(), &classes)
-        };
+        let blind = |abi: &str, classes: &str| blind(&abi.parse().unwrap(), &stated(classes));
         assert!(blind("secret:8,public:8", "random") && blind("secret:8,public:8", "zeros,first"));
         assert!(!blind("secret:8,public:8", "random,last") && !blind("secret:8,public:8", ""));
         assert!(!blind("secret:8,public:9", "random"));
@@ -125,10 +124,8 @@ mod tests {
 
     #[test]
     fn classes_that_test_less_than_they_seem_to_are_noticed() {
-        let limits = |abi: &str, classes: &str| {
-            let classes = if classes.is_empty() { Vec::new() } else { ForeignClass::list(classes).unwrap() };
-            limits(&abi.parse().unwrap(), &classes).map(|lines| lines.len())
-        };
+        let limits =
+            |abi: &str, classes: &str| limits(&abi.parse().unwrap(), &stated(classes)).map(|lines| lines.len());
         assert_eq!(limits("secret:32,public:31", ""), [1, 0]);
         assert_eq!(limits("secret:32", ""), [0, 1]);
         assert_eq!(limits("secret:32,public:4096", "random,zeros"), [0, 1]);

@@ -135,7 +135,7 @@ impl Registers<'_> {
                 in("r8") r8, in("r9") r9, lateout("rcx") _, lateout("r11") _, options(nostack)
             );
         }
-        // The program's flags, without the one that steps.
+        // The program's flags, without the trap flag.
         let flags = self.word(FLAGS) & !FLAG;
         for (place, value) in [(GENERAL[0], result), (GENERAL[1], next), (GENERAL[11], flags), (RIP, next)] {
             // SAFETY: the indexes are constants below 24. The kernel restores the registers from these words.

@@ -3,7 +3,7 @@
 use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register, UsedMemory};
 
 use super::super::memory::code;
-use super::super::{Part, Plan, Step, Stop, WORDS, has_short_addresses};
+use super::super::{Part, Plan, Step, Stop, WORDS, has_short_addresses, repeats};
 use super::emit::{Emit, Operand};
 use super::state::Request;
 use super::{Engine, Link, Piece, Slow};
@@ -195,13 +195,11 @@ impl Engine {
         if !original.possible() || !straight || self.slow.room() == 0 {
             return Err(Stop::Instruction(instruction.ip()));
         }
-        let repeated =
-            instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix());
         let again = emit.here();
         emit.request(Request::Slow, self.slow.len() as u32);
         let count = if has_short_addresses(instruction) { u64::from(u32::MAX) } else { u64::MAX };
         let mut slow = Slow { address: instruction.ip(), resume: emit.here(), repeats: None, count };
-        if !repeated {
+        if !repeats(instruction) {
             copied(original, emit)?;
             if instruction.code() == Code::Syscall {
                 emit.load_next(instruction.next_ip());
