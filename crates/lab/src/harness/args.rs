@@ -435,7 +435,8 @@ pub struct CompareArgs {
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("page").required(true).multiple(true).args(["html", "markdown"]))]
 pub struct ReportArgs {
-    /// Records that --json wrote. The page has the figures of all records, and the machine of the first
+    /// Records that --json wrote (- for standard input). The page has the figures of all records, and the machine of
+    /// the first
     #[arg(required = true)]
     pub records: Vec<PathBuf>,
     /// Earlier records, oldest first, for the history of the machine's rates and of speeds

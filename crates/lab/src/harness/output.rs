@@ -1,6 +1,6 @@
 //! Writes the record of a run to the files that the user names.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -188,7 +188,12 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Fault {
-    format!("cannot write {}: {error}\nhint: choose an existing folder that you may write to", path.display()).into()
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or choose a folder on another disk",
+        ErrorKind::IsADirectory => "choose the name of a file, not of a folder",
+        _ => "choose an existing folder that you may write to",
+    };
+    format!("cannot write {}: {error}\nhint: {hint}", path.display()).into()
 }
 
 #[cfg(all(test, feature = "report"))]

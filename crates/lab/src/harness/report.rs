@@ -1,5 +1,6 @@
 //! The command `report`, which makes pages from records.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,11 +31,19 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
 }
 
 fn read(path: &Path) -> Result<Record, Fault> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let (path, contents) = match path == Path::new("-") {
+        true => {
+            let mut contents = Vec::new();
+            let read = std::io::stdin().lock().read_to_end(&mut contents);
+            (Path::new("standard input"), read.map(|_| contents))
+        }
+        false => (path, std::fs::read(path)),
+    };
+    let contents = contents.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     let wrong = |error: serde_json::Error| {
         format!("{} is not a record of the lab: {error}\nhint: records are written by --json", path.display())
     };
-    let record: Record = serde_json::from_str(&text).map_err(wrong)?;
+    let record: Record = serde_json::from_slice(&contents).map_err(wrong)?;
     if record.schema_version != SCHEMA_VERSION {
         let version = record.schema_version;
         return Err(format!("{} has version {version}; this program reads {SCHEMA_VERSION}", path.display()).into());
