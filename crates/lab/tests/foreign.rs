@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use deadpan_lab::foreign::{self, Abi, Error, ForeignClass, Language, Worker, shared_library};
 use deadpan_lab::record::Verdict;
@@ -287,9 +287,8 @@ fn a_worker_that_does_not_begin_well_is_refused() {
     let text = fault("echo Hello World", LIMIT).to_string();
     assert!(text.contains("its first bytes are not `DPWK`, but \"Hello World"), "{text}");
 
-    let begin = Instant::now();
     let text = fault("cat", LIMIT).to_string();
-    assert!(text.contains("sends its input back") && begin.elapsed() < LIMIT / 2, "{text}");
+    assert!(text.contains("sends its input back"), "{text}");
 
     let error = fault(r"printf 'DPWK\2\0\0\0\0\0\0\0'; cat", LIMIT);
     assert!(matches!(error, Error::Version { found: 2, .. }), "{error}");
