@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Error;
 use super::worker::{NO_CALL, Request, Worker};
+use crate::plural::plural;
 use crate::random::Random;
 
 /// The result of one check of a worker.
@@ -19,6 +20,9 @@ pub struct Finding {
 
 /// Iterations of a delay that is long beside every overhead.
 const LONG: u32 = 200_000;
+
+/// Measurements without calls in a request of 1 MiB.
+const MANY: usize = (1 << 20) / 8;
 
 /// The time in seconds of a short delay.
 const SHORT: f64 = 200e-6;
@@ -38,15 +42,17 @@ pub fn check(command: &str, limit: Duration, show: &mut dyn FnMut(&Finding)) -> 
     };
     let (hello, pace) = (worker.hello(), worker.pace());
     let ns = |ticks: f64| ticks * 1e9 / hello.hertz;
+    let targets = hello.targets.len() as u64;
+    let targets = format!("{targets} {}", plural(targets, "target", "targets"));
     keep(
         "the first message describes the worker",
         true,
-        format!("{} on {}, clock {}, {} targets", hello.language, hello.runtime, hello.clock, hello.targets.len()),
+        format!("{} on {}, clock {}, {targets}", hello.language, hello.runtime, hello.clock),
     );
-    for slots in [0, 1, 3, 1000] {
+    for slots in [0, 1, 3, 1000, MANY] {
         delays(&worker, &vec![0; slots], &vec![0; slots])?;
     }
-    keep("requests of 0, 1, 3 and 1000 measurements are answered", true, String::new());
+    keep("requests of 0, 1, 3 and 1000 measurements, and of 1 MiB, are answered", true, String::new());
     keep(
         "the delay loop takes time in the measurement",
         pace.turn_ticks * f64::from(LONG) > 4.0 * pace.step as f64,

@@ -111,7 +111,10 @@ impl ForeignClass {
         }
         let bytes = fs::read(path).map_err(unread)?;
         let (length, secret) = (bytes.len(), abi.secret());
-        if bytes.is_empty() || !length.is_multiple_of(secret) {
+        if bytes.is_empty() {
+            return Err(fault("the file is empty".to_owned()));
+        }
+        if !length.is_multiple_of(secret) {
             return Err(fault(format!(
                 "its length in bytes, {length}, is not a multiple of the {secret} secret bytes of an input"
             )));

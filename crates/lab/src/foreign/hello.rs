@@ -44,7 +44,7 @@ impl Hello {
             language: String::new(),
             runtime: String::new(),
             clock: String::new(),
-            hertz: 0.0,
+            hertz: f64::NAN,
             warm_up: 0,
             targets: Vec::new(),
         };
@@ -60,13 +60,20 @@ impl Hello {
                 "runtime" => value.clone_into(&mut hello.runtime),
                 "clock" => value.clone_into(&mut hello.clock),
                 "hertz" => {
-                    hello.hertz = value.parse().map_err(|_| wrong("not a number"))?;
+                    let hertz = value.parse().ok().filter(|hertz: &f64| !hertz.is_nan());
+                    hello.hertz = hertz.ok_or_else(|| wrong("not a number"))?;
                 }
                 "warm-up" => match value.parse() {
                     Ok(calls @ 0..=MOST_WARM_UP) => hello.warm_up = calls,
                     _ => return Err(wrong(&format!("not a number of calls from 0 to {MOST_WARM_UP}"))),
                 },
-                "target" => hello.targets.push(entry(value).map_err(|why| wrong(&why))?),
+                "target" => {
+                    let entry = entry(value).map_err(|why| wrong(&why))?;
+                    if hello.targets.iter().any(|other| other.name == entry.name) {
+                        return Err(wrong("another target has this name"));
+                    }
+                    hello.targets.push(entry);
+                }
                 // A later version may add lines that this version does not need.
                 _ => {}
             }
@@ -74,6 +81,7 @@ impl Hello {
         for (key, missing) in [
             ("language", hello.language.is_empty()),
             ("clock", hello.clock.is_empty()),
+            ("hertz", hello.hertz.is_nan()),
             ("target", hello.targets.is_empty()),
         ] {
             if missing {
@@ -129,7 +137,9 @@ mod tests {
             ("hertz: 1e6", "hertz: fast", "`hertz: fast`"),
             ("warm-up: 100", "warm-up: 4000000000", "from 0 to 10000000"),
             ("hertz: 1e6", "hertz: 0", "which no clock has"),
-            ("hertz: 1e6", "hertz: NaN", "which no clock has"),
+            ("hertz: 1e6", "hertz: NaN", "not a number"),
+            ("hertz: 1e6\n", "", "no line `hertz: …`"),
+            ("target: hash", "target: eq", "another target has this name"),
             ("language: Lua\n", "", "no line `language: …`"),
             ("runtime: LuaJIT 2.1", "runtime", "no colon"),
             ("runtime: LuaJIT 2.1", "runtime: \x1b[2J", "`runtime: \\u{1b}[2J`"),

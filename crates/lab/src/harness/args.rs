@@ -1,7 +1,7 @@
 //! The commands of the lab and their options.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -181,6 +181,14 @@ pub struct ForeignArgs {
 
 /// The time that a worker has for each answer, in seconds.
 const TIMEOUT: f64 = 60.0;
+
+impl ForeignArgs {
+    /// Returns the files that a run reads.
+    pub(super) fn inputs(&self) -> Vec<&Path> {
+        let files = self.class_file.iter().map(|(_, file)| file);
+        self.so.iter().chain(files).map(PathBuf::as_path).collect()
+    }
+}
 
 impl Default for ForeignArgs {
     fn default() -> Self {

@@ -11,7 +11,7 @@ use crate::timing::Settings;
 use crate::{calibrate, clock};
 
 pub(super) fn run(args: &CalibrateArgs, suite: &Suite) -> Result<ExitCode, Fault> {
-    args.output.check()?;
+    args.output.check(&[])?;
     let clock = clock::best();
     let mut options = if args.quick { calibrate::Options::quick() } else { calibrate::Options::default() };
     options.settings = Settings { alpha: args.alpha, ..options.settings };

@@ -17,7 +17,7 @@ pub(super) fn run(args: &CompareArgs, suite: &Suite) -> Result<ExitCode, Fault> 
     if commands.into_iter().flatten().any(|command| command.trim().is_empty()) {
         return Err("a command is empty\nhint: name a program, for example: 'sleep 0.1'".into());
     }
-    args.output.check()?;
+    args.output.check(&[])?;
     let clock = clock::best();
     let mut run = Run::new(suite, &describe(args), &*clock);
     let program = |line: &str| {

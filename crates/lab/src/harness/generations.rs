@@ -21,7 +21,7 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         return Ok(ExitCode::SUCCESS);
     }
     let plan = plan(args, &offer, suite)?;
-    args.output.check()?;
+    args.output.check(&[])?;
     let mut place = Workplace::new(&parent(&args.table), std::env::current_exe()?)?;
     let mut run = Run::new(suite, &describe(args), &*clock::best());
     announce(&screen, &plan, &place);

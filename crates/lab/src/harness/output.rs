@@ -56,8 +56,9 @@ impl Run {
 }
 
 impl OutputArgs {
-    /// Checks that the outputs can be written. The check runs before the measurement, which can take minutes.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    /// Checks that the outputs can be written and are none of these inputs. The check runs before the measurement, which
+    /// can take minutes.
+    pub(super) fn check(&self, inputs: &[&Path]) -> Result<(), Fault> {
         #[cfg(feature = "report")]
         let files = [&self.json, &self.html];
         #[cfg(not(feature = "report"))]
@@ -68,6 +69,9 @@ impl OutputArgs {
         {
             let path = json.display();
             return Err(format!("--json and --html both name {path}\nhint: give each output a file of its own").into());
+        }
+        for path in files.iter().copied().flatten() {
+            apart(path, inputs)?;
         }
         for path in files.into_iter().flatten().filter(|path| path.as_path() != Path::new("-")) {
             let created = !path.exists();
@@ -99,8 +103,19 @@ impl OutputArgs {
     }
 }
 
+/// Refuses an output that would replace one of the inputs.
+pub(super) fn apart(output: &Path, inputs: &[&Path]) -> Result<(), Fault> {
+    let replaced = |input: &&&Path| output != Path::new("-") && same_file(output, input);
+    match inputs.iter().find(replaced) {
+        Some(_) => {
+            let path = output.display();
+            Err(format!("{path} is an input of this command\nhint: give the output another name").into())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns whether two paths lead to one file, which need not exist.
-#[cfg(feature = "report")]
 fn same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     a == b || place(a).is_some_and(|a| Some(a) == place(b))
@@ -201,6 +216,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_output_is_no_input() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (file, other) = (here.join("src/../Cargo.toml"), here.join("README.md"));
+        let fault = apart(&file, &[&other, &here.join("Cargo.toml")]).expect_err("an input");
+        assert!(fault.to_string().contains("is an input of this command"), "{fault}");
+        assert!(apart(&file, &[&other]).is_ok() && apart(Path::new("-"), &[Path::new("-")]).is_ok());
+    }
+
+    #[test]
     fn two_outputs_need_two_files() {
         let output = |json: &str, html: &str| OutputArgs {
             json: Some(json.into()),
@@ -208,9 +232,12 @@ mod tests {
             ..OutputArgs::default()
         };
         for (json, html) in [("-", "-"), ("no-folder/a", "no-folder/a"), ("no-folder/a", "./no-folder/a")] {
-            assert!(output(json, html).check().is_err_and(|error| error.to_string().contains("both name")), "{json}");
+            assert!(
+                output(json, html).check(&[]).is_err_and(|error| error.to_string().contains("both name")),
+                "{json}"
+            );
         }
-        assert!(output("-", "/dev/null").check().is_ok());
+        assert!(output("-", "/dev/null").check(&[]).is_ok());
     }
 
     #[test]

@@ -5,11 +5,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::args::ReportArgs;
-use super::output::{Fault, write};
+use super::output::{Fault, apart, write};
 use crate::record::{Record, SCHEMA_VERSION, Timing, Verdict};
 use crate::report;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
+    let inputs: Vec<&Path> = args.records.iter().chain(&args.history).map(PathBuf::as_path).collect();
+    if let Some(path) = &args.html {
+        apart(path, &inputs)?;
+    }
     let mut records = args.records.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?.into_iter();
     let mut record = records.next().ok_or("no record")?;
     for other in records {

@@ -23,7 +23,7 @@ pub(super) fn run(args: &SelftestArgs, suite: &Suite) -> Result<ExitCode, Fault>
         return Ok(ExitCode::SUCCESS);
     }
     let screen = Screen::new(args.output.takes_stdout());
-    args.output.check()?;
+    args.output.check(&[])?;
     let clock = clock::best();
     let base = if args.quick { Options::quick() } else { Options::default() };
     let mut run = Run::new(suite, &describe(args), &*clock);

@@ -28,7 +28,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         return Ok(ExitCode::SUCCESS);
     }
     let clock = &*source.clock;
-    args.output.check()?;
+    args.output.check(&args.foreign.inputs())?;
     let settings = settings(args, &source);
     let mut run = Run::new(suite, &describe(args, settings.seed), clock);
     source.note(&mut run);

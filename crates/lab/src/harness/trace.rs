@@ -23,7 +23,7 @@ pub(super) fn run(args: &TraceArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         targets.iter().for_each(|target| screen.classes(target));
         return Ok(ExitCode::SUCCESS);
     }
-    args.output.check()?;
+    args.output.check(&args.foreign.inputs())?;
     let seed = args.seed.unwrap_or_else(random::fresh_seed);
     let mut run = Run::new(suite, &describe(args, seed), &*source.clock);
     let mut progress = Progress::new(targets.len() as u64);

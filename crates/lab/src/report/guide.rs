@@ -42,7 +42,8 @@ const READING: [(&str, &str); 7] = [
     (
         "Controls",
         "The lab must find no difference between one class and itself. It must find an added delay and a known leak of \
-         similar cost. If a control fails, the run is INVALID, whatever else it shows.",
+         similar cost. If a class differs from itself, the run is INVALID, whatever else it shows. If a planted \
+         difference is missed, it cannot show that there is no leak.",
     ),
 ];
 

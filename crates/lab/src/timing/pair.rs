@@ -214,17 +214,22 @@ impl Lane {
         if outcome.verdict != Verdict::Invalid || !controls.same.passed {
             return outcome;
         }
+        outcome.facts.controls = self.better_controls(bench, controls.clone(), watch);
+        outcome.rest_on(up_to)
+    }
+
+    /// Takes more data for planted differences that were not found: as many batches as the comparison has.
+    fn better_controls(&mut self, bench: &mut Bench<'_>, controls: Controls, watch: &mut dyn Watch) -> Controls {
         let deaf = [(Kind::Delay, controls.delay.passed), (Kind::Leak, controls.leak.passed)];
         for (kind, _) in deaf.into_iter().filter(|(_, passed)| !passed) {
             for _ in 0..self.rounds.max(FEWEST) {
                 if watch.stopped() {
-                    return outcome;
+                    return controls;
                 }
                 self.take(bench, kind, bench.scale.pairs);
             }
         }
-        outcome.facts.controls = self.controls(bench);
-        outcome.rest_on(up_to)
+        self.controls(bench)
     }
 
     /// Returns whether more data may settle an outcome in the time that is left. The next look doubles the data.
@@ -313,6 +318,7 @@ impl Lane {
             if over || verdict != Verdict::Inconclusive && !rare {
                 let mut outcome = self.conclude(bench, level, verdict, String::new(), p);
                 (outcome.confirmed, outcome.found) = (again, found);
+                outcome.facts.controls = self.better_controls(bench, outcome.facts.controls, watch);
                 outcome.bound_up_to = judge::body(inside.unwrap_or(MOST_CALLS));
                 outcome.earlier = old.ticks;
                 return Some(outcome);

@@ -88,7 +88,7 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
         libc::SYS_epoll_pwait2 => [at(3, TIME), NONE, NONE, NONE],
         libc::SYS_epoll_ctl => [at(3, 12), NONE, NONE, NONE],
         libc::SYS_futex => match operation(argument(1)) {
-            operation if WAITS.contains(&operation) => [at(3, TIME), NONE, NONE, NONE],
+            operation if WAITS.contains(&operation) => [at(0, 4), at(3, TIME), NONE, NONE],
             operation if WAKES.contains(&operation) => [NONE; 4],
             _ => return None,
         },
@@ -130,6 +130,9 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
         libc::SYS_renameat | libc::SYS_renameat2 => [at(1, PATH), at(3, PATH), NONE, NONE],
         libc::SYS_rt_sigaction => [at(1, 32), NONE, NONE, NONE],
         libc::SYS_rt_sigprocmask => [at(1, 8), NONE, NONE, NONE],
+        // The address, the flags, and behind a gap the length.
+        libc::SYS_sigaltstack if argument(0) != 0 => [at(0, 12), (argument(0) + 16, 8), NONE, NONE],
+        libc::SYS_sigaltstack => [NONE; 4],
         libc::SYS_setrlimit => [at(1, 16), NONE, NONE, NONE],
         libc::SYS_prlimit64 => [at(2, 16), NONE, NONE, NONE],
         libc::SYS_sched_setaffinity => [sized(2, 1), NONE, NONE, NONE],
@@ -150,7 +153,7 @@ const PR_SET_VMA: i32 = 0x5356_4d41;
 
 /// The system calls whose arguments are numbers, or point to data that the kernel only copies.
 #[rustfmt::skip]
-const PLAIN: [libc::c_long; 98] = [
+const PLAIN: [libc::c_long; 97] = [
     libc::SYS_read, libc::SYS_write, libc::SYS_pread64, libc::SYS_pwrite64, libc::SYS_close, libc::SYS_fstat,
     libc::SYS_lseek, libc::SYS_mmap, libc::SYS_mprotect, libc::SYS_munmap, libc::SYS_mremap, libc::SYS_brk,
     libc::SYS_madvise, libc::SYS_msync, libc::SYS_mincore, libc::SYS_mlock, libc::SYS_mlock2, libc::SYS_munlock,
@@ -165,7 +168,7 @@ const PLAIN: [libc::c_long; 98] = [
     libc::SYS_time, libc::SYS_times, libc::SYS_gettimeofday, libc::SYS_clock_gettime, libc::SYS_clock_getres,
     libc::SYS_sysinfo, libc::SYS_uname, libc::SYS_sched_yield, libc::SYS_sched_getaffinity,
     libc::SYS_sched_getscheduler, libc::SYS_sched_getparam, libc::SYS_sched_get_priority_max,
-    libc::SYS_sched_get_priority_min, libc::SYS_rt_sigpending, libc::SYS_sigaltstack, libc::SYS_kill,
+    libc::SYS_sched_get_priority_min, libc::SYS_rt_sigpending, libc::SYS_kill,
     libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_arch_prctl, libc::SYS_set_tid_address, libc::SYS_set_robust_list,
     libc::SYS_rseq, libc::SYS_restart_syscall, libc::SYS_exit, libc::SYS_exit_group, libc::SYS_socket,
     libc::SYS_socketpair, libc::SYS_listen, libc::SYS_shutdown, libc::SYS_getsockname, libc::SYS_getpeername,

@@ -13,6 +13,10 @@ use crate::watch::Watch;
 /// slow functions do.
 const LONG_BATCH: f64 = 0.06;
 
+/// Iterations of the delay loop in both sides of the control with an added delay. A loop of few iterations ends with
+/// another cost than a longer one, which would add several nanoseconds to the difference.
+const CLEAR: u32 = 32;
+
 /// Whether a batch belongs to the comparison or to one of its controls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -100,7 +104,7 @@ impl Lane {
         // The control of the target against itself alternates between the two classes.
         let one = if self.rounds.is_multiple_of(2) { first } else { second };
         let sides = if kind == Kind::Main { [first, second] } else { [one, one] };
-        let delays = if kind == Kind::Delay { [0, self.delay_turns] } else { [0; 2] };
+        let delays = if kind == Kind::Delay { [CLEAR, CLEAR + self.delay_turns] } else { [0; 2] };
         let cell = match kind {
             Kind::Main => &mut self.main,
             Kind::Same => &mut self.same,
