@@ -56,8 +56,8 @@ impl Run {
 }
 
 impl OutputArgs {
-    /// Checks that the outputs can be written and are none of these inputs. The check runs before the measurement, which
-    /// can take minutes.
+    /// Checks that the outputs can be written and are none of these inputs. The check runs before the measurement,
+    /// which can take minutes.
     pub(super) fn check(&self, inputs: &[&Path]) -> Result<(), Fault> {
         #[cfg(feature = "report")]
         let files = [&self.json, &self.html];
