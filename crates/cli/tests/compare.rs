@@ -33,7 +33,13 @@ fn times_that_scatter_are_inconclusive() {
     }
     assert_eq!((code, &found["outcome"], &found["margin"]), (20, &"inconclusive".into(), &0.01.into()), "{text}");
     let further = found["further_rounds"].as_u64().unwrap();
-    assert!(further > 0 && text.contains(&format!("about {further} more rounds would settle it")), "{text}");
+    // The interval must shrink at least to the distance between the estimate and the border of the margin.
+    let [lower, estimate, upper] = ["lower", "estimate", "upper"].map(|name| bound(name).ln());
+    let (away, margin) = (estimate.abs(), 1.01_f64.ln());
+    let reach = (upper - estimate).max(estimate - lower);
+    let room = (away - margin).abs().max(margin.min(reach) / 2.0) / reach;
+    assert!((further + 8) as f64 >= 8.0 / room.powi(2), "{text}");
+    assert!(text.contains(&format!("about {further} more rounds would settle it")), "{text}");
     assert!(!text.contains("the same within"), "{text}");
 }
 

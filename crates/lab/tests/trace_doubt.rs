@@ -280,13 +280,19 @@ fn arguments_of_system_calls_are_compared() {
     assert!(text.contains("which makes system call 102 or 104"), "{text}");
     let text = leak(|input| operation_with_argument(libc::F_SETFL, libc::c_long::from(input[0] & 1) << 11));
     assert!(text.contains("whose argument 3 of system call 72 is 0x0 or 0x800"), "{text}");
-    // A signal stack that is too small is refused, so nothing changes.
+    // The kernel refuses a signal stack of this size, so the call changes nothing.
     let text = leak(|input| {
         let stack = libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: 0, ss_size: usize::from(input[0]) };
-        // SAFETY: the kernel reads the structure, which lives until the end of the call.
+        // SAFETY: the kernel only reads the structure, and only during the call.
         unsafe { libc::sigaltstack(&raw const stack, std::ptr::null_mut()) };
     });
     assert!(text.contains("which passes different times, lengths or paths to system call 131"), "{text}");
+    // SAFETY: the call returns at once, because the word is not the expected value 1000.
+    let text = leak(|input| unsafe {
+        let word = u32::from(input[0]);
+        libc::syscall(libc::SYS_futex, &raw const word, libc::FUTEX_WAIT, 1000, 0);
+    });
+    assert!(text.contains("which passes different times, lengths or paths to system call 202"), "{text}");
     let text = leak(|input| operation_with_argument(libc::F_DUPFD, 100 + libc::c_long::from(input[0])));
     assert!(text.contains("whose argument 3 of system call 72 is 0x"), "{text}");
     let found = trace::compare(&inputs(), &mut |input| operation_with_argument(libc::F_GETFD, input[0].into()));

@@ -295,7 +295,9 @@ fn a_function_that_does_not_return_is_ended(folder: &Folder) {
         assert!(text.contains("did not return within 2 s"), "{text}");
     }
     for symbol in ["forever_late", "deaf"] {
-        let mut lab = folder.command("timing", "unruly.so", symbol, COMPARE, &["--time-limit", "60", "--no-trace"]);
+        // Without Ctrl-C, the run would take an hour.
+        let patient = ["--time-limit", "3600", "--timeout", "3600", "--no-trace"];
+        let mut lab = folder.command("timing", "unruly.so", symbol, COMPARE, &patient);
         let lab = lab.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(1500));
         assert!(Command::new("kill").args(["-s", "INT", &lab.id().to_string()]).status().unwrap().success());
@@ -329,7 +331,8 @@ fn a_steady_function_passes_every_trial(folder: &Folder) {
 }
 
 fn signals_reach_the_process_that_measures(folder: &Folder) {
-    let slow = ["--time-limit", "60", "--no-trace"];
+    // Without a signal, the run would take an hour.
+    let slow = ["--time-limit", "3600", "--no-trace"];
     for (signal, twice) in [("INT", false), ("TERM", false), ("INT", true)] {
         let mut lab = folder.command("timing", "unruly.so", "sleeps", COMPARE, &slow);
         let lab = lab.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

@@ -70,10 +70,8 @@ impl OutputArgs {
             let path = json.display();
             return Err(format!("--json and --html both name {path}\nhint: give each output a file of its own").into());
         }
-        for path in files.iter().copied().flatten() {
-            apart(path, inputs)?;
-        }
         for path in files.into_iter().flatten().filter(|path| path.as_path() != Path::new("-")) {
+            apart(path, inputs)?;
             let created = !path.exists();
             std::fs::OpenOptions::new()
                 .append(true)
@@ -103,16 +101,13 @@ impl OutputArgs {
     }
 }
 
-/// Refuses an output that would replace one of the inputs.
+/// Returns an error if the command would overwrite one of its inputs with the output.
 pub(super) fn apart(output: &Path, inputs: &[&Path]) -> Result<(), Fault> {
-    let replaced = |input: &&&Path| output != Path::new("-") && same_file(output, input);
-    match inputs.iter().find(replaced) {
-        Some(_) => {
-            let path = output.display();
-            Err(format!("{path} is an input of this command\nhint: give the output another name").into())
-        }
-        None => Ok(()),
+    if output != Path::new("-") && inputs.iter().any(|input| same_file(output, input)) {
+        let path = output.display();
+        return Err(format!("{path} is an input of this command\nhint: give the output another name").into());
     }
+    Ok(())
 }
 
 /// Returns whether two paths lead to one file, which need not exist.

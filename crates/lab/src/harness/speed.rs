@@ -44,7 +44,7 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
         chosen.iter().for_each(|sized| screen.line(&format!("{}: {}", sized.target.name(), sized.size)));
         return Ok(ExitCode::SUCCESS);
     }
-    args.output.check(&[])?;
+    args.output.check(&args.foreign.inputs())?;
     let clock = &*source.clock;
     let mut run = Run::new(suite, &describe(args), clock);
     source.note(&mut run);

@@ -218,7 +218,8 @@ impl Lane {
         outcome.rest_on(up_to)
     }
 
-    /// Takes more data for planted differences that were not found: as many batches as the comparison has.
+    /// Measures the planted differences that were not found again. Each of them gets as many batches as the comparison
+    /// has.
     fn better_controls(&mut self, bench: &mut Bench<'_>, controls: Controls, watch: &mut dyn Watch) -> Controls {
         let deaf = [(Kind::Delay, controls.delay.passed), (Kind::Leak, controls.leak.passed)];
         for (kind, _) in deaf.into_iter().filter(|(_, passed)| !passed) {
@@ -229,7 +230,8 @@ impl Lane {
                 self.take(bench, kind, bench.scale.pairs);
             }
         }
-        self.controls(bench)
+        // The class against itself has no new data, so its result stays.
+        Controls { same: controls.same, ..self.controls(bench) }
     }
 
     /// Returns whether more data may settle an outcome in the time that is left. The next look doubles the data.
@@ -318,7 +320,10 @@ impl Lane {
             if over || verdict != Verdict::Inconclusive && !rare {
                 let mut outcome = self.conclude(bench, level, verdict, String::new(), p);
                 (outcome.confirmed, outcome.found) = (again, found);
-                outcome.facts.controls = self.better_controls(bench, outcome.facts.controls, watch);
+                let controls = &outcome.facts.controls;
+                if !(controls.delay.passed && controls.leak.passed) && self.has_time_for(2 * self.rounds) {
+                    outcome.facts.controls = self.better_controls(bench, controls.clone(), watch);
+                }
                 outcome.bound_up_to = judge::body(inside.unwrap_or(MOST_CALLS));
                 outcome.earlier = old.ticks;
                 return Some(outcome);
@@ -438,6 +443,28 @@ mod tests {
             let again = lane.with_better_controls(&mut bench, deaf, MOST_CALLS, &mut Silent);
             assert_eq!(again.verdict, Verdict::NoLeakAbove, "{kind:?}: {}", again.reason);
         }
+    }
+
+    #[test]
+    fn a_control_that_was_missed_beside_a_finding_is_repeated() {
+        let clock = Mock::new(1);
+        let (inner, mut noise) = (clock.clone(), Random::new(3));
+        let mut target = Target::new("mock", 1, move |input| {
+            inner.advance(1000.0 + 100.0 * f64::from(input[0]) + 60.0 * noise.normal());
+        });
+        target = target.fixed("a", &[0]).fixed("b", &[1]);
+        let settings = Settings { looks: 4, seed: 1, ..Settings::default() };
+        let scale = warm::scale(&mut target, &settings, &clock, &mut Random::new(1));
+        let mut bench = Bench { target: &mut target, settings: &settings, scale: &scale, clock: &clock };
+        let mut lane = Lane::new(&mut bench, [0, 1], 7, 600.0);
+        let mut found = |lane: &mut Lane| {
+            lane.fill_up(&mut bench, 64, &mut Silent);
+            let missed = !lane.controls(&bench).delay.passed;
+            let outcome = lane.repeat(&mut bench, 0.01, 0.001, &mut Silent).expect("a difference");
+            assert_eq!(outcome.verdict, Verdict::Leak, "{}", outcome.reason);
+            [missed, outcome.facts.controls.delay.passed]
+        };
+        assert_eq!(found(&mut lane), [true, true]);
     }
 
     #[test]

@@ -130,7 +130,7 @@ fn steering(number: libc::c_long, argument: impl Fn(usize) -> u64) -> Option<[(u
         libc::SYS_renameat | libc::SYS_renameat2 => [at(1, PATH), at(3, PATH), NONE, NONE],
         libc::SYS_rt_sigaction => [at(1, 32), NONE, NONE, NONE],
         libc::SYS_rt_sigprocmask => [at(1, 8), NONE, NONE, NONE],
-        // The address, the flags, and behind a gap the length.
+        // The first 12 bytes are the address and the flags, the last 8 the size. Those between them have no meaning.
         libc::SYS_sigaltstack if argument(0) != 0 => [at(0, 12), (argument(0) + 16, 8), NONE, NONE],
         libc::SYS_sigaltstack => [NONE; 4],
         libc::SYS_setrlimit => [at(1, 16), NONE, NONE, NONE],

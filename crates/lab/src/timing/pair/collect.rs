@@ -13,8 +13,9 @@ use crate::watch::Watch;
 /// slow functions do.
 const LONG_BATCH: f64 = 0.06;
 
-/// Iterations of the delay loop in both sides of the control with an added delay. A loop of few iterations ends with
-/// another cost than a longer one, which would add several nanoseconds to the difference.
+/// The number of iterations of the delay loop on both sides of the control with an added delay. After very few
+/// iterations, the end of the loop takes less time than after more of them. Without this number, that would add several
+/// nanoseconds to the delay.
 const CLEAR: u32 = 32;
 
 /// Whether a batch belongs to the comparison or to one of its controls.
