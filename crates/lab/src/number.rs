@@ -126,11 +126,12 @@ pub(crate) fn count(value: u64) -> String {
     grouped(&value.to_string())
 }
 
-/// Formats a share as a percentage: `0.3` as `30 %`.
+/// Formats a share as a percentage: `0.3` as `30 %`, `0.987` as `98.7 %`. Above a half, the two digits are those of
+/// what is missing to 100 %.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
-    let digits = if value.abs() >= 99.0 { 4 } else { 2 };
-    let text = fixed(value, places(value, digits).min(3));
+    let precise = if (50.0..100.0).contains(&value) { 100.0 - value } else { value };
+    let text = fixed(value, places(precise, 2).min(3));
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}{SPACE}%")
 }
@@ -185,6 +186,10 @@ mod tests {
     fn percentages_counts_and_p_values_are_formatted() {
         assert_eq!(percent(0.01).replace(SPACE, " "), "1 %");
         assert_eq!(percent(0.0006).replace(SPACE, " "), "0.06 %");
+        assert_eq!(percent(0.576).replace(SPACE, " "), "58 %");
+        assert_eq!(percent(0.987).replace(SPACE, " "), "98.7 %");
+        assert_eq!(percent(0.99).replace(SPACE, " "), "99 %");
+        assert_eq!(percent(1.0).replace(SPACE, " "), "100 %");
         assert_eq!(percent(0.999).replace(SPACE, " "), "99.9 %");
         assert_eq!(count(1_234_567).replace('\u{202f}', " "), "1 234 567");
         assert_eq!(probability(0.00001), "< 0.0001");

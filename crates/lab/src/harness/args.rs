@@ -453,7 +453,7 @@ pub struct ReportArgs {
     /// Write one self-contained HTML page
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Write a Markdown page, report.md, and its pictures to this folder
+    /// Write a Markdown page, report.md, and its pictures to this folder; a name that ends in .md names the page
     #[arg(long, value_name = "FOLDER")]
     pub markdown: Option<PathBuf>,
     /// The contents of the Markdown page: full has all tables and pictures, main has all tables and the pictures of

@@ -37,7 +37,7 @@ pub(super) fn unknown(names: &[String], patterns: &[String]) -> Fault {
     } else {
         format!("the targets are {names}")
     };
-    format!("no target is called {}\nhint: {hint}", patterns.join(" or ")).into()
+    format!("no target's name contains {}\nhint: {hint}", patterns.join(" or ")).into()
 }
 
 /// Returns the targets and classes that the user chose. A choice of classes leaves out targets without a pair of them.
@@ -63,7 +63,10 @@ mod tests {
         let names: Vec<String> =
             (0..130).map(|number| format!("target.{number}")).chain(["base64".to_owned()]).collect();
         let text = unknown(&names, &["bse64".to_owned()]).to_string();
-        assert!(text.contains("no target is called bse64\nhint: the most similar of 131 names are base64, "), "{text}");
+        assert!(
+            text.contains("no target's name contains bse64\nhint: the most similar of 131 names are base64, "),
+            "{text}"
+        );
         assert!(text.contains("--list") && text.len() < 200, "{text}");
     }
 }

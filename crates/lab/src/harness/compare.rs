@@ -72,6 +72,9 @@ fn explained(error: &program::Error) -> Fault {
         program::Error::Prepare { .. } => {
             "--prepare must succeed before each run, also with --ignore-failure; end it with || true if it may fail"
         }
+        program::Error::Failed { status, .. } if status.code().is_none() => {
+            "a command that a signal ended is not measured, also not with --ignore-failure"
+        }
         program::Error::Failed { .. } => "--ignore-failure measures commands whose exit code is not 0",
         program::Error::Late { .. } => {
             "a command that waits for input or was stopped never ends; a slow one needs a \

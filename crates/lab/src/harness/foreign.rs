@@ -232,7 +232,10 @@ pub(super) fn checked(error: &Error) -> Fault {
 pub(super) fn explained(error: &Error) -> Fault {
     let hint = match error {
         Error::Abi { .. } => "state the arguments in order, for example: --abi 'secret:32,public:32,out:32,int:32'",
-        Error::Class { .. } => "state classes as a list, for example: --classes equal,first,last,differs:16",
+        Error::Class { .. } => {
+            "state classes as a list, for example: --classes equal,first,last,differs:16; each class, also one of \
+             --class-file, needs a name of its own"
+        }
         Error::ClassFile { .. } => {
             "a file for --class-file has the secret bytes of one input after the other, in the order of --abi"
         }

@@ -111,14 +111,14 @@ pub(super) fn apart(output: &Path, inputs: &[&Path]) -> Result<(), Fault> {
 }
 
 /// Returns whether two paths lead to one file, which need not exist.
-fn same_file(a: &Path, b: &Path) -> bool {
+pub(super) fn same_file(a: &Path, b: &Path) -> bool {
     let place = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     a == b || place(a).is_some_and(|a| Some(a) == place(b))
 }
 
 /// Splits the argument of `--markdown` into the folder and the name of the page.
 #[cfg(feature = "report")]
-fn page(path: &Path) -> (&Path, &str) {
+pub(super) fn page(path: &Path) -> (&Path, &str) {
     let name = path
         .file_name()
         .and_then(std::ffi::OsStr::to_str)

@@ -5,14 +5,26 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::args::ReportArgs;
-use super::output::{Fault, apart, write};
+use super::output::{Fault, apart, page, same_file, write};
 use crate::record::{Record, SCHEMA_VERSION, Timing, Verdict};
 use crate::report;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
     let inputs: Vec<&Path> = args.records.iter().chain(&args.history).map(PathBuf::as_path).collect();
-    if let Some(path) = &args.html {
+    let page = args.markdown.as_deref().map(page);
+    let page_path = page.map(|(folder, name)| folder.join(name));
+    for path in args.html.iter().chain(&page_path) {
         apart(path, &inputs)?;
+    }
+    if let (Some(html), Some(page)) = (&args.html, &page_path)
+        && same_file(html, page)
+    {
+        let path = html.display();
+        return Err(format!("--html and --markdown both name {path}\nhint: give each output a file of its own").into());
+    }
+    let twice = |(index, path): &(usize, &PathBuf)| args.records[..*index].iter().any(|other| same_file(other, path));
+    if let Some((_, path)) = args.records.iter().enumerate().find(twice) {
+        return Err(format!("{} is given twice, so its figures would count twice", path.display()).into());
     }
     let mut records = args.records.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?.into_iter();
     let mut record = records.next().ok_or("no record")?;
@@ -23,13 +35,13 @@ pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Fault> {
     if let Some(path) = &args.html {
         write(path, report::html_with_history(&record, &history).as_bytes())?;
     }
-    if let Some(folder) = &args.markdown {
+    if let Some((folder, name)) = page {
         let detail = match args.detail.as_str() {
             "brief" => report::Detail::Brief,
             "main" => report::Detail::Main,
             _ => report::Detail::Full,
         };
-        report::markdown_as(&record, &history, folder, "report.md", detail)?;
+        report::markdown_as(&record, &history, folder, name, detail)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -15,6 +15,7 @@ use crate::imp::step::process::{End, Order, Template};
 use crate::imp::step::signal;
 use crate::imp::step::trap::Trap;
 use crate::imp::step::{Step, Stop};
+use crate::plural::plural;
 use crate::random::{Random, fresh_seed};
 use crate::record::{Trace, VariableLatency};
 use crate::target::Run;
@@ -219,6 +220,7 @@ impl Session {
             trace.notes.push("marks in the code limit the comparison to a part of the call".to_owned());
         }
         (trace.masked, trace.variable_latency) = self.variable_latency();
+        trace.notes.extend(masks(&trace.masked));
         if trace.equal && !trace.variable_latency.iter().any(|instruction| instruction.secret) {
             trace.equal = self.restless().is_none();
             trace.skipped = self.restless().or(trace.skipped);
@@ -410,3 +412,17 @@ impl Session {
 
 #[cfg(test)]
 mod tests;
+
+/// Returns a note if masks differ between inputs, because the traces do not compare them.
+fn masks(accesses: &[VariableLatency]) -> Option<String> {
+    let mut differing = accesses.iter().filter(|access| access.secret);
+    let first = differing.next()?;
+    let more = match differing.count() {
+        0 => String::new(),
+        more => format!(" and {more} more masked {}", plural(more as u64, "instruction", "instructions")),
+    };
+    Some(format!(
+        "the input decides which bytes are accessed by `{}` in {}{more}; the traces compare only the addresses",
+        first.instruction, first.place
+    ))
+}
