@@ -24,10 +24,9 @@ mod flips;
 mod judge;
 mod pair;
 mod settings;
+mod spent;
 mod summary;
 mod warm;
-
-use std::time::Instant;
 
 use crate::clock::{self, Clock};
 use crate::random::Random;
@@ -37,6 +36,7 @@ use crate::watch::Watch;
 pub(crate) use effect::names;
 pub(crate) use pair::Outcome;
 pub use settings::Settings;
+use spent::Spent;
 
 /// Measures each pair of the target's classes and judges them together.
 ///
@@ -82,7 +82,7 @@ pub(crate) fn measure(
 ) -> (Scale, Vec<Outcome>, Vec<summary::Tally>) {
     settings.check();
     let pairs = target.pairs();
-    let begin = Instant::now();
+    let spent = Spent::new(settings.spare.as_secs_f64());
     let mut random = Random::new(settings.seed);
     // The warm-up has its own generator. The number of inputs it needs depends on the clock, and the measured inputs
     // must depend on the seed alone.
@@ -98,9 +98,9 @@ pub(crate) fn measure(
         let what = format!("{}: {} / {}", bench.target.name(), classes[a].name(), classes[b].name());
         watch.progress(&what, index as u64, pairs.len() as u64);
         // A pair may use half of the time that is left, and the last pair all of it.
-        let left = (limit - begin.elapsed().as_secs_f64()).max(0.0);
+        let left = (limit - spent.seconds()).max(0.0);
         let allowed = (left / 2.0).max(left / (pairs.len() - index) as f64);
-        let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits(), allowed);
+        let mut lane = pair::Lane::new(&mut bench, [a, b], random.bits(), allowed, spent.spare());
         let mut outcome = lane.run(&mut bench, share, watch);
         for times in [std::mem::take(&mut outcome.earlier), lane.take_ticks()] {
             tallies[a].add(&times[0]);

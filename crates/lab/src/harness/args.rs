@@ -261,7 +261,8 @@ pub struct TimingArgs {
     /// difference [default: 1 or 0.1%, whichever is larger; a tenth of a call of less than 10 ns]
     #[arg(long, value_name = "NS", value_parser = delta)]
     pub delta: Option<Delta>,
-    /// The time for a target, in seconds. Pairs of classes whose intervals are too wide take more data within this time
+    /// The time for a target, in seconds. Pairs of classes whose intervals are too wide take more data within this
+    /// time. Where other programs have the processor, a target also gets the time that targets before it did not need
     /// [default: 60, with --quick 20]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<f64>,

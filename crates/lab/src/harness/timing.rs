@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::args::{Delta, TimingArgs};
 use super::choice::choose;
@@ -29,7 +29,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     let clock = &*source.clock;
     args.output.check(&args.foreign.inputs())?;
-    let settings = settings(args, &source);
+    let mut settings = settings(args, &source);
     let mut run = Run::new(suite, &describe(args, settings.seed), clock);
     source.note(&mut run);
     if !source.elsewhere() {
@@ -38,7 +38,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     let planned = targets.iter().map(|target| target.pairs().len()).sum::<usize>() as u64;
     let (count, mut cut) = (targets.len(), 0);
     let mut progress = Progress::new(targets.iter().map(steps).sum());
-    announce(&targets, &settings, &screen);
+    announce(&targets, &settings, source.elsewhere(), &screen);
     screen.timing_head();
     for mut target in targets {
         if progress::interrupted() {
@@ -56,7 +56,12 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
             continue;
         }
         source.warm_up(&mut target, settings.seed)?;
+        let begin = Instant::now();
         let mut timing = source.guard(&mut progress, |watch| timing::run(&mut target, &settings, clock, watch))?;
+        // A worker's processor time is not known.
+        if !source.elsewhere() {
+            settings.spare = (settings.spare + settings.time_limit).saturating_sub(begin.elapsed());
+        }
         let interrupted = progress::interrupted();
         cut = u64::from(interrupted);
         if !args.no_estimates && !interrupted {
@@ -123,15 +128,20 @@ fn one_class(target: &Target) -> &'static str {
     }
 }
 
-/// Says how much there is to measure, and how long it may take.
-fn announce(targets: &[Target], settings: &Settings, screen: &Screen) {
+/// Says how much there is to measure, and how long it may take. Targets `elsewhere` get no time that others leave.
+fn announce(targets: &[Target], settings: &Settings, elsewhere: bool, screen: &Screen) {
     let timed: Vec<u64> = targets.iter().map(|target| target.pairs().len() as u64).filter(|&pairs| pairs > 0).collect();
     let (count, pairs) = (timed.len() as u64, timed.iter().sum());
+    let limit = settings.time_limit.as_secs_f64();
+    let time = if elsewhere || count < 2 {
+        format!("{limit} s for a target")
+    } else {
+        format!("{limit} s of processor time for a target and {} s in all", limit * count as f64)
+    };
     screen.line(&format!(
-        "{count} {} to time, {pairs} {} of classes; at most {} s for a target (--time-limit)",
+        "{count} {} to time, {pairs} {} of classes; at most {time} (--time-limit)",
         plural(count, "target", "targets"),
         plural(pairs, "pair", "pairs"),
-        settings.time_limit.as_secs_f64()
     ));
 }
 

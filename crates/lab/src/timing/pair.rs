@@ -6,13 +6,11 @@ mod collect;
 mod course;
 mod outcome;
 
-use std::time::Instant;
-
 use super::batch::Batcher;
 use super::control::Leaky;
 use super::effect::{self, BODY};
 use super::judge::{DECIDING, MOST_CALLS};
-use super::{Scale, Settings, flips, judge};
+use super::{Scale, Settings, Spent, flips, judge};
 use crate::clock::Clock;
 use crate::random::Random;
 use crate::record::{Control, Controls, Effect, Interval, Look, Verdict};
@@ -70,7 +68,7 @@ pub(crate) struct Lane {
     measuring: f64,
     /// Seconds of processor time for that.
     processor: f64,
-    begin: Instant,
+    spent: Spent,
     /// Seconds that this pair may take, with the computations between the looks.
     allowed: f64,
     /// Whether a finding did not repeat on fresh data.
@@ -78,8 +76,9 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Creates the state and finds the cut points. The times of this warm-up are not part of the data.
-    pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64, allowed: f64) -> Self {
+    /// Creates the state and finds the cut points. The times of this warm-up are not part of the data. The pair may
+    /// take `allowed` seconds, and `spare` more while other programs have the processor.
+    pub(crate) fn new(bench: &mut Bench<'_>, classes: [usize; 2], seed: u64, allowed: f64, spare: f64) -> Self {
         let scale = bench.scale;
         let leaky = Leaky::like(scale);
         let (length, changes) = (bench.target.length(), bench.target.run().changes());
@@ -103,7 +102,7 @@ impl Lane {
             rounds: 0,
             measuring: 0.0,
             processor: 0.0,
-            begin: Instant::now(),
+            spent: Spent::new(spare),
             allowed,
             refuted: false,
         };
@@ -256,14 +255,16 @@ impl Lane {
         self.spent() + self.seconds_for(batches) <= self.allowed
     }
 
-    /// Returns the seconds since the start.
+    /// Returns the seconds since the start that count.
     fn spent(&self) -> f64 {
-        self.begin.elapsed().as_secs_f64()
+        self.spent.seconds()
     }
 
-    /// Estimates the time that `batches` more batches take, in seconds, from the batches so far.
+    /// Estimates the time that `batches` more batches take, in seconds, from the batches so far. While there is spare
+    /// time, only processor time counts.
     fn seconds_for(&self, batches: usize) -> f64 {
-        self.measuring / self.rounds.max(1) as f64 * batches as f64
+        let measuring = if self.spent.spare() > 0.0 { self.processor } else { self.measuring };
+        measuring / self.rounds.max(1) as f64 * batches as f64
     }
 
     /// Tests a finding on fresh data and returns the outcome, whose intervals come from the fresh data alone. The
@@ -432,7 +433,7 @@ mod tests {
         let settings = Settings { looks: 4, ..Settings::default() };
         let scale = warm::scale(&mut target, &settings, &clock, &mut Random::new(1));
         let mut bench = Bench { target: &mut target, settings: &settings, scale: &scale, clock: &clock };
-        let mut lane = Lane::new(&mut bench, [0, 1], 7, 60.0);
+        let mut lane = Lane::new(&mut bench, [0, 1], 7, 60.0, 0.0);
         let outcome = lane.run(&mut bench, 0.01, &mut Silent);
         assert_eq!(outcome.verdict, Verdict::NoLeakAbove, "{}", outcome.reason);
         for kind in [Kind::Delay, Kind::Leak] {
@@ -456,7 +457,7 @@ mod tests {
         let settings = Settings { looks: 4, seed: 1, ..Settings::default() };
         let scale = warm::scale(&mut target, &settings, &clock, &mut Random::new(1));
         let mut bench = Bench { target: &mut target, settings: &settings, scale: &scale, clock: &clock };
-        let mut lane = Lane::new(&mut bench, [0, 1], 7, 600.0);
+        let mut lane = Lane::new(&mut bench, [0, 1], 7, 600.0, 0.0);
         let mut found = |lane: &mut Lane| {
             lane.fill_up(&mut bench, 64, &mut Silent);
             let missed = !lane.controls(&bench).delay.passed;
@@ -481,8 +482,8 @@ mod tests {
         let scale = warm::scale(&mut target, &settings, &clock, &mut Random::new(1));
         let mut bench = Bench { target: &mut target, settings: &settings, scale: &scale, clock: &clock };
         let mut batches = |spent: f64| {
-            let mut lane = Lane::new(&mut bench, [0, 1], 7, 600.0);
-            lane.begin -= std::time::Duration::from_secs_f64(600.0 * spent);
+            let mut lane = Lane::new(&mut bench, [0, 1], 7, 600.0, 0.0);
+            lane.spent.add(600.0 * spent);
             let outcome = lane.run(&mut bench, 0.01, &mut Silent);
             assert_eq!(outcome.verdict, Verdict::NoLeakAbove, "{}", outcome.reason);
             outcome.batches

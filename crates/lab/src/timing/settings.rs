@@ -24,6 +24,9 @@ pub struct Settings {
     /// Maximum time for a target. A pair of classes that needs more data may use half of the time that is left for its
     /// target, and the last pair all of it.
     pub time_limit: Duration,
+    /// More time for a target, which it may use only to make up for the time in which other programs have the
+    /// processor.
+    pub spare: Duration,
     /// Number of batches at the first look.
     pub first: usize,
     /// Maximum number of pairs in a batch. Slow functions get fewer.
@@ -44,6 +47,7 @@ impl Default for Settings {
             delta_share: None,
             delta_least_ns: 0.0,
             time_limit: Duration::from_secs(60),
+            spare: Duration::ZERO,
             looks: 7,
             first: 16,
             pairs: 256,

@@ -1,0 +1,72 @@
+//! The time that a measurement has used.
+
+use std::time::Instant;
+
+use crate::imp::processor;
+
+/// Counts the time since a moment. Time in which other programs had the processor does not count, as long as there is
+/// spare time to make up for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent {
+    begin: Instant,
+    processor: f64,
+    spare: f64,
+}
+
+impl Spent {
+    /// Starts to count, with `spare` seconds of spare time.
+    pub(crate) fn new(spare: f64) -> Self {
+        Self { begin: Instant::now(), processor: processor::seconds(), spare }
+    }
+
+    /// Returns the seconds that count.
+    pub(crate) fn seconds(&self) -> f64 {
+        let elapsed = self.begin.elapsed().as_secs_f64();
+        elapsed - self.made_up(elapsed)
+    }
+
+    /// Returns the spare time that is left.
+    pub(crate) fn spare(&self) -> f64 {
+        self.spare - self.made_up(self.begin.elapsed().as_secs_f64())
+    }
+
+    /// Returns how many of the elapsed seconds do not count.
+    fn made_up(&self, elapsed: f64) -> f64 {
+        let lost = elapsed - (processor::seconds() - self.processor);
+        lost.clamp(0.0, self.spare)
+    }
+
+    /// Moves the start back. All the time before counts.
+    #[cfg(test)]
+    pub(crate) fn add(&mut self, seconds: f64) {
+        self.begin -= std::time::Duration::from_secs_f64(seconds);
+        self.processor -= seconds;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn time_without_the_processor_counts_when_the_spare_time_is_used_up() {
+        let pause = || std::thread::sleep(Duration::from_millis(20));
+        let [none, some, much] = [0.0, 0.01, 1e6].map(Spent::new);
+        pause();
+        assert!(none.seconds() >= 0.02 && none.spare() == 0.0, "{none:?}");
+        assert!(some.seconds() >= 0.01 && some.spare() < 1e-9, "{some:?}");
+        #[cfg(unix)]
+        assert!(much.seconds() < 0.01 && much.spare() <= 1e6 - 0.01, "{much:?} {}", much.seconds());
+    }
+
+    #[test]
+    fn work_counts_whatever_time_is_spare() {
+        let mut spent = Spent::new(1e6);
+        spent.add(3.0);
+        let begin = processor::seconds();
+        while processor::seconds() - begin < 0.02 {}
+        assert!(spent.seconds() >= 3.02, "{spent:?}");
+    }
+}
