@@ -1,7 +1,7 @@
 //! Functions of shared libraries that end the process, print, crash or break their description. The exit code is never
 //! that of a good result, and the message says what happened. The test starts itself as the command line of the lab.
 #![cfg_attr(not(unix), allow(unused))]
-#![allow(clippy::print_stdout, clippy::print_stderr)]
+#![allow(unsafe_code, clippy::print_stdout, clippy::print_stderr)]
 
 use std::fs;
 use std::path::PathBuf;
@@ -44,6 +44,9 @@ fn tests() {
     if arguments.iter().any(|argument| argument == "--list") {
         return;
     }
+    // A program that a shell starts in the background ignores SIGINT, and so would the lab, which the tests interrupt.
+    // SAFETY: `signal` takes numbers only, and the process has no other thread yet.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
     let folder = Folder::new();
     let tests: [(&str, Test); 19] = [
         ("a_process_that_ends_is_an_error_whatever_its_code", a_process_that_ends_is_an_error_whatever_its_code),
