@@ -242,7 +242,7 @@ fn the_workers_of_the_lab_follow_the_protocol() {
         let findings = foreign::check(shipped.command(), LIMIT, &mut |_| shown += 1).unwrap();
         // Whether the rules about time are kept depends on the load of the machine.
         eprintln!("{}: {findings:#?}", language.name());
-        assert_eq!((findings.len(), shown), (9, 9));
+        assert_eq!((findings.len(), shown), (10, 10));
     }
 }
 
@@ -260,7 +260,65 @@ fn the_worker_of_the_documentation_runs_as_printed() {
     let folder = Folder::new("page");
     let command = format!("python3 '{}'", folder.file("worker.py", worker).display());
     let findings = foreign::check(&command, LIMIT, &mut |_| {}).unwrap();
-    assert_eq!(findings.len(), 8);
+    assert_eq!(findings.len(), 9);
+}
+
+/// The worker of the documentation, with an error in it.
+fn mistaken(folder: &Folder, right: &str, wrong: &str) -> String {
+    let page = include_str!("../../../docs/lab-worker.md");
+    let (_, rest) = page.split_once("```python\n").unwrap();
+    let (worker, _) = rest.split_once("```").unwrap();
+    assert!(worker.contains(right), "{right}");
+    format!("exec python3 '{}'", folder.file("worker.py", &worker.replace(right, wrong)).display())
+}
+
+#[test]
+fn a_broken_rule_is_named() {
+    if !python() {
+        return;
+    }
+    const CLOCK: &str = "time.perf_counter_ns()";
+    for (right, wrong, rule) in [
+        (CLOCK, "0", "as many seconds as the lab's clock"),
+        (CLOCK, "time.perf_counter_ns() // 1000000 * 1000000", "fine enough"),
+        ("hertz: 1000000000", "hertz: 100000000000", "as many seconds as the lab's clock"),
+        ("for _ in range(within)", "for _ in range(0)", "the delay loop takes time"),
+        (
+            "    for _ in range(before):\n        pass\n    start = time.perf_counter_ns()\n",
+            "    start = time.perf_counter_ns()\n    for _ in range(before):\n        pass\n",
+            "the delay before a measurement",
+        ),
+        ("for _ in range(calls)", "for _ in range(0)", "calls take longer"),
+        ("for _ in range(calls)", "for _ in range(min(calls, 5))", "calls take longer"),
+        ("        sys.exit(0)", "        sys.exit(3)", "ends when its standard input is closed"),
+    ] {
+        let folder = Folder::new("mistaken");
+        let findings = foreign::check(&mistaken(&folder, right, wrong), LIMIT, &mut |_| {}).unwrap();
+        let named = findings.iter().any(|finding| !finding.passed && finding.what.contains(rule));
+        assert!(named, "{wrong}: {findings:?}");
+    }
+}
+
+#[test]
+fn numbers_of_the_wrong_form_and_short_reads_are_named() {
+    if !python() {
+        return;
+    }
+    let short = Duration::from_secs(2);
+    for (right, wrong, limit, wanted) in [
+        (r#"pack("<II", 1"#, r#"pack(">II", 1"#, LIMIT, "first message are not little endian"),
+        (r#"pack("<II", number"#, r#"pack(">II", number"#, LIMIT, "answer are not little endian"),
+        (r#"pack("<Q", ticks"#, r#"pack(">Q", ticks"#, LIMIT, "times are not little endian"),
+        (r#"unpack("<5I""#, r#"unpack(">5I""#, short, "did not answer within 2 s"),
+        ("hertz: 1000000000", "hertz: 1000000", LIMIT, "is `hertz` right"),
+        ("time.perf_counter_ns() - start", "start - time.perf_counter_ns() & 2**64 - 1", LIMIT, "is the first reading"),
+        // A pipe holds less than a large request.
+        ("sys.stdin.buffer.read(", "sys.stdin.buffer.raw.read(", LIMIT, "ended while it was measuring"),
+    ] {
+        let folder = Folder::new("form");
+        let error = foreign::check(&mistaken(&folder, right, wrong), limit, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{wrong}: {error}");
+    }
 }
 
 fn fault(command: &str, limit: Duration) -> Error {

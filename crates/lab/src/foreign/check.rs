@@ -21,6 +21,9 @@ pub struct Finding {
 /// Iterations of a delay that is long beside every overhead.
 const LONG: u32 = 200_000;
 
+/// The longest step of a clock with which short calls can be measured.
+const COARSE_NS: f64 = 2000.0;
+
 /// The number of measurements in a request of 1 MiB. Without calls, each of them takes eight bytes.
 const MANY: usize = (1 << 20) / 8;
 
@@ -53,10 +56,30 @@ pub fn check(command: &str, limit: Duration, show: &mut dyn FnMut(&Finding)) -> 
         delays(&worker, &vec![0; slots], &vec![0; slots])?;
     }
     keep("requests of 0, 1, 3 and 1000 measurements, and of 1 MiB, are answered", true, String::new());
+    let loops = delay_loop(&worker)?;
     keep(
-        "the delay loop takes time in the measurement",
-        pace.turn_ticks * f64::from(LONG) > 4.0 * pace.step as f64,
-        format!("{:.2} ns for each iteration, {:.0} ns without", ns(pace.turn_ticks), ns(pace.overhead)),
+        "the delay loop takes time",
+        loops.turn_ns.is_some(),
+        loops.turn_ns.map_or_else(
+            || format!("{} turns end at once; has the compiler removed the loop?", u32::MAX),
+            |turn| format!("{turn:.2} ns for each turn"),
+        ),
+    );
+    if let Some(share) = loops.share {
+        keep(
+            "the clock counts as many seconds as the lab's clock",
+            (0.7..=1.1).contains(&share),
+            format!("{share:.2} of the time that a long delay takes within a measurement"),
+        );
+    }
+    keep(
+        "the clock is fine enough for short calls",
+        ns(pace.step as f64) <= COARSE_NS,
+        format!(
+            "its steps are {:.0} ns long, and a measurement without a call takes {:.0} ns",
+            ns(pace.step as f64),
+            ns(pace.overhead)
+        ),
     );
     let ratio = ratio(&worker)?;
     keep("twice the delay takes twice as long", TWICE.contains(&ratio), format!("{ratio:.2} times"));
@@ -65,12 +88,6 @@ pub fn check(command: &str, limit: Duration, show: &mut dyn FnMut(&Finding)) -> 
         "the delay before a measurement is not measured",
         before < pace.overhead + pace.turn_ticks * f64::from(LONG) / 4.0,
         format!("{:.0} ns with a delay of {:.0} ns before", ns(before), ns(pace.turn_ticks * f64::from(LONG))),
-    );
-    let share = clock_share(&worker)?;
-    keep(
-        "the clock counts as many seconds as the lab's clock",
-        (0.7..=1.1).contains(&share),
-        format!("{share:.2} of the elapsed time"),
     );
     let mut random = Random::new(1);
     for (index, entry) in hello.targets.iter().enumerate() {
@@ -84,14 +101,20 @@ pub fn check(command: &str, limit: Duration, show: &mut dyn FnMut(&Finding)) -> 
             worker.exchange(&request, &mut ticks)?;
             Ok(ticks.into_iter().min().unwrap_or_default() as f64)
         };
+        // As many inputs as fit in a request of 1 MiB, unless the calls take too long.
+        let begin = Instant::now();
         call(1, 1)?;
-        call(((1 << 20) / length).clamp(1, 4096), 1)?;
-        call(31, 200)?;
-        let (one, many) = (call(31, 1)? - pace.overhead, call(31, 200)? - pace.overhead);
+        let fast = (LONGEST_S / begin.elapsed().as_secs_f64()) as usize;
+        call(((1 << 20) / length).min(4096).min(fast).max(1), 1)?;
+        let one = call(5, 1)? - pace.overhead;
+        // A call that the clock's step hides may take no time at all.
+        let one = if one < 4.0 * pace.step as f64 { 0.0 } else { one };
+        let calls = (MANY_S * hello.hertz / one.max(1.0)).clamp(40.0, f64::from(MOST_CALLS)) as u32;
+        let many = call(3, calls)? - pace.overhead;
         keep(
-            &format!("{}: 200 calls take longer than 20 calls", entry.name),
-            many > 20.0 * one.max(0.1) || one < 4.0 * pace.step as f64 && many > one,
-            format!("{:.0} ns for one call, {:.0} ns for 200 calls together", ns(one.max(0.0)), ns(many)),
+            &format!("{}: {calls} calls take longer than 20 calls", entry.name),
+            many > (20.0 * one).max(4.0 * pace.step as f64).max(VISIBLE_S * hello.hertz),
+            format!("{:.0} ns for one call, {:.0} ns for {calls} calls together", ns(one), ns(many.max(0.0))),
         );
     }
     let status = worker.close();
@@ -147,15 +170,45 @@ fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
     Ok(shortest)
 }
 
-/// Returns the share of the elapsed time that the worker's clock counts during a long delay. The largest of five shares
-/// counts, since other programs may delay the answer.
-fn clock_share(worker: &Worker) -> Result<f64, Error> {
-    let turns = (50e-3 * worker.hello().hertz / worker.pace().turn_ticks).clamp(1.0, 4e9) as u32;
-    let mut most = 0.0_f64;
-    for _ in 0..5 {
+/// The time in seconds of a delay beside which starting a request does not count.
+const DELAY_S: f64 = 50e-3;
+/// The time in seconds of the calls in a request, if the target is not slow.
+const LONGEST_S: f64 = 2.0;
+/// The time in seconds of many calls in one measurement, if the target is not slow.
+const MANY_S: f64 = 5e-3;
+/// The most calls in one measurement. They take longer than [`VISIBLE_S`], however short a call is.
+const MOST_CALLS: u32 = 20_000;
+/// A time in seconds that no measurement without a call differs by.
+const VISIBLE_S: f64 = 1e-6;
+
+/// What a long delay tells by the lab's clock.
+struct DelayLoop {
+    /// The time of a turn, or `None` if the loop takes no time.
+    turn_ns: Option<f64>,
+    /// The share of this time that the worker's clock counts.
+    share: Option<f64>,
+}
+
+/// Lengthens a delay until it takes long by the lab's clock, and compares the worker's clock with it. The largest of
+/// five shares and the shortest of five times count, since other programs may delay the answer.
+fn delay_loop(worker: &Worker) -> Result<DelayLoop, Error> {
+    let mut turns = 1000_u32;
+    let timed = |turns: u32| -> Result<(f64, f64), Error> {
         let begin = Instant::now();
         let ticks = delays(worker, &[0], &[turns])?[0];
-        most = most.max(ticks / worker.hello().hertz / begin.elapsed().as_secs_f64());
+        Ok((begin.elapsed().as_secs_f64(), ticks / worker.hello().hertz))
+    };
+    while timed(turns)?.0 < DELAY_S {
+        if turns == u32::MAX {
+            return Ok(DelayLoop { turn_ns: None, share: None });
+        }
+        turns = turns.saturating_mul(2);
     }
-    Ok(most)
+    let (mut shortest, mut most) = (f64::INFINITY, 0.0_f64);
+    for _ in 0..5 {
+        let (elapsed, counted) = timed(turns)?;
+        shortest = shortest.min(elapsed);
+        most = most.max(counted / elapsed);
+    }
+    Ok(DelayLoop { turn_ns: Some(shortest * 1e9 / f64::from(turns)), share: Some(most) })
 }

@@ -223,14 +223,23 @@ impl Shared {
 
     /// Checks that the measurements together took no longer than the exchange.
     fn plausible(&self, elapsed: Duration, ticks: &[u64]) -> Result<(), Error> {
-        let sum = ticks.iter().fold(0_u64, |sum, ticks| sum.saturating_add(*ticks)) as f64 / self.hello.hertz;
-        if sum <= 1.05 * elapsed.as_secs_f64() + 0.01 {
+        let sum = |change: fn(u64) -> u64| {
+            ticks.iter().fold(0, |sum: u64, &ticks| sum.saturating_add(change(ticks))) as f64 / self.hello.hertz
+        };
+        let possible = 1.05 * elapsed.as_secs_f64() + 0.01;
+        let seconds = sum(|ticks| ticks);
+        if seconds <= possible {
             return Ok(());
         }
         let bytes: Vec<u8> = ticks.iter().flat_map(|ticks| ticks.to_le_bytes()).collect();
         let why = match printed(&bytes) {
             Some(text) => mixed(text),
-            None => format!("its clock counted {sum:.3} s of calls during {:.3} s{PRINTS}", elapsed.as_secs_f64()),
+            None if sum(u64::swap_bytes) <= possible => "its times are not little endian".to_owned(),
+            None => format!(
+                "its clock counted {seconds:.3} s of calls during {:.3} s; is `hertz` right, is the first reading \
+                 taken from the second, and does no target print to standard output?",
+                elapsed.as_secs_f64()
+            ),
         };
         self.connection.borrow_mut().within("while it was measuring", |_, _| Err(Fault::Broken(why)))
     }
@@ -262,6 +271,9 @@ fn greeting(output: &mut dyn Read) -> Result<Hello, Fault> {
         return Err(Fault::Broken(format!("its first bytes are not `DPWK`, but {text:?}")));
     }
     let version = word(output)?;
+    if version == hello::VERSION.swap_bytes() {
+        return Err(Fault::Broken("the numbers in its first message are not little endian".to_owned()));
+    }
     if version != hello::VERSION {
         return Err(Fault::Version(version));
     }
@@ -282,6 +294,9 @@ fn answer(output: &mut dyn Read, number: u32, ticks: &mut [u64]) -> Result<(), F
     if found != number || slots as usize != ticks.len() {
         return Err(Fault::Broken(match printed(&head) {
             Some(text) => mixed(text),
+            None if (found, slots) == (number.swap_bytes(), (ticks.len() as u32).swap_bytes()) => {
+                "the numbers in its answer are not little endian".to_owned()
+            }
             None if found == number => format!("it answered {slots} of {} measurements{PRINTS}", ticks.len()),
             None => format!("its answer has the number {found} instead of the request's number {number}{PRINTS}"),
         }));

@@ -158,7 +158,7 @@ impl Source {
         if may_be_public && self.advice.mixed {
             screen.line(
                 "    hint: if the result, such as equal or not, is public, state it: --classes \
-                 equal@valid,first@invalid,last@invalid, with both parts secret in --abi",
+                 equal@valid,first@invalid,last@invalid, with both parts stated as secret",
             );
         }
     }
@@ -210,7 +210,12 @@ fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
     }
     // A single class without a public result is compared with random bytes.
     if classes.len() == 1 && !args.class_file.is_empty() && !classes[0].is_public() {
-        classes.push("random".parse()?);
+        let random: ForeignClass = "random".parse()?;
+        if classes[0].name() == random.name() {
+            let why = "a single file is compared with the lab's own class of this name; choose another name";
+            return Err(Error::Class { name: random.name().to_owned(), why: why.to_owned() });
+        }
+        classes.push(random);
     }
     Ok(classes)
 }
@@ -223,7 +228,11 @@ pub(super) fn checked(error: &Error) -> Fault {
              docs/lab-worker.md, or start from: deadpan lab worker --print python"
         )
         .into(),
-        Error::Silent { .. } => format!("{error}\nhint: give a slow worker more time with --timeout SECONDS").into(),
+        Error::Silent { .. } => format!(
+            "{error}\nhint: give a slow worker more time with --timeout SECONDS; one that does not read its numbers as \
+             little endian waits for too much input"
+        )
+        .into(),
         error => explained(error),
     }
 }

@@ -90,7 +90,9 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     screen.timing_legend(&run.record.timing);
     summary(&run.record.timing, &screen);
     if unpaired {
-        screen.line("INCONCLUSIVE: nothing was timed; --classes needs two classes with the same result");
+        screen.line(
+            "INCONCLUSIVE: nothing was timed; that needs two classes with the same result (--classes, --class-file)",
+        );
     }
     if progress::interrupted() {
         let left = (count - run.record.timing.len()) as u64 + cut;

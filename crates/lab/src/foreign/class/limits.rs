@@ -17,7 +17,7 @@ pub(crate) fn limits(abi: &Abi, classes: &[ForeignClass]) -> [Vec<String>; 2] {
     warnings.extend(classes.iter().filter(|class| is_alone_with_a_public_twin(class, classes, abi)).map(|class| {
         format!(
             "nothing of the result `{}` is compared: where one part is public, `{}` has a single input. State both \
-             parts as secret in --abi, which gives it many",
+             parts as secret, which gives it many",
             class.outcome, class.name
         )
     }));
