@@ -400,6 +400,15 @@ fn a_public_result_is_stated_after_the_class(folder: &Folder) {
     let file = format!("seven@known={}", file.display());
     let output = folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"]);
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "steady: seven (one class: traced only)");
+    // A single file without a public result is compared with the lab's class `random`.
+    let list = |name: &str| {
+        let file = format!("{name}={}", folder.0.join("keys.bin").display());
+        folder.lab("trace", "steady", "secret:32,secret:32,len:32", &["--class-file", &file, "--list"])
+    };
+    assert_eq!(String::from_utf8_lossy(&list("seven").stdout).trim(), "steady: seven, random");
+    let output = list("random");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && error.contains("choose another name"), "{error}");
 }
 
 fn a_run_that_times_nothing_is_not_good(folder: &Folder) {

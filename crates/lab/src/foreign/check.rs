@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::Error;
 use super::worker::{NO_CALL, Request, Worker};
+use super::{Error, pace};
 use crate::plural::plural;
 use crate::random::Random;
 
@@ -21,7 +21,7 @@ pub struct Finding {
 /// Iterations of a delay that is long beside every overhead.
 const LONG: u32 = 200_000;
 
-/// The longest step of a clock with which short calls can be measured.
+/// Maximum length of a clock's step in nanoseconds. A coarser clock cannot measure short calls.
 const COARSE_NS: f64 = 2000.0;
 
 /// The number of measurements in a request of 1 MiB. Without calls, each of them takes eight bytes.
@@ -56,31 +56,26 @@ pub fn check(command: &str, limit: Duration, show: &mut dyn FnMut(&Finding)) -> 
         delays(&worker, &vec![0; slots], &vec![0; slots])?;
     }
     keep("requests of 0, 1, 3 and 1000 measurements, and of 1 MiB, are answered", true, String::new());
-    let loops = delay_loop(&worker)?;
-    keep(
-        "the delay loop takes time",
-        loops.turn_ns.is_some(),
-        loops.turn_ns.map_or_else(
-            || format!("{} turns end at once; has the compiler removed the loop?", u32::MAX),
-            |turn| format!("{turn:.2} ns for each turn"),
-        ),
-    );
-    if let Some(share) = loops.share {
-        keep(
-            "the clock counts as many seconds as the lab's clock",
-            (0.7..=1.1).contains(&share),
-            format!("{share:.2} of the time that a long delay takes within a measurement"),
-        );
+    let loop_rule = "the delay loop takes time";
+    match long_delay(&worker)? {
+        Some(delay) => {
+            keep(loop_rule, true, format!("{:.2} ns for each turn", delay.turn_ns));
+            keep(
+                "the clock counts as many seconds as the lab's clock",
+                (0.7..=1.1).contains(&delay.share),
+                format!("{:.2} of the elapsed time", delay.share),
+            );
+            keep(
+                "the clock is fine enough for short calls",
+                delay.step > 0 && ns(delay.step as f64) <= COARSE_NS,
+                format!("{:.0} ns for a step, {:.0} ns without a call", ns(delay.step as f64), ns(pace.overhead)),
+            );
+        }
+        None => {
+            let why = format!("{} turns take no time; has the compiler removed the loop?", u32::MAX);
+            keep(loop_rule, false, why);
+        }
     }
-    keep(
-        "the clock is fine enough for short calls",
-        ns(pace.step as f64) <= COARSE_NS,
-        format!(
-            "its steps are {:.0} ns long, and a measurement without a call takes {:.0} ns",
-            ns(pace.step as f64),
-            ns(pace.overhead)
-        ),
-    );
     let ratio = ratio(&worker)?;
     keep("twice the delay takes twice as long", TWICE.contains(&ratio), format!("{ratio:.2} times"));
     let before = shortest(&worker, LONG, 0)?;
@@ -89,33 +84,9 @@ pub fn check(command: &str, limit: Duration, show: &mut dyn FnMut(&Finding)) -> 
         before < pace.overhead + pace.turn_ticks * f64::from(LONG) / 4.0,
         format!("{:.0} ns with a delay of {:.0} ns before", ns(before), ns(pace.turn_ticks * f64::from(LONG))),
     );
-    let mut random = Random::new(1);
-    for (index, entry) in hello.targets.iter().enumerate() {
-        let length = entry.abi.length();
-        let mut call = |slots: usize, repeats: u32| -> Result<f64, Error> {
-            let mut inputs = vec![0; slots * length];
-            random.fill(&mut inputs);
-            let (before, mut ticks) = (vec![0; slots], vec![0; slots]);
-            let request =
-                Request { target: index as u32, repeats, before: &before, within: &[], length, inputs: &inputs };
-            worker.exchange(&request, &mut ticks)?;
-            Ok(ticks.into_iter().min().unwrap_or_default() as f64)
-        };
-        // As many inputs as fit in a request of 1 MiB, unless the calls take too long.
-        let begin = Instant::now();
-        call(1, 1)?;
-        let fast = (LONGEST_S / begin.elapsed().as_secs_f64()) as usize;
-        call(((1 << 20) / length).min(4096).min(fast).max(1), 1)?;
-        let one = call(5, 1)? - pace.overhead;
-        // A call that the clock's step hides may take no time at all.
-        let one = if one < 4.0 * pace.step as f64 { 0.0 } else { one };
-        let calls = (MANY_S * hello.hertz / one.max(1.0)).clamp(40.0, f64::from(MOST_CALLS)) as u32;
-        let many = call(3, calls)? - pace.overhead;
-        keep(
-            &format!("{}: {calls} calls take longer than 20 calls", entry.name),
-            many > (20.0 * one).max(4.0 * pace.step as f64).max(VISIBLE_S * hello.hertz),
-            format!("{:.0} ns for one call, {:.0} ns for {calls} calls together", ns(one), ns(many.max(0.0))),
-        );
+    for index in 0..hello.targets.len() {
+        let Finding { what, passed, detail } = repeated_calls(&worker, index)?;
+        keep(&what, passed, detail);
     }
     let status = worker.close();
     keep(
@@ -170,45 +141,86 @@ fn shortest(worker: &Worker, before: u32, within: u32) -> Result<f64, Error> {
     Ok(shortest)
 }
 
-/// The time in seconds of a delay beside which starting a request does not count.
-const DELAY_S: f64 = 50e-3;
-/// The time in seconds of the calls in a request, if the target is not slow.
-const LONGEST_S: f64 = 2.0;
-/// The time in seconds of many calls in one measurement, if the target is not slow.
-const MANY_S: f64 = 5e-3;
-/// The most calls in one measurement. They take longer than [`VISIBLE_S`], however short a call is.
-const MOST_CALLS: u32 = 20_000;
-/// A time in seconds that no measurement without a call differs by.
-const VISIBLE_S: f64 = 1e-6;
-
-/// What a long delay tells by the lab's clock.
-struct DelayLoop {
-    /// The time of a turn, or `None` if the loop takes no time.
-    turn_ns: Option<f64>,
-    /// The share of this time that the worker's clock counts.
-    share: Option<f64>,
+/// A long delay within a measurement.
+struct LongDelay {
+    /// The time of a turn, by the lab's clock.
+    turn_ns: f64,
+    /// The time that the worker's clock counts, as a share of the elapsed time.
+    share: f64,
+    /// The clock's step in ticks: the greatest common divisor of all measured times, or 0 if the clock stands still.
+    step: u64,
 }
 
-/// Lengthens a delay until it takes long by the lab's clock, and compares the worker's clock with it. The largest of
-/// five shares and the shortest of five times count, since other programs may delay the answer.
-fn delay_loop(worker: &Worker) -> Result<DelayLoop, Error> {
-    let mut turns = 1000_u32;
-    let timed = |turns: u32| -> Result<(f64, f64), Error> {
-        let begin = Instant::now();
-        let ticks = delays(worker, &[0], &[turns])?[0];
-        Ok((begin.elapsed().as_secs_f64(), ticks / worker.hello().hertz))
-    };
-    while timed(turns)?.0 < DELAY_S {
+/// Minimum time of a long delay in seconds. Requests and answers take much less time, also on a busy machine.
+const DELAY_S: f64 = 0.2;
+
+/// Doubles a delay until it takes long by the lab's clock. Returns `None` if the longest delay takes no time. The
+/// shortest time and the largest share of three count, because other programs may delay answers.
+fn long_delay(worker: &Worker) -> Result<Option<LongDelay>, Error> {
+    let (mut turns, mut step) = (1000_u32, 0);
+    loop {
+        let (mut shortest, mut share) = (f64::INFINITY, 0.0_f64);
+        for _ in 0..3 {
+            let begin = Instant::now();
+            let ticks = delays(worker, &[0], &[turns])?[0];
+            let elapsed = begin.elapsed().as_secs_f64();
+            shortest = shortest.min(elapsed);
+            step = pace::divisor(step, ticks as u64);
+            share = share.max(ticks / worker.hello().hertz / elapsed);
+            if shortest < DELAY_S {
+                break;
+            }
+        }
+        if shortest >= DELAY_S {
+            return Ok(Some(LongDelay { turn_ns: shortest * 1e9 / f64::from(turns), share, step }));
+        }
         if turns == u32::MAX {
-            return Ok(DelayLoop { turn_ns: None, share: None });
+            return Ok(None);
         }
         turns = turns.saturating_mul(2);
     }
-    let (mut shortest, mut most) = (f64::INFINITY, 0.0_f64);
-    for _ in 0..5 {
-        let (elapsed, counted) = timed(turns)?;
-        shortest = shortest.min(elapsed);
-        most = most.max(counted / elapsed);
-    }
-    Ok(DelayLoop { turn_ns: Some(shortest * 1e9 / f64::from(turns)), share: Some(most) })
+}
+
+/// Maximum time in seconds of the calls in a large request. Slow targets get fewer calls.
+const LARGE_S: f64 = 2.0;
+/// The time in seconds of repeated calls in one measurement.
+const REPEATED_S: f64 = 5e-3;
+/// Bounds of the number of repeated calls in one measurement, which must take longer than 20 calls.
+const REPEATED: std::ops::RangeInclusive<f64> = 40.0..=20_000.0;
+/// Minimum time in seconds of [`REPEATED`] calls, if the worker makes them. Measurements without calls differ by less.
+const VISIBLE_S: f64 = 1e-6;
+
+/// Checks that a worker makes all calls of a measurement.
+fn repeated_calls(worker: &Worker, index: usize) -> Result<Finding, Error> {
+    let (hello, pace, mut random) = (worker.hello(), worker.pace(), Random::new(1));
+    let (target, length) = (&hello.targets[index], hello.targets[index].abi.length());
+    // Returns the shortest measurement of a request, without the time of an empty one.
+    let mut shortest = |slots: usize, repeats: u32| -> Result<f64, Error> {
+        let mut inputs = vec![0; slots * length];
+        random.fill(&mut inputs);
+        let (before, mut ticks) = (vec![0; slots], vec![0; slots]);
+        let request = Request { target: index as u32, repeats, before: &before, within: &[], length, inputs: &inputs };
+        worker.exchange(&request, &mut ticks)?;
+        Ok(ticks.into_iter().min().unwrap_or_default() as f64 - pace.overhead)
+    };
+    let begin = Instant::now();
+    shortest(1, 1)?;
+    let affordable = (LARGE_S / begin.elapsed().as_secs_f64()) as usize;
+    shortest(((1 << 20) / length).min(4096).min(affordable).max(1), 1)?;
+    let visible = 4.0 * pace.step as f64;
+    let count = |one: f64| (REPEATED_S * hello.hertz / one.max(1.0)).clamp(*REPEATED.start(), *REPEATED.end()) as u32;
+    // The first series lets a compiler in the worker finish its work.
+    let warm = count(shortest(5, 1)?);
+    shortest(3, warm)?;
+    let one = shortest(5, 1)?;
+    // The clock cannot tell shorter times from none.
+    let one = if one < visible { 0.0 } else { one };
+    let calls = count(one);
+    let many = shortest(3, calls)?;
+    let ns = |ticks: f64| ticks.max(0.0) * 1e9 / hello.hertz;
+    Ok(Finding {
+        what: format!("{}: {calls} calls take longer than 20 calls", target.name),
+        passed: many > (20.0 * one).max(visible).max(VISIBLE_S * hello.hertz),
+        detail: format!("{:.0} ns for one call, {:.0} ns for {calls} calls together", ns(one), ns(many)),
+    })
 }

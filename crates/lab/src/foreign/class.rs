@@ -131,12 +131,6 @@ impl ForeignClass {
         text.split(',').map(|name| name.trim().parse()).collect()
     }
 
-    /// The name without the public result.
-    #[cfg(feature = "harness")]
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// Returns whether the class has a public result.
     #[cfg(feature = "harness")]
     pub(crate) fn is_public(&self) -> bool {

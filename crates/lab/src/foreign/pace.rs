@@ -24,11 +24,8 @@ pub(super) struct Pace {
 const COUNT: usize = 512;
 /// Number of requests that let a compiler in the worker finish its work.
 const ROUNDS: usize = 40;
-/// Iterations of a long delay, and the most of them where the clock hardly moves during so many.
-const LONG: [u32; 2] = [4000, 4_000_000];
-
-/// Ticks of a delay that is long beside those of a measurement without one.
-const CLEAR: f64 = 10.0;
+/// Iterations of a long delay.
+const LONG: u32 = 4000;
 
 /// Measures delays in the worker until their times are stable.
 pub(super) fn measure(shared: &Shared) -> Result<Pace, Error> {
@@ -47,20 +44,13 @@ pub(super) fn measure(shared: &Shared) -> Result<Pace, Error> {
         delays(&varied, &mut ticks)?;
         steps.extend_from_slice(&ticks);
     }
-    let mut typical = |turns: u32, count: usize| -> Result<f64, Error> {
-        let ticks = &mut ticks[..count];
-        delays(&vec![turns; count], ticks)?;
-        steps.extend_from_slice(ticks);
-        Ok(median(&mut ticks.iter().map(|&ticks| ticks as f64).collect::<Vec<_>>()))
+    let mut typical = |turns: u32| -> Result<f64, Error> {
+        let count = if turns > 0 { 64 } else { COUNT };
+        delays(&vec![turns; count], &mut ticks[..count])?;
+        Ok(median(&mut ticks[..count].iter().map(|&ticks| ticks as f64).collect::<Vec<_>>()))
     };
-    let overhead = typical(0, COUNT)?;
-    let [mut turns, most] = LONG;
-    let mut long = typical(turns, 64)? - overhead;
-    while long < CLEAR && turns < most {
-        turns *= 10;
-        long = typical(turns, 8)? - overhead;
-    }
-    let turn_ticks = (long / f64::from(turns)).max(1e-6);
+    let overhead = typical(0)?;
+    let turn_ticks = ((typical(LONG)? - overhead) / f64::from(LONG)).max(1e-6);
     Ok(Pace { step: step(steps), overhead, turn_ticks })
 }
 
@@ -84,7 +74,8 @@ fn step(mut ticks: Vec<u64>) -> u64 {
     if gaps.len() < 2 { 1 } else { (median(&mut gaps) as u64).max(1) }
 }
 
-fn divisor(a: u64, b: u64) -> u64 {
+/// Returns the greatest common divisor.
+pub(super) fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 

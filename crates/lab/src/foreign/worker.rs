@@ -1,6 +1,7 @@
 //! A program that measures functions of another language in its own process, and its targets.
 
 use std::cell::{Cell, RefCell};
+use std::convert::identity;
 use std::fmt;
 use std::io::Read;
 use std::process::ExitStatus;
@@ -223,21 +224,21 @@ impl Shared {
 
     /// Checks that the measurements together took no longer than the exchange.
     fn plausible(&self, elapsed: Duration, ticks: &[u64]) -> Result<(), Error> {
-        let sum = |change: fn(u64) -> u64| {
-            ticks.iter().fold(0, |sum: u64, &ticks| sum.saturating_add(change(ticks))) as f64 / self.hello.hertz
+        let seconds = |decode: fn(u64) -> u64| {
+            ticks.iter().fold(0, |sum: u64, &ticks| sum.saturating_add(decode(ticks))) as f64 / self.hello.hertz
         };
         let possible = 1.05 * elapsed.as_secs_f64() + 0.01;
-        let seconds = sum(|ticks| ticks);
-        if seconds <= possible {
+        let counted = seconds(identity);
+        if counted <= possible {
             return Ok(());
         }
         let bytes: Vec<u8> = ticks.iter().flat_map(|ticks| ticks.to_le_bytes()).collect();
         let why = match printed(&bytes) {
             Some(text) => mixed(text),
-            None if sum(u64::swap_bytes) <= possible => "its times are not little endian".to_owned(),
+            None if seconds(u64::swap_bytes) <= possible => "its times are not little endian".to_owned(),
             None => format!(
-                "its clock counted {seconds:.3} s of calls during {:.3} s; is `hertz` right, is the first reading \
-                 taken from the second, and does no target print to standard output?",
+                "its clock counted {counted:.3} s of calls during {:.3} s; is `hertz` right, and is the first reading \
+                 subtracted from the second{PRINTS}",
                 elapsed.as_secs_f64()
             ),
         };

@@ -199,6 +199,9 @@ fn library(_args: &ForeignArgs, path: &std::path::Path) -> Result<(Vec<Target>, 
     Err(Error::Library { path: path.to_owned(), why: "the lab loads libraries on Unix only".to_owned() })
 }
 
+/// The lab's class of random bytes.
+const RANDOM: &str = "random";
+
 /// Returns the classes that the user states.
 fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
     let mut classes = match &args.classes {
@@ -209,13 +212,14 @@ fn classes(args: &ForeignArgs, abi: &Abi) -> Result<Vec<ForeignClass>, Error> {
         classes.push(ForeignClass::from_file(name, path, abi)?);
     }
     // A single class without a public result is compared with random bytes.
-    if classes.len() == 1 && !args.class_file.is_empty() && !classes[0].is_public() {
-        let random: ForeignClass = "random".parse()?;
-        if classes[0].name() == random.name() {
-            let why = "a single file is compared with the lab's own class of this name; choose another name";
-            return Err(Error::Class { name: random.name().to_owned(), why: why.to_owned() });
+    if let ([class], [(name, _)]) = (&classes[..], &args.class_file[..])
+        && !class.is_public()
+    {
+        if name == RANDOM {
+            let why = "the lab compares a single file with its own class of this name; choose another name";
+            return Err(Error::Class { name: name.clone(), why: why.to_owned() });
         }
-        classes.push(random);
+        classes.push(RANDOM.parse()?);
     }
     Ok(classes)
 }
@@ -229,8 +233,8 @@ pub(super) fn checked(error: &Error) -> Fault {
         )
         .into(),
         Error::Silent { .. } => format!(
-            "{error}\nhint: give a slow worker more time with --timeout SECONDS; one that does not read its numbers as \
-             little endian waits for too much input"
+            "{error}\nhint: give a slow worker more time with --timeout SECONDS; a worker that reads numbers as big \
+             endian waits for input that the lab does not send, or runs too long a delay"
         )
         .into(),
         error => explained(error),

@@ -91,7 +91,7 @@ pub(super) fn run(args: &TimingArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     summary(&run.record.timing, &screen);
     if unpaired {
         screen.line(
-            "INCONCLUSIVE: nothing was timed; that needs two classes with the same result (--classes, --class-file)",
+            "INCONCLUSIVE: nothing was timed; timing needs two classes with the same result (--classes, --class-file)",
         );
     }
     if progress::interrupted() {
