@@ -3,32 +3,57 @@
 use aws_lc_rs::hmac;
 
 use crate::imp::hkdf::{self, Hash};
-use crate::layout::PREAMBLE;
-use crate::{Error, Secret};
+use crate::layout::Preamble;
+use crate::{Error, PublicKey, Secret};
 use deadpan_ct::Wiped;
 
 /// Bytes in a file key and in each key derived from it.
 pub(crate) const KEY: usize = 32;
 
-/// A file key: 32 random bytes, new for each file.
+/// A file key: 32 random bytes, new for each file; and the preamble of its file, to which all derived keys are bound.
 #[derive(Clone)]
-pub(crate) struct FileKey(Secret);
+pub(crate) struct FileKey {
+    secret: Secret,
+    preamble: Preamble,
+}
 
 impl FileKey {
-    pub(crate) fn from_secret(secret: Secret) -> Option<Self> {
-        (secret.len() == KEY).then_some(Self(secret))
+    pub(crate) fn from_secret(secret: Secret, preamble: Preamble) -> Option<Self> {
+        (secret.len() == KEY).then_some(Self { secret, preamble })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.0
+        &self.secret
     }
 
-    fn derive(&self, label: &str) -> Result<Secret, Error> {
+    /// Returns whether both are the same key. May leak: the answer.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        self.secret.same(&other.secret)
+    }
+
+    pub(crate) fn preamble(&self) -> Preamble {
+        self.preamble
+    }
+
+    /// Derives the key with this label.
+    pub(crate) fn derive(&self, label: &str) -> Result<Secret, Error> {
+        self.expand(label.as_bytes(), KEY)
+    }
+
+    fn expand(&self, info: &[u8], length: usize) -> Result<Secret, Error> {
         let mut extracted = Wiped::new([0; KEY]);
-        hkdf::extract(&PREAMBLE, &self.0, &mut extracted)?;
-        let mut key = Secret::zeroed(KEY);
-        hkdf::expand(Hash::Sha256, &*extracted, label.as_bytes(), &mut key)?;
+        hkdf::extract(self.preamble.bytes(), &self.secret, &mut extracted)?;
+        let mut key = Secret::zeroed(length);
+        hkdf::expand(Hash::Sha256, &*extracted, info, &mut key)?;
         Ok(key)
+    }
+
+    /// Derives the random bytes with which this file key is encapsulated to a public key. They are as secret as the
+    /// file key, and each key of each file has its own. Each holder of the file key can make a recipient's entry again,
+    /// and so find the entry of a known public key.
+    pub(crate) fn encapsulation(&self, key: &PublicKey) -> Result<Secret, Error> {
+        let info = [&b"deadpan v1 encapsulation"[..], &key.kem().id().to_be_bytes(), key.as_bytes()].concat();
+        self.expand(&info, key.kem().random_len())
     }
 
     fn mac_key(&self) -> Result<hmac::Key, Error> {

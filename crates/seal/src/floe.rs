@@ -20,22 +20,17 @@
 
 mod cipher;
 mod message;
-mod reader;
-mod seek;
-mod segments;
-mod writer;
+mod streams;
 
 #[cfg(test)]
 mod tests;
 
 pub use cipher::Cipher;
 pub use message::{Message, Parameters};
-pub use reader::Reader;
-pub use seek::SeekReader;
-pub use segments::Segments;
-pub use writer::Writer;
+pub use streams::{Reader, SeekReader, Writer};
 
 use crate::Error;
+pub use crate::segment::Segments;
 
 /// Bytes of FLOE's header, which comes before the first segment.
 pub const HEADER: usize = PARAMETERS + IV + HEADER_TAG;

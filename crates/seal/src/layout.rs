@@ -3,8 +3,39 @@
 pub(crate) const VERSION: u8 = 1;
 /// Bytes of the preamble that tell a sealed file from other files; the version and the flags follow.
 pub(crate) const SIGNATURE: usize = 8;
-/// Signature, version and flags. Every cryptographic step is bound to them.
-pub(crate) const PREAMBLE: [u8; 10] = [0x89, b'D', b'P', b'N', 0x0d, 0x0a, 0x1a, 0x0a, VERSION, 0];
+const START: [u8; SIGNATURE] = [0x89, b'D', b'P', b'N', 0x0d, 0x0a, 0x1a, 0x0a];
+
+/// Signature, version and flags. Every cryptographic step is bound to their bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Preamble {
+    bytes: [u8; Self::LENGTH],
+}
+
+impl Preamble {
+    pub(crate) const LENGTH: usize = SIGNATURE + 2;
+    /// The preamble of a file without any flag.
+    pub(crate) const PLAIN: Self = Self::new(0);
+    /// The preamble of a signed file: flag bit 0 announces a trailer.
+    pub(crate) const SIGNED: Self = Self::new(1);
+
+    /// Returns the preamble with these flags.
+    pub(crate) const fn new(flags: u8) -> Self {
+        let mut bytes = [0; Self::LENGTH];
+        let (start, rest) = bytes.split_at_mut(SIGNATURE);
+        start.copy_from_slice(&START);
+        rest.copy_from_slice(&[VERSION, flags]);
+        Self { bytes }
+    }
+
+    /// Returns whether a trailer with signatures follows the payload.
+    pub(crate) const fn is_signed(&self) -> bool {
+        self.bytes[Self::LENGTH - 1] & 1 != 0
+    }
+
+    pub(crate) const fn bytes(&self) -> &[u8; Self::LENGTH] {
+        &self.bytes
+    }
+}
 
 /// A recipient as a header holds it: a type and a body.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use crate::entropy::Entropy;
 use crate::file_key::FileKey;
-use crate::layout::PREAMBLE;
 use crate::{Error, Secret};
 
 const NONCE: usize = 12;
@@ -16,7 +15,9 @@ const STEP: usize = 256;
 /// The shortest box.
 pub(crate) const SHORTEST: usize = NONCE + STEP + TAG;
 const LONGEST_NAME: usize = 4096;
-const LONGEST: usize = NONCE + (3 + 12 + 2 + 2 + LONGEST_NAME).next_multiple_of(STEP) + TAG;
+/// The most bytes in the fields.
+pub(crate) const LONGEST_FIELDS: usize = 3 + 12 + 2 + 2 + LONGEST_NAME;
+const LONGEST: usize = NONCE + LONGEST_FIELDS.next_multiple_of(STEP) + TAG;
 
 const TIME: u8 = 1;
 const MODE: u8 = 2;
@@ -81,14 +82,22 @@ impl Metadata {
 }
 
 impl Contents {
+    /// Returns the fields, without the zeros after them.
+    pub(crate) fn fields(&self) -> Vec<u8> {
+        self.encode()[..self.length()].to_vec()
+    }
+
+    fn length(&self) -> usize {
+        let Metadata { name, modified, mode, .. } = &self.metadata;
+        3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name.as_ref().map_or(0, |name| 2 + name.len())
+    }
+
     fn encode(&self) -> Secret {
         let Metadata { kind, name, modified, mode } = &self.metadata;
         let present = if modified.is_some() { TIME } else { 0 }
             | if mode.is_some() { MODE } else { 0 }
             | if name.is_some() { NAME } else { 0 };
-        let length =
-            3 + modified.map_or(0, |_| 12) + mode.map_or(0, |_| 2) + name.as_ref().map_or(0, |name| 2 + name.len());
-        let mut bytes = Secret::zeroed(length.next_multiple_of(STEP));
+        let mut bytes = Secret::zeroed(self.length().next_multiple_of(STEP));
         let mut rest = &mut bytes[..];
         let mut put =
             |bytes: &[u8]| rest.split_off_mut(..bytes.len()).expect("room was counted").copy_from_slice(bytes);
@@ -147,7 +156,8 @@ impl Contents {
         let (output, tag) = rest.split_at_mut(plain.len());
         entropy.fill("metadata IV", 0, nonce)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error::System("no cipher"))?;
-        let done = cipher(key)?.seal_out_of_place_scatter(nonce, Aad::from(PREAMBLE), &plain, output, &[], tag);
+        let done =
+            cipher(key)?.seal_out_of_place_scatter(nonce, Aad::from(*key.preamble().bytes()), &plain, output, &[], tag);
         done.map_err(|_| Error::System("sealing failed"))?;
         Ok(sealed)
     }
@@ -158,7 +168,8 @@ impl Contents {
         let (input, tag) = rest.split_at(rest.len() - TAG);
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| Error::Truncated)?;
         let mut plain = Secret::zeroed(input.len());
-        let opened = cipher(key)?.open_separate_gather(nonce, Aad::from(PREAMBLE), input, tag, &mut plain);
+        let opened =
+            cipher(key)?.open_separate_gather(nonce, Aad::from(*key.preamble().bytes()), input, tag, &mut plain);
         opened.map_err(|_| Error::HeaderForged)?;
         Self::decode(&plain)
     }

@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::floe::Segments;
+use crate::segment::Segments;
 use crate::{Error, Work};
 
 /// The most segments in a batch. If a batch has this many full segments of 256 KiB, its data end on a page boundary, so

@@ -4,8 +4,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::on_threads;
-use crate::floe::{Cipher, Message, Segments};
 use crate::imp::spare::{Piece, Spare};
+use crate::segment::{Payload, SegmentCipher, Segments};
 use crate::{Error, Work};
 use deadpan_ct::Wipe;
 
@@ -15,14 +15,14 @@ const SHORT: usize = 1 << 20;
 const WORTH_A_THREAD: u64 = 2 << 20;
 
 /// Seals all of `data` and appends the segments to `sealed`. If that fails, `sealed` is as before.
-pub(crate) fn seal(message: &Message, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
     if data.len() <= SHORT {
         let begin = sealed.len();
-        return message.seal_onto(data, sealed).inspect_err(|_| sealed.truncate(begin));
+        return payload.seal_onto(data, sealed).inspect_err(|_| sealed.truncate(begin));
     }
-    let segments = message.segments_for(data.len() as u64)?;
+    let segments = payload.segments_for(data.len() as u64)?;
     let mut spare = Spare::new(sealed, segments.sealed() as usize);
-    run(message, segments, spare.pieces(message.segment_length()), |cipher, segment, piece| {
+    run(payload, segments, spare.pieces(payload.shape().sealed), |cipher, segment, piece| {
         cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece.clear())
     })?;
     spare.keep();
@@ -30,42 +30,42 @@ pub(crate) fn seal(message: &Message, data: &[u8], sealed: &mut Vec<u8>) -> Resu
 }
 
 /// Opens all segments and appends the data to `data`. If that fails, `data` is as before.
-pub(crate) fn open(message: &Message, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
     if sealed.len() <= SHORT {
-        return message.open_onto(sealed, data);
+        return payload.open_onto(sealed, data);
     }
-    let segments = message.segments_in(sealed.len() as u64)?;
+    let segments = payload.segments_in(sealed.len() as u64)?;
     let mut spare = Spare::new(data, segments.data() as usize);
-    let open = |cipher: &mut Cipher<&Message>, segment, data: &mut [u8]| {
+    let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
         cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
     };
-    let result = run(message, segments, spare.pieces(message.data_length()), |cipher, segment, piece| {
+    let result = run(payload, segments, spare.pieces(payload.shape().data()), |cipher, segment, piece| {
         open(cipher, segment, piece.clear())
     });
     let last = segments.count() - 1;
     // An empty last segment has no piece, so it is opened here.
     let result = result
-        .and_then(|()| if segments.data_in(last) == 0 { open(&mut message.cipher(), last, &mut []) } else { Ok(()) });
+        .and_then(|()| if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) });
     match result {
         Ok(()) => spare.keep(),
         // Data that were authentic before the failure must not remain in memory.
-        Err(_) => spare.pieces(message.data_length()).for_each(|piece| piece.clear().wipe()),
+        Err(_) => spare.pieces(payload.shape().data()).for_each(|piece| piece.clear().wipe()),
     }
     result
 }
 
 /// Calls `each` for every piece, on several threads. Of several failures, the failure of the first segment is reported:
 /// workers take pieces in order, so all pieces before a failed one are done or in progress.
-fn run<'m, 'p>(
-    message: &'m Message,
+fn run<'p, P: Payload>(
+    payload: &P,
     segments: Segments,
     pieces: impl Iterator<Item = Piece<'p>> + Send,
-    each: impl Fn(&mut Cipher<&'m Message>, u64, Piece<'p>) -> Result<(), Error> + Sync,
+    each: impl Fn(&mut P::Cipher<'_>, u64, Piece<'p>) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let pieces = Mutex::new((0..).zip(pieces));
     let failure: Mutex<Option<(u64, Error)>> = Mutex::new(None);
     on_threads(super::workers(&Work::default(), 0, segments.data() / WORTH_A_THREAD), || {
-        let mut cipher = message.cipher();
+        let mut cipher = payload.cipher();
         loop {
             let taken = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((segment, piece)) = taken else { return };
@@ -87,7 +87,7 @@ fn run<'m, 'p>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floe::{OVERHEAD, Parameters};
+    use crate::floe::{Message, OVERHEAD, Parameters};
 
     fn message() -> Message {
         Message::start(Parameters::default(), &[7; 32], b"").expect("a message").0

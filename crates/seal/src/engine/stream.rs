@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::buffer::Buffer;
 use super::on_threads;
 use super::units::Drain;
-use crate::floe::{Message, OVERHEAD};
+use crate::segment::{Payload, SegmentCipher, Shape};
 use crate::{Error, Work};
 use input::Unit;
 use output::{Fallen, Output};
@@ -19,18 +19,18 @@ use output::{Fallen, Output};
 const UNIT: usize = 512 << 10;
 
 /// Returns how many segments make a unit.
-fn per_unit(message: &Message) -> usize {
-    (UNIT / message.segment_length()).max(1)
+fn per_unit(payload: &impl Payload) -> usize {
+    (UNIT / payload.shape().sealed).max(1)
 }
 
 /// Returns the bytes in a unit of plain data.
-pub(crate) fn data_unit(message: &Message) -> usize {
-    per_unit(message) * message.data_length()
+pub(crate) fn data_unit(payload: &impl Payload) -> usize {
+    per_unit(payload) * payload.shape().data()
 }
 
 /// Returns the bytes in a unit of sealed segments.
-pub(crate) fn sealed_unit(message: &Message) -> usize {
-    per_unit(message) * message.segment_length()
+pub(crate) fn sealed_unit(payload: &impl Payload) -> usize {
+    per_unit(payload) * payload.shape().sealed
 }
 
 /// The result of moving all data from the input to the output.
@@ -45,14 +45,15 @@ pub(crate) struct Passed<I, S> {
 
 /// Seals all of `input`, whose units are [`data_unit`] bytes long.
 pub(crate) fn seal<I: Input, S: Drain>(
-    message: &Message,
+    payload: &impl Payload,
     input: I,
     output: S,
     work: &Work<'_>,
 ) -> Result<Passed<I, S>, Error> {
-    let full = message.data_length();
-    let per_unit = per_unit(message) as u64;
-    run(message, input, output, work, |cipher, unit, data, sealed, done| {
+    let shape @ Shape { overhead, .. } = payload.shape();
+    let full = shape.data();
+    let per_unit = per_unit(payload) as u64;
+    run(payload, input, output, work, |cipher, unit, data, sealed, done| {
         let pieces = data.len().div_ceil(full).max(1);
         for piece in 0..pieces {
             let plain = &data[piece * full..data.len().min((piece + 1) * full)];
@@ -62,9 +63,9 @@ pub(crate) fn seal<I: Input, S: Drain>(
                 unit.number * per_unit + piece as u64,
                 last,
                 plain,
-                &mut sealed[begin..begin + plain.len() + OVERHEAD],
+                &mut sealed[begin..begin + plain.len() + overhead],
             )?;
-            *done += plain.len() + OVERHEAD;
+            *done += plain.len() + overhead;
         }
         Ok(data.len())
     })
@@ -72,40 +73,45 @@ pub(crate) fn seal<I: Input, S: Drain>(
 
 /// Opens all of `input`, whose units are [`sealed_unit`] bytes long.
 pub(crate) fn open<I: Input, S: Drain>(
-    message: &Message,
+    payload: &impl Payload,
     input: I,
     output: S,
     work: &Work<'_>,
 ) -> Result<Passed<I, S>, Error> {
-    let full = message.segment_length();
-    let per_unit = per_unit(message) as u64;
-    run(message, input, output, work, |cipher, unit, sealed, data, done| {
+    let Shape { sealed: full, overhead } = payload.shape();
+    let per_unit = per_unit(payload) as u64;
+    run(payload, input, output, work, |cipher, unit, sealed, data, done| {
         let pieces = sealed.len().div_ceil(full).max(1);
         for piece in 0..pieces {
             let segment = &sealed[piece * full..sealed.len().min((piece + 1) * full)];
-            let length = segment.len().checked_sub(OVERHEAD).ok_or(Error::Truncated)?;
+            let length = segment.len().checked_sub(overhead).ok_or(Error::Truncated)?;
             let begin = *done;
             let last = unit.last && piece + 1 == pieces;
-            cipher.open(unit.number * per_unit + piece as u64, last, segment, &mut data[begin..begin + length])?;
-            *done += length;
+            let (number, data) = (unit.number * per_unit + piece as u64, &mut data[begin..begin + length]);
+            let opened = cipher.open(number, last, segment, data);
+            let is_authentic = match &opened {
+                Ok(()) => true,
+                Err(Error::Trailing | Error::Truncated) => cipher.open_misplaced(number, last, segment, data),
+                Err(_) => false,
+            };
+            *done += if is_authentic { length } else { 0 };
+            opened?;
         }
         Ok(*done)
     })
 }
 
-type Cipher<'m> = crate::floe::Cipher<&'m Message>;
-
 /// Takes units from the input, calls `each` for them on several threads, and writes the results in order. `each` gets a
 /// unit and a buffer for its result. It stores the length of the result through its last argument, also when it fails,
 /// and returns how many bytes of data the unit had.
-fn run<'m, I: Input, S: Drain>(
-    message: &'m Message,
+fn run<P: Payload, I: Input, S: Drain>(
+    payload: &P,
     input: I,
     output: S,
     work: &Work<'_>,
-    each: impl Fn(&mut Cipher<'m>, &Unit, &[u8], &mut [u8], &mut usize) -> Result<usize, Error> + Sync,
+    each: impl Fn(&mut P::Cipher<'_>, &Unit, &[u8], &mut [u8], &mut usize) -> Result<usize, Error> + Sync,
 ) -> Result<Passed<I, S>, Error> {
-    let size = sealed_unit(message);
+    let size = sealed_unit(payload);
     // One thread more than there are cores: while one reads and one writes, the others work. If the input has ended, no
     // more data than one unit are left.
     let units = if input.ended() { 1 } else { u64::MAX };
@@ -114,11 +120,11 @@ fn run<'m, I: Input, S: Drain>(
         workers = (workers + 1).min((super::MEMORY / (2 * size)).max(1));
     }
     // A short input needs only a short buffer.
-    let room = if units == 1 { input.ready() + OVERHEAD * (1 + per_unit(message)) } else { size };
+    let room = if units == 1 { input.ready() + payload.shape().overhead * (1 + per_unit(payload)) } else { size };
     let (input, output) = (Mutex::new(input), Output::new(output));
     on_threads(workers, || {
         let _fallen = Fallen(&output);
-        let mut cipher = message.cipher();
+        let mut cipher = payload.cipher();
         let (mut from, mut to) = (Buffer::new(room + 1), Buffer::new(room));
         loop {
             let unit = {

@@ -6,6 +6,7 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 
 use super::{LENGTH, MOST_SEGMENTS, Message, NONCE, OVERHEAD, TAG};
 use crate::Error;
+use crate::segment::{Payload, SegmentCipher, Shape};
 use deadpan_ct::Wiped;
 
 /// The first bytes of every segment but the last, in place of the length.
@@ -20,6 +21,20 @@ pub struct Cipher<M> {
 impl<M> fmt::Debug for Cipher<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Cipher(..)")
+    }
+}
+
+impl<M: AsRef<Message>> SegmentCipher for Cipher<M> {
+    fn shape(&self) -> Shape {
+        Payload::shape(self.message())
+    }
+
+    fn seal(&mut self, segment: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        Self::seal(self, segment, last, data, sealed)
+    }
+
+    fn open(&mut self, segment: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
+        Self::open(self, segment, last, sealed, data)
     }
 }
 

@@ -8,8 +8,8 @@ use super::{Cipher, HEADER, HEADER_TAG, IV, NONCE, OVERHEAD, PARAMETERS, Segment
 use crate::entropy::Entropy;
 use crate::fill::read_full;
 use crate::imp::hkdf::{self, Hash};
+use crate::segment::{Payload, Shape};
 use crate::{Error, Secret};
-use deadpan_ct::Wipe;
 
 /// The parameters of a message: how long its segments are, and how often their key changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,10 @@ impl Parameters {
         self.segment as usize
     }
 
+    const fn shape(self) -> Shape {
+        Shape { sealed: self.segment_length(), overhead: OVERHEAD }
+    }
+
     /// Reads the parameters at the beginning of a message. They are authentic only after [`Message::resume`].
     ///
     /// # Errors
@@ -61,7 +65,7 @@ impl Parameters {
     /// # Errors
     /// If no message has this length.
     pub fn segments_in(self, sealed: u64) -> Result<Segments, Error> {
-        Segments::of_sealed(self.segment_length(), sealed)
+        Segments::of_sealed(self.shape(), sealed)
     }
 
     /// The bytes of the parameters: AES-256-GCM, HKDF-Expand-SHA-384, the segment length, the IV length.
@@ -105,6 +109,18 @@ impl fmt::Debug for Message {
 impl AsRef<Self> for Message {
     fn as_ref(&self) -> &Self {
         self
+    }
+}
+
+impl Payload for Message {
+    type Cipher<'a> = Cipher<&'a Self>;
+
+    fn shape(&self) -> Shape {
+        self.parameters.shape()
+    }
+
+    fn cipher(&self) -> Cipher<&Self> {
+        Cipher::new(self)
     }
 }
 
@@ -212,7 +228,7 @@ impl Message {
     /// # Errors
     /// If the data are too long for a message.
     pub fn segments_for(&self, data: u64) -> Result<Segments, Error> {
-        Segments::of_data(self.segment_length(), data)
+        Payload::segments_for(self, data)
     }
 
     /// Returns how this many bytes of sealed segments divide into segments.
@@ -228,18 +244,7 @@ impl Message {
     /// # Errors
     /// If the data are too long, or the system has no random bytes.
     pub fn seal_onto(&self, data: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
-        let begin = sealed.len();
-        let segments = self.segments_for(data.len() as u64)?;
-        sealed.resize(begin + segments.sealed() as usize, 0);
-        let mut cipher = self.cipher();
-        let mut rest = &mut sealed[begin..];
-        for segment in 0..segments.count() {
-            let plain = &data[segments.data_range(segment)];
-            let (here, behind) = rest.split_at_mut(plain.len() + OVERHEAD);
-            cipher.seal(segment, segments.is_last(segment), plain, here)?;
-            rest = behind;
-        }
-        Ok(())
+        Payload::seal_onto(self, data, sealed)
     }
 
     /// Opens all segments and appends the data to `data`. If that fails, `data` is as before.
@@ -247,23 +252,6 @@ impl Message {
     /// # Errors
     /// If the segments were changed or cut short.
     pub fn open_onto(&self, sealed: &[u8], data: &mut Vec<u8>) -> Result<(), Error> {
-        let begin = data.len();
-        let segments = self.segments_in(sealed.len() as u64)?;
-        data.resize(begin + segments.data() as usize, 0);
-        let result = self.open_all(&segments, sealed, &mut data[begin..]);
-        if result.is_err() {
-            data[begin..].wipe();
-            data.truncate(begin);
-        }
-        result
-    }
-
-    fn open_all(&self, segments: &Segments, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
-        let mut cipher = self.cipher();
-        for segment in 0..segments.count() {
-            let output = &mut data[segments.data_range(segment)];
-            cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], output)?;
-        }
-        Ok(())
+        Payload::open_onto(self, sealed, data)
     }
 }

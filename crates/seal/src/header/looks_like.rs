@@ -23,7 +23,7 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
     let begins = |with: &[u8]| start.starts_with(with);
     if start.is_empty() {
         LooksLike::Empty
-    } else if begins(b"age-encryption.") || begins(b"-----BEGIN AGE E") {
+    } else if begins(b"-----BEGIN AGE E") {
         LooksLike::Age
     } else if begins(b"-----BEGIN PGP") || is_openpgp(start) {
         LooksLike::OpenPgp

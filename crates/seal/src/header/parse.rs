@@ -6,15 +6,19 @@ use super::looks_like::looks_like;
 use super::{FIXED, LONGEST, MAC};
 use crate::Error;
 use crate::fill::read_full;
-use crate::layout::{Entry, PREAMBLE, SIGNATURE, VERSION};
+use crate::layout::{Entry, Preamble, SIGNATURE, VERSION};
 use crate::metadata;
-use crate::recipient::Stanza;
+use crate::recipient::{SHORTEST_PLUGIN, Stanza};
+use crate::threshold::group::Group;
 use deadpan_ct::CtZero;
 
 /// A header that is well formed. Nothing in it is trusted until its MAC is checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
+    pub(crate) preamble: Preamble,
     pub(crate) entries: Vec<(Stanza, Entry)>,
+    /// The entries of a threshold, if there are some.
+    pub(crate) group: Option<Group>,
     pub(crate) metadata: Vec<u8>,
     pub(crate) slack: usize,
     /// All bytes of the header but the MAC.
@@ -24,7 +28,7 @@ pub(crate) struct Parsed {
 
 /// The shortest possible header, with one recipient of the shortest kind.
 const SHORTEST: usize = FIXED + SHORTEST_ENTRY + 4 + metadata::SHORTEST + MAC;
-const SHORTEST_ENTRY: usize = 4 + 80;
+const SHORTEST_ENTRY: usize = 4 + SHORTEST_PLUGIN;
 
 impl Parsed {
     /// Reads a header, and no byte after it.
@@ -54,6 +58,7 @@ impl Parsed {
     fn parse(mut bytes: Vec<u8>, count: usize) -> Result<Self, Error> {
         let mac = *bytes.last_chunk().expect("longer than its code");
         bytes.truncate(bytes.len() - MAC);
+        let preamble = Preamble::new(bytes[Preamble::LENGTH - 1]);
         let mut rest = Rest(&bytes[FIXED..]);
         let entries = rest.entries(count)?;
         let metadata = rest.metadata()?;
@@ -61,7 +66,8 @@ impl Parsed {
             return Err(Error::Header("its slack"));
         }
         let slack = rest.0.len();
-        Ok(Self { entries, metadata, slack, bytes, mac })
+        let group = Group::find(preamble, &entries)?;
+        Ok(Self { preamble, entries, group, metadata, slack, bytes, mac })
     }
 
     /// Returns the bytes of the whole header.
@@ -73,7 +79,7 @@ impl Parsed {
 /// Tells other files, damaged files and files of newer versions apart.
 fn check_start(start: &[u8]) -> Result<(), Error> {
     let signature = start.len().min(SIGNATURE);
-    if start[..signature] != PREAMBLE[..signature] || start.is_empty() {
+    if start[..signature] != Preamble::PLAIN.bytes()[..signature] || start.is_empty() {
         return Err(Error::NotSealed(looks_like(start)));
     }
     if start.len() < FIXED {
@@ -82,8 +88,8 @@ fn check_start(start: &[u8]) -> Result<(), Error> {
     if start[SIGNATURE] != VERSION {
         return Err(Error::Newer("another version of the format"));
     }
-    if start[SIGNATURE + 1] != 0 {
-        return Err(Error::Newer("a signature behind the data, or another flag"));
+    if start[SIGNATURE + 1] > 1 {
+        return Err(Error::Newer("a flag"));
     }
     Ok(())
 }

@@ -9,15 +9,15 @@ use std::sync::Mutex;
 use super::{Shift, WRITTEN};
 use crate::engine::buffer::{Buffer, PAGE};
 use crate::engine::on_threads;
-use crate::floe::{Message, OVERHEAD, Segments};
 use crate::padding;
 use crate::positions::read_full_at;
+use crate::segment::{Payload, SegmentCipher, Segments, Shape};
 use crate::{Error, ReadAt, Work, WriteAt};
 
 /// Opens the segments that begin at `begin` in `input`, and returns the number of bytes of data. If the data are
 /// padded, the output holds the padding too, and the returned length is the length without it.
 pub(crate) fn open(
-    message: &Message,
+    payload: &impl Payload,
     input: &impl ReadAt,
     begin: u64,
     segments: Segments,
@@ -25,17 +25,18 @@ pub(crate) fn open(
     output: &impl WriteAt,
     work: &Work<'_>,
 ) -> Result<u64, Error> {
+    let Shape { overhead, .. } = payload.shape();
     let data = segments.data_in(0);
-    let room = PAGE + segments.data().min(WRITTEN.next_multiple_of(message.data_length()) as u64) as usize;
-    let (shift, workers) = Shift::new(segments, work, data + OVERHEAD + room);
+    let room = PAGE + segments.data().min(WRITTEN.next_multiple_of(payload.shape().data()) as u64) as usize;
+    let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let end = Mutex::new(padding::End::default());
     on_threads(workers, || {
-        let mut cipher = message.cipher();
-        let mut sealed = Buffer::new(data + OVERHEAD);
+        let mut cipher = payload.cipher();
+        let mut sealed = Buffer::new(data + overhead);
         let mut pages = Pages { buffer: Buffer::new(room), base: 0, from: 0, to: 0 };
         shift.run(|segment, edge| {
             let length = segments.data_in(segment);
-            let sealed = &mut sealed[..length + OVERHEAD];
+            let sealed = &mut sealed[..length + overhead];
             if read_full_at(input, sealed, begin + segments.sealed_at(segment)).map_err(Error::Read)? < sealed.len() {
                 return Err(Error::Truncated);
             }

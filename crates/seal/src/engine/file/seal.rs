@@ -3,8 +3,8 @@
 use super::{Shift, WRITTEN};
 use crate::engine::buffer::Buffer;
 use crate::engine::on_threads;
-use crate::floe::{Message, OVERHEAD, Segments};
 use crate::positions::read_full_at;
+use crate::segment::{Payload, SegmentCipher, Segments, Shape};
 use crate::{Error, ReadAt, Work, WriteAt};
 
 /// The data to seal: the first `length` bytes of `input`, followed by padding if the length is hidden.
@@ -33,26 +33,26 @@ impl<R: ReadAt> Plain<'_, R> {
 
 /// Seals `source` in `segments`, which begin at `begin` in `output`.
 pub(crate) fn seal(
-    message: &Message,
+    payload: &impl Payload,
     source: &Plain<'_, impl ReadAt>,
     segments: Segments,
     output: &impl WriteAt,
     begin: u64,
     work: &Work<'_>,
 ) -> Result<(), Error> {
-    let full = message.segment_length();
+    let Shape { sealed: full, overhead } = payload.shape();
     let data = segments.data_in(0);
     let room = segments.sealed().min(WRITTEN.next_multiple_of(full) as u64) as usize;
     let (shift, workers) = Shift::new(segments, work, data + room);
     on_threads(workers, || {
-        let mut cipher = message.cipher();
+        let mut cipher = payload.cipher();
         let (mut plain, mut sealed) = (Buffer::new(data), Buffer::new(room));
         // The number of bytes that are sealed and not yet written; 0 between two batches.
         let mut ready = 0;
         shift.run(|segment, edge| {
             let plain = &mut plain[..segments.data_in(segment)];
             source.read(plain, segments.data_at(segment))?;
-            let end = ready + plain.len() + OVERHEAD;
+            let end = ready + plain.len() + overhead;
             cipher.seal(segment, segments.is_last(segment), plain, &mut sealed[ready..end])?;
             if !edge.last && end + full <= room {
                 ready = end;

@@ -1,17 +1,17 @@
-//! Reading a message in order.
+//! Reading a payload in order.
 
 use std::fmt;
 use std::io::{self, Read};
 
-use super::{Cipher, Message, OVERHEAD};
+use super::{SegmentCipher, Shape};
 use crate::Error;
 use crate::fill::read_full;
 use deadpan_ct::Wiped;
 
-/// A reader that opens a message in order. All data that it returns are authentic. The reader reports the end only
+/// A reader that opens a payload in order. All data that it returns are authentic. The reader reports the end only
 /// after it has seen the last segment.
-pub struct Reader<M, R> {
-    cipher: Cipher<M>,
+pub struct Reader<C, R> {
+    cipher: C,
     input: R,
     data: Wiped<Vec<u8>>,
     taken: usize,
@@ -26,20 +26,23 @@ pub struct Reader<M, R> {
 enum State {
     More,
     Finished,
+    /// The data of a misplaced segment were handed out: something stands after the last one, or others are missing.
+    Trailing,
+    Truncated,
     Failed,
 }
 
-impl<M, R> fmt::Debug for Reader<M, R> {
+impl<C, R> fmt::Debug for Reader<C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader").field("segment", &self.segment).finish_non_exhaustive()
     }
 }
 
-impl<M: AsRef<Message>, R: Read> Reader<M, R> {
-    /// Reads the segments of `message` from `input`, whose header was read already.
-    pub fn new(message: M, input: R) -> Self {
+impl<C: SegmentCipher, R: Read> Reader<C, R> {
+    /// Reads the segments that `cipher` opens from `input`, which begins with the first of them.
+    pub(crate) fn over(cipher: C, input: R) -> Self {
         Self {
-            cipher: Cipher::new(message),
+            cipher,
             input,
             data: Wiped::new(Vec::new()),
             taken: 0,
@@ -48,6 +51,11 @@ impl<M: AsRef<Message>, R: Read> Reader<M, R> {
             segment: 0,
             state: State::More,
         }
+    }
+
+    /// Returns the inner reader.
+    pub(crate) fn input(&mut self) -> &mut R {
+        &mut self.input
     }
 
     /// Returns the data of the next segment that has any; an empty slice at the end.
@@ -63,18 +71,17 @@ impl<M: AsRef<Message>, R: Read> Reader<M, R> {
 
     fn advance(&mut self) -> Result<(), Error> {
         while self.taken == self.data.len() && self.state != State::Finished {
-            if self.state == State::Failed {
-                return Err(Error::Truncated);
+            match std::mem::replace(&mut self.state, State::Failed) {
+                State::Failed | State::Truncated => return Err(Error::Truncated),
+                State::Trailing => return Err(Error::Trailing),
+                State::More | State::Finished => self.state = self.open_next()?,
             }
-            self.state = State::Failed;
-            let last = self.open_next()?;
-            self.state = if last { State::Finished } else { State::More };
         }
         Ok(())
     }
 
-    fn open_next(&mut self) -> Result<bool, Error> {
-        let full = self.cipher.message().segment_length();
+    fn open_next(&mut self) -> Result<State, Error> {
+        let Shape { sealed: full, overhead } = self.cipher.shape();
         self.data.clear();
         self.taken = 0;
         self.sealed.resize(full + 1, 0);
@@ -86,18 +93,28 @@ impl<M: AsRef<Message>, R: Read> Reader<M, R> {
         let last = length <= full;
         self.ahead = !last;
         let sealed = &self.sealed[..length.min(full)];
-        let data = sealed.len().checked_sub(OVERHEAD).ok_or(Error::Truncated)?;
+        let data = sealed.len().checked_sub(overhead).ok_or(Error::Truncated)?;
         self.data.resize(data, 0);
         let opened = self.cipher.open(self.segment, last, sealed, &mut self.data);
+        let misplaced = match &opened {
+            Err(Error::Trailing) => Some(State::Trailing),
+            Err(Error::Truncated) => Some(State::Truncated),
+            _ => None,
+        };
+        if let Some(state) = misplaced
+            && self.cipher.open_misplaced(self.segment, last, sealed, &mut self.data)
+        {
+            return Ok(state);
+        }
         if opened.is_err() {
             self.data.clear();
         }
         self.segment += 1;
-        opened.map(|()| last)
+        opened.map(|()| if last { State::Finished } else { State::More })
     }
 }
 
-impl<M: AsRef<Message>, R: Read> Read for Reader<M, R> {
+impl<C: SegmentCipher, R: Read> Read for Reader<C, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);

@@ -1,16 +1,16 @@
-//! Reading a message at any position: only the segments that hold the wanted data are opened.
+//! Reading a payload at any position: only the segments that hold the wanted data are opened.
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use super::{Cipher, Message, OVERHEAD, Segments};
+use super::{SegmentCipher, Segments};
 use crate::Error;
 use crate::fill::read_full;
 use deadpan_ct::Wiped;
 
-/// A reader that opens a message at any position. It opens the last segment first, so that the length is authentic.
-pub struct SeekReader<M, R> {
-    cipher: Cipher<M>,
+/// A reader that opens a payload at any position. It opens the last segment first, so that the length is authentic.
+pub struct SeekReader<C, R> {
+    cipher: C,
     input: R,
     /// The position of the first segment in the input.
     begin: u64,
@@ -21,26 +21,24 @@ pub struct SeekReader<M, R> {
     sealed: Vec<u8>,
 }
 
-impl<M, R> fmt::Debug for SeekReader<M, R> {
+impl<C, R> fmt::Debug for SeekReader<C, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SeekReader").field("position", &self.position).finish_non_exhaustive()
     }
 }
 
-impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
-    /// Reads the segments of `message`, which go from `begin` to the end of `input`.
+impl<C: SegmentCipher, R: Read + Seek> SeekReader<C, R> {
+    /// Reads the segments that `cipher` opens, which go from `begin` to `end` in `input`.
     ///
     /// # Errors
     /// If the length cannot be right, or the last segment does not open.
-    pub fn new(message: M, mut input: R, begin: u64) -> Result<Self, Error> {
-        let end = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
+    pub(crate) fn over(cipher: C, input: R, begin: u64, end: u64) -> Result<Self, Error> {
         let sealed = end.checked_sub(begin).ok_or(Error::Truncated)?;
-        let segments = Segments::of_sealed(message.as_ref().segment_length(), sealed)?;
+        let segments = Segments::of_sealed(cipher.shape(), sealed)?;
         // The buffer has its full size from the start: memory that grows leaves copies of its contents behind.
         let data = Wiped::new(Vec::with_capacity(segments.data_in(0)));
         let sealed = Vec::new();
-        let mut reader =
-            Self { cipher: Cipher::new(message), input, begin, segments, position: 0, held: None, data, sealed };
+        let mut reader = Self { cipher, input, begin, segments, position: 0, held: None, data, sealed };
         reader.hold(segments.count() - 1)?;
         Ok(reader)
     }
@@ -58,7 +56,7 @@ impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
         }
         self.held = None;
         let data = self.segments.data_in(segment);
-        self.sealed.resize(data + OVERHEAD, 0);
+        self.sealed.resize(data + self.cipher.shape().overhead, 0);
         self.input.seek(SeekFrom::Start(self.begin + self.segments.sealed_at(segment))).map_err(Error::Read)?;
         if read_full(&mut self.input, &mut self.sealed).map_err(Error::Read)? < self.sealed.len() {
             return Err(Error::Truncated);
@@ -71,7 +69,7 @@ impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
 
     /// Moves to the start of the segment that holds this byte, and returns the position.
     pub(crate) fn seek_segment(&mut self, byte: u64) -> u64 {
-        let full = self.cipher.message().data_length() as u64;
+        let full = self.cipher.shape().data() as u64;
         self.position = byte / full * full;
         self.position
     }
@@ -85,13 +83,13 @@ impl<M: AsRef<Message>, R: Read + Seek> SeekReader<M, R> {
         if self.position >= self.length() {
             return Ok(&[]);
         }
-        let full = self.cipher.message().data_length() as u64;
+        let full = self.cipher.shape().data() as u64;
         self.hold(self.position / full)?;
         Ok(&self.data[(self.position % full) as usize..])
     }
 }
 
-impl<M: AsRef<Message>, R: Read + Seek> Read for SeekReader<M, R> {
+impl<C: SegmentCipher, R: Read + Seek> Read for SeekReader<C, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let here = self.here().map_err(Error::into_io)?;
         let taken = buffer.len().min(here.len());
@@ -101,7 +99,7 @@ impl<M: AsRef<Message>, R: Read + Seek> Read for SeekReader<M, R> {
     }
 }
 
-impl<M: AsRef<Message>, R: Read + Seek> Seek for SeekReader<M, R> {
+impl<C: SegmentCipher, R: Read + Seek> Seek for SeekReader<C, R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let (base, by) = match to {
             SeekFrom::Start(position) => (position, 0),

@@ -1,17 +1,17 @@
-//! Writing a message in order, of any length.
+//! Writing a payload in order, of any length.
 
 use std::fmt;
 use std::io::{self, Write};
 
-use super::{Cipher, Message, OVERHEAD};
+use super::SegmentCipher;
 use crate::Error;
 use deadpan_ct::Wiped;
 
-/// A writer that seals a message segment by segment. Without [`Writer::finish`] there is no last segment, and readers
+/// A writer that seals a payload segment by segment. Without [`Writer::finish`] there is no last segment, and readers
 /// refuse the message.
 #[must_use = "without `finish` there is no last segment"]
-pub struct Writer<M, W> {
-    cipher: Cipher<M>,
+pub struct Writer<C, W> {
+    cipher: C,
     output: W,
     data: Wiped<Vec<u8>>,
     sealed: Vec<u8>,
@@ -19,20 +19,20 @@ pub struct Writer<M, W> {
     failed: bool,
 }
 
-impl<M, W> fmt::Debug for Writer<M, W> {
+impl<C, W> fmt::Debug for Writer<C, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer").field("segment", &self.segment).finish_non_exhaustive()
     }
 }
 
-impl<M: AsRef<Message>, W: Write> Writer<M, W> {
-    /// Writes the segments of `message` to `output`, which has its header already.
-    pub fn new(message: M, output: W) -> Self {
-        let length = message.as_ref().data_length();
+impl<C: SegmentCipher, W: Write> Writer<C, W> {
+    /// Writes the segments that `cipher` seals to `output`, which has the header already.
+    pub(crate) fn over(cipher: C, output: W) -> Self {
+        let length = cipher.shape().data();
         Self {
             data: Wiped::new(Vec::with_capacity(length)),
             sealed: Vec::new(),
-            cipher: Cipher::new(message),
+            cipher,
             output,
             segment: 0,
             failed: false,
@@ -40,7 +40,7 @@ impl<M: AsRef<Message>, W: Write> Writer<M, W> {
     }
 
     fn put(&mut self, last: bool) -> io::Result<()> {
-        self.sealed.resize(self.data.len() + OVERHEAD, 0);
+        self.sealed.resize(self.data.len() + self.cipher.shape().overhead, 0);
         // After any failure below, the output is not complete, and a second try would make a message with a hole in it.
         self.failed = true;
         self.cipher.seal(self.segment, last, &self.data, &mut self.sealed).map_err(Error::into_io)?;
@@ -71,10 +71,10 @@ impl<M: AsRef<Message>, W: Write> Writer<M, W> {
     }
 }
 
-impl<M: AsRef<Message>, W: Write> Write for Writer<M, W> {
+impl<C: SegmentCipher, W: Write> Write for Writer<C, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.check()?;
-        let full = self.cipher.message().data_length();
+        let full = self.cipher.shape().data();
         // A full segment waits until more data show that it is not the last one.
         if self.data.len() == full && !bytes.is_empty() {
             self.put(false)?;
