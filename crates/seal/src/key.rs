@@ -1,4 +1,5 @@
-//! Keys on disk and on the command line: PKCS#8 and SPKI in PEM, age's identities and recipients.
+//! Keys on disk and on the command line, which seal or sign: PKCS#8 and SPKI in PEM, age's identities and recipients,
+//! private keys and public lines of OpenSSH.
 //!
 //! `docs/format-keys.md` specifies all that is read and written, including each object identifier.
 //!
@@ -15,23 +16,28 @@
 
 mod age;
 mod algorithm;
-mod bech32;
+pub(crate) mod bech32;
 mod cipher;
 mod der;
 mod error;
 mod fingerprint;
 mod kdf;
+pub mod openssh;
 mod pbes2;
 mod pkcs8;
 mod spki;
+mod ssh;
 mod text;
 mod unsupported;
 
 pub use error::{KeyError, Place};
 pub use unsupported::Unsupported;
 
+pub(crate) use fingerprint::of_digest as fingerprint_of;
+
 use std::fmt;
 
+use crate::sign::{SigningKey, VerifyingKey};
 use crate::{Passphrase, PrivateKey, PublicKey, Secret};
 use deadpan_base64::pem;
 use deadpan_ct::Wiped;
@@ -50,6 +56,36 @@ pub enum Found {
     Protected(ProtectedKey),
     /// A public key.
     Public(PublicKey),
+    /// A public key of SSH that verifies no signatures here: age files can be sealed to it.
+    Ssh(openssh::SshPublic),
+    /// A private key file of OpenSSH, which may be protected by a passphrase.
+    OpenSsh(openssh::PrivateFile),
+    /// A recipient of one of age's plugins.
+    PluginRecipient(crate::plugin::Recipient),
+    /// An identity of one of age's plugins.
+    PluginIdentity(crate::plugin::Identity),
+    /// A private key that signs.
+    Signing(SigningKey),
+    /// A public key that verifies signatures.
+    Verifying(VerifyingKey),
+}
+
+impl From<pkcs8::Private> for Found {
+    fn from(key: pkcs8::Private) -> Self {
+        match key {
+            pkcs8::Private::Sealing(key) => Self::Private(key),
+            pkcs8::Private::Signing(key) => Self::Signing(key),
+        }
+    }
+}
+
+impl From<spki::Public> for Found {
+    fn from(key: spki::Public) -> Self {
+        match key {
+            spki::Public::Sealing(key) => Self::Public(key),
+            spki::Public::Signing(key) => Self::Verifying(key),
+        }
+    }
 }
 
 /// A private key that is protected by a passphrase.
@@ -57,6 +93,7 @@ pub struct ProtectedKey {
     sealed: pbes2::Sealed,
     place: Place,
     fingerprint: Option<String>,
+    signs: bool,
 }
 
 impl fmt::Debug for ProtectedKey {
@@ -79,8 +116,15 @@ impl ProtectedKey {
         self.fingerprint.as_deref()
     }
 
-    /// Decrypts the key. The key file sets the cost of a try, up to the ceilings that [`read`] has checked. Each
-    /// Unicode form of the passphrase is a try: as typed, NFC, NFD, where they differ.
+    /// Returns whether a comment before the key says that it signs. The kind of a key shows for certain when it is
+    /// unlocked.
+    #[must_use]
+    pub fn signs(&self) -> bool {
+        self.signs
+    }
+
+    /// Decrypts a key that seals. The key file sets the cost of a try, up to the ceilings that [`read`] has checked.
+    /// Each Unicode form of the passphrase is a try: as typed, NFC, NFD, where they differ.
     ///
     /// May leak: the lengths of the passphrase and of the key, whether the passphrase is right, and then the kind of
     /// the key. A key file may ask for scrypt, whose memory accesses depend on the passphrase; they may leak something
@@ -88,19 +132,64 @@ impl ProtectedKey {
     ///
     /// # Errors
     /// [`KeyError::WrongPassphrase`] if the passphrase is wrong or the file is damaged, which cannot be told apart.
-    /// [`KeyError::Unsupported`] if the key inside cannot seal. [`KeyError::Fingerprint`] if its fingerprint differs
-    /// from the comment before it.
+    /// [`KeyError::Use`] or [`KeyError::Unsupported`] if the key inside cannot seal. [`KeyError::Fingerprint`] if its
+    /// fingerprint differs from the comment before it.
     pub fn unlock(&self, passphrase: &Passphrase) -> Result<PrivateKey, KeyError> {
+        match self.open(passphrase)? {
+            pkcs8::Private::Sealing(key) => Ok(key),
+            pkcs8::Private::Signing(key) => Err(signs(self.place, key.public())),
+        }
+    }
+
+    /// Decrypts a key that signs, under the same conditions as [`ProtectedKey::unlock`].
+    ///
+    /// # Errors
+    /// Those of [`ProtectedKey::unlock`]; [`KeyError::Use`] if the key inside seals.
+    pub fn unlock_signing(&self, passphrase: &Passphrase) -> Result<SigningKey, KeyError> {
+        match self.open(passphrase)? {
+            pkcs8::Private::Signing(key) => Ok(key),
+            pkcs8::Private::Sealing(key) => Err(seals(self.place, key.public())),
+        }
+    }
+
+    /// Decrypts a key of either use. Returns [`Found::Private`] or [`Found::Signing`], under the same conditions as
+    /// [`ProtectedKey::unlock`].
+    ///
+    /// # Errors
+    /// Those of [`ProtectedKey::unlock`] except [`KeyError::Use`].
+    pub fn unlock_any(&self, passphrase: &Passphrase) -> Result<Found, KeyError> {
+        self.open(passphrase).map(Found::from)
+    }
+
+    fn open(&self, passphrase: &Passphrase) -> Result<pkcs8::Private, KeyError> {
         let key = self.sealed.open(passphrase).map_err(|trouble| trouble.at(self.place))?;
+        let is = match &key {
+            pkcs8::Private::Sealing(key) => fingerprint::of(key.public()),
+            pkcs8::Private::Signing(key) => fingerprint::of_signing(key.public()),
+        };
         match &self.fingerprint {
-            Some(said) if *said != fingerprint::of(key.public()) => Err(KeyError::Fingerprint { place: self.place }),
+            Some(said) if *said != is => Err(KeyError::Fingerprint { place: self.place }),
             _ => Ok(key),
         }
     }
 }
 
-/// Returns all keys of a text, in order: PEM blocks (`PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`, `PUBLIC KEY`) and lines
-/// with an age identity or recipient, in any order. Empty lines and lines that begin with `#` are skipped.
+/// Returns the error for a key that signs, where a key that seals is wanted.
+#[must_use]
+pub fn signs(place: Place, key: &VerifyingKey) -> KeyError {
+    KeyError::Use { place, kind: format!("an {} key", key.scheme().name()), signs: true }
+}
+
+/// Returns the error for a key that seals, where a key that signs is wanted.
+#[must_use]
+pub fn seals(place: Place, key: &PublicKey) -> KeyError {
+    let article = if key.kem() == crate::Kem::P256 { "a" } else { "an" };
+    KeyError::Use { place, kind: format!("{article} {} key", key.kem().name()), signs: false }
+}
+
+/// Returns all keys of a text, in order: PEM blocks (`PRIVATE KEY`, `ENCRYPTED PRIVATE KEY`, `PUBLIC KEY`,
+/// `OPENSSH PRIVATE KEY`) and lines with an age identity or recipient or a public key of SSH, in any order. Empty lines
+/// and lines that begin with `#` are skipped.
 ///
 /// May leak: lengths, labels, where lines end, which kinds of keys there are and in which form, public keys, and
 /// whether all are valid.
@@ -117,7 +206,7 @@ fn foreign(label: &str) -> Trouble {
         "EC PRIVATE KEY" | "EC PARAMETERS" => Unsupported::Sec1,
         "RSA PRIVATE KEY" | "RSA PUBLIC KEY" => Unsupported::Kind("an RSA key".into()),
         "DSA PRIVATE KEY" => Unsupported::Signing("a DSA key"),
-        "OPENSSH PRIVATE KEY" | "SSH2 PUBLIC KEY" => Unsupported::Signing("an SSH key"),
+        "SSH2 PUBLIC KEY" => Unsupported::Signing("an SSH key"),
         "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => Unsupported::Certificate,
         "AGE ENCRYPTED FILE" => Unsupported::AgeFile,
         "PGP PRIVATE KEY BLOCK" | "PGP PUBLIC KEY BLOCK" => Unsupported::Kind("an OpenPGP key".into()),
@@ -153,8 +242,33 @@ pub fn private_pem(key: &PrivateKey) -> Secret {
 /// # Errors
 /// If the system fails.
 pub fn protected_pem(key: &PrivateKey, passphrase: &Passphrase) -> Result<String, crate::Error> {
-    let block = armored(PROTECTED, &pbes2::Sealed::seal(key, passphrase)?.encode());
+    let block = armored(PROTECTED, &pbes2::Sealed::seal(&pkcs8::encode(key), passphrase)?.encode());
     Ok(fingerprint::comment(key.public()) + &block)
+}
+
+/// Returns a public key that verifies as SPKI in PEM. A key in hardware has no such form and gives a line of SSH.
+#[must_use]
+pub fn verifying_pem(key: &VerifyingKey) -> String {
+    spki::encode_signing(key).map_or_else(|| key.to_line() + "\n", |der| armored(PUBLIC, &der))
+}
+
+/// Returns a private key that signs as PKCS#8 in PEM, without protection. May leak: the kind of the key, and whether
+/// its seed is known.
+#[must_use]
+pub fn signing_pem(key: &SigningKey) -> Secret {
+    let text = Wiped::new(armored(PRIVATE, &pkcs8::signing::encode(key)).into_bytes());
+    Secret::copy_of(&text)
+}
+
+/// Returns a private key that signs as encrypted PKCS#8 in PEM (PBES2), after a comment that says that the key signs,
+/// with its fingerprint. The passphrase is taken in Unicode NFC. May leak: the kind of the key, its public key, whether
+/// its seed is known, and the length of the passphrase.
+///
+/// # Errors
+/// If the system fails.
+pub fn protected_signing_pem(key: &SigningKey, passphrase: &Passphrase) -> Result<String, crate::Error> {
+    let block = armored(PROTECTED, &pbes2::Sealed::seal(&pkcs8::signing::encode(key), passphrase)?.encode());
+    Ok(fingerprint::signing_comment(key.public()) + &block)
 }
 
 /// Returns one PEM block. RFC 7468 allows the labels of this module.
@@ -180,4 +294,9 @@ pub fn age_identity(key: &PrivateKey) -> Option<Secret> {
 #[must_use]
 pub fn fingerprint(key: &PublicKey) -> String {
     fingerprint::of(key)
+}
+
+/// Returns the fingerprint of a key that verifies: see [`VerifyingKey::fingerprint`](crate::sign::VerifyingKey).
+pub(crate) fn signing_fingerprint(key: &VerifyingKey) -> String {
+    fingerprint::of_signing(key)
 }

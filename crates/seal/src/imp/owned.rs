@@ -59,7 +59,9 @@ macro_rules! freed {
 freed!(
     EVP_PKEY by EVP_PKEY_free
     EVP_PKEY_CTX by EVP_PKEY_CTX_free
+    EVP_MD_CTX by EVP_MD_CTX_free
     EC_KEY by EC_KEY_free
     EC_POINT by EC_POINT_free
     BIGNUM by BN_clear_free
+    RSA by RSA_free
 );

@@ -9,6 +9,8 @@ use crate::Error;
 
 /// Bytes in a point: 4, x, y.
 pub(crate) const POINT: usize = 65;
+/// Bytes in a compressed point: 2 or 3, x.
+pub(crate) const COMPRESSED: usize = 33;
 
 /// A private scalar, in an object of AWS-LC that is wiped when freed.
 pub(crate) struct Scalar(Owned<ffi::EC_KEY>);
@@ -71,6 +73,35 @@ impl Scalar {
 /// Returns whether these bytes are a point on the curve, other than infinity, in uncompressed form.
 pub(crate) fn is_point(bytes: &[u8; POINT]) -> Result<bool, Error> {
     Ok(parse(bytes)?.is_some())
+}
+
+/// Returns the compressed form of a point: 2 or 3 for y even or odd, then x.
+pub(crate) fn compress(point: &[u8; POINT]) -> [u8; COMPRESSED] {
+    let mut compressed = [0; COMPRESSED];
+    compressed[0] = 2 | point[POINT - 1] & 1;
+    compressed[1..].copy_from_slice(&point[1..COMPRESSED]);
+    compressed
+}
+
+/// Returns the uncompressed form of a point; `None` if the bytes are not a point in compressed form.
+pub(crate) fn decompress(bytes: &[u8; COMPRESSED]) -> Result<Option<[u8; POINT]>, Error> {
+    if !matches!(bytes[0], 2 | 3) {
+        return Ok(None);
+    }
+    let (parsed, mut out) = (point()?, [0; POINT]);
+    let form = ffi::point_conversion_form_t::POINT_CONVERSION_UNCOMPRESSED;
+    // SAFETY: group and point are valid; the bytes come with their length. An x out of range or off the curve is
+    // refused there.
+    let done =
+        unsafe { ffi::EC_POINT_oct2point(ffi::EC_group_p256(), parsed.get(), bytes.as_ptr(), bytes.len(), null_mut()) };
+    if done != 1 {
+        return Ok(None);
+    }
+    // SAFETY: group and point are valid; at most `out.len()` bytes are written.
+    let written = unsafe {
+        ffi::EC_POINT_point2oct(ffi::EC_group_p256(), parsed.get(), form, out.as_mut_ptr(), out.len(), null_mut())
+    };
+    if written == POINT { Ok(Some(out)) } else { Err(Error::System("P-256 failed")) }
 }
 
 fn parse(bytes: &[u8; POINT]) -> Result<Option<Owned<ffi::EC_POINT>>, Error> {

@@ -3,6 +3,9 @@
 //! ```text
 //! AGE-SECRET-KEY-1…      X25519: 32 bytes of scalar      age1…      its public key
 //! AGE-SECRET-KEY-PQ-1…   X-Wing: 32 bytes of seed        age1pq1…   its public key
+//! AGE-PLUGIN-NAME-1â¦     what a plugin needs             age1NAME1â¦
+//!                        P-256                           age1tag1â¦  a public key, usually of hardware
+//!                        ML-KEM-768+P-256                age1tagpq1â¦
 //! ```
 //!
 //! May leak: the prefixes before the data, the lengths of the lines, where white space stands, and whether each line
@@ -12,35 +15,46 @@ use super::bech32::{self, Case};
 use super::error::Trouble;
 use super::text::{SPACE, is, starts_with};
 use super::{Found, Unsupported};
+use crate::imp::p256;
 use crate::kem::Material;
-use crate::{Kem, PrivateKey, PublicKey, Secret};
+use crate::{Kem, PrivateKey, PublicKey, Secret, plugin};
 use deadpan_ct::declassify_bytes;
 
 /// A kind of key that age knows, and the prefixes of its lines.
 struct Kind {
     kem: Kem,
-    identity: &'static str,
+    /// `None` for keys whose private part stays in hardware, and has no text.
+    identity: Option<&'static str>,
     recipient: &'static str,
 }
 
-const KINDS: [Kind; 2] = [
-    Kind { kem: Kem::X25519, identity: "AGE-SECRET-KEY-", recipient: "age" },
-    Kind { kem: Kem::XWing, identity: "AGE-SECRET-KEY-PQ-", recipient: "age1pq" },
+const KINDS: [Kind; 4] = [
+    Kind { kem: Kem::X25519, identity: Some("AGE-SECRET-KEY-"), recipient: "age" },
+    Kind { kem: Kem::XWing, identity: Some("AGE-SECRET-KEY-PQ-"), recipient: "age1pq" },
+    Kind { kem: Kem::P256, identity: None, recipient: "age1tag" },
+    Kind { kem: Kem::MlKem768P256, identity: None, recipient: "age1tagpq" },
 ];
 
 /// The prefix of all identities except those of plugins.
 pub(super) const IDENTITY: &[u8] = b"AGE-SECRET-KEY-";
 
+/// The prefix of the identities of plugins.
+pub(super) const PLUGIN: &[u8] = b"AGE-PLUGIN-";
+
 pub(super) fn recipient(key: &PublicKey) -> Option<String> {
     let kind = KINDS.iter().find(|kind| kind.kem == key.kem())?;
-    let text = bech32::encode(kind.recipient, Case::Lower, key.as_bytes());
+    let bytes = match key.as_bytes().as_array() {
+        Some(point) if key.kem() == Kem::P256 => p256::compress(point).to_vec(),
+        _ => key.as_bytes().to_vec(),
+    };
+    let text = bech32::encode(kind.recipient, Case::Lower, &bytes);
     String::from_utf8(text.to_vec()).ok()
 }
 
 pub(super) fn identity(key: &PrivateKey) -> Option<Secret> {
     let kind = KINDS.iter().find(|kind| kind.kem == key.kem())?;
     match key.material() {
-        Material::Seed(seed) => Some(bech32::encode(kind.identity, Case::Upper, seed)),
+        Material::Seed(seed) => Some(bech32::encode(kind.identity?, Case::Upper, seed)),
         Material::Expanded(_) => None,
     }
 }
@@ -51,6 +65,10 @@ pub(super) fn key(line: &[u8]) -> Result<Option<Found>, Trouble> {
         check_alone(line)?;
         return private_key(line).map(|key| Some(Found::Private(key)));
     }
+    if starts_with(line, PLUGIN) || starts_with(line, &PLUGIN.to_ascii_lowercase()) {
+        check_alone(line)?;
+        return plugin::Identity::parse(line).map(|it| Some(Found::PluginIdentity(it))).map_err(of_plugin);
+    }
     for (start, what) in REFUSED {
         if starts_with(line, start.as_bytes()) {
             return Err(what.clone().into());
@@ -59,16 +77,13 @@ pub(super) fn key(line: &[u8]) -> Result<Option<Found>, Trouble> {
     if starts_with(line, b"age1") || starts_with(line, b"AGE1") {
         check_alone(line)?;
         // Recipients are public.
-        return public_key(declassify_bytes(line)).map(|key| Some(Found::Public(key)));
+        return recipient_line(declassify_bytes(line)).map(Some);
     }
     Ok(None)
 }
 
 /// Prefixes of lines that are refused by name, and the names.
 const REFUSED: &[(&str, Unsupported)] = &[
-    ("AGE-PLUGIN-", Unsupported::AgePluginIdentity),
-    ("age1tagpq1", Unsupported::AgeTagged),
-    ("age1tag1", Unsupported::AgeTagged),
     ("age-encryption.org/", Unsupported::AgeFile),
     ("ssh-", SSH),
     ("ecdsa-sha2-", SSH),
@@ -86,25 +101,32 @@ fn check_alone(line: &[u8]) -> Result<(), Trouble> {
 fn private_key(line: &[u8]) -> Result<PrivateKey, Trouble> {
     const DAMAGED: Trouble = Trouble::Malformed("the age identity is damaged");
     // The longer prefixes come first, because they begin with the shorter ones.
-    for kind in KINDS.iter().rev() {
+    for (kem, identity) in KINDS.iter().rev().filter_map(|kind| Some((kind.kem, kind.identity?))) {
         for case in [Case::Upper, Case::Lower] {
-            let mut words = kind.identity.to_owned() + "1";
+            let mut words = identity.to_owned() + "1";
             if case == Case::Lower {
                 words.make_ascii_lowercase();
             }
             if starts_with(line, words.as_bytes()) {
-                let seed = bech32::decode(kind.identity, case, &line[words.len()..]).ok_or(DAMAGED)?;
-                if seed.len() != kind.kem.private_len() {
+                let seed = bech32::decode(identity, case, &line[words.len()..]).ok_or(DAMAGED)?;
+                if seed.len() != kem.private_len() {
                     return Err(DAMAGED);
                 }
-                return PrivateKey::from_seed(kind.kem, &seed).map_err(|_| DAMAGED);
+                return PrivateKey::from_seed(kem, &seed).map_err(|_| DAMAGED);
             }
         }
     }
     Err(Unsupported::AgeIdentity.into())
 }
 
-fn public_key(line: &[u8]) -> Result<PublicKey, Trouble> {
+fn of_plugin(error: plugin::InvalidName) -> Trouble {
+    match error {
+        plugin::InvalidName::Name => Trouble::Malformed("the name of the plugin is not valid"),
+        _ => Trouble::Malformed("the line of the plugin is damaged"),
+    }
+}
+
+fn recipient_line(line: &[u8]) -> Result<Found, Trouble> {
     const DAMAGED: Trouble = Trouble::Malformed("the age recipient is damaged");
     // BIP 173: the last `1` is the separator, because the data have no `1`.
     let separator = line.iter().rposition(|byte| *byte == b'1').ok_or(DAMAGED)?;
@@ -112,11 +134,16 @@ fn public_key(line: &[u8]) -> Result<PublicKey, Trouble> {
     let case = Case::of(prefix).ok_or(DAMAGED)?;
     let name = str::from_utf8(prefix).map_err(|_| DAMAGED)?.to_ascii_lowercase();
     let Some(kind) = KINDS.iter().find(|kind| kind.recipient == name) else {
-        return Err(Unsupported::AgePluginRecipient.into());
+        let text = str::from_utf8(line).map_err(|_| DAMAGED)?;
+        return plugin::Recipient::parse(text).map(Found::PluginRecipient).map_err(of_plugin);
     };
-    let bytes = bech32::decode(&name, case, data).ok_or(DAMAGED)?;
+    let mut bytes = bech32::decode(&name, case, data).ok_or(DAMAGED)?.to_vec();
+    if kind.kem == Kem::P256 {
+        let point = bytes.as_array().ok_or(DAMAGED)?;
+        bytes = p256::decompress(point).map_err(|_| DAMAGED)?.ok_or(DAMAGED)?.to_vec();
+    }
     if bytes.len() != kind.kem.public_len() {
         return Err(DAMAGED);
     }
-    PublicKey::from_bytes(kind.kem, &bytes).map_err(|_| DAMAGED)
+    PublicKey::from_bytes(kind.kem, &bytes).map(Found::Public).map_err(|_| DAMAGED)
 }

@@ -6,6 +6,7 @@ use super::Unsupported;
 use super::der::{Item, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use crate::Kem;
+use crate::sign::Scheme;
 
 const ID_EC: &[u8] = &[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 
@@ -32,24 +33,48 @@ const fn contents(kem: Kem) -> &'static [u8] {
     }
 }
 
+/// Returns the contents of the `AlgorithmIdentifier` of a kind that signs, or `None` if the kind has none.
+pub(super) const fn signing(scheme: Scheme) -> Option<&'static [u8]> {
+    Some(match scheme {
+        // id-Ed25519 1.3.101.112: RFC 8410.
+        Scheme::Ed25519 => &[6, 3, 0x2b, 0x65, 0x70],
+        // id-ml-dsa-65 2.16.840.1.101.3.4.3.18: RFC 9881.
+        Scheme::MlDsa65 => &[6, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03, 0x12],
+        // id-MLDSA44-Ed25519-SHA512 1.3.6.1.5.5.7.6.39: draft-ietf-lamps-pq-composite-sigs-19.
+        Scheme::MlDsa44Ed25519 => &[6, 8, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06, 0x27],
+        Scheme::SkEd25519 => return None,
+    })
+}
+
 /// Returns the contents of the identifier of a kind, to be written.
 pub(super) fn inside(kem: Kem) -> Item<'static> {
     Item::Raw(contents(kem))
 }
 
+/// The kind of a key: what it is for, and its algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Sealing(Kem),
+    Signing(Scheme),
+}
+
 /// Returns the kind that the contents of an identifier name.
-pub(super) fn kem(identifier: &[u8]) -> Result<Kem, Trouble> {
+pub(super) fn kind_of(identifier: &[u8]) -> Result<Kind, Trouble> {
     let identifier = deadpan_ct::declassify_bytes(identifier);
     if let Some(kem) = Kem::ALL.into_iter().find(|kem| contents(*kem) == identifier) {
-        return Ok(kem);
+        return Ok(Kind::Sealing(kem));
+    }
+    if let Some(scheme) = Scheme::ALL.into_iter().find(|scheme| signing(*scheme) == Some(identifier)) {
+        return Ok(Kind::Signing(scheme));
     }
     let mut reader = Reader::new(identifier);
     let oid = reader.oid()?;
     if oid == ID_EC {
         return Err(other_curve(reader));
     }
-    let mut kinds = Kem::ALL.into_iter();
-    if kinds.any(|kem| contents(kem).get(2..) == Some(oid)) {
+    let sealing = Kem::ALL.into_iter().map(contents);
+    let mut kinds = sealing.chain(Scheme::ALL.into_iter().filter_map(signing));
+    if kinds.any(|contents| contents.get(2..) == Some(oid)) {
         return Err(Trouble::Malformed("parameters stand where its kind of key has none"));
     }
     Err(foreign(oid))
@@ -91,12 +116,12 @@ const FOREIGN: &[Foreign] = &[
     (&[0x2a, 0x86, 0x48, 0xce, 0x3e, 0x02], 1..=1, kind("a Diffie-Hellman key")),
     (&[0x2a, 0x86, 0x48, 0xce, 0x38, 0x04], 1..=1, Unsupported::Signing("a DSA key")),
     (&[0x2b, 0x65], 0x6f..=0x6f, kind("an X448 key")),
-    (&[0x2b, 0x65], 0x70..=0x70, Unsupported::Signing("an Ed25519 key")),
     (&[0x2b, 0x65], 0x71..=0x71, Unsupported::Signing("an Ed448 key")),
     (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x11..=0x13, Unsupported::Signing("an ML-DSA key")),
     (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x20..=0x22, Unsupported::Signing("an ML-DSA key")),
     (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03], 0x14..=0x2e, Unsupported::Signing("an SLH-DSA key")),
     (&[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04], 1..=1, Unsupported::MlKem512),
+    (&[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06], 37..=54, Unsupported::Signing("a composite ML-DSA key")),
     (&[0x2b, 0x06, 0x01, 0x05, 0x05, 0x07, 0x06], 55..=66, Unsupported::CompositeMlKem),
     (&[0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01], 1..=6, kind("a curve other than P-256")),
     (&[0x2b, 0x81, 0x04, 0x00], 0x0a..=0x0a, kind("the curve secp256k1")),
@@ -148,7 +173,16 @@ mod tests {
         ] {
             let mut reader = Reader::new(contents(kem));
             assert_eq!(dotted(reader.oid().unwrap()), name);
-            assert!(matches!(super::kem(contents(kem)), Ok(known) if known == kem));
+            assert!(matches!(kind_of(contents(kem)), Ok(known) if known == Kind::Sealing(kem)));
+        }
+        for (scheme, name) in [
+            (Scheme::Ed25519, "1.3.101.112"),
+            (Scheme::MlDsa65, "2.16.840.1.101.3.4.3.18"),
+            (Scheme::MlDsa44Ed25519, "1.3.6.1.5.5.7.6.39"),
+        ] {
+            let identifier = signing(scheme).unwrap();
+            assert_eq!(dotted(Reader::new(identifier).oid().unwrap()), name);
+            assert!(matches!(kind_of(identifier), Ok(known) if known == Kind::Signing(scheme)));
         }
         assert_eq!(
             u128::from_str_radix("b10bde1dfd7342a4b1f49f42253e696e", 16),
@@ -158,14 +192,15 @@ mod tests {
 
     #[test]
     fn null_parameters_are_refused() {
-        let mut with_null = contents(Kem::X25519).to_vec();
-        with_null.extend([5, 0]);
-        assert!(matches!(kem(&with_null), Err(Trouble::Malformed(_))));
+        for identifier in [contents(Kem::X25519), signing(Scheme::Ed25519).unwrap()] {
+            let with_null = [identifier, &[5, 0]].concat();
+            assert!(matches!(kind_of(&with_null), Err(Trouble::Malformed(_))));
+        }
     }
 
     #[test]
     fn unknown_kinds_are_named_by_number() {
-        let trouble = kem(&[6, 3, 0x2a, 0x03, 0x04]).unwrap_err();
+        let trouble = kind_of(&[6, 3, 0x2a, 0x03, 0x04]).unwrap_err();
         assert!(matches!(trouble, Trouble::Unsupported(what) if what.to_string() == "a key of the kind 1.2.3.4"));
         for oid in [&[][..], &[0x80], &[0xff; 40]] {
             let _ = dotted(oid);

@@ -13,7 +13,7 @@ const CHECK: usize = 6;
 
 /// The case of a text: upper or lower, never both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
+pub(crate) enum Case {
     Lower,
     Upper,
 }
@@ -28,7 +28,7 @@ impl Case {
 
     /// Returns the case of a text by its public prefix, such as `AGE-SECRET-KEY-`. Returns `None` if the prefix has
     /// letters of both cases or no letters.
-    pub(super) fn of(prefix: &[u8]) -> Option<Self> {
+    pub(crate) fn of(prefix: &[u8]) -> Option<Self> {
         match (prefix.iter().any(u8::is_ascii_lowercase), prefix.iter().any(u8::is_ascii_uppercase)) {
             (true, false) => Some(Self::Lower),
             (false, true) => Some(Self::Upper),
@@ -38,7 +38,7 @@ impl Case {
 }
 
 /// Encodes `data` after `prefix`, both in this case. May leak: the prefix and the length.
-pub(super) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
+pub(crate) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
     let count = (data.len() * 8).div_ceil(5);
     let mut text = Secret::zeroed(prefix.len() + 1 + count + CHECK);
     let (head, tail) = text.split_at_mut(prefix.len() + 1);
@@ -62,7 +62,7 @@ pub(super) fn encode(prefix: &str, case: Case, data: &[u8]) -> Secret {
 
 /// Decodes `text`, which follows `prefix` and `1`. Returns `None` if a character or the checksum is wrong. May leak:
 /// the prefix, the length, and whether it is `None`.
-pub(super) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
+pub(crate) fn decode(prefix: &str, case: Case, text: &[u8]) -> Option<Secret> {
     let count = text.len().checked_sub(CHECK)?;
     // Fewer than five bits are left over; otherwise a character would hold no data.
     if count * 5 % 8 >= 5 {

@@ -72,6 +72,15 @@ pub enum KeyError {
         /// The parameter that is too large.
         what: &'static str,
     },
+    /// The key is for another use: a key that signs cannot seal, and a key that seals cannot sign.
+    Use {
+        /// The place of the key.
+        place: Place,
+        /// The kind of the key, with its article.
+        kind: String,
+        /// Whether the key signs.
+        signs: bool,
+    },
     /// The comment before a protected key has the fingerprint of another key.
     Fingerprint {
         /// The place of the key.
@@ -110,6 +119,7 @@ impl KeyError {
             | Self::Malformed { place, .. }
             | Self::Unsupported { place, .. }
             | Self::Limit { place, .. }
+            | Self::Use { place, .. }
             | Self::Fingerprint { place } => Some(*place),
             Self::Unknown | Self::TooLong | Self::WrongPassphrase | Self::System(_) => None,
         }
@@ -127,6 +137,8 @@ impl KeyError {
             Self::Malformed { what, .. } => what,
             Self::Unsupported { what, .. } => return format!("{what} is not supported").into(),
             Self::Limit { what, .. } => return format!("the key asks for more than is allowed: {what}").into(),
+            Self::Use { kind, signs: true, .. } => return format!("{kind} signs, and does not seal").into(),
+            Self::Use { kind, .. } => return format!("{kind} seals, and does not sign").into(),
             Self::Fingerprint { .. } => "the key has another fingerprint than the comment before it says",
             Self::WrongPassphrase => "the passphrase does not fit this key",
             Self::System(what) => return format!("the system failed: {what}").into(),
@@ -139,6 +151,7 @@ impl KeyError {
     pub fn fault(&self) -> Fault {
         match self {
             Self::WrongPassphrase => Fault::Key,
+            Self::Use { .. } => Fault::Caller,
             Self::System(_) => Fault::System,
             _ => Fault::Data,
         }

@@ -4,6 +4,7 @@ use aws_lc_rs::digest;
 
 use super::spki;
 use crate::PublicKey;
+use crate::sign::VerifyingKey;
 
 /// RFC 4648's base32, in lower case: no digit that looks like a letter.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
@@ -11,10 +12,22 @@ const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 const GROUP: usize = 4;
 /// The beginning of the comment with a protected key's fingerprint.
 const COMMENT: &str = "# fingerprint: ";
+/// The beginning of the comment, if the key signs.
+const SIGNING: &str = "# signing key, fingerprint: ";
 
 pub(super) fn of(key: &PublicKey) -> String {
-    let digest = digest::digest(&digest::SHA256, &spki::encode(key));
-    let (first, _) = digest.as_ref().split_at(16);
+    of_digest(digest::digest(&digest::SHA256, &spki::encode(key)).as_ref())
+}
+
+/// Returns the fingerprint of a key that verifies. A key in hardware has no SPKI form; the form of SSH is taken.
+pub(super) fn of_signing(key: &VerifyingKey) -> String {
+    let bytes = spki::encode_signing(key).unwrap_or_else(|| key.to_ssh());
+    of_digest(digest::digest(&digest::SHA256, &bytes).as_ref())
+}
+
+/// Returns the name for a digest, which shows its first 16 bytes.
+pub(crate) fn of_digest(digest: &[u8]) -> String {
+    let (first, _) = digest.split_at(16);
     let number = first.iter().fold(0, |number: u128, byte| number << 8 | u128::from(*byte));
     // 26 characters hold 130 bits, so two zero bits follow the 128.
     let letter = |place: usize| {
@@ -36,10 +49,18 @@ pub(super) fn comment(key: &PublicKey) -> String {
     format!("{COMMENT}{}\n", of(key))
 }
 
-/// Returns the fingerprint in a comment, or `None` if the comment is another one.
-pub(super) fn in_comment(line: &str) -> Option<&str> {
-    let name = line.strip_prefix(COMMENT)?;
+/// Returns the comment that stands before a protected key that signs.
+pub(super) fn signing_comment(key: &VerifyingKey) -> String {
+    format!("{SIGNING}{}\n", of_signing(key))
+}
+
+/// Returns the fingerprint in a comment, and whether the key signs, or `None` if the comment is another one.
+pub(super) fn in_comment(line: &str) -> Option<(&str, bool)> {
+    let (name, signs) = match line.strip_prefix(SIGNING) {
+        Some(name) => (name, true),
+        None => (line.strip_prefix(COMMENT)?, false),
+    };
     let groups: Vec<_> = name.split('-').map(str::len).collect();
     let is_letter = |letter: u8| letter == b'-' || LETTERS.contains(&letter);
-    (groups == [4, 4, 4, 4, 4, 4, 2] && name.bytes().all(is_letter)).then_some(name)
+    (groups == [4, 4, 4, 4, 4, 4, 2] && name.bytes().all(is_letter)).then_some((name, signs))
 }

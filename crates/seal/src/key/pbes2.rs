@@ -7,13 +7,14 @@
 use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, EncryptionContext, UnboundCipherKey};
 use aws_lc_rs::error::Unspecified;
 
+use super::algorithm;
 use super::cipher::{BLOCK, Cipher};
 use super::der::{Item, OCTET_STRING, OID, Reader, SEQUENCE};
 use super::error::Trouble;
 use super::kdf::Kdf;
-use super::{algorithm, pkcs8};
+use super::pkcs8::{self, Private};
 use crate::passphrase::form::Form;
-use crate::{Passphrase, PrivateKey, Secret};
+use crate::{Passphrase, Secret};
 use deadpan_ct::{Choice, CtEq, CtOrd, declassify};
 use deadpan_pad::{Padding, Scheme};
 
@@ -56,16 +57,15 @@ impl Sealed {
         Ok(Self { kdf: Kdf::decode(kdf, cipher)?, cipher, iv, ciphertext: ciphertext.to_vec() })
     }
 
-    /// Encrypts a private key: PBKDF2 with HMAC-SHA-256, AES-256-CBC.
-    pub(super) fn seal(key: &PrivateKey, passphrase: &Passphrase) -> Result<Self, crate::Error> {
+    /// Encrypts a private key in DER: PBKDF2 with HMAC-SHA-256, AES-256-CBC.
+    pub(super) fn seal(der: &[u8], passphrase: &Passphrase) -> Result<Self, crate::Error> {
         let failed = |_: Unspecified| crate::Error::System("no encryption");
         let mut iv = [0; BLOCK];
         crate::entropy::Entropy::System.fill("iv", 0, &mut iv)?;
         let (kdf, cipher) = (Kdf::fresh()?, Cipher::Aes256);
-        let der = pkcs8::encode(key);
         let mut padded = Secret::zeroed(PADDING.padded_len(der.len()).unwrap_or(0));
         PADDING
-            .pad_into(&der, &mut padded)
+            .pad_into(der, &mut padded)
             .map_err(|_| crate::Error::Invalid("a key of this length cannot be protected"))?;
         let wrapping = kdf
             .derive(&passphrase.in_form(Form::Composed), cipher)
@@ -90,7 +90,7 @@ impl Sealed {
 
     /// Returns the private key. Each Unicode form of the passphrase is tried. May leak: the lengths and parameters, the
     /// length of the key, and which form of the passphrase is right, if one is.
-    pub(super) fn open(&self, passphrase: &Passphrase) -> Result<PrivateKey, Trouble> {
+    pub(super) fn open(&self, passphrase: &Passphrase) -> Result<Private, Trouble> {
         for form in passphrase.forms() {
             match self.open_with(&passphrase.in_form(form)) {
                 Err(Trouble::WrongPassphrase) => {}
@@ -100,7 +100,7 @@ impl Sealed {
         Err(Trouble::WrongPassphrase)
     }
 
-    fn open_with(&self, passphrase: &Passphrase) -> Result<PrivateKey, Trouble> {
+    fn open_with(&self, passphrase: &Passphrase) -> Result<Private, Trouble> {
         let plain = self.decrypt(passphrase)?;
         let (length, padded) = PADDING.unpad_ct(&plain);
         let (framed, whole) = frame(&plain);

@@ -6,10 +6,14 @@
 //!
 //! May leak: the kind and the form of the key, and whether it is valid. Scalars and seeds are copied as a whole.
 
+pub(super) mod signing;
+
+use super::algorithm::{self, Kind};
 use super::der::{self, INTEGER, Item, OCTET_STRING, Reader, SEQUENCE};
 use super::error::Trouble;
-use super::{algorithm, spki};
+use super::spki;
 use crate::kem::Material;
+use crate::sign::SigningKey;
 use crate::{Kem, PrivateKey, Secret};
 
 /// The length of an ML-KEM seed: `d ‖ z` of FIPS 203.
@@ -17,11 +21,15 @@ const SEED: usize = 64;
 
 /// Returns the private key as DER.
 pub(super) fn encode(key: &PrivateKey) -> Secret {
-    let algorithm = Item::Tagged(SEQUENCE, &[algorithm::inside(key.kem())]);
-    let contents = contents(key);
+    assemble(algorithm::inside(key.kem()), &contents(key))
+}
+
+/// Returns the structure around the contents of a private key's octet string.
+fn assemble(algorithm: Item<'_>, contents: &[u8]) -> Secret {
+    let algorithm = Item::Tagged(SEQUENCE, &[algorithm]);
     Item::Tagged(
         SEQUENCE,
-        &[Item::Tagged(INTEGER, &[Item::Raw(&[0])]), algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(&contents)])],
+        &[Item::Tagged(INTEGER, &[Item::Raw(&[0])]), algorithm, Item::Tagged(OCTET_STRING, &[Item::Raw(contents)])],
     )
     .encode()
 }
@@ -49,10 +57,16 @@ fn contents(key: &PrivateKey) -> Secret {
     }
 }
 
+/// A private key of either use.
+pub(super) enum Private {
+    Sealing(PrivateKey),
+    Signing(SigningKey),
+}
+
 /// Reads a private key in DER. A public key in the same structure has to belong to the private key.
 ///
 /// The whole structure is checked before the algorithm, so that damaged data are never named as a key of another kind.
-pub(super) fn decode(der: &[u8]) -> Result<PrivateKey, Trouble> {
+pub(super) fn decode(der: &[u8]) -> Result<Private, Trouble> {
     let mut outside = Reader::new(der);
     let mut inside = outside.sequence()?;
     outside.end()?;
@@ -68,9 +82,14 @@ pub(super) fn decode(der: &[u8]) -> Result<PrivateKey, Trouble> {
     if version != u64::from(public.is_some()) {
         return Err(Trouble::Malformed("its version does not go with what it holds"));
     }
-    let key = private_key(algorithm::kem(identifier)?, contents)?;
-    check_public(&key, public)?;
-    Ok(key)
+    match algorithm::kind_of(identifier)? {
+        Kind::Sealing(kem) => {
+            let key = private_key(kem, contents)?;
+            check_public(&key, public)?;
+            Ok(Private::Sealing(key))
+        }
+        Kind::Signing(scheme) => signing::decode(scheme, contents, public).map(Private::Signing),
+    }
 }
 
 /// Skips attributes, which have to be well formed. They contain nothing about the key itself.

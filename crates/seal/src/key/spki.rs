@@ -2,9 +2,10 @@
 //! it.
 
 use super::Unsupported;
-use super::algorithm;
+use super::algorithm::{self, Kind};
 use super::der::{BIT_STRING, Item, Reader, SEQUENCE};
 use super::error::Trouble;
+use crate::sign::{Scheme, VerifyingKey};
 use crate::{Kem, PublicKey};
 
 /// Returns the public key as DER.
@@ -14,15 +15,40 @@ pub(super) fn encode(key: &PublicKey) -> Vec<u8> {
     Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(BIT_STRING, &bits)]).encode().to_vec()
 }
 
+/// Returns a public key that verifies as DER, or `None` if its kind has no such form.
+pub(super) fn encode_signing(key: &VerifyingKey) -> Option<Vec<u8>> {
+    let algorithm = Item::Tagged(SEQUENCE, &[Item::Raw(algorithm::signing(key.scheme())?)]);
+    let bits = [Item::Raw(&[0]), Item::Raw(key.as_bytes())];
+    Some(Item::Tagged(SEQUENCE, &[algorithm, Item::Tagged(BIT_STRING, &bits)]).encode().to_vec())
+}
+
+/// A public key of either use.
+pub(super) enum Public {
+    Sealing(PublicKey),
+    Signing(VerifyingKey),
+}
+
 /// Reads and checks a public key in DER.
-pub(super) fn decode(der: &[u8]) -> Result<PublicKey, Trouble> {
+pub(super) fn decode(der: &[u8]) -> Result<Public, Trouble> {
     let mut outside = Reader::new(der);
     let mut inside = outside.sequence()?;
     outside.end()?;
     let identifier = inside.take(SEQUENCE)?;
     let bits = inside.bit_string()?;
     inside.end()?;
-    public_key(algorithm::kem(identifier)?, bits)
+    match algorithm::kind_of(identifier)? {
+        Kind::Sealing(kem) => public_key(kem, bits).map(Public::Sealing),
+        Kind::Signing(scheme) => verifying_key(scheme, bits).map(Public::Signing),
+    }
+}
+
+/// Reads a key that verifies in the contents of a bit string.
+pub(super) fn verifying_key(scheme: Scheme, bytes: &[u8]) -> Result<VerifyingKey, Trouble> {
+    if bytes.len() != scheme.public_len() {
+        return Err(Trouble::Malformed("the public key has a wrong length or form"));
+    }
+    VerifyingKey::from_bytes(scheme, bytes)
+        .map_err(|_| Trouble::Malformed("the public key is not a valid one of its kind"))
 }
 
 /// Reads the key in the contents of a bit string.

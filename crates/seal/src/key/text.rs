@@ -5,7 +5,10 @@
 //! May leak: where lines begin and end, the prefix of each line, and whether each line holds a key.
 
 use super::error::{Place, Trouble};
-use super::{Found, KeyError, PRIVATE, PROTECTED, PUBLIC, ProtectedKey, age, fingerprint, foreign, pbes2, pkcs8, spki};
+use super::{
+    Found, KeyError, PRIVATE, PROTECTED, PUBLIC, ProtectedKey, age, fingerprint, foreign, openssh, pbes2, pkcs8, spki,
+    ssh,
+};
 use deadpan_base64::pem;
 use deadpan_ct::{CtEq, declassify_bytes};
 
@@ -42,8 +45,12 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
             let place = Place::Block(blocks);
             let mut key = block(line, lines.block(from), place)?;
             if let Found::Protected(key) = &mut key {
-                key.fingerprint = before.and_then(fingerprint::in_comment).map(str::to_owned);
+                let said = before.and_then(fingerprint::in_comment);
+                key.fingerprint = said.map(|(name, _)| name.to_owned());
+                key.signs = said.is_some_and(|(_, signs)| signs);
                 protected += 1;
+            } else if let Found::OpenSsh(file) = &key {
+                protected += usize::from(file.is_protected());
             }
             found.push(key);
             if protected > MOST_PROTECTED {
@@ -55,7 +62,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Found>, KeyError> {
             continue;
         }
         let place = Place::Line(number);
-        match age::key(line).map_err(|trouble| trouble.at(place))? {
+        match line_key(line).map_err(|trouble| trouble.at(place))? {
             Some(key) => found.push(key),
             // A text without any key is not a key file.
             None if found.is_empty() && !lines.any(|(line, _)| begins_key(line)) => return Err(KeyError::Unknown),
@@ -73,22 +80,32 @@ fn block(line: &[u8], text: &[u8], place: Place) -> Result<Found, KeyError> {
     };
     // Blocks of other kinds are named by their label, for any body.
     let label = pem::label(line).ok_or_else(|| armor(pem::Error::Begin))?;
-    if ![PRIVATE, PROTECTED, PUBLIC].contains(&label) {
+    if ![PRIVATE, PROTECTED, PUBLIC, openssh::LABEL].contains(&label) {
         return Err(foreign(label).at(place));
     }
     let contents = pem::decode(text).map_err(armor)?.contents;
     let key = match label {
-        PRIVATE => pkcs8::decode(&contents).map(Found::Private),
+        PRIVATE => pkcs8::decode(&contents).map(Found::from),
         PROTECTED => pbes2::Sealed::decode(&contents)
-            .map(|sealed| Found::Protected(ProtectedKey { sealed, place, fingerprint: None })),
-        _ => spki::decode(&contents).map(Found::Public),
+            .map(|sealed| Found::Protected(ProtectedKey { sealed, place, fingerprint: None, signs: false })),
+        openssh::LABEL => openssh::PrivateFile::decode(&contents, place).map(Found::OpenSsh),
+        _ => spki::decode(&contents).map(Found::from),
     };
     key.map_err(|trouble: Trouble| trouble.at(place))
 }
 
+/// Returns the key in a line, or `None` if the line has no known prefix.
+fn line_key(line: &[u8]) -> Result<Option<Found>, Trouble> {
+    match ssh::key(line)? {
+        None => age::key(line),
+        found => Ok(found),
+    }
+}
+
 /// Returns whether a line has a prefix of a key.
 fn begins_key(line: &[u8]) -> bool {
-    [BEGIN, age::IDENTITY, b"age1"].iter().any(|words| starts_with(line, words))
+    let known = [BEGIN, age::IDENTITY, age::PLUGIN, b"age1", b"ssh-", b"sk-ssh-"];
+    known.iter().any(|words| starts_with(line, words))
 }
 
 /// Returns whether a line starts with `words`, which is public. The rest of the line is not read.

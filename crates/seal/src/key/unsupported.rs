@@ -23,6 +23,8 @@ pub enum Unsupported {
     CompressedPoint,
     /// A private key that is encrypted in another way than PBES2; the text is the algorithm's object identifier.
     Encryption(String),
+    /// A private key of OpenSSH that is encrypted with a cipher that is not read; the text is its name.
+    OpensshCipher(String),
     /// A certificate.
     Certificate,
     /// A PEM block with another label, which the text is.
@@ -31,12 +33,6 @@ pub enum Unsupported {
     AgeFile,
     /// An age identity of a kind that is not known.
     AgeIdentity,
-    /// An identity of an age plugin.
-    AgePluginIdentity,
-    /// A recipient of an age plugin.
-    AgePluginRecipient,
-    /// A tagged age recipient, which belongs to a hardware key.
-    AgeTagged,
 }
 
 impl fmt::Display for Unsupported {
@@ -50,13 +46,11 @@ impl fmt::Display for Unsupported {
             Self::WrittenOutCurve => "a curve written out as parameters",
             Self::CompressedPoint => "a compressed point",
             Self::Encryption(oid) => return write!(f, "a key protected with algorithm {oid}"),
+            Self::OpensshCipher(name) => return write!(f, "an OpenSSH key protected with {name}"),
             Self::Certificate => "a certificate",
             Self::Block(label) => return write!(f, "a PEM block {label:?}"),
             Self::AgeFile => "a file sealed by age (perhaps an identity file with a passphrase)",
             Self::AgeIdentity => "an age identity of an unknown kind",
-            Self::AgePluginIdentity => "an identity of an age plugin",
-            Self::AgePluginRecipient => "a recipient of an age plugin",
-            Self::AgeTagged => "a tagged age recipient (hardware key)",
         })
     }
 }

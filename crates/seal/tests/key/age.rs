@@ -9,6 +9,12 @@ fn keys_are_written_and_read_again() {
         let prefixes = match key.kem() {
             Kem::X25519 => ("AGE-SECRET-KEY-1", "age1"),
             Kem::XWing => ("AGE-SECRET-KEY-PQ-1", "age1pq1"),
+            Kem::P256 | Kem::MlKem768P256 => {
+                let recipient = recipient.expect("a recipient");
+                assert!(identity.is_none() && recipient.starts_with("age1tag"), "{recipient}");
+                assert!(read_public(recipient.as_bytes()) == *key.public());
+                continue;
+            }
             _ => {
                 assert!(identity.is_none() && recipient.is_none(), "age has no such kind of key");
                 continue;
@@ -80,13 +86,13 @@ fn every_changed_character_is_found() {
 #[test]
 fn other_keys_are_refused_by_name() {
     for (line, words) in [
-        ("AGE-PLUGIN-YUBIKEY-1QQQQQQ", "an identity of an age plugin"),
-        ("age1tag1qqqqqqqq", "a tagged age recipient"),
-        ("age1tagpq1qqqqqqqq", "a tagged age recipient"),
-        ("age1yubikey1qqqqqqqqqq", "a recipient of an age plugin"),
+        ("AGE-PLUGIN-YUBIKEY-1QQQQQQ", "the line of the plugin is damaged"),
+        ("AGE-PLUGIN-A/B-1QQQQQQ", "the name of the plugin is not valid"),
+        ("age1yubikey1qqqqqqqqqq", "the line of the plugin is damaged"),
+        ("age1a/b1qqqqqqqqqq", "the name of the plugin is not valid"),
         ("AGE-SECRET-KEY-XX-1QQQQQQQQ", "an unknown kind"),
-        ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI me@here", "an SSH key"),
-        ("ssh-rsa AAAA", "an SSH key"),
+        ("ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI me@here", "the SSH key is damaged"),
+        ("ssh-rsa AAAA", "the SSH public key is damaged"),
         ("age-encryption.org/v1", "a file sealed by age"),
     ] {
         let text = format!("# comment\n\n{line}\n");

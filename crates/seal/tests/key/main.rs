@@ -5,9 +5,11 @@ mod age;
 mod damage;
 mod many;
 mod mixed;
+mod openssh;
 mod openssl;
 mod refused;
 mod round_trip;
+mod signing;
 mod vectors;
 
 use deadpan_seal::key::{Found, KeyError};

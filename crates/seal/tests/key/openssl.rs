@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::*;
 
 /// Runs `openssl`. If it is missing, prints a note and returns `None`.
-fn openssl(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
+pub fn openssl(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("openssl");
     command.args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = match command.spawn() {
@@ -84,7 +84,7 @@ fn openssl_reads_our_keys() {
 #[test]
 fn other_kinds_of_openssl_keys_are_refused_by_name() {
     for (kind, words) in [
-        ("-algorithm ED25519", "an Ed25519 key"),
+        ("-algorithm ED448", "an Ed448 key"),
         ("-algorithm X448", "an X448 key"),
         ("-algorithm RSA -pkeyopt rsa_keygen_bits:1024", "an RSA key"),
         ("-algorithm EC -pkeyopt ec_paramgen_curve:P-384", "the curve P-384"),

@@ -44,7 +44,6 @@ fn old_forms_are_refused_by_name() {
         ("RSA PRIVATE KEY", "an RSA key"),
         ("RSA PUBLIC KEY", "an RSA key"),
         ("DSA PRIVATE KEY", "a DSA key"),
-        ("OPENSSH PRIVATE KEY", "an SSH key"),
         ("CERTIFICATE", "a certificate"),
         ("AGE ENCRYPTED FILE", "a file sealed by age"),
         ("ANYTHING ELSE", "ANYTHING ELSE"),
@@ -87,7 +86,8 @@ fn other_kinds_are_refused_by_name() {
     let ec = b"\x06\x07\x2a\x86\x48\xce\x3d\x02\x01";
     for (algorithm, words) in [
         (b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00".to_vec(), "an RSA key"),
-        (b"\x06\x03\x2b\x65\x70".to_vec(), "an Ed25519 key is not supported"),
+        (b"\x06\x03\x2b\x65\x70\x05\x00".to_vec(), "parameters"),
+        (b"\x06\x08\x2b\x06\x01\x05\x05\x07\x06\x25".to_vec(), "a composite ML-DSA key"),
         (b"\x06\x03\x2b\x65\x71".to_vec(), "an Ed448 key"),
         (b"\x06\x03\x2b\x65\x6f".to_vec(), "an X448 key"),
         (b"\x06\x09\x60\x86\x48\x01\x65\x03\x04\x03\x11".to_vec(), "an ML-DSA key is not supported"),

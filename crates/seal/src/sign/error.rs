@@ -1,0 +1,62 @@
+//! Errors of signing and verifying.
+
+use std::borrow::Cow;
+
+use super::AgentError;
+use crate::Fault;
+
+/// The reason why something was not signed or a signature is not accepted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignError {
+    // The data.
+    /// A signature is damaged or was written wrong.
+    #[error("the signature is not well formed: {0}")]
+    Malformed(&'static str),
+    /// A signature is made with an algorithm that is not read. The text names it.
+    #[error("signatures of the kind {0} are not supported")]
+    Unsupported(String),
+    /// The signature is not by this key over these data: one of them was changed.
+    #[error("the signature is wrong: it or the data were changed")]
+    Forged,
+    /// The signature was made for another purpose.
+    #[error("the signature was made for the namespace {found:?}, and not for {wanted:?}")]
+    Namespace {
+        /// The namespace in the signature.
+        found: String,
+        /// The namespace that the caller asked for.
+        wanted: String,
+    },
+    /// A line of an `allowed_signers` file is not valid.
+    #[error("line {line}: {what}")]
+    AllowedSigners {
+        /// The number of the line, counted from 1.
+        line: usize,
+        /// The fault, in words.
+        what: Cow<'static, str>,
+    },
+    /// An SSH agent did not do what it was asked for.
+    #[error("{0}")]
+    Agent(#[from] AgentError),
+
+    // The caller.
+    /// A private key for this algorithm cannot be made or held here.
+    #[error("only a security key has private keys of the kind {0}")]
+    Hardware(&'static str),
+    /// A namespace is empty.
+    #[error("a signature needs a namespace")]
+    NoNamespace,
+}
+
+impl SignError {
+    /// Returns the cause of the error.
+    #[must_use]
+    pub fn fault(&self) -> Fault {
+        match self {
+            Self::Malformed(_) | Self::Unsupported(_) | Self::Forged | Self::Namespace { .. } => Fault::Data,
+            Self::AllowedSigners { .. } => Fault::Data,
+            Self::Agent(error) => error.fault(),
+            Self::Hardware(_) | Self::NoNamespace => Fault::Caller,
+        }
+    }
+}
