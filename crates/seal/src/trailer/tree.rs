@@ -1,0 +1,113 @@
+//! The hash tree over the data of a file: segments, pages of segments, and the root, which is signed.
+//!
+//! The leaves are hashed where segments are sealed and opened, so their data are in the processor's cache.
+
+use blake3::Hasher;
+
+/// Bytes in a hash.
+pub(crate) const HASH: usize = 32;
+/// The leaves in each page but the last, which may have fewer.
+pub(crate) const LEAVES: u64 = 8192;
+
+const SEGMENT: &str = "deadpan v1 signed segment";
+const PAGE: &str = "deadpan v1 signed page";
+const TREE: &str = "deadpan v1 signed tree";
+
+pub(crate) type Hash = [u8; HASH];
+
+/// Hashes segments to leaves.
+#[derive(Clone)]
+pub(crate) struct LeafHasher(Hasher);
+
+impl LeafHasher {
+    pub(crate) fn new() -> Self {
+        Self(Hasher::new_derive_key(SEGMENT))
+    }
+
+    /// Starts the leaf of a segment whose data come in pieces.
+    pub(crate) fn begin(&self, segment: u64) -> Hasher {
+        let mut hasher = self.0.clone();
+        hasher.update(&segment.to_be_bytes());
+        hasher
+    }
+
+    /// Returns the leaf of a segment.
+    pub(crate) fn leaf(&self, segment: u64, data: &[u8]) -> Hash {
+        self.begin(segment).update(data).finalize().into()
+    }
+}
+
+/// Returns the hash of a page of leaves.
+pub(crate) fn page(number: u64, leaves: &[u8]) -> Hash {
+    Hasher::new_derive_key(PAGE).update(&number.to_be_bytes()).update(leaves).finalize().into()
+}
+
+/// Returns how many pages the leaves of this many segments fill.
+pub(crate) const fn pages(segments: u64) -> u64 {
+    segments.div_ceil(LEAVES)
+}
+
+/// Returns how many leaves a page has, of this many segments in all.
+pub(crate) const fn leaves_in(page: u64, segments: u64) -> usize {
+    let rest = segments.saturating_sub(page * LEAVES);
+    (if rest < LEAVES { rest } else { LEAVES }) as usize
+}
+
+/// The upper part of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tree {
+    pub(crate) segments: u64,
+    /// Bytes of data in all segments, padding included.
+    pub(crate) length: u64,
+    pub(crate) pages: Vec<Hash>,
+}
+
+impl Tree {
+    pub(crate) fn root(&self) -> Hash {
+        let mut hasher = Hasher::new_derive_key(TREE);
+        hasher.update(&self.segments.to_be_bytes()).update(&self.length.to_be_bytes());
+        hasher.update(self.pages.as_flattened());
+        hasher.finalize().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_hold_all_leaves() {
+        for (segments, wanted) in [(1, 1), (8191, 1), (8192, 1), (8193, 2), (16384, 2), (16385, 3)] {
+            assert_eq!(pages(segments), wanted);
+            let leaves: u64 = (0..wanted).map(|page| leaves_in(page, segments) as u64).sum();
+            assert_eq!((leaves, leaves_in(wanted, segments)), (segments, 0));
+        }
+    }
+
+    /// The hashes of the parts are told apart by their purpose, and by every number in them.
+    #[test]
+    fn no_two_parts_have_the_same_hash() {
+        let leaf = |segment, data: &[u8]| LeafHasher::new().leaf(segment, data);
+        let tree = |segments, length, pages: &[Hash]| Tree { segments, length, pages: pages.to_vec() }.root();
+        let some = leaf(0, b"");
+        let all = [
+            some,
+            leaf(1, b""),
+            leaf(0, b"\0"),
+            page(0, b""),
+            page(1, b""),
+            page(0, &some),
+            tree(0, 0, &[]),
+            tree(0, 1, &[]),
+            tree(1, 0, &[]),
+            tree(1, 0, &[some]),
+            tree(1, 0, &[some, some]),
+        ];
+        for (i, one) in all.iter().enumerate() {
+            assert!(!all[..i].contains(one), "{i}");
+        }
+        let mut pieces = LeafHasher::new().begin(3);
+        pieces.update(b"ab").update(b"").update(b"c");
+        assert_eq!(*pieces.finalize().as_bytes(), leaf(3, b"abc"));
+    }
+}
