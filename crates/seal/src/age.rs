@@ -1,0 +1,27 @@
+//! age files (C2SP `age.md`): the second format of the same engine.
+//!
+//! The header is text: a version, one stanza for each recipient, and a MAC. The payload is a nonce, and chunks of
+//! 64 KiB. docs/age.md tells what is read and written, and where the rules here are stricter than the specification.
+
+pub mod armor;
+mod edwards;
+mod file_key;
+mod header;
+mod hpke;
+mod known;
+mod payload;
+mod plugin;
+mod scrypt;
+mod ssh;
+mod stanza;
+mod unwrap;
+mod wrap;
+mod x25519;
+
+pub(crate) use file_key::FileKey;
+pub(crate) use header::{Header, is_age};
+pub(crate) use payload::{ChunkCipher, Chunks, NONCE, SHAPE};
+pub(crate) use plugin::unwrap as unwrap_with_plugin;
+pub use stanza::Stanza;
+pub(crate) use unwrap::unwrap;
+pub(crate) use wrap::{check, passphrase_length, wrap_all};

@@ -1,0 +1,74 @@
+//! Tests for age files, through the public interface.
+#![allow(clippy::print_stderr, reason = "what cannot run says so")]
+
+mod recipients;
+mod vectors;
+
+use std::io::Read;
+
+use deadpan_seal::{Cursor, Error, Header, Identity, Opened};
+
+/// Opens the header of a file. Returns the opened file and the payload.
+fn unlock<'a>(sealed: &'a [u8], identities: &[Identity]) -> Result<(Opened, &'a [u8]), Error> {
+    let mut rest = sealed;
+    let opened = Header::read(&mut rest)?.open(identities)?;
+    Ok((opened, rest))
+}
+
+/// The data that came out of a file, and the error after them.
+type Opening = (Vec<u8>, Option<Error>);
+
+/// A way to open a file. It gets the whole file and its payload.
+type Way = fn(&Opened, &[u8], &[u8]) -> Opening;
+
+/// The ways to open a file.
+const WAYS: [(&str, Way); 4] =
+    [("reader", by_reader), ("stream", by_stream), ("memory", in_memory), ("positions", at_positions)];
+
+fn by_reader(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
+    let mut plain = Vec::new();
+    match opened.reader(payload) {
+        Ok(mut reader) => {
+            let failure = reader.read_to_end(&mut plain).err();
+            (plain, failure.map(|error| error.downcast::<Error>().expect("the library's error")))
+        }
+        Err(error) => (plain, Some(error)),
+    }
+}
+
+fn by_stream(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
+    let mut plain = Vec::new();
+    let failure = opened.stream(payload, &mut plain, &deadpan_seal::Work::default()).err();
+    (plain, failure)
+}
+
+fn in_memory(opened: &Opened, _: &[u8], payload: &[u8]) -> Opening {
+    let mut plain = Vec::new();
+    let failure = opened.bytes_onto(payload, &mut plain).err();
+    (plain, failure)
+}
+
+/// Opens by positions to a file, and by a reader that can seek, which must agree.
+fn at_positions(opened: &Opened, sealed: &[u8], _: &[u8]) -> Opening {
+    let mut file = tempfile::tempfile().expect("a file");
+    let input = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(input.path(), sealed).expect("written");
+    let result = opened.positions(input.as_file(), sealed.len() as u64, &file, &deadpan_seal::Work::default());
+    let sought = opened.seekable(Cursor::new(input.as_file(), sealed.len() as u64)).and_then(|mut reader| {
+        let mut plain = Vec::new();
+        reader.read_to_end(&mut plain).map_err(|error| error.downcast::<Error>().expect("the library's error"))?;
+        Ok(plain)
+    });
+    assert_eq!(result.is_ok(), sought.is_ok(), "{result:?}, and the reader differs");
+    match result {
+        Ok(_) => {
+            let mut plain = Vec::new();
+            std::io::Seek::rewind(&mut file).expect("rewound");
+            file.read_to_end(&mut plain).expect("read");
+            assert!(sought.expect("ok") == plain, "the reader has other data");
+            (plain, None)
+        }
+        // The contents of the file are of no use.
+        Err(error) => (Vec::new(), Some(error)),
+    }
+}
