@@ -1,0 +1,78 @@
+//! What a plugin asks the user.
+
+use std::any::Any;
+use std::fmt;
+
+use super::Process;
+use crate::Secret;
+
+/// Something that a plugin wants to tell or to ask. The texts may have several lines; control characters in them are
+/// escaped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Question {
+    /// A message to show, such as a request to touch the key. The answer is [`Answer::Done`].
+    Message(String),
+    /// A choice between two options. The answer is [`Answer::Yes`] or [`Answer::No`].
+    Confirm {
+        /// The request.
+        text: String,
+        /// The option that means yes.
+        yes: String,
+        /// The option that means no, if there is one.
+        no: Option<String>,
+    },
+    /// A text that everybody may see while it is typed. The answer is [`Answer::Text`].
+    Public(String),
+    /// A secret, such as a PIN. The answer is [`Answer::Text`].
+    Secret(String),
+    /// A line that the plugin wrote to its standard error. The answer does not matter.
+    Log(String),
+    /// Nothing came from the plugin for some seconds: it may wait for the user. The answer does not matter.
+    Waiting,
+}
+
+/// The answer to a [`Question`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Answer {
+    /// The message is shown.
+    Done,
+    /// The user chose yes.
+    Yes,
+    /// The user chose no.
+    No,
+    /// What the user typed.
+    Text(Secret),
+    /// Nobody can be asked, or the user did not answer. The plugin is told so, and decides how to go on.
+    Nobody,
+}
+
+/// Answers the questions of plugins.
+pub trait Dialog: Send + Sync {
+    /// Asks the user, and waits for the answer. `program` is the plugin's program. The plugin's time-out does not run
+    /// meanwhile.
+    fn ask(&self, program: &str, question: &Question) -> Answer;
+
+    /// Takes note of a plugin that was started. The result is dropped when the plugin has ended. A program that can be
+    /// ended by a signal stops the plugin before.
+    fn started(&self, process: &Process) -> Box<dyn Any> {
+        let _ = process;
+        Box::new(())
+    }
+}
+
+/// The dialog of a program without a user.
+pub(super) struct Silence;
+
+impl Dialog for Silence {
+    fn ask(&self, _: &str, _: &Question) -> Answer {
+        Answer::Nobody
+    }
+}
+
+impl fmt::Debug for dyn Dialog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Dialog")
+    }
+}
