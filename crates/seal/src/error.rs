@@ -3,6 +3,7 @@
 use std::{fmt, io};
 
 use crate::Cost;
+use crate::threshold::ShareFault;
 
 /// The reason why sealing or opening failed.
 ///
@@ -36,20 +37,51 @@ pub enum Error {
         /// The segment's number, counted from 0.
         segment: u64,
     },
+    /// The trailer of a signed file is missing, or is not well formed.
+    #[error("the trailer with the signatures is damaged: {0}")]
+    Trailer(&'static str),
+    /// A part of the trailer does not open.
+    #[error("the trailer with the signatures was changed after sealing")]
+    TrailerForged,
+    /// A signature is wrong, or what was signed are other data. Somebody who can open the file changed it.
+    #[error("a signature is wrong: the data are not those that were signed")]
+    SignatureForged,
     /// Bytes follow the last segment.
     #[error("something stands after the end of the sealed data")]
     Trailing,
     /// The opened data do not have the padding that the header announces.
     #[error("the padding inside is not what the header says")]
     Padding,
+    /// A share is of no use for the file, and the others are too few.
+    #[error("{0}")]
+    Share(ShareFault),
+    /// A plugin failed, or refuses.
+    #[error("{0}")]
+    Plugin(#[from] crate::plugin::PluginError),
+    /// The armor of an age file is not in its one form.
+    #[error("the armor is damaged: {0}")]
+    Armor(&'static str),
     /// A key file cannot be read.
     #[error("{0}")]
     Key(#[from] crate::key::KeyError),
+    /// Something was not signed, or a signature is not accepted.
+    #[error("{0}")]
+    Sign(#[from] crate::sign::SignError),
 
     // The keys.
     /// None of the keys opens the file. The text names the kinds of recipients that the file has.
     #[error("no key fits: the file is sealed to {0}")]
     NoKeyFits(String),
+    /// The file is sealed to a threshold, and the keys and shares that fit are too few.
+    #[error("{}", too_few(*needed, *of, *found))]
+    TooFewShares {
+        /// How many keys or shares open the file.
+        needed: u8,
+        /// How many there are.
+        of: u8,
+        /// How many of those that were given fit.
+        found: u8,
+    },
     /// The passphrase is wrong.
     #[error("the passphrase does not fit")]
     WrongPassphrase,
@@ -69,6 +101,9 @@ pub enum Error {
     /// More recipients than fit a header, or more than one passphrase.
     #[error("{0}")]
     TooMany(&'static str),
+    /// The keys of a threshold, or the number of keys that it needs, are not valid.
+    #[error("{0}")]
+    Threshold(&'static str),
     /// The bytes of a key are not a key of the kind that the caller named.
     #[error("{0}")]
     InvalidKey(InvalidKey),
@@ -106,13 +141,21 @@ pub enum Error {
     System(&'static str),
 }
 
+/// Returns in words how many shares are missing.
+fn too_few(needed: u8, of: u8, found: u8) -> String {
+    let fit = if found == 1 { "fits" } else { "fit" };
+    let missing = needed.saturating_sub(found);
+    let more = if missing == 1 { "more share is" } else { "more shares are" };
+    format!("sealed to any {needed} of {of} keys; {found} of them {fit}; {missing} {more} needed")
+}
+
 /// The kind of file that an input resembles by its first bytes, if it is not a sealed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LooksLike {
     /// The input has no bytes.
     Empty,
-    /// A file sealed by age.
+    /// An age file in armor, which [`crate::age::armor`] reads.
     Age,
     /// OpenPGP: a message or a key, in armor or not.
     OpenPgp,
@@ -136,7 +179,7 @@ impl fmt::Display for LooksLike {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "it is empty",
-            Self::Age => "it was sealed by age",
+            Self::Age => "it is an age file in armor",
             Self::OpenPgp => "it is an OpenPGP file",
             Self::Pem => "it is a PEM file, and not one of Deadpan's",
             Self::Png => "it is a PNG picture",
@@ -206,13 +249,21 @@ impl Error {
             | Self::Limit(_)
             | Self::HeaderForged
             | Self::Segment { .. }
+            | Self::Trailer(_)
+            | Self::TrailerForged
+            | Self::SignatureForged
             | Self::Trailing
+            | Self::Share(_)
+            | Self::Armor(_)
             | Self::Padding => Fault::Data,
-            Self::NoKeyFits(_) | Self::WrongPassphrase | Self::TooCostly(_) => Fault::Key,
+            Self::NoKeyFits(_) | Self::TooFewShares { .. } | Self::WrongPassphrase | Self::TooCostly(_) => Fault::Key,
             Self::Key(error) => error.fault(),
+            Self::Sign(error) => error.fault(),
+            Self::Plugin(error) => error.fault(),
             Self::NoRecipients
             | Self::Mixed(..)
             | Self::TooMany(_)
+            | Self::Threshold(_)
             | Self::InvalidKey(_)
             | Self::EmptyPassphrase
             | Self::NotRegular

@@ -9,13 +9,16 @@ use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::floe;
 use crate::header::{FIXED, MAC};
-use crate::layout::Entry;
+use crate::layout::{Entry, Preamble};
+use crate::threshold::entry::{Part, Split};
 use crate::{Cost, Header, Identity, Kem, Kind, Metadata, Passphrase, PrivateKey, Recipient, Sealing, Secret, Session};
 use deadpan_base64::hex;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format-seal.md");
 const FILE: [&str; 2] = ["<!-- example -->\n", "<!-- end of example -->\n"];
 const KEY_ITEM: [&str; 2] = ["<!-- key example -->\n", "<!-- end of key example -->\n"];
+const SPLIT: [&str; 2] = ["<!-- threshold example -->\n", "<!-- end of threshold example -->\n"];
+const SHARE: [&str; 2] = ["<!-- share example -->\n", "<!-- end of share example -->\n"];
 const ITEM: [&str; 2] = ["<!-- session example -->\n", "<!-- end of session example -->\n"];
 
 const PASSPHRASE: &[u8] = b"correct horse";
@@ -48,9 +51,7 @@ fn example() -> String {
     opened.bytes_onto(payload, &mut data).expect("opened");
     assert!(data == DATA && *opened.metadata() == metadata, "the example does not open");
 
-    let mut secret = Secret::zeroed(KEY);
-    ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
-    let key = FileKey::from_secret(secret).expect("32 bytes");
+    let key = file_key();
     let mut text = String::new();
     let mut line =
         |name: &str, bytes: &[u8]| writeln!(text, "{name:14}{}", hex::encode(bytes)).expect("a string takes it");
@@ -77,45 +78,87 @@ fn example() -> String {
 fn in_a_session() -> String {
     let cost = Cost { memory: 64, passes: 1, lanes: 1 };
     let session = Session::with_entropy(&Passphrase::new(PASSPHRASE), cost, ENTROPY).expect("a session");
-    let mut secret = Secret::zeroed(KEY);
-    ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
-    let key = FileKey::from_secret(secret).expect("32 bytes");
-    let entry = session.recipient().wrap(&key, ENTROPY).expect("wrapped");
+    let key = file_key();
+    let entry = session.recipient().wrap(&key, ENTROPY).expect("wrapped").remove(0);
     let bytes = [&entry.kind.to_be_bytes()[..], &(entry.body.len() as u16).to_be_bytes(), &entry.body].concat();
     let mut text = "```\n".to_owned();
     dump(&mut text, FIXED, &bytes);
     text + "```\n"
 }
 
-/// Encapsulation is random, so the test does not regenerate the page's recipient. The recipient has to open.
-#[test]
-fn the_page_shows_a_recipient_that_a_key_opens() {
-    let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
+/// The file key of the examples.
+fn file_key() -> FileKey {
     let mut secret = Secret::zeroed(KEY);
     ENTROPY.fill("file key", 0, &mut secret).expect("no randomness is needed");
-    let file = FileKey::from_secret(secret).expect("32 bytes");
+    FileKey::from_secret(secret, Preamble::PLAIN).expect("32 bytes")
+}
+
+/// The shares of the file key, any 2 of 3, before they are sealed.
+fn split() -> String {
+    let split = Split::new(&file_key(), 2, 3, ENTROPY).expect("split");
+    let mut coefficient = Secret::zeroed(KEY);
+    ENTROPY.fill("coefficient", 1, &mut coefficient).expect("no randomness is needed");
+    let mut text = "```\n".to_owned();
+    let mut line =
+        |name: &str, bytes: &[u8]| writeln!(text, "{name:14}{}", hex::encode(bytes)).expect("a string takes it");
+    line("c1", &coefficient);
+    split.shares.iter().for_each(|(numbers, share, _)| line(&format!("share {}", numbers.index), share));
+    line("key check", &split.key_check);
+    split.shares.iter().for_each(|(numbers, _, check)| line(&format!("check {}", numbers.index), check));
+    line("group", &split.digest(Preamble::PLAIN));
+    text + "```\n"
+}
+
+/// Returns the bytes in the dump between two marks of the page, or writes a new dump of the entry that `make` returns.
+fn dumped([begin, end]: [&str; 2], make: impl FnOnce() -> Entry) -> Option<Vec<u8>> {
     let page = std::fs::read_to_string(PAGE).expect("the page is there");
-    let (before, rest) = page.split_once(KEY_ITEM[0]).expect("the example has a place");
-    let (shown, after) = rest.split_once(KEY_ITEM[1]).expect("the example has an end");
+    let (before, rest) = page.split_once(begin).expect("the example has a place");
+    let (shown, after) = rest.split_once(end).expect("the example has an end");
     if std::env::var_os("DEADPAN_BLESS").is_some() {
-        let entry = Recipient::from(private.public()).wrap(&file, ENTROPY).expect("wrapped");
-        let bytes = [&entry.kind.to_be_bytes()[..], &(entry.body.len() as u16).to_be_bytes(), &entry.body].concat();
+        let Entry { kind, body } = make();
+        let bytes = [&kind.to_be_bytes()[..], &(body.len() as u16).to_be_bytes(), &body].concat();
         let mut text = "```\n".to_owned();
         dump(&mut text, FIXED, &bytes);
-        let page = [before, KEY_ITEM[0], &text, "```\n", KEY_ITEM[1], after].concat();
-        return std::fs::write(PAGE, page).expect("the page can be written");
+        let page = [before, begin, &text, "```\n", end, after].concat();
+        std::fs::write(PAGE, page).expect("the page can be written");
+        return None;
     }
     let digits: String = shown.lines().filter_map(|line| line.trim().split_once("  ")).map(|(_, hex)| hex).collect();
-    let bytes = hex::decode(digits.as_bytes()).expect("hexadecimal digits");
-    let [0, 0x20, 0, 0x50, body @ ..] = &bytes[..] else { panic!("a recipient with an X25519 key: {bytes:02x?}") };
-    let entry = Entry { kind: 0x20, body: body.to_vec() };
-    let opened = crate::recipient::unwrap_with_key(&private, &entry).expect("the system works");
+    Some(hex::decode(digits.as_bytes()).expect("hexadecimal digits"))
+}
+
+/// The sealed share of the page has to open in the group of the page, and to be the share of the page.
+#[test]
+fn the_page_shows_a_share_that_a_key_opens() {
+    let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
+    let split = Split::new(&file_key(), 2, 3, ENTROPY).expect("split");
+    let digest = split.digest(Preamble::PLAIN);
+    let make = || split.seal(0, private.public(), Preamble::PLAIN, &digest).expect("sealed");
+    let Some(bytes) = dumped(SHARE, make) else { return };
+    let [0xff, 4, 0, 149, body @ ..] = &bytes[..] else { panic!("a share for an X25519 key: {bytes:02x?}") };
+    let part = Part::read(body).expect("an entry");
+    let opened = part.unwrap(&private, Preamble::PLAIN, &digest).expect("the system works");
+    assert!(opened.expect("the key opens it").same(&split.shares[0].1));
+    assert_eq!(body[..69], make().body[..69]);
+}
+
+/// The recipient of the same file with an X25519 key.
+fn for_a_key() -> String {
+    let private = PrivateKey::from_seed(Kem::X25519, &[0x42; 32]).expect("a scalar");
+    let file = file_key();
+    let entry = Recipient::from(private.public()).wrap(&file, ENTROPY).expect("wrapped").remove(0);
+    let opened = crate::recipient::unwrap_with_key(&private, Preamble::PLAIN, &entry).expect("the system works");
     assert_eq!(opened.expect("the key opens it").bytes(), file.bytes());
+    let bytes = [&entry.kind.to_be_bytes()[..], &(entry.body.len() as u16).to_be_bytes(), &entry.body].concat();
+    let mut text = "```\n".to_owned();
+    dump(&mut text, FIXED, &bytes);
+    text + "```\n"
 }
 
 #[test]
 fn the_page_shows_what_the_program_writes() {
-    for ([begin, end], example) in [(FILE, example()), (ITEM, in_a_session())] {
+    let examples = [(FILE, example()), (ITEM, in_a_session()), (KEY_ITEM, for_a_key()), (SPLIT, split())];
+    for ([begin, end], example) in examples {
         let page = std::fs::read_to_string(PAGE).expect("the page is there");
         let (before, rest) = page.split_once(begin).expect("the example has a place");
         let (shown, after) = rest.split_once(end).expect("the example has an end");

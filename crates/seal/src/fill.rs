@@ -1,4 +1,4 @@
-//! Reading until a buffer is full.
+//! Reading until a buffer is full, and counting what is read.
 
 use std::io::{self, Read};
 
@@ -14,4 +14,18 @@ pub(crate) fn read_full(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<
         }
     }
     Ok(length)
+}
+
+/// A reader that counts the bytes that it reads.
+pub(crate) struct Counted<R> {
+    pub(crate) input: R,
+    pub(crate) read: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        self.read += read as u64;
+        Ok(read)
+    }
 }

@@ -6,7 +6,7 @@ use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::floe::{Message, OVERHEAD, Parameters};
 use crate::header;
-use crate::layout::{Entry, PREAMBLE};
+use crate::layout::{Entry, Preamble};
 use crate::metadata::Contents;
 use crate::{Cost, Metadata, Passphrase, Recipient, Secret};
 
@@ -36,12 +36,12 @@ impl Default for Foreign {
 
 /// Returns the file key with this number. These files have number 0.
 pub(crate) fn file_key(number: u8) -> FileKey {
-    FileKey::from_secret(Secret::copy_of(&[number; KEY])).expect("as long as a key")
+    FileKey::from_secret(Secret::copy_of(&[number; KEY]), Preamble::PLAIN).expect("as long as a key")
 }
 
 /// Returns the entry of a recipient, for the file key with this number.
 pub(crate) fn entry(recipient: &Recipient, number: u8) -> Entry {
-    recipient.wrap(&file_key(number), Entropy::Fixed(number)).expect("wrapped")
+    recipient.wrap(&file_key(number), Entropy::Fixed(number)).expect("wrapped").remove(0)
 }
 
 impl Foreign {
@@ -58,8 +58,9 @@ impl Foreign {
         let length = header::length(entries.iter().map(|entry| entry.body.len()), metadata.len());
         let mut sealed = header::build(&key, entries, &metadata, length).expect("a header");
         let parameters = Parameters::with_segment(self.segment).expect("long enough");
-        let (message, floe) =
-            key.message(|key| Message::start_with(parameters, key, &PREAMBLE, entropy)).expect("a message");
+        let (message, floe) = key
+            .message(|key| Message::start_with(parameters, key, Preamble::PLAIN.bytes(), entropy))
+            .expect("a message");
         sealed.extend_from_slice(&floe);
         let mut pieces: Vec<&[u8]> = data.chunks(message.data_length()).collect();
         if pieces.is_empty() || self.empty_last {

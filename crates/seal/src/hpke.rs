@@ -19,7 +19,7 @@ pub(crate) mod labeled;
 #[cfg(test)]
 mod tests;
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, Algorithm, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::aead::{self, AES_256_GCM, Aad, Algorithm, LessSafeKey, Nonce, UnboundKey};
 
 use crate::{Error, Kem, PrivateKey, PublicKey, Secret};
 use deadpan_ct::{Wipe, Wiped};
@@ -35,8 +35,32 @@ pub const TAG: usize = 16;
 /// # Errors
 /// If the system has no random bytes, or the key is an X25519 point of small order.
 pub fn seal(key: &PublicKey, info: &[u8], aad: &[u8], message: &[u8]) -> Result<(Vec<u8>, Vec<u8>), Error> {
-    let (enc, shared) = key.encapsulate()?;
-    let mut context = Context::new(&OURS);
+    seal_with(&OURS, key, info, aad, message)
+}
+
+/// Seals like [`seal`], with another AEAD.
+pub(crate) fn seal_with(
+    aead: &Aead,
+    key: &PublicKey,
+    info: &[u8],
+    aad: &[u8],
+    message: &[u8],
+) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    seal_from(aead, key, &Secret::random(key.kem().random_len())?, info, aad, message)
+}
+
+/// Seals `message` to `key` with these random bytes for the encapsulation. Never seal two messages with the same bytes:
+/// the AEAD's key and nonce would be the same.
+pub(crate) fn seal_from(
+    aead: &Aead,
+    key: &PublicKey,
+    random: &[u8],
+    info: &[u8],
+    aad: &[u8],
+    message: &[u8],
+) -> Result<(Vec<u8>, Vec<u8>), Error> {
+    let (enc, shared) = key.encapsulate_from(random)?;
+    let mut context = Context::new(aead);
     context.schedule(key.kem(), &shared, info)?;
     Ok((enc, context.seal(aad, message)?))
 }
@@ -49,19 +73,46 @@ pub fn seal(key: &PublicKey, info: &[u8], aad: &[u8], message: &[u8]) -> Result<
 /// # Errors
 /// If the system fails.
 pub fn open(key: &PrivateKey, enc: &[u8], info: &[u8], aad: &[u8], sealed: &[u8]) -> Result<Option<Secret>, Error> {
-    let Some(shared) = key.decapsulate(enc)? else { return Ok(None) };
-    let mut context = Context::new(&OURS);
-    context.schedule(key.kem(), &shared, info)?;
-    context.open(aad, sealed)
+    match open_with(&OURS, key, enc, info, aad, sealed)? {
+        Open::Message(message) => Ok(Some(message)),
+        Open::OtherKey | Open::Invalid => Ok(None),
+    }
 }
 
-/// An AEAD with its number in HPKE's registry. The test vectors also use AEADs other than [`OURS`].
-struct Aead {
+/// The result of [`open_with`].
+pub(crate) enum Open {
+    /// The message.
+    Message(Secret),
+    /// It was sealed to another key or with another `info` or `aad`, or was changed.
+    OtherKey,
+    /// The encapsulated secret is not one for keys of this kind.
+    Invalid,
+}
+
+/// Opens like [`open`], with another AEAD, and tells an encapsulated secret that is not valid.
+pub(crate) fn open_with(
+    aead: &Aead,
+    key: &PrivateKey,
+    enc: &[u8],
+    info: &[u8],
+    aad: &[u8],
+    sealed: &[u8],
+) -> Result<Open, Error> {
+    let Some(shared) = key.decapsulate(enc)? else { return Ok(Open::Invalid) };
+    let mut context = Context::new(aead);
+    context.schedule(key.kem(), &shared, info)?;
+    Ok(context.open(aad, sealed)?.map_or(Open::OtherKey, Open::Message))
+}
+
+/// An AEAD with its number in HPKE's registry. The test vectors also use other AEADs than these two.
+pub(crate) struct Aead {
     id: u16,
     algorithm: &'static Algorithm,
 }
 
-static OURS: Aead = Aead { id: 2, algorithm: &AES_256_GCM };
+pub(crate) static OURS: Aead = Aead { id: 2, algorithm: &AES_256_GCM };
+/// The AEAD in age files.
+pub(crate) static CHACHA20_POLY1305: Aead = Aead { id: 3, algorithm: &aead::CHACHA20_POLY1305 };
 
 /// The key and nonce of the one message.
 struct Context<'a> {
@@ -122,4 +173,4 @@ impl<'a> Context<'a> {
     }
 }
 
-const FAILED: Error = Error::System("AES-GCM failed");
+const FAILED: Error = Error::System("sealing failed");

@@ -134,6 +134,15 @@ impl Kem {
         }
     }
 
+    /// Returns how many random bytes an encapsulation takes: 32 for ML-KEM, then those of the curve's scalar.
+    pub(crate) const fn random_len(self) -> usize {
+        match self.parts() {
+            Parts::Dh(curve) => curve.sample_len(),
+            Parts::Ml(_) => 32,
+            Parts::Hybrid(_, curve, _) => 32 + curve.sample_len(),
+        }
+    }
+
     /// Returns the primitives of the kind. The keys and encapsulated secrets of a hybrid begin with the post-quantum
     /// half.
     const fn parts(self) -> Parts {

@@ -3,8 +3,10 @@
 mod opened;
 mod opener;
 mod range;
+mod rewrap;
 #[cfg(test)]
 mod tests;
+mod unlocked;
 
 pub use opened::Opened;
 pub use opener::Opener;
@@ -13,13 +15,19 @@ pub use range::RangeReader;
 use std::fmt;
 use std::io::Read;
 
+use crate::age;
 use crate::file_key::FileKey;
+use crate::fill::read_full;
 use crate::floe::{self, Parameters, Segments};
 use crate::header::{Parsed, check_segment};
-use crate::layout::{Entry, VERSION};
+use crate::key::openssh::OpensshKey;
+use crate::layout::{Entry, Preamble, VERSION};
 use crate::metadata::Contents;
-use crate::recipient::{unwrap_of_session, unwrap_with_key, unwrap_with_passphrase};
-use crate::{Error, Passphrase, PrivateKey, Session, Stanza};
+use crate::recipient::{unwrap_of_session, unwrap_with_key, unwrap_with_passphrase, unwrap_with_plugin};
+use crate::threshold::group::{Gathered, Group};
+use crate::trailer::{Addressee, FOOTER, Footer};
+use crate::{Cost, Error, Format, Passphrase, PrivateKey, PublicKey, Session, Share, ShareFault, Stanza, plugin};
+use unlocked::Unlocked;
 
 /// A key or passphrase to open files with.
 #[derive(Clone, Debug)]
@@ -30,6 +38,12 @@ pub enum Identity {
     Passphrase(Passphrase),
     /// The passphrase of a session, which keeps its hashes.
     Session(Session),
+    /// A share of a file that is sealed to a threshold.
+    Share(Share),
+    /// A private key of SSH, which opens age files.
+    Ssh(OpensshKey),
+    /// An identity of one of age's plugins.
+    Plugin(plugin::Identity),
 }
 
 impl From<&PrivateKey> for Identity {
@@ -51,28 +65,80 @@ impl From<&Session> for Identity {
 }
 
 impl Identity {
+    /// Returns the public key of a private key.
+    fn public(&self) -> Option<&PublicKey> {
+        if let Self::Key(key) = self { Some(key.public()) } else { None }
+    }
+
     /// Whether this is a passphrase, which may fit any passphrase entry.
     fn is_passphrase(&self) -> bool {
-        !matches!(self, Self::Key(_))
+        matches!(self, Self::Passphrase(_) | Self::Session(_))
+    }
+
+    /// Returns the recipient that this identity is, as the signers of a file name it. The identity opened `entry`.
+    fn addressee(&self, entry: &Entry) -> Addressee {
+        match self {
+            Self::Key(key) => Addressee::key(key.public()),
+            _ => Addressee::entry(entry),
+        }
     }
 
     /// Returns the file key if the identity fits the entry.
-    fn unwrap(&self, stanza: Stanza, entry: &Entry) -> Result<Option<FileKey>, Error> {
+    fn unwrap(&self, preamble: Preamble, stanza: Stanza, entry: &Entry) -> Result<Option<FileKey>, Error> {
         match (self, stanza) {
-            (Self::Key(key), Stanza::Key(kem)) if key.kem() == kem => unwrap_with_key(key, entry),
-            (Self::Passphrase(passphrase), Stanza::Passphrase(_)) => unwrap_with_passphrase(passphrase, entry),
-            (Self::Passphrase(passphrase), Stanza::Session(_)) => unwrap_of_session(passphrase, entry),
-            (Self::Session(session), Stanza::Passphrase(_)) => unwrap_with_passphrase(session, entry),
-            (Self::Session(session), Stanza::Session(_)) => unwrap_of_session(session, entry),
+            (Self::Key(key), Stanza::Key(kem)) if key.kem() == kem => unwrap_with_key(key, preamble, entry),
+            (Self::Passphrase(passphrase), Stanza::Passphrase(_)) => {
+                unwrap_with_passphrase(passphrase, preamble, entry)
+            }
+            (Self::Passphrase(passphrase), Stanza::Session(_)) => unwrap_of_session(passphrase, preamble, entry),
+            (Self::Session(session), Stanza::Passphrase(_)) => unwrap_with_passphrase(session, preamble, entry),
+            (Self::Session(session), Stanza::Session(_)) => unwrap_of_session(session, preamble, entry),
             _ => Ok(None),
         }
     }
 }
 
+/// The lengths of the parts of a trailer, as everybody can see them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Trailer {
+    /// Bytes in the trailer.
+    pub length: u64,
+    /// The number of segments before it.
+    pub segments: u64,
+    /// Bytes in the sealed hashes of the segments.
+    pub leaves: u64,
+    /// Bytes in the sealed box with the signatures.
+    pub signatures: u64,
+}
+
+impl Trailer {
+    /// The bytes at the end of a signed file that tell the lengths.
+    pub const END: usize = FOOTER;
+}
+
 /// A sealed file's header. The header is parsed, but not authentic before [`Header::open`]. Everybody can read it
 /// without a key.
 #[derive(Clone)]
-pub struct Header(Parsed);
+pub struct Header(Form);
+
+/// The header of either format.
+#[derive(Clone)]
+enum Form {
+    Deadpan(Parsed),
+    Age(age::Header),
+}
+
+/// What happened when no identity fitted alone.
+#[derive(Default)]
+struct Misses {
+    /// Whether a passphrase was tried.
+    tried: bool,
+    /// The cost of a passphrase that was too dear to be tried.
+    costly: Option<Cost>,
+    /// The first failure of a plugin.
+    plugin: Option<plugin::PluginError>,
+}
 
 impl fmt::Debug for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -88,20 +154,55 @@ impl Header {
     ///
     /// # Errors
     /// If the input cannot be read, is not a sealed file, or is damaged.
-    pub fn read(input: impl Read) -> Result<Self, Error> {
-        Parsed::read(input).map(Self)
+    pub fn read(mut input: impl Read) -> Result<Self, Error> {
+        let mut start = [0; 16];
+        let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
+        let start = &start[..length];
+        let form = if age::is_age(start) {
+            Form::Age(age::Header::read(start, input)?)
+        } else {
+            Form::Deadpan(Parsed::read(start.chain(input))?)
+        };
+        Ok(Self(form))
+    }
+
+    /// Returns the format of the file.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        match self.0 {
+            Form::Deadpan(_) => Format::Deadpan,
+            Form::Age(_) => Format::Age,
+        }
+    }
+
+    /// Returns the header of Deadpan's own format.
+    fn parsed(&self) -> Option<&Parsed> {
+        if let Form::Deadpan(parsed) = &self.0 { Some(parsed) } else { None }
+    }
+
+    /// Returns the stanzas of an age file as they are; `None` for Deadpan's own format.
+    #[must_use]
+    pub fn age_stanzas(&self) -> Option<Vec<&age::Stanza>> {
+        let Form::Age(header) = &self.0 else { return None };
+        Some(header.stanzas.iter().map(|(_, stanza)| stanza).collect())
     }
 
     /// Returns the public part of each recipient's entry.
     #[must_use]
     pub fn stanzas(&self) -> Vec<Stanza> {
-        self.0.entries.iter().map(|(stanza, _)| *stanza).collect()
+        match &self.0 {
+            Form::Deadpan(parsed) => parsed.entries.iter().map(|(stanza, _)| *stanza).collect(),
+            Form::Age(header) => header.stanzas.iter().map(|(stanza, _)| *stanza).collect(),
+        }
     }
 
     /// Returns the bytes in the header. The payload follows.
     #[must_use]
     pub fn length(&self) -> u64 {
-        self.0.length() as u64
+        (match &self.0 {
+            Form::Deadpan(parsed) => parsed.length(),
+            Form::Age(header) => header.length(),
+        }) as u64
     }
 
     /// Returns the version of the format.
@@ -113,21 +214,46 @@ impl Header {
     /// Returns how many bytes are free for more recipients.
     #[must_use]
     pub fn slack(&self) -> u64 {
-        self.0.slack as u64
+        self.parsed().map_or(0, |parsed| parsed.slack as u64)
     }
 
-    /// Returns the bytes in the metadata box.
+    /// Returns the bytes in the metadata box. An age file has none.
     #[must_use]
     pub fn metadata_length(&self) -> u64 {
-        self.0.metadata.len() as u64
+        self.parsed().map_or(0, |parsed| parsed.metadata.len() as u64)
     }
 
-    /// Returns how the payload of a file of `length` bytes divides into segments. `input` begins after the header. The
-    /// answer is not authentic.
+    /// Returns whether the file is signed: a trailer with the signatures follows the payload.
+    #[must_use]
+    pub fn is_signed(&self) -> bool {
+        self.parsed().is_some_and(|parsed| parsed.preamble.is_signed())
+    }
+
+    /// Returns the lengths of the parts of the trailer, for a signed file that ends with these bytes. The answer is not
+    /// authentic.
+    ///
+    /// # Errors
+    /// If the file is not signed, or if these are not the last bytes of a signed file.
+    pub fn trailer(&self, end: &[u8]) -> Result<Trailer, Error> {
+        let footer = end.last_chunk::<FOOTER>().filter(|_| self.is_signed()).ok_or(Error::Trailer("its end"))?;
+        let footer = Footer::decode(footer)?;
+        Ok(Trailer {
+            length: footer.trailer(),
+            segments: footer.segments,
+            leaves: footer.leaf_pages(),
+            signatures: footer.sealed_box as u64,
+        })
+    }
+
+    /// Returns how the payload of a file of `length` bytes divides into segments; a trailer does not count to this
+    /// length. `input` begins after the header. The answer is not authentic.
     ///
     /// # Errors
     /// If the payload's header is not well formed, or no sealed file has this length.
     pub fn segments(&self, input: impl Read, length: u64) -> Result<Segments, Error> {
+        if let Form::Age(header) = &self.0 {
+            return Segments::of_sealed(age::SHAPE, length.saturating_sub((header.length() + age::NONCE) as u64));
+        }
         let parameters = Parameters::read(input)?;
         check_segment(parameters.segment_length())?;
         let payload = length.saturating_sub(self.length() + floe::HEADER as u64);
@@ -135,45 +261,85 @@ impl Header {
     }
 
     /// Tries the identities in order, each on the recipients of its kind, and opens the header with the first that
-    /// fits. May leak: which identity fits which recipient.
+    /// fits. If none fits alone, opens the header with the shares of a threshold that the identities are or can open.
+    /// May leak: which identity fits which recipient.
     ///
     /// # Errors
-    /// [`Error::NoKeyFits`] if no identity fits; [`Error::WrongPassphrase`] if a passphrase was tried;
-    /// [`Error::TooCostly`] if a passphrase was not tried because of its cost, and nothing else fits;
+    /// [`Error::NoKeyFits`] if no identity fits; [`Error::TooFewShares`] if those that fit are too few together;
+    /// [`Error::Share`] if one of them is wrong and the others are too few; [`Error::Plugin`] if a plugin failed, and
+    /// nothing else fits; [`Error::WrongPassphrase`] if a passphrase was tried; [`Error::TooCostly`] if a passphrase
+    /// was not tried because of its cost, and nothing else fits;
     /// [`Error::HeaderForged`] if the header was changed.
     pub fn open(self, identities: &[Identity]) -> Result<Opened, Error> {
-        let (mut tried, mut costly) = (false, None);
-        for identity in identities {
-            for (stanza, entry) in &self.0.entries {
-                match identity.unwrap(*stanza, entry) {
-                    Ok(Some(key)) => return self.unlock(key),
-                    Ok(None) => tried |= identity.is_passphrase() && stanza.is_passphrase(),
-                    // Another identity may still fit.
-                    Err(Error::TooCostly(cost)) => costly = Some(cost),
-                    Err(error) => return Err(error),
+        let mut misses = Misses::default();
+        let own = |identity: &Identity| identity.public().cloned().into_iter().collect();
+        match &self.0 {
+            Form::Deadpan(parsed) => {
+                let unwrap =
+                    |identity: &Identity, stanza, entry: &Entry| identity.unwrap(parsed.preamble, stanza, entry);
+                let plugin = |plugin: &plugin::Identity| unwrap_with_plugin(plugin, parsed.preamble, &parsed.entries);
+                if let Some(Fit { key, identity, entry }) =
+                    fitting(identities, &parsed.entries, unwrap, plugin, &mut misses)?
+                {
+                    return unlock(key, parsed.clone(), own(identity), identity.addressee(entry));
+                }
+                if let Some((key, keys, opener)) = combined(parsed, identities)? {
+                    return unlock(key, parsed.clone(), keys, opener);
+                }
+            }
+            Form::Age(header) => {
+                let plugin = |plugin: &plugin::Identity| age::unwrap_with_plugin(plugin, &header.stanzas);
+                let fit = fitting(identities, &header.stanzas, age::unwrap, plugin, &mut misses)?;
+                if let Some(Fit { key, identity, .. }) = fit {
+                    header.verify(&key)?;
+                    let unlocked = Unlocked::Age { key, header: header.clone() };
+                    return Ok(Opened::new(unlocked, Contents::default(), own(identity)));
                 }
             }
         }
-        Err(match costly {
-            Some(cost) => Error::TooCostly(cost),
-            None if tried => Error::WrongPassphrase,
-            None => Error::NoKeyFits(self.describe()),
+        Err(match misses {
+            Misses { plugin: Some(error), .. } => error.into(),
+            Misses { costly: Some(cost), .. } => Error::TooCostly(cost),
+            Misses { tried: true, .. } => Error::WrongPassphrase,
+            _ => Error::NoKeyFits(self.describe()),
         })
     }
 
-    fn unlock(self, key: FileKey) -> Result<Opened, Error> {
-        let parsed = self.0;
-        if !key.verify(&parsed.bytes, &parsed.mac)? {
-            return Err(Error::HeaderForged);
-        }
-        let contents = Contents::open(&key, &parsed.metadata)?;
-        Ok(Opened::new(key, contents, parsed))
+    /// Returns a short name of the shares that the file is sealed to, if it is sealed to a threshold. Everybody can see
+    /// it. It differs from file to file, and is the one of [`Share::group`].
+    #[must_use]
+    pub fn group(&self) -> Option<String> {
+        self.parsed()?.group.as_ref().map(Group::fingerprint)
     }
 
-    /// Returns the recipients in words: `2 X-Wing keys and one passphrase`.
+    /// Returns the shares that these identities can open, in the order of the identities, each share once. With an
+    /// [`Identity::Share`], checks that the share is one of this file. Opening shares does not prove that the rest of
+    /// the header, or the data, are authentic.
+    ///
+    /// # Errors
+    /// [`Error::Threshold`] if the file is not sealed to a threshold; [`Error::Share`] if a share is wrong, and none is
+    /// right; [`Error::NoKeyFits`].
+    pub fn shares(&self, identities: &[Identity]) -> Result<Vec<Share>, Error> {
+        let parsed = self.parsed().and_then(|parsed| Some((parsed, parsed.group.as_ref()?)));
+        let (parsed, group) = parsed.ok_or(Error::Threshold("the file is not sealed to a threshold"))?;
+        let Gathered { shares, wrong, .. } = group.gather(parsed.preamble, &parsed.entries, identities)?;
+        match wrong {
+            _ if !shares.is_empty() => Ok(shares),
+            Some(fault) => Err(Error::Share(fault)),
+            None => Err(Error::NoKeyFits(self.describe())),
+        }
+    }
+
+    /// Returns the recipients in words: `2 X-Wing keys and one passphrase`, `any 2 of 3 X-Wing keys`.
     fn describe(&self) -> String {
         let mut kinds: Vec<(Stanza, usize)> = Vec::new();
+        let mut group = None;
         for stanza in self.stanzas() {
+            if let Stanza::Share { kem, needed, of, .. } = stanza {
+                let (.., same) = group.get_or_insert((needed, of, Some(kem)));
+                *same = same.filter(|known| *known == kem);
+                continue;
+            }
             match kinds.iter_mut().find(|(kind, _)| *kind == stanza) {
                 Some((_, count)) => *count += 1,
                 None => kinds.push((stanza, 1)),
@@ -182,6 +348,78 @@ impl Header {
         let words = |(kind, count): &(Stanza, usize)| {
             if *count == 1 { format!("one {kind}") } else { format!("{count} {kind}s") }
         };
-        kinds.iter().map(words).collect::<Vec<_>>().join(" and ")
+        let group = group.map(|(needed, of, kem)| {
+            let kind = kem.map_or(String::new(), |kem| format!("{} ", kem.name()));
+            format!("any {needed} of {of} {kind}keys")
+        });
+        kinds.iter().map(words).chain(group).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+/// An identity that opened an entry to the file key.
+struct Fit<'a, E, K> {
+    key: K,
+    identity: &'a Identity,
+    entry: &'a E,
+}
+
+/// Returns what the first fitting identity opens.
+fn fitting<'a, E, K>(
+    identities: &'a [Identity],
+    entries: &'a [(Stanza, E)],
+    unwrap: impl Fn(&Identity, Stanza, &E) -> Result<Option<K>, Error>,
+    unwrap_with_plugin: impl Fn(&plugin::Identity) -> Result<Option<(K, &'a E)>, Error>,
+    misses: &mut Misses,
+) -> Result<Option<Fit<'a, E, K>>, Error> {
+    for identity in identities {
+        if let Identity::Plugin(plugin) = identity {
+            match unwrap_with_plugin(plugin) {
+                Ok(Some((key, entry))) => return Ok(Some(Fit { key, identity, entry })),
+                Ok(None) => {}
+                // Another identity may still fit.
+                Err(Error::Plugin(error)) => misses.plugin = misses.plugin.take().or(Some(error)),
+                Err(error) => return Err(error),
+            }
+            continue;
+        }
+        for (stanza, entry) in entries {
+            match unwrap(identity, *stanza, entry) {
+                Ok(Some(key)) => return Ok(Some(Fit { key, identity, entry })),
+                Ok(None) => misses.tried |= identity.is_passphrase() && stanza.is_passphrase(),
+                // Another identity may still fit.
+                Err(Error::TooCostly(cost)) => misses.costly = Some(cost),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn unlock(key: FileKey, header: Parsed, keys: Vec<PublicKey>, opener: Addressee) -> Result<Opened, Error> {
+    if !key.verify(&header.bytes, &header.mac)? {
+        return Err(Error::HeaderForged);
+    }
+    let contents = Contents::open(&key, &header.metadata)?;
+    Ok(Opened::new(Unlocked::Deadpan { key, header, opener }, contents, keys))
+}
+
+/// The file key that shares gave, the members' keys, and the recipient that the members are together.
+type Combined = (FileKey, Vec<PublicKey>, Addressee);
+
+/// Opens the file key with the shares that the identities are or can open; `None` if no share fits.
+fn combined(parsed: &Parsed, identities: &[Identity]) -> Result<Option<Combined>, Error> {
+    let Some(group) = &parsed.group else {
+        let has_share = identities.iter().any(|it| matches!(it, Identity::Share(_)));
+        return if has_share { Err(Error::Share(ShareFault::OtherFile)) } else { Ok(None) };
+    };
+    let Gathered { shares, keys, wrong } = group.gather(parsed.preamble, &parsed.entries, identities)?;
+    let (needed, of, found) = (group.needed, group.of, shares.len());
+    match wrong {
+        _ if found >= usize::from(needed) => {
+            Ok(Some((group.combine(parsed.preamble, &shares)?, keys, Addressee::group(group))))
+        }
+        Some(fault) => Err(Error::Share(fault)),
+        None if found == 0 => Ok(None),
+        None => Err(Error::TooFewShares { needed, of, found: found as u8 }),
     }
 }

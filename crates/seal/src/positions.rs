@@ -33,6 +33,18 @@ impl<T: WriteAt + ?Sized> WriteAt for &T {
     }
 }
 
+/// Bytes in memory.
+pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+
+impl ReadAt for Bytes<'_> {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let rest = usize::try_from(position).ok().and_then(|position| self.0.get(position..)).unwrap_or_default();
+        let read = rest.len().min(buffer.len());
+        buffer[..read].copy_from_slice(&rest[..read]);
+        Ok(read)
+    }
+}
+
 #[cfg(unix)]
 impl ReadAt for File {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
@@ -147,7 +159,7 @@ impl<R: ReadAt> Seek for Cursor<R> {
     }
 }
 
-/// Writes in order to a [`WriteAt`], from its beginning.
+/// Writes in order to a [`WriteAt`], from its beginning or another position.
 pub(crate) struct InOrder<W> {
     output: W,
     position: u64,
@@ -155,7 +167,11 @@ pub(crate) struct InOrder<W> {
 
 impl<W: WriteAt> InOrder<W> {
     pub(crate) fn new(output: W) -> Self {
-        Self { output, position: 0 }
+        Self::at(output, 0)
+    }
+
+    pub(crate) fn at(output: W, position: u64) -> Self {
+        Self { output, position }
     }
 }
 

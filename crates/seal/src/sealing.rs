@@ -1,6 +1,7 @@
 //! Sealing: the recipients and the options, and then any of several ways to seal.
 
 mod sealer;
+mod start;
 #[cfg(test)]
 mod tests;
 
@@ -14,15 +15,17 @@ use crate::engine::stream::{Input, Passed};
 use crate::engine::units::{Alone, Placing, Source, Writing};
 use crate::engine::{file, memory, stream};
 use crate::entropy::Entropy;
-use crate::file_key::{FileKey, KEY};
-use crate::floe::{self, Message, Parameters};
-use crate::header::{self, PAGE};
-use crate::layout::{Entry, PREAMBLE};
+use crate::fill::Counted;
 use crate::metadata::Contents;
 use crate::padding::{Padded, padded_length, write_padding};
 use crate::positions::InOrder;
-use crate::recipient;
-use crate::{Error, Metadata, ReadAt, Recipient, Secret, Summary, Work, WriteAt};
+use crate::segment::Payload;
+use crate::sign::Signer;
+use crate::trailer::{Shelf, Signing, Watched};
+use crate::{Error, Format, Metadata, PublicKey, ReadAt, Recipient, Summary, Threshold, Work, WriteAt};
+use crate::{age, recipient};
+use sealer::Ending;
+use start::Start;
 
 /// The recipients and options of a sealed file. Its methods seal in several ways.
 ///
@@ -42,27 +45,23 @@ use crate::{Error, Metadata, ReadAt, Recipient, Secret, Summary, Work, WriteAt};
 #[derive(Clone, Debug)]
 pub struct Sealing {
     recipients: Vec<Recipient>,
+    format: Format,
     contents: Contents,
+    signing: Signing,
     entropy: Entropy,
-}
-
-/// The beginning of a file, except its recipients, which may take longer.
-struct Start {
-    key: FileKey,
-    metadata: Vec<u8>,
-    message: Message,
-    floe: [u8; floe::HEADER],
+    /// Whether a classical recipient may stand beside others.
+    mixed: bool,
 }
 
 impl Sealing {
-    /// Seals to these recipients.
+    /// Seals to these recipients. A key that is repeated counts once.
     ///
     /// # Errors
     /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`]; [`Error::Mixed`]
     /// if some recipients are classical and others are not: see [`Sealing::mixed`].
     pub fn to(recipients: Vec<Recipient>) -> Result<Self, Error> {
         recipient::check(&recipients, false)?;
-        Ok(Self { recipients, contents: Contents::default(), entropy: Entropy::System })
+        Ok(Self::unchecked(recipient::distinct(recipients), false))
     }
 
     /// Seals to these recipients, even if the classical ones among them make the whole file classical.
@@ -71,7 +70,33 @@ impl Sealing {
     /// [`Error::NoRecipients`] if the list is empty; [`Error::TooMany`]; [`Error::EmptyPassphrase`].
     pub fn mixed(recipients: Vec<Recipient>) -> Result<Self, Error> {
         recipient::check(&recipients, true)?;
-        Ok(Self { recipients, contents: Contents::default(), entropy: Entropy::System })
+        Ok(Self::unchecked(recipient::distinct(recipients), true))
+    }
+
+    fn unchecked(recipients: Vec<Recipient>, mixed: bool) -> Self {
+        let (format, contents, signing) = (Format::default(), Contents::default(), Signing::default());
+        Self { recipients, format, contents, signing, entropy: Entropy::System, mixed }
+    }
+
+    /// Seals to the owners of these keys: any `needed` of them open the file together. For a threshold beside other
+    /// recipients, or with keys of different modes, take [`Recipient::Threshold`].
+    ///
+    /// # Errors
+    /// [`Error::Threshold`], [`Error::Mixed`].
+    pub fn threshold(needed: usize, members: Vec<PublicKey>) -> Result<Self, Error> {
+        Self::to(vec![Recipient::Threshold(Threshold::new(needed, members)?)])
+    }
+
+    /// Sets the format of the file. An age file keeps no metadata.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] or [`Error::TooMany`] if the format has no such recipients, or not beside each other.
+    pub fn format(mut self, format: Format) -> Result<Self, Error> {
+        if format == Format::Age {
+            age::check(&self.recipients)?;
+        }
+        self.format = format;
+        Ok(self)
     }
 
     #[cfg(test)]
@@ -92,37 +117,47 @@ impl Sealing {
     }
 
     /// Sets whether to pad the data, which hides all but the order of magnitude of their length. Padding adds up to 12
-    /// %.
+    /// %. age files have no padding: sealing one fails.
     #[must_use]
     pub fn hide_length(mut self, hide: bool) -> Self {
         self.contents.padded = hide;
         self
     }
 
-    fn start(&self) -> Result<Start, Error> {
-        let mut secret = Secret::zeroed(KEY);
-        self.entropy.fill("file key", 0, &mut secret)?;
-        let key = FileKey::from_secret(secret).ok_or(Error::System("no random bytes"))?;
-        let metadata = self.contents.seal(&key, self.entropy)?;
-        let (message, floe) =
-            key.message(|key| Message::start_with(Parameters::default(), key, &PREAMBLE, self.entropy))?;
-        Ok(Start { key, metadata, message, floe })
+    /// Adds a signer, who says that the data, the metadata and the recipients are those of this file. Only those who
+    /// can open the file see the signature. They can show it to others.
+    ///
+    /// ```
+    /// use deadpan_seal::sign::{Scheme, SigningKey};
+    /// use deadpan_seal::{Header, Kem, PrivateKey, Recipient, Sealing, Work};
+    ///
+    /// let (key, alice) = (PrivateKey::generate(Kem::XWing)?, SigningKey::generate(Scheme::Ed25519)?);
+    /// let known = alice.public().clone();
+    /// let to = vec![Recipient::from(key.public())];
+    /// let sealed = Sealing::to(to)?.sign(alice.into())?.bytes(b"straight face")?;
+    ///
+    /// let mut input = sealed.as_slice();
+    /// let opened = Header::read(&mut input)?.open(&[(&key).into()])?;
+    /// let mut plain = Vec::new();
+    /// let done = opened.stream(input, &mut plain, &Work::default())?;
+    /// let signatures = done.signatures.expect("the file is signed");
+    /// assert!(signatures.keys() == [known] && signatures.are_for_opener());
+    /// # Ok::<(), deadpan_seal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] if there are 16 signers already; [`Error::Invalid`] if one of them has the same key.
+    pub fn sign(mut self, signer: Signer) -> Result<Self, Error> {
+        self.signing.add(signer)?;
+        Ok(self)
     }
 
-    /// Returns the length of the header. If there is more data than one unit, the first segment begins on a page.
-    fn header_length(&self, start: &Start, long: bool) -> usize {
-        let length = header::length(self.recipients.iter().map(Recipient::body), start.metadata.len());
-        let payload = length + floe::HEADER;
-        if long { payload.next_multiple_of(PAGE) - floe::HEADER } else { length }
-    }
-
-    /// Makes the header and FLOE's header. With a passphrase this takes a while.
-    fn header(&self, start: &Start, length: usize) -> Result<Vec<u8>, Error> {
-        let entries: Result<Vec<Entry>, Error> =
-            self.recipients.iter().map(|it| it.wrap(&start.key, self.entropy)).collect();
-        let mut header = header::build(&start.key, &entries?, &start.metadata, length)?;
-        header.extend_from_slice(&start.floe);
-        Ok(header)
+    /// Leaves the recipients out of what is signed. Without this call, a recipient who forwards the file to others
+    /// cannot make it look as if the signers had sent it to them.
+    #[must_use]
+    pub fn for_anyone(mut self) -> Self {
+        self.signing.for_anyone = true;
+        self
     }
 
     /// Seals one regular file to another, on all cores, at positions. The length of `input` is read when the call
@@ -156,18 +191,22 @@ impl Sealing {
     ) -> Result<Summary, Error> {
         let padded = self.contents.padded;
         let start = self.start()?;
-        let segments = start.message.segments_for(if padded { padded_length(length)? } else { length })?;
-        let long = segments.data() > stream::data_unit(&start.message) as u64;
+        let segments = start.payload.segments_for(if padded { padded_length(length)? } else { length })?;
+        let long = segments.data() > stream::data_unit(&start.payload) as u64;
         let header_length = self.header_length(&start, long);
-        let begin = (header_length + floe::HEADER) as u64;
+        let begin = (header_length + start.start_length()) as u64;
         let source = file::Plain { input, length, padded };
+        let end = begin + segments.sealed();
+        let recorder = self.recorder(&start, || Shelf::Placed(output, end))?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
         let put_header = || {
             let header = self.header(&start, header_length)?;
-            output.write_all_at(&header, 0).map_err(Error::Write)
+            output.write_all_at(&header, 0).map_err(Error::Write).map(|()| header)
         };
-        let put_payload = || file::seal(&start.message, &source, segments, output, begin, work);
-        self.with_header(put_header, put_payload)?;
-        Ok(Summary { plain: length, sealed: begin + segments.sealed() })
+        let put_payload = || file::seal(&payload, &source, segments, output, begin, work);
+        let (header, ()) = self.with_header(put_header, put_payload)?;
+        let trailer = self.end(&start, recorder, &header, std::io::sink())?;
+        Ok(Summary { plain: length, sealed: end + trailer, signatures: None })
     }
 
     /// Returns how long the result of [`Sealing::file`] or [`Sealing::positions`] is for `length` bytes.
@@ -177,9 +216,11 @@ impl Sealing {
     pub fn sealed_length(&self, length: u64) -> Result<u64, Error> {
         let start = self.start()?;
         let length = if self.contents.padded { padded_length(length)? } else { length };
-        let segments = start.message.segments_for(length)?;
-        let long = segments.data() > stream::data_unit(&start.message) as u64;
-        Ok((self.header_length(&start, long) + floe::HEADER) as u64 + segments.sealed())
+        let segments = start.payload.segments_for(length)?;
+        let long = segments.data() > stream::data_unit(&start.payload) as u64;
+        let sealed = (self.header_length(&start, long) + start.start_length()) as u64 + segments.sealed();
+        start.put_back();
+        Ok(sealed + self.signing.trailer_length(&self.contents, &self.recipients, segments.count()))
     }
 
     /// Makes header and payload, at the same time if the header takes long: the payload does not depend on the
@@ -229,7 +270,7 @@ impl Sealing {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         let start = self.start()?;
-        let input = stream::Stream::start(input, stream::data_unit(&start.message))?;
+        let input = stream::Stream::start(input, stream::data_unit(&start.payload))?;
         self.units(&start, input, output, work).map(|(summary, _)| summary)
     }
 
@@ -244,13 +285,13 @@ impl Sealing {
         output: impl Write + Send,
         work: &Work<'_>,
     ) -> Result<(Summary, S), Error> {
-        if self.contents.padded {
+        if self.goes_alone() {
             let mut source = Alone { inner: source, ended: false };
             let summary = self.stream(&mut source, output, work)?;
             return Ok((summary, source.inner));
         }
         let start = self.start()?;
-        let input = stream::Gathered::start(source, stream::data_unit(&start.message))?;
+        let input = stream::Gathered::start(source, stream::data_unit(&start.payload))?;
         let (summary, input) = self.units(&start, input, output, work)?;
         Ok((summary, input.into_source()))
     }
@@ -278,21 +319,32 @@ impl Sealing {
         output: &impl WriteAt,
         work: &Work<'_>,
     ) -> Result<(Summary, S), Error> {
-        if self.contents.padded {
+        if self.goes_alone() {
             return self.gather(source, InOrder::new(output), work);
         }
         let start = self.start()?;
-        let unit = stream::sealed_unit(&start.message) as u64;
-        let input = stream::Gathered::start(source, stream::data_unit(&start.message))?;
+        let unit = stream::sealed_unit(&start.payload) as u64;
+        let input = stream::Gathered::start(source, stream::data_unit(&start.payload))?;
         let header_length = self.header_length(&start, !input.ended());
-        let begin = (header_length + floe::HEADER) as u64;
+        let begin = (header_length + start.start_length()) as u64;
+        let recorder = self.recorder(&start, Shelf::held)?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
         let put_header = || {
             let header = self.header(&start, header_length)?;
-            output.write_all_at(&header, 0).map_err(Error::Write)
+            output.write_all_at(&header, 0).map_err(Error::Write).map(|()| header)
         };
-        let put_payload = || stream::seal(&start.message, input, Placing { output, begin, unit }, work);
-        let ((), passed) = self.with_header(put_header, put_payload)?;
-        Ok((Summary { plain: passed.read, sealed: begin + passed.written }, passed.input.into_source()))
+        let put_payload = || stream::seal(&payload, input, Placing { output, begin, unit }, work);
+        let (header, passed) = self.with_header(put_header, put_payload)?;
+        let end = begin + passed.written;
+        let trailer = self.end(&start, recorder, &header, InOrder::at(output, end))?;
+        let summary = Summary { plain: passed.read, sealed: end + trailer, signatures: None };
+        Ok((summary, passed.input.into_source()))
+    }
+
+    /// Whether a source has to be read ahead of: to pad its data, or because age allows no empty chunk after others,
+    /// and a source may show only by an empty last piece that it has ended.
+    fn goes_alone(&self) -> bool {
+        self.contents.padded || self.format == Format::Age
     }
 
     fn units<I: Input>(
@@ -304,9 +356,13 @@ impl Sealing {
     ) -> Result<(Summary, I), Error> {
         let header = self.header(start, self.header_length(start, !input.ended()))?;
         output.write_all(&header).map_err(Error::Write)?;
-        let Passed { read, written, input, mut output } = stream::seal(&start.message, input, Writing(output), work)?;
+        let recorder = self.recorder(start, Shelf::held)?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let Passed { read, written, input, mut output } = stream::seal(&payload, input, Writing(output), work)?;
+        let trailer = self.end(start, recorder, &header, &mut output.0)?;
         output.0.flush().map_err(Error::Write)?;
-        Ok((Summary { plain: read, sealed: header.len() as u64 + written }, input))
+        let sealed = header.len() as u64 + written + trailer;
+        Ok((Summary { plain: read, sealed, signatures: None }, input))
     }
 
     /// Seals bytes in memory and appends the result to `sealed`, whose memory is used again. More than a few mebibytes
@@ -327,14 +383,18 @@ impl Sealing {
 
     fn all_bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
         let start = self.start()?;
-        let length = self.header_length(&start, plain.len() > stream::data_unit(&start.message));
+        let length = self.header_length(&start, plain.len() > stream::data_unit(&start.payload));
+        let recorder = self.recorder(&start, Shelf::held)?;
         let begin = sealed.len();
-        let end = begin + length + floe::HEADER;
+        let end = begin + length + start.start_length();
         sealed.resize(end, 0);
-        let made = self.with_header(|| self.header(&start, length), || memory::seal(&start.message, plain, sealed));
-        let (header, ()) = made.inspect_err(|_| sealed.truncate(begin))?;
-        sealed[begin..end].copy_from_slice(&header);
-        Ok(())
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let made = self.with_header(|| self.header(&start, length), || memory::seal(&payload, plain, sealed));
+        let ended = made.and_then(|(header, ())| {
+            sealed[begin..end].copy_from_slice(&header);
+            self.end(&start, recorder, &header, &mut *sealed)
+        });
+        ended.map(drop).inspect_err(|_| sealed.truncate(begin))
     }
 
     /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.
@@ -356,20 +416,13 @@ impl Sealing {
         // The length of the data is not known, so the header is the shorter one.
         let header = self.header(&start, self.header_length(&start, false))?;
         output.write_all(&header).map_err(Error::Write)?;
-        Ok(Sealer::new(floe::Writer::new(Arc::new(start.message), output), self.contents.padded))
-    }
-}
-
-/// A reader that counts the bytes that it reads.
-struct Counted<R> {
-    input: R,
-    read: u64,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.input.read(buffer)?;
-        self.read += read as u64;
-        Ok(read)
+        let ending = match (self.recorder(&start, Shelf::held)?, start.key()) {
+            (Some(recorder), Some(key)) => {
+                let claim = self.signing.claim(&self.contents, &self.recipients, &header, self.entropy)?;
+                Some(Ending { recorder: Arc::new(recorder), sealing: self.clone(), key: key.clone(), claim })
+            }
+            _ => None,
+        };
+        Ok(Sealer::new(start.payload, output, self.contents.padded, ending))
     }
 }

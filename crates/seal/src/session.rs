@@ -123,6 +123,11 @@ impl Session {
         Sealing::to(vec![self.recipient()])
     }
 
+    /// Returns the passphrase, with the session's limit on the cost.
+    pub(crate) fn passphrase(&self) -> Passphrase {
+        self.shared.passphrase.clone().with_max_cost(self.max_cost)
+    }
+
     pub(crate) fn cost(&self) -> Cost {
         self.shared.cost
     }

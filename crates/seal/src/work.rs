@@ -1,5 +1,7 @@
 //! Options and results of sealing and opening.
 
+use crate::Signatures;
+
 /// Options: the number of threads, and callbacks to watch and stop the work.
 #[derive(Clone, Copy, Default)]
 pub struct Work<'a> {
@@ -17,11 +19,13 @@ impl std::fmt::Debug for Work<'_> {
     }
 }
 
-/// The amount of work that was done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The work that was done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Bytes of plain data, without padding.
     pub plain: u64,
-    /// Bytes of sealed data, header included.
+    /// Bytes of sealed data, header and trailer included.
     pub sealed: u64,
+    /// Who signed the data that were opened; `None` if nobody did, and after sealing.
+    pub signatures: Option<Signatures>,
 }

@@ -76,21 +76,6 @@ impl Scalar {
         Ok(None)
     }
 
-    /// Returns a random scalar.
-    pub(super) fn random(curve: Curve) -> Result<Self, Error> {
-        loop {
-            let bytes = Secret::random(32)?;
-            match curve {
-                Curve::X25519 => return Ok(Self::X25519(bytes)),
-                Curve::P256 => {
-                    if let Some(scalar) = Self::from_bytes(curve, &bytes)? {
-                        return Ok(scalar);
-                    }
-                }
-            }
-        }
-    }
-
     pub(super) fn curve(&self) -> Curve {
         match self {
             Self::P256(_) => Curve::P256,

@@ -64,11 +64,6 @@ pub(super) fn decapsulate(
     secrets.combine(sent, point, label).map(Some)
 }
 
-/// Returns a secret of 32 bytes as an array.
-pub(super) fn whole_of(secret: &Secret) -> Result<&[u8; 32], Error> {
-    secret.as_array().ok_or(Error::System("a secret has the wrong length"))
-}
-
 /// Returns a secret of 32 bytes as an array that can be written.
 pub(super) fn whole(secret: &mut Secret) -> Result<&mut [u8; 32], Error> {
     secret.as_mut_array().ok_or(Error::System("a secret has the wrong length"))

@@ -65,26 +65,37 @@ impl PublicKey {
     /// # Errors
     /// If the key is an X25519 point of small order, or the system fails.
     pub(crate) fn encapsulate(&self) -> Result<(Vec<u8>, Secret), Error> {
+        self.encapsulate_from(&Secret::random(self.kem.random_len())?)
+    }
+
+    /// Generates a shared secret from [`Kem::random_len`] random bytes, which are as secret as the shared secret: those
+    /// of ML-KEM, then those of the curve's ephemeral scalar. The same bytes give the same result. May leak: whether
+    /// the key is a point of small order, and how many candidates for P-256's scalar were skipped.
+    ///
+    /// # Errors
+    /// If the key is an X25519 point of small order, if the bytes have another length, or if the system fails.
+    pub(crate) fn encapsulate_from(&self, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
+        const MISFIT: Error = Error::System("random bytes have the wrong length");
+        if random.len() != self.kem.random_len() {
+            return Err(MISFIT);
+        }
+        // Four candidates for P-256's scalar are all out of range once in 2^128 times.
+        let ephemeral =
+            |curve, bytes: &[u8]| dh::Scalar::sample(curve, bytes)?.ok_or(Error::System("no random scalar"));
         match self.kem.parts() {
-            Parts::Dh(curve) => dh::encapsulate(self.kem, curve, &self.bytes, &dh::Scalar::random(curve)?),
+            Parts::Dh(curve) => dh::encapsulate(self.kem, curve, &self.bytes, &ephemeral(curve, random)?),
             Parts::Ml(set) => {
                 let mut enc = vec![0; set.ciphertext_len()];
                 let mut shared = Secret::zeroed(32);
-                let random = Secret::random(32)?;
-                ml_kem::encapsulate(
-                    set,
-                    &self.bytes,
-                    hybrid::whole_of(&random)?,
-                    &mut enc,
-                    hybrid::whole(&mut shared)?,
-                )?;
+                let random = random.as_array().ok_or(MISFIT)?;
+                ml_kem::encapsulate(set, &self.bytes, random, &mut enc, hybrid::whole(&mut shared)?)?;
                 Ok((enc, shared))
             }
             Parts::Hybrid(set, curve, label) => {
                 let (lattice, point) = self.bytes.split_at(set.public_len());
-                let ephemeral = dh::Scalar::random(curve)?;
-                hybrid::encapsulate(label, curve, point, &ephemeral, set, |ciphertext, shared| {
-                    ml_kem::encapsulate(set, lattice, hybrid::whole_of(&Secret::random(32)?)?, ciphertext, shared)
+                let (random, scalar) = random.split_first_chunk().ok_or(MISFIT)?;
+                hybrid::encapsulate(label, curve, point, &ephemeral(curve, scalar)?, set, |ciphertext, shared| {
+                    ml_kem::encapsulate(set, lattice, random, ciphertext, shared)
                 })
             }
         }

@@ -5,9 +5,9 @@ mod refused;
 mod wycheproof;
 
 use super::dh::{self, Scalar};
-use super::{Kem, Parts, PrivateKey, PublicKey, hybrid};
+use super::{Kem, Parts, PrivateKey, PublicKey};
 use crate::hpke::labeled::Suite;
-use crate::imp::{keccak, ml_kem};
+use crate::imp::keccak;
 use crate::{Error, Material, Secret};
 pub(crate) use known::vectors;
 
@@ -44,30 +44,46 @@ pub(crate) fn encapsulate_x25519(key: &PublicKey, scalar: &[u8]) -> (Vec<u8>, Se
     dh::encapsulate(Kem::X25519, dh::Curve::X25519, key.as_bytes(), &scalar).unwrap()
 }
 
-/// Encapsulates with given random bytes, as the published vectors do.
+/// Encapsulates with given random bytes, as the published vectors do. DHKEM's vectors derive the scalar in one step
+/// more.
 pub(crate) fn encapsulate_with(key: &PublicKey, random: &[u8]) -> Result<(Vec<u8>, Secret), Error> {
-    let lattice = |set, public: &[u8], ciphertext: &mut [u8], shared: &mut [u8; 32]| {
-        ml_kem::encapsulate(set, public, random.first_chunk().unwrap(), ciphertext, shared)
+    let Parts::Dh(curve) = key.kem().parts() else {
+        // The vectors have only as many candidates for a scalar as they need.
+        let mut random = random.to_vec();
+        random.resize(key.kem().random_len(), 0);
+        return key.encapsulate_from(&random);
     };
-    match key.kem().parts() {
-        Parts::Dh(curve) => {
-            let scalar = Scalar::from_bytes(curve, &derive_private(key.kem(), random))?.unwrap();
-            dh::encapsulate(key.kem(), curve, key.as_bytes(), &scalar)
+    let scalar = Scalar::from_bytes(curve, &derive_private(key.kem(), random))?.unwrap();
+    dh::encapsulate(key.kem(), curve, key.as_bytes(), &scalar)
+}
+
+/// The same random bytes give the same result, and each byte that counts changes it.
+#[test]
+fn encapsulation_follows_from_its_random_bytes() {
+    for kem in Kem::ALL {
+        let (key, other) = (PrivateKey::generate(kem).unwrap(), PrivateKey::generate(kem).unwrap());
+        let random = vec![0x17; kem.random_len()];
+        let (enc, shared) = key.public().encapsulate_from(&random).unwrap();
+        let (again, same) = key.public().encapsulate_from(&random).unwrap();
+        assert!(enc == again && same.same(&shared) && key.decapsulate(&enc).unwrap().unwrap().same(&shared));
+        assert!(!other.public().encapsulate_from(&random).unwrap().1.same(&shared), "{kem:?}");
+        let halves = if matches!(kem.parts(), Parts::Hybrid(..)) { vec![0, 32] } else { vec![0] };
+        for place in halves {
+            let mut changed = random.clone();
+            changed[place + 1] ^= 0x10;
+            let (unlike, different) = key.public().encapsulate_from(&changed).unwrap();
+            assert!(unlike != enc && !different.same(&shared), "{kem:?}, byte {place}");
         }
-        Parts::Ml(set) => {
-            let mut enc = vec![0; set.ciphertext_len()];
-            let mut shared = Secret::zeroed(32);
-            lattice(set, key.as_bytes(), &mut enc, hybrid::whole(&mut shared)?)?;
-            Ok((enc, shared))
-        }
-        Parts::Hybrid(set, curve, label) => {
-            let (public, point) = key.as_bytes().split_at(set.public_len());
-            let scalar = Scalar::sample(curve, &random[32..])?.unwrap();
-            hybrid::encapsulate(label, curve, point, &scalar, set, |ciphertext, shared| {
-                lattice(set, public, ciphertext, shared)
-            })
+        for length in [0, random.len() - 1, random.len() + 1] {
+            assert!(matches!(key.public().encapsulate_from(&vec![0x17; length]), Err(Error::System(_))), "{kem:?}");
         }
     }
+    // P-256 skips numbers that are not below the order.
+    let key = PrivateKey::generate(Kem::P256).unwrap();
+    let skipped = [[0xff; 32], [0x17; 32], [0; 32], [0; 32]].concat();
+    let (enc, _) = key.public().encapsulate_from(&skipped).unwrap();
+    assert_eq!(enc, key.public().encapsulate_from(&[0x17; 128]).unwrap().0);
+    assert!(key.public().encapsulate_from(&[0xff; 128]).is_err(), "no candidate is a scalar");
 }
 
 #[test]

@@ -3,27 +3,35 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::sync::Arc;
 
+use super::unlocked::Unlocked;
 use super::{Opener, RangeReader};
 use crate::engine::stream::Passed;
 use crate::engine::units::{Alone, Drain, Giving, Sink, Writing};
 use crate::engine::{file, memory, stream};
-use crate::entropy::Entropy;
-use crate::file_key::FileKey;
-use crate::fill::read_full;
-use crate::floe::{self, Message, Segments};
-use crate::header::{self, Parsed, check_segment};
-use crate::layout::{Entry, PREAMBLE};
+use crate::fill::Counted;
 use crate::metadata::Contents;
 use crate::padding::{Stripped, Stripper};
-use crate::{Cursor, Error, Metadata, ReadAt, Recipient, Summary, Work, recipient};
+use crate::payload::AnyPayload;
+use crate::positions::Bytes;
+use crate::segment::{Payload, Segments};
+use crate::trailer::{About, Checker, Leaves, PayloadReader, Verified, Watched};
+use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work};
 
 /// A file whose header is open. It holds the file key, and opens the payload in any of several ways.
 pub struct Opened {
-    key: FileKey,
+    pub(super) unlocked: Unlocked,
     contents: Contents,
-    header: Parsed,
+    /// The public keys of the private keys that opened the header.
+    keys: Vec<PublicKey>,
+}
+
+/// The parts of a whole sealed file.
+struct Located {
+    payload: AnyPayload,
+    segments: Segments,
+    /// The upper part of the hashes of a signed file, and where its trailer begins.
+    signed: Option<(Verified, u64)>,
 }
 
 impl fmt::Debug for Opened {
@@ -33,11 +41,49 @@ impl fmt::Debug for Opened {
 }
 
 impl Opened {
-    pub(super) fn new(key: FileKey, contents: Contents, header: Parsed) -> Self {
-        Self { key, contents, header }
+    pub(super) fn new(unlocked: Unlocked, contents: Contents, keys: Vec<PublicKey>) -> Self {
+        Self { unlocked, contents, keys }
     }
 
-    /// Returns the metadata that were sealed with the data.
+    /// Returns the format of the file.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.unlocked.format()
+    }
+
+    /// Returns whether the file is signed. Each way to open it checks the signatures, and returns them with its result.
+    #[must_use]
+    pub fn is_signed(&self) -> bool {
+        self.about().is_some()
+    }
+
+    /// Returns what the signatures have to fit; `None` if the file is not signed.
+    pub(crate) fn about(&self) -> Option<About<'_>> {
+        match &self.unlocked {
+            Unlocked::Deadpan { key, opener, .. } if key.preamble().is_signed() => {
+                Some(About { key, metadata: self.contents.fields(), opener })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns who signed a whole sealed file; `None` if nobody did. The data are not opened, so this does not tell
+    /// whether the data are those that were signed: each way to open them does.
+    ///
+    /// # Errors
+    /// If the file was changed or cut short, or if a signature is wrong.
+    pub fn signatures<R: Read + Seek>(&self, input: R) -> Result<Option<Signatures>, Error> {
+        Ok(self.locate(input)?.signed.map(|(verified, _)| verified.signatures))
+    }
+
+    /// Returns the public keys of the private keys that opened the file: one, several of a threshold, or none if a
+    /// passphrase or shares of others did.
+    #[must_use]
+    pub fn opened_by(&self) -> &[PublicKey] {
+        &self.keys
+    }
+
+    /// Returns the metadata that were sealed with the data. An age file has none.
     #[must_use]
     pub fn metadata(&self) -> &Metadata {
         &self.contents.metadata
@@ -51,26 +97,32 @@ impl Opened {
 
     /// Returns the bytes before the first segment.
     fn begin(&self) -> u64 {
-        (self.header.length() + floe::HEADER) as u64
+        self.unlocked.begin()
     }
 
     /// Reads the beginning of the payload.
-    fn message(&self, mut input: impl Read) -> Result<Message, Error> {
-        let mut start = [0; floe::HEADER];
-        let length = read_full(&mut input, &mut start).map_err(Error::Read)?;
-        let start = start.get(..length).unwrap_or_default();
-        let message = self.key.message(|key| Message::resume(key, &PREAMBLE, start))?;
-        check_segment(message.segment_length())?;
-        Ok(message)
+    fn payload(&self, input: impl Read) -> Result<AnyPayload, Error> {
+        self.unlocked.payload(input)
     }
 
-    /// Reads the beginning of the payload of a whole sealed file. Returns the message and how it divides into segments.
-    fn message_at<R: Read + Seek>(&self, mut input: R) -> Result<(Message, Segments), Error> {
+    /// Finds the parts of a whole sealed file, and checks its signatures.
+    fn locate<R: Read + Seek>(&self, mut input: R) -> Result<Located, Error> {
         let length = input.seek(SeekFrom::End(0)).map_err(Error::Read)?;
-        input.seek(SeekFrom::Start(self.header.length() as u64)).map_err(Error::Read)?;
-        let message = self.message(input)?;
-        let segments = message.segments_in(length.saturating_sub(self.begin()))?;
-        Ok((message, segments))
+        input.seek(SeekFrom::Start(self.unlocked.header_length() as u64)).map_err(Error::Read)?;
+        let payload = self.payload(&mut input)?;
+        self.locate_in(payload, input, self.begin(), length)
+    }
+
+    /// Finds the segments, which begin at `begin`, and the trailer after them.
+    fn locate_in(&self, payload: AnyPayload, input: impl Read + Seek, begin: u64, end: u64) -> Result<Located, Error> {
+        let Some(about) = self.about() else {
+            let segments = payload.segments_in(end.saturating_sub(begin))?;
+            return Ok(Located { payload, segments, signed: None });
+        };
+        let (verified, trailer) = Verified::read_at(&about, input, begin, end)?;
+        let segments = payload.segments_in(trailer - begin)?;
+        verified.check_segments(segments.count(), segments.data())?;
+        Ok(Located { payload, segments, signed: Some((verified, trailer)) })
     }
 
     /// Opens one regular file to another, on all cores, at positions. `input` is the whole sealed file. `output` must
@@ -98,13 +150,16 @@ impl Opened {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         file::check_empty(output)?;
-        let (message, segments) = self.message_at(Cursor::new(input, length))?;
+        let Located { payload, segments, signed } = self.locate(Cursor::new(input, length))?;
+        let checker = signed.map(|(verified, begin)| Checker { verified, input, begin });
+        let watched = Watched { payload: &payload, watch: &checker };
         let padded = self.contents.padded;
-        let plain = file::open(&message, input, self.begin(), segments, padded, output, work)?;
+        let plain = file::open(&watched, input, self.begin(), segments, padded, output, work)?;
         if padded {
             output.set_len(plain).map_err(Error::Write)?;
         }
-        Ok(Summary { plain, sealed: self.begin() + segments.sealed() })
+        let signatures = checker.map(|checker| checker.verified.signatures);
+        Ok(Summary { plain, sealed: length, signatures })
     }
 
     /// Opens a stream to a stream, on all cores, in order. `input` begins after the header. All written data are
@@ -145,10 +200,17 @@ impl Opened {
     }
 
     fn units<S: Drain>(&self, mut input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
-        let message = self.message(&mut input)?;
-        let input = stream::Stream::start(input, stream::sealed_unit(&message))?;
-        let Passed { read, written, output, .. } = stream::open(&message, input, sink, work)?;
-        Ok((Summary { plain: written, sealed: self.begin() + read }, output))
+        let payload = self.payload(&mut input)?;
+        let about = self.about();
+        let leaves = about.is_some().then(Leaves::new);
+        let mut input = PayloadReader::new(input, leaves.is_some().then(|| payload.shape().sealed));
+        let watched = Watched { payload: &payload, watch: &leaves };
+        let segments = stream::Stream::start(&mut input, stream::sealed_unit(&payload))?;
+        let Passed { read, written, output, .. } = stream::open(&watched, segments, sink, work)?;
+        let mut trailer = Counted { input: input.inner(), read: 0 };
+        let check = |(about, leaves)| Verified::read(about, &mut trailer, leaves);
+        let signatures = about.as_ref().zip(leaves.as_ref()).map(check).transpose()?;
+        Ok((Summary { plain: written, sealed: self.begin() + read + trailer.read, signatures }, output))
     }
 
     /// Opens bytes in memory and appends the data to `plain`. `payload` begins after the header. More than a few
@@ -156,10 +218,15 @@ impl Opened {
     ///
     /// # Errors
     /// If the data were changed or cut short. `plain` is then as before.
-    pub fn bytes_onto(&self, mut payload: &[u8], plain: &mut Vec<u8>) -> Result<(), Error> {
-        let message = self.message(&mut payload)?;
+    pub fn bytes_onto(&self, mut payload: &[u8], plain: &mut Vec<u8>) -> Result<Summary, Error> {
+        let keys = self.payload(&mut payload)?;
+        let located = self.locate_in(keys, std::io::Cursor::new(payload), 0, payload.len() as u64)?;
+        let Located { payload: keys, segments, signed } = located;
+        let input = Bytes(payload);
+        let checker = signed.map(|(verified, begin)| Checker { verified, input: &input, begin });
+        let watched = Watched { payload: &keys, watch: &checker };
         let begin = plain.len();
-        memory::open(&message, payload, plain)?;
+        memory::open(&watched, &payload[..segments.sealed() as usize], plain)?;
         if self.contents.padded {
             let mut stripper = Stripper::default();
             stripper.pass(&plain[begin..]);
@@ -172,7 +239,9 @@ impl Opened {
                 }
             }
         }
-        Ok(())
+        let signatures = checker.map(|checker| checker.verified.signatures);
+        let sealed = self.begin() + payload.len() as u64;
+        Ok(Summary { plain: (plain.len() - begin) as u64, sealed, signatures })
     }
 
     /// Returns a reader that opens in order, on the caller's thread. `input` begins after the header.
@@ -180,45 +249,16 @@ impl Opened {
     /// # Errors
     /// If the payload's header cannot be read or was changed.
     pub fn reader<R: Read>(&self, mut input: R) -> Result<Opener<R>, Error> {
-        let message = self.message(&mut input)?;
-        Ok(Opener::new(floe::Reader::new(Arc::new(message), input), self.contents.padded))
+        let payload = self.payload(&mut input)?;
+        Ok(Opener::new(self, payload, input))
     }
 
     /// Returns a reader that can seek, and opens only the segments that are read. `input` is the whole sealed file.
     ///
     /// # Errors
-    /// If the file cannot have this length, or its last segment does not open.
+    /// If the file cannot have this length, if its last segment does not open, or if a signature is wrong.
     pub fn seekable<R: Read + Seek>(&self, mut input: R) -> Result<RangeReader<R>, Error> {
-        let (message, _) = self.message_at(&mut input)?;
-        let reader = floe::SeekReader::new(Arc::new(message), input, self.begin())?;
-        RangeReader::new(reader, self.contents.padded)
-    }
-
-    /// Makes a header for other recipients, with the length of the old header, to be written over it. The payload stays
-    /// as it is. Recipients who could open the file before still can, if they kept the old header or the file key.
-    ///
-    /// # Errors
-    /// Those of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if the
-    /// recipients need a longer header: see [`Opened::rewrap_longer`].
-    pub fn rewrap(&self, recipients: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
-        let header = self.rewrap_longer(recipients, mixed)?;
-        if header.len() > self.header.length() {
-            return Err(Error::TooMany("these recipients need more room than the header has"));
-        }
-        Ok(header)
-    }
-
-    /// Makes a header for other recipients that may be longer than the old header. It cannot be written over the old
-    /// one: write it to a new file, and append the payload to it.
-    ///
-    /// # Errors
-    /// Those of [`crate::Sealing::to`], or of [`crate::Sealing::mixed`] if `mixed` is set; [`Error::TooMany`] if the
-    /// recipients do not fit any header.
-    pub fn rewrap_longer(&self, recipients: &[Recipient], mixed: bool) -> Result<Vec<u8>, Error> {
-        recipient::check(recipients, mixed)?;
-        let entries: Result<Vec<Entry>, Error> =
-            recipients.iter().map(|it| it.wrap(&self.key, Entropy::System)).collect();
-        let needed = header::length(recipients.iter().map(Recipient::body), self.header.metadata.len());
-        header::build(&self.key, &entries?, &self.header.metadata, needed.max(self.header.length()))
+        let Located { payload, segments, signed } = self.locate(&mut input)?;
+        RangeReader::new(payload, input, self.begin(), segments, signed, self.contents.padded)
     }
 }

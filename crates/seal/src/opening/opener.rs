@@ -4,17 +4,41 @@ use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::Error;
-use crate::floe::{Message, Reader};
+use super::Opened;
+use crate::file_key::FileKey;
 use crate::padding::Stripper;
+use crate::payload::{AnyPayload, OwnedCipher};
+use crate::segment::{Payload, Reader};
+use crate::trailer::{About, Addressee, Leaves, PayloadReader, Verified, WatchedCipher};
+use crate::{Error, Signatures};
 use deadpan_ct::Wiped;
 
-/// A reader that opens in order. All data that it returns are authentic. If it reaches the end without an error, the
-/// data are complete.
+/// A reader that opens in order. All data that it returns are authentic for the recipients. If it reaches the end
+/// without an error, the data are complete, and if the file is signed, they are those that were signed.
 pub struct Opener<R> {
-    reader: Reader<Arc<Message>, R>,
+    reader: OpenReader<R>,
     /// The state of removing the padding, if the data are padded.
     stripping: Option<Stripping>,
+    signed: Signed,
+}
+
+type OpenReader<R> = Reader<WatchedCipher<OwnedCipher, Option<Arc<Leaves>>>, PayloadReader<R>>;
+
+/// What is known of the signatures.
+enum Signed {
+    No,
+    Failed,
+    /// They are checked at the end.
+    Later(Box<Ending>),
+    Checked(Signatures),
+}
+
+/// What the trailer is compared with.
+struct Ending {
+    leaves: Arc<Leaves>,
+    key: FileKey,
+    metadata: Vec<u8>,
+    opener: Addressee,
 }
 
 #[derive(Default)]
@@ -35,8 +59,44 @@ impl<R> fmt::Debug for Opener<R> {
 }
 
 impl<R: Read> Opener<R> {
-    pub(super) fn new(reader: Reader<Arc<Message>, R>, padded: bool) -> Self {
-        Self { reader, stripping: padded.then(Stripping::default) }
+    /// Reads the segments of `payload` from `input`, and the trailer if there is one.
+    pub(super) fn new(opened: &Opened, payload: AnyPayload, input: R) -> Self {
+        let segment = payload.shape().sealed;
+        let about = opened.about();
+        let leaves = about.is_some().then(|| Arc::new(Leaves::new()));
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch: leaves.clone() };
+        let input = PayloadReader::new(input, leaves.is_some().then_some(segment));
+        let ending = about.zip(leaves).map(|(About { key, metadata, opener }, leaves)| {
+            Box::new(Ending { leaves, key: key.clone(), metadata, opener: opener.clone() })
+        });
+        Self {
+            reader: Reader::over(cipher, input),
+            stripping: opened.hides_length().then(Stripping::default),
+            signed: ending.map_or(Signed::No, Signed::Later),
+        }
+    }
+
+    /// Returns who signed the data; `None` before the end was reached without an error, and if nobody did.
+    #[must_use]
+    pub fn signatures(&self) -> Option<&Signatures> {
+        match &self.signed {
+            Signed::Checked(signatures) => Some(signatures),
+            _ => None,
+        }
+    }
+
+    /// Checks the signatures, at the end of the data.
+    fn finish(&mut self) -> Result<(), Error> {
+        match std::mem::replace(&mut self.signed, Signed::Failed) {
+            Signed::Later(ending) => {
+                let Ending { leaves, key, metadata, opener } = *ending;
+                let about = About { key: &key, metadata, opener: &opener };
+                self.signed = Signed::Checked(Verified::read(&about, self.reader.input().inner(), &leaves)?);
+            }
+            Signed::Failed => return Err(Error::SignatureForged),
+            other => self.signed = other,
+        }
+        Ok(())
     }
 }
 
@@ -45,7 +105,7 @@ impl Stripping {
         !self.mark && self.zeros == 0 && self.taken == self.piece.len()
     }
 
-    fn fill<R: Read>(&mut self, reader: &mut Reader<Arc<Message>, R>) -> Result<(), Error> {
+    fn fill<R: Read>(&mut self, reader: &mut OpenReader<R>) -> Result<(), Error> {
         while self.is_empty() && !self.finished {
             let piece = reader.segment()?;
             if piece.is_empty() {
@@ -87,13 +147,17 @@ impl Stripping {
 
 impl<R: Read> Read for Opener<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match &mut self.stripping {
-            _ if buffer.is_empty() => Ok(0),
-            None => self.reader.read(buffer),
+        let read = match &mut self.stripping {
+            _ if buffer.is_empty() => return Ok(0),
+            None => self.reader.read(buffer)?,
             Some(stripping) => {
                 stripping.fill(&mut self.reader).map_err(Error::into_io)?;
-                Ok(stripping.read(buffer))
+                stripping.read(buffer)
             }
+        };
+        if read == 0 {
+            self.finish().map_err(Error::into_io)?;
         }
+        Ok(read)
     }
 }

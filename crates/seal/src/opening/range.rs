@@ -2,17 +2,22 @@
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::sync::Arc;
 
-use crate::Error;
-use crate::floe::{Message, SeekReader};
 use crate::padding::End;
+use crate::payload::{AnyPayload, OwnedCipher};
+use crate::segment::{SeekReader, Segments};
+use crate::trailer::{SeekChecker, Shared, Verified, WatchedCipher};
+use crate::{Error, Signatures};
 
-/// A reader that opens at any position. It opens only the segments that hold the wanted data.
+/// A reader that opens at any position. It opens only the segments that hold the wanted data. If the file is signed,
+/// all data that it returns are those that were signed.
 pub struct RangeReader<R> {
-    reader: SeekReader<Arc<Message>, R>,
+    reader: RangeSegments<R>,
     length: u64,
+    signatures: Option<Signatures>,
 }
+
+type RangeSegments<R> = SeekReader<WatchedCipher<OwnedCipher, Option<SeekChecker<R>>>, Shared<R>>;
 
 impl<R> fmt::Debug for RangeReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -21,10 +26,30 @@ impl<R> fmt::Debug for RangeReader<R> {
 }
 
 impl<R: Read + Seek> RangeReader<R> {
-    pub(super) fn new(mut reader: SeekReader<Arc<Message>, R>, padded: bool) -> Result<Self, Error> {
+    /// Reads the segments, which begin at `begin` in `input`.
+    pub(super) fn new(
+        payload: AnyPayload,
+        input: R,
+        begin: u64,
+        segments: Segments,
+        signed: Option<(Verified, u64)>,
+        padded: bool,
+    ) -> Result<Self, Error> {
+        let input = Shared::new(input);
+        let signatures = signed.as_ref().map(|(verified, _)| verified.signatures.clone());
+        let watch = signed.map(|(verified, begin)| SeekChecker { verified, input: input.clone(), begin });
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
+        let mut reader = SeekReader::over(cipher, input, begin, begin + segments.sealed())?;
         let length = if padded { end_of_padded(&mut reader)? } else { reader.length() };
         reader.rewind().map_err(Error::Read)?;
-        Ok(Self { reader, length })
+        Ok(Self { reader, length, signatures })
+    }
+
+    /// Returns who signed the file; `None` if nobody did. The signatures are right, and each segment is compared with
+    /// what was signed before its data are returned.
+    #[must_use]
+    pub fn signatures(&self) -> Option<&Signatures> {
+        self.signatures.as_ref()
     }
 
     /// Returns the length of the plain data.
@@ -35,7 +60,7 @@ impl<R: Read + Seek> RangeReader<R> {
 }
 
 /// Finds the end of padded data. The search goes from the back, since padding is the smaller part.
-fn end_of_padded<R: Read + Seek>(reader: &mut SeekReader<Arc<Message>, R>) -> Result<u64, Error> {
+fn end_of_padded<R: Read + Seek>(reader: &mut RangeSegments<R>) -> Result<u64, Error> {
     let mut end = End::default();
     let mut begin = reader.length();
     while begin > 0 && end.is_open() {

@@ -1,5 +1,7 @@
 //! Tests of headers for other recipients, written over the old header or before a copy of the payload.
 
+mod keeping;
+
 use super::*;
 use crate::foreign::{CHEAP, recipient};
 use crate::header::MAC;
@@ -61,7 +63,7 @@ fn a_new_header_is_as_long_as_the_old_one_or_refused() {
     for list in [vec![large.clone()], vec![other(), large.clone()]] {
         assert!(matches!(opened.rewrap(&list, false), Err(Error::TooMany(_))));
         let longer = opened.rewrap_longer(&list, false).expect("as long as it has to be");
-        let needed = length - 112 + list.iter().map(|it| 4 + it.body()).sum::<usize>();
+        let needed = length - 112 + list.iter().flat_map(Recipient::bodies).map(|body| 4 + body).sum::<usize>();
         assert_eq!(longer.len(), needed);
         let copied = [&longer, &sealed[length..]].concat();
         assert_eq!(data_of(&copied, Identity::Key(large_key.clone())).expect("the new key"), b"data");

@@ -5,7 +5,7 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKe
 use super::PASSPHRASE;
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
-use crate::layout::{Entry, PREAMBLE};
+use crate::layout::{Entry, Preamble};
 use crate::passphrase::form::Form;
 use crate::session::{SALT, Session};
 use crate::{Cost, Error, Passphrase, Secret};
@@ -110,26 +110,28 @@ pub(super) fn seal(key: &LessSafeKey, cost: Cost, open: &[&[u8]], file: &FileKey
     let mut body = [&cost, &open.concat()[..], &[0; KEY + TAG]].concat();
     let begin = body.len() - KEY - TAG;
     let (output, tag) = body[begin..].split_at_mut(KEY);
-    let done = key.seal_out_of_place_scatter(nonce(), Aad::from(PREAMBLE), file.bytes(), output, &[], tag);
+    let done =
+        key.seal_out_of_place_scatter(nonce(), Aad::from(*file.preamble().bytes()), file.bytes(), output, &[], tag);
     done.map_err(|_| Error::System("sealing failed"))?;
     Ok(body)
 }
 
 /// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if one is.
-pub(crate) fn unwrap(passphrase: &impl Stretch, entry: &Entry) -> Result<Option<FileKey>, Error> {
+pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;
     let (salt, rest) = rest.split_first_chunk().expect("the header was checked");
     let (promised, sealed) = rest.split_at(COMMITMENT);
     try_forms(passphrase, salt, |form| {
         let (key, commitment) = split(&passphrase.stretched(form, cost, salt, KEY + COMMITMENT)?)?;
-        open(&key, &commitment, promised, sealed)
+        open(&key, preamble, &commitment, promised, sealed)
     })
 }
 
 /// Opens the file key with the wrapping key. Returns `None` if the commitment differs from the promised one.
 pub(super) fn open(
     key: &LessSafeKey,
+    preamble: Preamble,
     commitment: &Secret,
     promised: &[u8],
     sealed: &[u8],
@@ -139,8 +141,8 @@ pub(super) fn open(
     }
     let (input, tag) = sealed.split_at(KEY);
     let mut file = Secret::zeroed(KEY);
-    let opened = key.open_separate_gather(nonce(), Aad::from(PREAMBLE), input, tag, &mut file);
+    let opened = key.open_separate_gather(nonce(), Aad::from(*preamble.bytes()), input, tag, &mut file);
     // The commitment is right and the file key does not open: the passphrase is right, and the header was changed.
     opened.map_err(|_| Error::HeaderForged)?;
-    Ok(FileKey::from_secret(file))
+    Ok(FileKey::from_secret(file, preamble))
 }

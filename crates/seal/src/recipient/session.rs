@@ -11,7 +11,7 @@ use super::passphrase::{COMMITMENT, COST, Stretch, TAG, cost, open, seal, split,
 use crate::entropy::Entropy;
 use crate::file_key::{FileKey, KEY};
 use crate::imp::hkdf::{self, Hash};
-use crate::layout::{Entry, PREAMBLE};
+use crate::layout::{Entry, Preamble};
 use crate::passphrase::form::Form;
 use crate::session::{SALT, Session};
 use crate::{Error, Secret};
@@ -24,9 +24,9 @@ const ITEM: usize = 32;
 pub(crate) const BODY: usize = COST + SALT + ITEM + COMMITMENT + KEY + TAG;
 
 /// Derives the wrapping key and the commitment of an item.
-fn derive(stretched: &[u8], item: &[u8; ITEM]) -> Result<(LessSafeKey, Secret), Error> {
+fn derive(preamble: Preamble, stretched: &[u8], item: &[u8; ITEM]) -> Result<(LessSafeKey, Secret), Error> {
     let mut extracted = Wiped::new([0; KEY]);
-    hkdf::extract(&PREAMBLE, stretched, &mut extracted)?;
+    hkdf::extract(preamble.bytes(), stretched, &mut extracted)?;
     let mut output = Secret::zeroed(KEY + COMMITMENT);
     hkdf::expand(Hash::Sha256, &*extracted, &[INFO, item].concat(), &mut output)?;
     split(&output)
@@ -36,19 +36,19 @@ pub(crate) fn wrap(session: &Session, file: &FileKey, entropy: Entropy) -> Resul
     let (cost, salt) = (session.cost(), session.salt());
     let mut item = [0; ITEM];
     entropy.fill("item", 0, &mut item)?;
-    let (key, commitment) = derive(&session.stretch(Form::Composed, cost, salt, KEY)?, &item)?;
+    let (key, commitment) = derive(file.preamble(), &session.stretch(Form::Composed, cost, salt, KEY)?, &item)?;
     Ok(Entry { kind: SESSION, body: seal(&key, cost, &[salt, &item, &commitment], file)? })
 }
 
 /// Returns the file key if the passphrase is right. May leak: which form of the passphrase is right, if one is.
-pub(crate) fn unwrap(passphrase: &impl Stretch, entry: &Entry) -> Result<Option<FileKey>, Error> {
+pub(crate) fn unwrap(passphrase: &impl Stretch, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (head, rest) = entry.body.split_at(COST);
     let cost = cost(head)?;
     let (salt, rest) = rest.split_first_chunk().expect("the header was checked");
     let (item, rest) = rest.split_first_chunk().expect("the header was checked");
     let (promised, sealed) = rest.split_at(COMMITMENT);
     try_forms(passphrase, salt, |form| {
-        let (key, commitment) = derive(&passphrase.stretched(form, cost, salt, KEY)?, item)?;
-        open(&key, &commitment, promised, sealed)
+        let (key, commitment) = derive(preamble, &passphrase.stretched(form, cost, salt, KEY)?, item)?;
+        open(&key, preamble, &commitment, promised, sealed)
     })
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::foreign::{CHEAP, Foreign, entry, file_key, recipient};
 use crate::header::{FIXED, MAC, Parsed};
+use crate::layout::Preamble;
 use crate::{Header, Identity, Opened, PrivateKey, Sealing, hpke};
 
 fn key(kem: Kem) -> PrivateKey {
@@ -113,7 +114,9 @@ fn hpke_is_bound_to_what_the_page_says() {
     assert_eq!(sealed[..FIXED + 4], [&INFO[20..], &sealed[10..14], b"\0\x01", b"\0\x20\0\x50"].concat());
     let (enc, ciphertext) = sealed[FIXED + 4..][..80].split_at(32);
     let by_hand = |info, aad| hpke::open(&key, enc, info, aad, ciphertext).expect("the system works");
-    let file = by_hand(INFO, b"").and_then(FileKey::from_secret).expect("it opens with the page's info and no aad");
+    let file = by_hand(INFO, b"")
+        .and_then(|it| FileKey::from_secret(it, Preamble::PLAIN))
+        .expect("it opens with the page's info and no aad");
     let header = Parsed::read(&sealed[..]).expect("a header");
     assert!(
         file.verify(&sealed[..header.length() - MAC], &header.mac).expect("the system works"),

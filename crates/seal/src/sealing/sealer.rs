@@ -4,15 +4,30 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use crate::floe::{Message, Writer};
-use crate::padding;
+use super::Sealing;
+use crate::file_key::FileKey;
+use crate::payload::{AnyPayload, OwnedCipher};
+use crate::trailer::{Claim, Recorder, WatchedCipher};
+use crate::{Error, padding, segment};
+
+/// Seals the segments, and hashes them if the file is signed.
+type SealCipher = WatchedCipher<OwnedCipher, Option<Arc<Recorder<'static>>>>;
 
 /// A writer that seals. Call [`Sealer::finish`] at the end: without it the output is cut short, and readers refuse it.
 #[must_use = "without `finish` the output is cut short, and refused"]
 pub struct Sealer<W> {
-    writer: Writer<Arc<Message>, W>,
+    writer: segment::Writer<SealCipher, W>,
     written: u64,
     padded: bool,
+    ending: Option<Ending>,
+}
+
+/// What the trailer of a signed file is made of.
+pub(super) struct Ending {
+    pub(super) recorder: Arc<Recorder<'static>>,
+    pub(super) sealing: Sealing,
+    pub(super) key: FileKey,
+    pub(super) claim: Claim,
 }
 
 impl<W> fmt::Debug for Sealer<W> {
@@ -22,19 +37,28 @@ impl<W> fmt::Debug for Sealer<W> {
 }
 
 impl<W: Write> Sealer<W> {
-    pub(super) fn new(writer: Writer<Arc<Message>, W>, padded: bool) -> Self {
-        Self { writer, written: 0, padded }
+    pub(super) fn new(payload: AnyPayload, output: W, padded: bool, ending: Option<Ending>) -> Self {
+        let watch = ending.as_ref().map(|ending| ending.recorder.clone());
+        let cipher = WatchedCipher { cipher: payload.into_cipher(), watch };
+        Self { writer: segment::Writer::over(cipher, output), written: 0, padded, ending }
     }
 
-    /// Writes the last segment, and returns the inner writer.
+    /// Writes the last segment, and the trailer if the file is signed. Returns the inner writer.
     ///
     /// # Errors
-    /// If writing fails.
+    /// If writing fails, or if a signer does not sign.
     pub fn finish(mut self) -> io::Result<W> {
         if self.padded {
             padding::write_padding(self.written, &mut self.writer)?;
         }
-        self.writer.finish()
+        let mut output = self.writer.finish()?;
+        if let Some(Ending { recorder, sealing, key, claim }) = self.ending {
+            // The writer's share is gone, since the writer is.
+            let recorder = Arc::into_inner(recorder).ok_or_else(|| io::Error::other("the hashes are in use"))?;
+            sealing.signing.finish(recorder, &key, claim, &mut output).map_err(Error::into_io)?;
+            output.flush()?;
+        }
+        Ok(output)
     }
 }
 

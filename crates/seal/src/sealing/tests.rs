@@ -1,8 +1,10 @@
 //! Tests that every random field is filled with random bytes.
 
 use super::*;
+use crate::floe;
 use crate::foreign::recipient;
 use crate::header::Parsed;
+use crate::layout::Preamble;
 use crate::recipient::{unwrap_with_key, unwrap_with_passphrase};
 use crate::{Kem, Passphrase, PrivateKey};
 
@@ -11,10 +13,10 @@ fn random_fields(sealed: &[u8], key: &PrivateKey) -> Vec<(&'static str, Vec<u8>)
     let mut payload = sealed;
     let header = Parsed::read(&mut payload).expect("a header");
     let [(_, passphrase), (_, to_key)] = &header.entries[..] else { panic!("two recipients") };
-    let file = unwrap_with_passphrase(&Passphrase::new(b"straight face"), passphrase)
+    let file = unwrap_with_passphrase(&Passphrase::new(b"straight face"), Preamble::PLAIN, passphrase)
         .expect("it opens")
         .expect("the passphrase");
-    let same = unwrap_with_key(key, to_key).expect("it opens").expect("the key");
+    let same = unwrap_with_key(key, Preamble::PLAIN, to_key).expect("it opens").expect("the key");
     assert!(file.bytes() == same.bytes(), "two file keys in one file");
     vec![
         ("file key", file.bytes().to_vec()),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::foreign::CHEAP;
 use crate::header::{FIXED, Parsed};
+use crate::layout::Preamble;
 use crate::{Header, Identity, Kem, PrivateKey, Stanza, open, seal};
 
 const ANOTHER: Cost = Cost { memory: 16, ..CHEAP };
@@ -73,7 +74,7 @@ fn items_share_the_salt_and_nothing_else() {
             assert!(seen.insert(one.to_vec()) && seen.insert(other.to_vec()));
         }
         let header = Parsed::read(&item[..]).expect("a header");
-        let file = crate::recipient::unwrap_of_session(&session, &header.entries[0].1)
+        let file = crate::recipient::unwrap_of_session(&session, Preamble::PLAIN, &header.entries[0].1)
             .expect("it opens")
             .expect("the passphrase");
         assert!(seen.insert(file.bytes().to_vec()), "two items with one file key");

@@ -1,6 +1,7 @@
 //! Keys and encapsulated secrets that are refused.
 
 use super::*;
+use crate::imp::ml_kem;
 
 /// The number of points on P-256.
 pub(super) const ORDER: &str = "ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551";
