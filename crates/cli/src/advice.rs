@@ -4,3 +4,4 @@
 pub mod key;
 pub mod pack;
 pub mod seal;
+pub mod sign;

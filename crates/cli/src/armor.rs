@@ -51,7 +51,7 @@ pub fn find(start: &[u8]) -> Option<Beginning> {
 /// Other bytes are returned as they are.
 pub fn without_front(start: &[u8]) -> &[u8] {
     let text = lines(start).find(|(_, line)| !line.is_empty()).map_or(start, |(offset, _)| &start[offset..]);
-    if text.starts_with(b"-----BEGIN ") || text.starts_with(b"age-encryption.org/") { text } else { start }
+    if text.starts_with(b"-----BEGIN ") { text } else { start }
 }
 
 /// The lines of a text, without quoting and white space around them, and their offsets.

@@ -10,7 +10,8 @@ use crate::plan::Task;
 use crate::shown::bytes;
 use crate::suggest::closest;
 use crate::{
-    completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, seal, streams, synonym, unpack,
+    completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal, share, sign,
+    streams, synonym, unpack, verify,
 };
 
 /// Seals (encrypts) files and folders with a straight face: neither the bytes nor the time show anything of the secret
@@ -37,11 +38,15 @@ enum Command {
     Keys(keys::KeysArgs),
     Seal(seal::SealArgs),
     Open(open::OpenArgs),
+    Sign(sign::SignArgs),
+    Verify(verify::VerifyArgs),
     List(list::ListArgs),
     Inspect(inspect::InspectArgs),
+    Rewrap(rewrap::RewrapArgs),
     Pack(pack::PackCommand),
     Unpack(unpack::UnpackCommand),
     Picture(picture::PictureArgs),
+    Share(share::ShareArgs),
     Random(random::RandomArgs),
     /// Measures speed, and whether run time depends on a secret
     #[command(subcommand)]
@@ -101,11 +106,15 @@ impl Cli {
             Command::Keys(args) => Box::new(args.plan()?),
             Command::Seal(args) => Box::new(args.plan()?),
             Command::Open(args) => Box::new(args.plan()?),
+            Command::Sign(args) => Box::new(args.plan()?),
+            Command::Verify(args) => Box::new(args.plan()?),
             Command::List(args) => Box::new(args.plan()?),
             Command::Inspect(args) => Box::new(args.plan()?),
+            Command::Rewrap(args) => Box::new(args.plan()?),
             Command::Pack(args) => Box::new(args.plan()?),
             Command::Unpack(args) => Box::new(args.plan()?),
             Command::Picture(args) => args.plan()?,
+            Command::Share(args) => args.plan()?,
             Command::Random(args) => Box::new(args.plan()?),
             Command::Completions(plan) => Box::new(plan),
             Command::Complete(plan) => Box::new(plan),

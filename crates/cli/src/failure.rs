@@ -22,6 +22,8 @@ pub enum Exit {
     Usage = 2,
     Key = 3,
     System = 4,
+    /// A signature that was required is missing, by somebody unknown, or for others.
+    Signer = 5,
 }
 
 /// Returns the end of a command's `--help`: examples, then the exit codes.
@@ -35,6 +37,7 @@ macro_rules! help {
             "  2  usage: the arguments are wrong, or the command cannot do what they ask for\n",
             "  3  no key fits, or the passphrase is wrong or missing\n",
             "  4  the system failed: a full disk, missing permissions\n",
+            "  5  a required signature is missing, by somebody unknown, or for others\n",
             "With several files, the highest exit code counts."
         )
     };
@@ -76,7 +79,11 @@ impl Failure {
         match error {
             Error::Read(error) => match error.downcast::<Self>() {
                 Ok(failure) => failure.about(name),
-                Err(error) => Self::io("read", name, &error),
+                // A reader of the library between its other parts passes on an error of its own.
+                Err(error) => match error.downcast::<Error>() {
+                    Ok(error) => Self::of(name, error),
+                    Err(error) => Self::io("read", name, &error),
+                },
             },
             Error::Write(error) => Self::io("write", name, &error),
             error => Self::advised(Exit::from(error.fault()), name, &error, advice::seal::of(&error)),

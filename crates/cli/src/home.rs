@@ -4,6 +4,7 @@
 mod default;
 mod pair;
 mod permissions;
+mod signing;
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Read, Write};
@@ -16,6 +17,7 @@ use crate::shown::shown;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair};
+pub use signing::{DEFAULT_NAME, Public, check_pair as check_signing_pair, seals, signs, verifying_of};
 
 /// The maximum length of a key file, in bytes.
 const LONGEST: usize = 1 << 20;
@@ -65,8 +67,15 @@ impl Home {
         self.folder.join("contacts").join(format!("{name}.pub"))
     }
 
-    /// Returns the user's own keys, sorted by name. Warns if other users can reach into the folder.
+    /// Returns the user's own keys that open files, sorted by name. Warns if other users can reach into the folder.
     pub fn own(&self) -> Result<Vec<Own>, Failure> {
+        let mut all = self.own_of_both_uses()?;
+        all.retain(|own| !own.signs());
+        Ok(all)
+    }
+
+    /// Returns all of the user's own keys, sorted by name: those that open files and those that sign.
+    pub fn own_of_both_uses(&self) -> Result<Vec<Own>, Failure> {
         permissions::check_folder(&self.folder);
         Ok(names(&self.folder, ".key")?.into_iter().map(|name| Own { path: self.own_path(&name), name }).collect())
     }
@@ -160,6 +169,27 @@ pub fn check_name(name: &str) -> Result<(), Failure> {
 
 /// Reads all keys in a file. Warns if other users can read a private key.
 pub fn read(path: &Path) -> Result<Vec<Found>, Failure> {
+    let (text, metadata) = text(path)?;
+    keys_in(path, &text, &metadata)
+}
+
+/// Returns all keys in the text of the file `path`. Warns if other users can read a private key.
+pub fn keys_in(path: &Path, text: &[u8], metadata: &fs::Metadata) -> Result<Vec<Found>, Failure> {
+    let found = key::read(text).map_err(|error| Failure::key(&shown(path), &error))?;
+    let is_public = |found: &Found| {
+        matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
+    };
+    if !found.iter().all(is_public) {
+        permissions::check_key(path, metadata);
+    } else if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
+        // A public key outside the key folder usually belongs to the person who gave it away.
+        permissions::check_owner(path, metadata);
+    }
+    Ok(found)
+}
+
+/// Reads the text of a key file.
+pub fn text(path: &Path) -> Result<(Secret, fs::Metadata), Failure> {
     let failed = |error| Failure::path("read", path, &error);
     let mut file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -181,14 +211,8 @@ pub fn read(path: &Path) -> Result<Vec<Found>, Failure> {
             Err(error) => return Err(failed(error)),
         }
     }
-    let found = key::read(&text[..length]).map_err(|error| Failure::key(&shown(path), &error))?;
-    if found.iter().any(|found| !matches!(found, Found::Public(_))) {
-        permissions::check_key(path, &metadata);
-    } else if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
-        // A public key outside the key folder usually belongs to the person who gave it away.
-        permissions::check_owner(path, &metadata);
-    }
-    Ok(found)
+    let text = if length < size { Secret::copy_of(&text[..length]) } else { text };
+    Ok((text, metadata))
 }
 
 /// Writes a key file, and waits until it is on the disk.

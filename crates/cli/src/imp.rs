@@ -19,7 +19,12 @@ pub fn descriptor(number: u32) -> io::Result<OwnedFd> {
     // and during which no other thread runs, so nothing closes the descriptor meanwhile. If `number` was never open,
     // the system call fails and nothing is read or written.
     let given = unsafe { BorrowedFd::borrow_raw(number) };
-    Ok(rustix::io::fcntl_dupfd_cloexec(given, 3)?)
+    let own = rustix::io::fcntl_dupfd_cloexec(given, 3)?;
+    // Plugins are other programs, which have no business with a descriptor that holds a passphrase.
+    if number > 2 {
+        rustix::io::fcntl_setfd(given, rustix::io::FdFlags::CLOEXEC)?;
+    }
+    Ok(own)
 }
 
 /// A bit for each standard stream that was closed when the program began.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::console::say;
 use crate::failure::Failure;
+use crate::rewrap::recover;
 use crate::shown::shown;
 use crate::streams;
 use deadpan_seal::Error;
@@ -77,6 +78,9 @@ impl Input {
         let metadata = file.metadata().map_err(failed)?;
         if metadata.file_type().is_fifo() {
             widen(&file);
+        }
+        if let Source::File(path) = source {
+            recover::settle(path, &file, &metadata)?;
         }
         // Standard input can be a file at a later position than its start, so it is read as a stream. A file of length
         // 0 can be a file in /proc, whose contents are made when they are read.

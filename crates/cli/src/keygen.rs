@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 
 use crate::console::say;
 use crate::failure::{Exit, Failure, help};
-use crate::home::{self, Home};
+use crate::home::{self, Home, Public};
 use crate::mode::{ModeArg, mode_name};
 use crate::names::put_name;
 use crate::output::Place;
@@ -17,6 +17,7 @@ use crate::passphrase::{NO_TERMINAL, PassphraseArgs, Passphrases};
 use crate::plan::Plan;
 use crate::report::{Done, Report};
 use crate::shown::shown;
+use deadpan_seal::sign::{Scheme, SigningKey};
 use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
 
 /// Makes a key pair: a private key, which opens files, and its public key, which seals them
@@ -25,9 +26,13 @@ use deadpan_seal::{Kem, Passphrase, PrivateKey, key};
     "deadpan keygen                                      a hybrid key, in your key folder",
     "deadpan keygen -o ~/.config/deadpan/work.key        a second own key, named work, in the same folder",
     "deadpan keygen --mode pqc --level 1024 -o far.key   an ML-KEM-1024 key, in far.key and far.pub",
+    "deadpan keygen --sign                               a signing key, named sign",
     "deadpan keygen --no-passphrase -o cron.key          for programs that run unattended"
 ))]
 pub struct KeygenArgs {
+    /// Make a key that signs, instead of one that seals and opens
+    #[arg(long)]
+    sign: bool,
     /// The kind of key
     #[arg(long, default_value = "hybrid", value_name = "MODE")]
     mode: ModeArg,
@@ -65,16 +70,58 @@ enum Level {
     L1024,
 }
 
+/// What a new key is for, and its algorithm.
+#[derive(Clone, Copy)]
+enum Kind {
+    Seals(Kem),
+    Signs(Scheme),
+}
+
 /// The kind and the place of a new key.
 pub struct Keygen {
     args: KeygenArgs,
-    kem: Kem,
+    kind: Kind,
     /// Its name in the key folder.
     name: &'static str,
 }
 
 impl KeygenArgs {
     pub fn plan(self) -> Result<Keygen, Failure> {
+        let (kind, name) = if self.sign { self.signing()? } else { self.sealing()? };
+        if self.output.as_deref() == Some(Path::new("-")) {
+            return Err(Failure::usage(
+                "a new key goes to two files, and not to standard output",
+                "name the file of the private key with -o; the public key is written beside it",
+            ));
+        }
+        if let Some(path) = self.output.as_deref().filter(|path| path.extension().is_some_and(|it| it == "pub")) {
+            return Err(Failure::usage(
+                format!("{} would hold the private key, and .pub is the ending of public keys", shown(path)),
+                format!(
+                    "name the file of the private key: -o {}; the public key is written beside it",
+                    shown(path.with_extension("key"))
+                ),
+            ));
+        }
+        Ok(Keygen { args: self, kind, name })
+    }
+
+    /// Returns the kind of a key that signs, and its name in the key folder.
+    fn signing(&self) -> Result<(Kind, &'static str), Failure> {
+        if self.curve.is_some() || self.level.is_some() {
+            let hint = "leave out --curve and --level; --mode chooses the kind";
+            return Err(Failure::usage("a key for signing has no --curve and no --level", hint));
+        }
+        let scheme = match self.mode {
+            ModeArg::Ecc => Scheme::Ed25519,
+            ModeArg::Pqc => Scheme::MlDsa65,
+            ModeArg::Hybrid => Scheme::MlDsa44Ed25519,
+        };
+        Ok((Kind::Signs(scheme), home::DEFAULT_NAME))
+    }
+
+    /// Returns the kind of a key that seals, and its name in the key folder.
+    fn sealing(&self) -> Result<(Kind, &'static str), Failure> {
         let (kem, name) = match (self.mode, self.curve, self.level) {
             (ModeArg::Ecc, None | Some(Curve::X25519), None) => (Kem::X25519, "ecc"),
             (ModeArg::Ecc, Some(Curve::P256), None) => (Kem::P256, "ecc-p256"),
@@ -95,22 +142,7 @@ impl KeygenArgs {
                 ));
             }
         };
-        if self.output.as_deref() == Some(Path::new("-")) {
-            return Err(Failure::usage(
-                "a new key goes to two files, and not to standard output",
-                "name the file of the private key with -o; the public key is written beside it",
-            ));
-        }
-        if let Some(path) = self.output.as_deref().filter(|path| path.extension().is_some_and(|it| it == "pub")) {
-            return Err(Failure::usage(
-                format!("{} would hold the private key, and .pub is the ending of public keys", shown(path)),
-                format!(
-                    "name the file of the private key: -o {}; the public key is written beside it",
-                    shown(path.with_extension("key"))
-                ),
-            ));
-        }
-        Ok(Keygen { args: self, kem, name })
+        Ok((Kind::Seals(kem), name))
     }
 }
 
@@ -122,14 +154,16 @@ impl Plan for Keygen {
         let mut report = Report::new("keygen", self.args.json, 1);
         let result = self.make(&home, &path);
         match &result {
-            Ok(key) if !self.args.json => {
-                let public = key.public();
-                say(&format!("made a key: {} ({})", shown(&path), public.kem().name()));
+            Ok(public) if !self.args.json => {
+                let what = if public.signs() { "a key for signing" } else { "a key" };
+                say(&format!("made {what}: {} ({})", shown(&path), public.algorithm()));
                 say(&format!("public part: {}", shown(home::public_path(&path))));
-                say(&format!("fingerprint: {}", key::fingerprint(public)));
-                tell_default(&home, &path);
+                say(&format!("fingerprint: {}", public.fingerprint()));
+                if !public.signs() {
+                    tell_default(&home, &path);
+                }
             }
-            Ok(key) => report.made("key", start, &Ok(self.done(key, path))),
+            Ok(public) => report.made("key", start, &Ok(self.done(public, path))),
             Err(failure) => report.made("key", start, &Err(failure.clone())),
         }
         Ok(report.exit())
@@ -138,18 +172,18 @@ impl Plan for Keygen {
 
 impl Keygen {
     /// Returns the result for scripts.
-    fn done(&self, key: &PrivateKey, path: PathBuf) -> Done {
-        let public = key.public();
+    fn done(&self, public: &Public, path: PathBuf) -> Done {
         let mut more = Map::new();
         put_name(&mut more, "public", Some(home::public_path(&path).as_os_str().as_bytes()));
-        more.insert("kem".into(), json!(public.kem().name()));
-        more.insert("mode".into(), json!(mode_name(public.kem().mode())));
-        more.insert("fingerprint".into(), json!(key::fingerprint(public)));
+        more.insert("use".into(), json!(if public.signs() { "signing" } else { "sealing" }));
+        more.insert(if public.signs() { "scheme" } else { "kem" }.into(), json!(public.algorithm()));
+        more.insert("mode".into(), json!(mode_name(public.mode())));
+        more.insert("fingerprint".into(), json!(public.fingerprint()));
         more.insert("protected".into(), json!(!self.args.no_passphrase));
         Done { output: Some(Place::Given(path)), more, ..Done::default() }
     }
 
-    fn make(&self, home: &Home, path: &Path) -> Result<PrivateKey, Failure> {
+    fn make(&self, home: &Home, path: &Path) -> Result<Public, Failure> {
         // Checked before the user is asked for a passphrase.
         refuse_taken(home, path)?;
         let passphrases = Passphrases::new(&self.args.source);
@@ -166,8 +200,29 @@ impl Keygen {
             }
             Some(passphrases.new_one(&format!("the key {}", shown(path)), hint)?)
         };
-        make(home, path, self.kem, passphrase.as_ref())
+        match self.kind {
+            Kind::Seals(kem) => {
+                make(home, path, kem, passphrase.as_ref()).map(|key| Public::Sealing(key.public().clone()))
+            }
+            Kind::Signs(scheme) => make_signing(home, path, scheme, passphrase.as_ref()),
+        }
     }
+}
+
+/// Makes a key that signs and writes both parts of it. Nothing is replaced.
+fn make_signing(home: &Home, path: &Path, scheme: Scheme, passphrase: Option<&Passphrase>) -> Result<Public, Failure> {
+    let failed = |error| Failure::of(&shown(path), error);
+    home.make_folder_of(path)?;
+    let key = SigningKey::generate(scheme).map_err(failed)?;
+    let public = Public::Signing(key.public().clone());
+    match passphrase {
+        Some(passphrase) => {
+            let text = key::protected_signing_pem(&key, passphrase).map_err(failed)?;
+            home::write_pair(path, &public, text.as_bytes())?;
+        }
+        None => home::write_pair(path, &public, &key::signing_pem(&key))?,
+    }
+    Ok(public)
 }
 
 /// Makes a key and writes both parts of it. Nothing is replaced.
@@ -179,11 +234,12 @@ pub fn make(home: &Home, path: &Path, kem: Kem, passphrase: Option<&Passphrase>)
     // If no default key is recorded yet, one is recorded before the new key is another candidate.
     let is_first = own_name.is_some() && matches!(home.settle_default(), Ok(None));
     let key = PrivateKey::generate(kem).map_err(failed)?;
+    let public = Public::Sealing(key.public().clone());
     match passphrase {
         Some(passphrase) => {
-            home::write_pair(path, &key, key::protected_pem(&key, passphrase).map_err(failed)?.as_bytes())?
+            home::write_pair(path, &public, key::protected_pem(&key, passphrase).map_err(failed)?.as_bytes())?
         }
-        None => home::write_pair(path, &key, &key::private_pem(&key))?,
+        None => home::write_pair(path, &public, &key::private_pem(&key))?,
     }
     if let Some(name) = own_name.filter(|_| is_first) {
         home.record(name)?;

@@ -12,15 +12,17 @@ use clap::Subcommand;
 
 use crate::console::say;
 use crate::failure::{Exit, Failure, help};
-use crate::home::{self, Home};
+use crate::home::{self, Home, Public};
 use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
-use crate::recipient::misspelt;
+use crate::plugin;
+use crate::recipient::{misspelt, ssh};
 use crate::shown::shown;
 use crate::streams::print;
 use crate::suggest::closest;
-use deadpan_seal::PublicKey;
+use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found};
+use deadpan_seal::plugin::Recipient;
 
 /// Lists your own keys and your contacts, and manages them
 #[derive(Debug, clap::Args)]
@@ -51,7 +53,8 @@ enum Command {
     Add {
         /// The contact's name
         name: String,
-        /// A public key file, an age recipient (age1…), or - for standard input
+        /// A public key file, an age recipient (age1…), a public key of SSH, or - for standard input. A file may hold a
+        /// key that seals and a key that verifies signatures
         key: String,
         /// Replace a contact of that name
         #[arg(short, long)]
@@ -91,7 +94,8 @@ enum Command {
     #[command(after_help = help!(
         "deadpan keys export > me.pub       the public key of your default key, to give away",
         "deadpan keys export alice          the public key of a contact",
-        "deadpan keys export --age          as an age recipient, for age -r"
+        "deadpan keys export --age          as an age recipient, for age -r",
+        "deadpan keys export --sign         the public key of your signing key"
     ))]
     Export {
         /// The name of one of your own keys or of a contact, or a key file [default: your default key]
@@ -99,6 +103,12 @@ enum Command {
         /// Print an age recipient instead, for the kinds of keys that age knows
         #[arg(long)]
         age: bool,
+        /// Print the public key of your signing key, or of the contact's, which verifies signatures
+        #[arg(long)]
+        sign: bool,
+        /// Print a line of SSH instead, for an allowed_signers file; for keys that sign
+        #[arg(long, conflicts_with = "age")]
+        ssh: bool,
         #[command(flatten)]
         source: PassphraseArgs,
     },
@@ -138,8 +148,9 @@ impl Plan for Keys {
             Some(Command::Unprotect(protection)) => {
                 protect::unprotect(&own(&home, &protection.key)?, &Passphrases::new(&protection.source))?
             }
-            Some(Command::Export { name, age, source }) => {
-                export::run(&home, name.as_deref(), *age, &Passphrases::new(source))?
+            Some(Command::Export { name, age, sign, ssh, source }) => {
+                let form = export::Form { sign: *sign, age: *age, ssh: *ssh };
+                export::run(&home, name.as_deref(), form, &Passphrases::new(source))?
             }
         }
         Ok(Exit::Done)
@@ -150,10 +161,45 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     if home.own_path(name).exists() {
         return Err(Failure::usage(format!("{name} is one of your own keys"), "choose another name for the contact"));
     }
-    let key = public(text).map_err(|failure| match fs::metadata(name).is_ok() && fs::metadata(text).is_err() {
-        true => Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure },
-        false => failure,
-    })?;
+    let plugin = plugin::of_argument(text);
+    if let Some(recipient) = &plugin {
+        return add_plugin(home, name, recipient, force);
+    }
+    let (keys, ssh) =
+        public(text).map_err(|failure| match fs::metadata(name).is_ok() && fs::metadata(text).is_err() {
+            true => Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure },
+            false => failure,
+        })?;
+    let path = contact(home, name, force)?;
+    // A key of SSH stays one: it signs, and age files can be sealed to it.
+    let line = |key: &Public| ssh.iter().find(|ssh| *key == Public::of_ssh(ssh)).map(|ssh| format!("{}\n", ssh.line()));
+    let text: String = keys.iter().map(|key| line(key).unwrap_or_else(|| key.text())).collect();
+    home::write(&path, text.as_bytes(), 0o600, force)?;
+    for key in &keys {
+        let what = match key {
+            Public::Sealing(_) => "",
+            Public::Signing(_) if line(key).is_some() => ", for signatures and for age files",
+            Public::Signing(_) => ", for signatures",
+            Public::Ssh(_) => ", for age files",
+        };
+        say(&format!("added {name}: {} {}{what}", key.algorithm(), key.fingerprint()));
+    }
+    say("hint: compare the fingerprint with its owner before you trust it");
+    Ok(())
+}
+
+/// Adds a contact whose key only a plugin knows.
+fn add_plugin(home: &Home, name: &str, recipient: &Recipient, force: bool) -> Result<(), Failure> {
+    let path = contact(home, name, force)?;
+    let line = recipient.text().unwrap_or_default();
+    home::write(&path, format!("{line}\n").as_bytes(), 0o600, force)?;
+    say(&format!("added {name}: {line}"));
+    say(&format!("hint: sealing to {name} takes the program age-plugin-{}", recipient.name()));
+    Ok(())
+}
+
+/// Returns the file of a new contact, and makes its folder.
+fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
     let path = home.contact_path(name);
     if !force && fs::symlink_metadata(&path).is_ok() {
         return Err(Failure::usage(
@@ -162,35 +208,49 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
         ));
     }
     home.make_folder_of(&path)?;
-    home::write(&path, key::public_pem(&key).as_bytes(), 0o600, force)?;
-    say(&format!("added {name}: {} {}", key.kem().name(), key::fingerprint(&key)));
-    say("hint: compare the fingerprint with its owner before you trust it");
-    Ok(())
+    Ok(path)
 }
 
-/// Returns the public key that an argument names. A file with several keys is an error.
-fn public(text: &str) -> Result<PublicKey, Failure> {
-    let found = match text {
-        _ if text.starts_with("age1") => key::read(text.as_bytes()).map_err(|error| misspelt(text, &error))?,
-        "-" => home::read(Path::new("/dev/stdin"))?,
-        _ => home::read(Path::new(text))?,
-    };
+/// Returns the public keys that an argument names: one that seals, one that verifies signatures, or both. Returns also
+/// which keys of SSH are among them.
+fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
     let name = crate::shown::bytes(text.as_bytes());
+    let is_key = text.starts_with("age1") || (ssh::is_line(text.as_bytes()) && text.contains(' '));
+    let (found, ssh) = if is_key {
+        let found = key::read(text.as_bytes()).map_err(|error| misspelt(text, &error))?;
+        (found, ssh::take(&name, text.as_bytes())?)
+    } else {
+        let path = Path::new(if text == "-" { "/dev/stdin" } else { text });
+        let (contents, metadata) = home::text(path)?;
+        (home::keys_in(path, &contents, &metadata)?, ssh::take(&name, &contents)?)
+    };
+    let ssh = ssh.map_or_else(Vec::new, |(keys, _)| keys);
     let mut keys = Vec::new();
     for found in found {
         match found {
-            Found::Public(key) => keys.push(key),
-            Found::Private(_) | Found::Protected(_) => {
+            Found::Public(key) => keys.push(Public::Sealing(key)),
+            Found::Verifying(key) => keys.push(Public::Signing(key)),
+            Found::Ssh(key) => keys.push(Public::Ssh(key)),
+            Found::PluginRecipient(_) => {
+                let hint = "add it alone: deadpan keys add NAME age1…";
+                return Err(Failure::usage(format!("{name} holds a recipient of a plugin and other keys"), hint));
+            }
+            Found::Private(_)
+            | Found::Protected(_)
+            | Found::Signing(_)
+            | Found::OpenSsh(_)
+            | Found::PluginIdentity(_) => {
                 let hint = "a contact is a public key; tell the person who sent it that this key is no longer private";
                 return Err(Failure::usage(format!("{name} is a private key"), hint));
             }
         }
     }
-    match (keys.pop(), keys.is_empty()) {
-        (Some(key), true) => Ok(key),
+    keys.sort_by_key(Public::signs);
+    match keys.iter().map(Public::signs).collect::<Vec<_>>()[..] {
+        [_] | [false, true] => Ok((keys, ssh)),
         _ => Err(Failure::usage(
             format!("{name} holds several keys"),
-            "a contact has one; name the file with -R to seal to all of them",
+            "a contact has one that seals and one that signs; name the file with -R to seal to all of them",
         )),
     }
 }

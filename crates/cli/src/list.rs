@@ -1,6 +1,6 @@
 //! `deadpan list`: the entries of a sealed folder or of an archive.
 
-mod clock;
+pub mod clock;
 mod listing;
 mod row;
 mod tree;
@@ -41,6 +41,9 @@ pub struct ListArgs {
     /// keys]
     #[arg(short, long = "identity", value_name = "KEY")]
     identities: Vec<PathBuf>,
+    /// Open with this share, which another member handed over (deadpan share open). May be repeated
+    #[arg(long = "share", value_name = "FILE")]
+    shares: Vec<PathBuf>,
     /// List only this file, this folder with everything in it, or the matches of this pattern. May be repeated
     #[arg(long, value_name = "PATH")]
     only: Vec<PathBuf>,
@@ -204,7 +207,7 @@ impl ListJob<'_> {
         if self.identities.is_none() {
             let args = &self.list.args;
             let identities = Identities::collect(&args.identities, &Home::find()?, Passphrases::new(&args.source))?;
-            self.identities = Some(identities.within(args.max_cost.get()));
+            self.identities = Some(identities.within(args.max_cost.get()).add_shares(&args.shares)?);
         }
         match &mut self.identities {
             Some(identities) => identities.open(name, sealed),

@@ -23,11 +23,12 @@ use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::report::{Done, Report};
-use crate::seal::ENDING;
+use crate::seal::ENDINGS;
 use crate::sealed::Sealed;
 use crate::shown::{bytes, is_plain, shown};
+use crate::signed::{Judge, SignerArgs, Verdict};
 use crate::window::{NotText, TextOnly};
-use deadpan_seal::{Error, Kind, Metadata, Opened, ReadAt, Work};
+use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
 
 /// Opens sealed files and folders: FILE.dpn becomes FILE, with its time and mode
@@ -36,6 +37,7 @@ pub use range::Range;
     "deadpan open report.pdf.dpn               with your own keys: report.pdf",
     "deadpan open -i work.key -o - notes.dpn   with this key, to standard output",
     "deadpan open --verify *.dpn               checks the files, and writes nothing",
+    "deadpan open --share bob.share minutes.txt.dpn          with your key and the share of another member",
     "deadpan open --range 4096:100 data.dpn    100 bytes from the middle, to standard output",
     "deadpan open --only 'photos/*.jpg' photos.dpn           a part of a folder",
     "ssh host cat photos.dpn | deadpan open --only notes.txt -o photos  a part of a folder, from a pipe",
@@ -56,6 +58,9 @@ pub struct OpenOptions {
     /// keys]
     #[arg(short, long = "identity", value_name = "KEY")]
     pub identities: Vec<PathBuf>,
+    /// Open with this share, which another member handed over (deadpan share open). May be repeated
+    #[arg(long = "share", value_name = "FILE")]
+    shares: Vec<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
     /// Open only LEN bytes from OFFSET on, to standard output unless -o says otherwise. OFFSET is 0 if it is left out;
@@ -68,6 +73,8 @@ pub struct OpenOptions {
     /// Open only this file, this folder with everything in it, or the matches of this pattern. May be repeated
     #[arg(long, value_name = "PATH", conflicts_with_all = ["range", "verify"])]
     pub only: Vec<PathBuf>,
+    #[command(flatten)]
+    pub signer: SignerArgs,
     #[command(flatten)]
     pub source: PassphraseArgs,
     #[command(flatten)]
@@ -102,7 +109,8 @@ impl Plan for Open {
         args.output.check_room(self.sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
         let claims = Claims::of(&self.sources);
-        let mut job = OpenJob { args, claims, results: self.sources.len(), identities };
+        let judge = args.signer.judge()?;
+        let mut job = OpenJob { args, claims, results: self.sources.len(), identities, judge };
         let to_stdout = !args.verify
             && (args.output.is_stdout()
                 || args.output.place().is_none() && (self.sources.contains(&Source::Stdin) || args.range.is_some()));
@@ -135,7 +143,7 @@ impl OpenOptions {
     /// Reads the named keys, or all of the user's own.
     pub fn identities(&self, passphrases: Passphrases) -> Result<Identities, Failure> {
         let identities = Identities::collect(&self.identities, &Home::find()?, passphrases)?;
-        Ok(identities.within(self.max_cost.get()))
+        identities.within(self.max_cost.get()).add_shares(&self.shares)
     }
 }
 
@@ -146,6 +154,7 @@ pub struct OpenJob<'a> {
     /// The number of files to open.
     pub results: usize,
     pub identities: Identities,
+    pub judge: Judge,
 }
 
 /// Where sealed data come from: a file, a pipe, or a set of pictures.
@@ -216,10 +225,13 @@ impl OpenJob<'_> {
         let (name, source) = (origin.shown(), origin.source);
         let opened = self.identities.open(&name, &sealed)?;
         if self.args.verify {
-            let bytes = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
-            return Ok(Done { bytes, remark: Some("whole and unchanged".into()), ..Done::default() });
+            let done = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
+            let Verdict { notes, more, .. } = self.judge.verdict(&name, done.signatures.as_ref())?;
+            let remark = Some("whole and unchanged".into());
+            return Ok(Done { bytes: done.plain, remark, notes, more, ..Done::default() });
         }
-        if opened.metadata().kind == Kind::Folder && !self.wants_bytes(origin) {
+        self.judge_first(&opened, origin)?;
+        if !self.wants_bytes(origin) && (opened.metadata().kind == Kind::Folder || folder::is_in_age(&opened, origin)) {
             return folder::open(&opened, origin, &mut sealed, self);
         }
         if !self.args.only.is_empty() {
@@ -237,17 +249,37 @@ impl OpenJob<'_> {
             .check(&place, source)
             .and_then(|()| Output::open(&place, self.args.output.force, origin.input))
             .map_err(|failure| self.one_of_several(origin, failure))?;
+        if self.judge.is_required() && !output.is_positioned() && origin.positions.is_none() {
+            let hint = "name a file as input, or one as output with -o";
+            let message = "--require-signature cannot check a signature at the end before the data go out";
+            return Err(Failure::usage(message, hint));
+        }
         let written = match self.args.range {
             Some(range) => range.write(&opened, origin, sealed, &output),
+            // The data are compared with what was signed before they go out.
+            None if self.judge.is_required() && !output.is_positioned() => {
+                Range::ALL.write(&opened, origin, sealed, &output)
+            }
             None => whole(&opened, origin, sealed, &output),
         };
-        let bytes = written.map_err(|error| blame_output(error, &name, &output))?;
+        let done = written.map_err(|error| blame_output(error, &name, &output))?;
+        let Verdict { notes, more, .. } = self.judge.verdict(&name, done.signatures.as_ref())?;
+        let bytes = done.plain;
         let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
         let place = output
             .land(attributes(metadata, self.args.unpack.mask()), self.args.output.sync)
             .map_err(|failure| self.one_of_several(origin, failure))?;
         self.claims.made(&place);
-        Ok(Done { output: Some(place), bytes, ..Done::default() })
+        Ok(Done { output: Some(place), bytes, notes, more, ..Done::default() })
+    }
+
+    /// Checks the signatures before anything is written, if the user requires some and the input can be read at any
+    /// position.
+    fn judge_first(&self, opened: &Opened, origin: &Origin<'_>) -> Result<(), Failure> {
+        let Some((input, length)) = origin.positions.filter(|_| self.judge.is_required()) else { return Ok(()) };
+        let signatures = opened.signatures(Cursor::new(input, length));
+        let signatures = signatures.map_err(|error| Failure::of(&origin.name, error))?;
+        self.judge.verdict(&origin.name, signatures.as_ref()).map(drop)
     }
 
     /// Names the pictures in a failure about their output, if there are several outputs: the sender chose the output's
@@ -270,21 +302,21 @@ impl OpenJob<'_> {
     }
 }
 
-fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Output) -> Result<u64, Error> {
+fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Output) -> Result<Summary, Error> {
     if output.is_terminal() {
         // A progress bar would mix with the text.
         let text = TextOnly::new(output.file());
-        return opened.stream(sealed.payload, text, &Work::default()).map(|summary| summary.plain);
+        return opened.stream(sealed.payload, text, &Work::default());
     }
     let Some((input, length)) = origin.positions.filter(|_| output.is_positioned()) else {
         return pass(opened, origin, sealed, output.file());
     };
-    watched(origin, |work| opened.positions(&input, length, output.file(), work)).map(|summary| summary.plain)
+    watched(origin, |work| opened.positions(&input, length, output.file(), work))
 }
 
 /// Opens the whole payload as a stream.
-fn pass(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: impl Write + Send) -> Result<u64, Error> {
-    watched(origin, |work| opened.stream(sealed.payload, output, work)).map(|summary| summary.plain)
+fn pass(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: impl Write + Send) -> Result<Summary, Error> {
+    watched(origin, |work| opened.stream(sealed.payload, output, work))
 }
 
 /// Runs `act` with a progress bar.
@@ -304,10 +336,12 @@ fn blame_output(error: Error, input: &str, output: &Output) -> Failure {
     }
 }
 
-/// Returns the input's path without the ending `.dpn`, if it has that ending.
+/// Returns the input's path without the ending `.dpn` or `.age`, if it has one of them.
 fn bare(source: &Source) -> Option<PathBuf> {
     let path = source.path()?;
-    let bare = path.file_name()?.as_bytes().strip_suffix(ENDING.as_bytes()).filter(|bare| !bare.is_empty())?;
+    let name = path.file_name()?.as_bytes();
+    let bare =
+        ENDINGS.iter().find_map(|ending| name.strip_suffix(ending.as_bytes())).filter(|bare| !bare.is_empty())?;
     Some(path.with_file_name(OsStr::from_bytes(bare)))
 }
 

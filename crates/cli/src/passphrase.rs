@@ -23,7 +23,8 @@ use deadpan_seal::{Passphrase, Secret};
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 /// The name of standard input as a file.
 pub const STDIN: &str = "/dev/stdin";
-const VARIABLE: &str = "DEADPAN_PASSPHRASE";
+/// The variable with the passphrase.
+pub const VARIABLE: &str = "DEADPAN_PASSPHRASE";
 /// Advice if there is no terminal to ask for the passphrase.
 pub const NO_TERMINAL: &str =
     "run this on a terminal, or give it with --passphrase-file, --passphrase-fd or DEADPAN_PASSPHRASE";
@@ -67,6 +68,11 @@ pub fn stdin_or_path() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 impl PassphraseArgs {
+    /// Returns the arguments that take the passphrase from the first line of this file.
+    pub fn of_file(path: PathBuf) -> Self {
+        Self { passphrase_file: Some(path), passphrase_fd: None }
+    }
+
     /// Returns an error if both the passphrase and the data would come from standard input.
     pub fn leave_stdin_to(&self, sources: &[Source]) -> Result<(), Failure> {
         let taken = self.passphrase_fd.as_ref().is_some_and(|descriptor| descriptor.number == 0)

@@ -1,4 +1,4 @@
-//! Asks a question on the terminal without showing the answer.
+//! Asks a question on the terminal, mostly without showing the answer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -30,11 +30,20 @@ impl Terminal {
     /// Asks the question, and reads a line without echo. If Ctrl-Z stops the program, the terminal's settings are
     /// restored until the program continues; then the question is asked again.
     pub fn ask(&self, question: &str) -> Result<Passphrase, Failure> {
+        self.question(question, false)
+    }
+
+    /// Asks the question, and reads a line that the terminal shows while it is typed.
+    pub fn ask_openly(&self, question: &str) -> Result<Passphrase, Failure> {
+        self.question(question, true)
+    }
+
+    fn question(&self, question: &str, echo: bool) -> Result<Passphrase, Failure> {
         let failed = |error: std::io::Error| Failure::io("use", "the terminal", &error);
         self.wait_for_foreground();
         let before = tcgetattr(&*self.0).map_err(|error| failed(error.into()))?;
         let mut silent = before.clone();
-        silent.local_modes.remove(LocalModes::ECHO);
+        silent.local_modes.set(LocalModes::ECHO, echo);
         silent.local_modes.insert(LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG);
         let again = Arc::new(AtomicBool::new(false));
         let _echo = signals::guard(restore(Arc::clone(&self.0), before.clone()));
@@ -64,7 +73,7 @@ impl Terminal {
         }
     }
 
-    /// Turns echo off, drops input that was typed before the question, and writes the question.
+    /// Sets whether the answer is shown, drops input that was typed before the question, and writes the question.
     fn begin(&self, silent: &Termios, question: &str) -> std::io::Result<()> {
         tcsetattr(&*self.0, OptionalActions::Flush, silent)?;
         (&*self.0).write_all(question.as_bytes())

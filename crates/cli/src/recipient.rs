@@ -1,5 +1,8 @@
 //! Recipients: public key files, names in the key folder, age recipients, a passphrase, or the default key.
 
+mod any;
+pub mod ssh;
+
 use std::ffi::OsString;
 use std::fs;
 use std::io::IsTerminal;
@@ -15,18 +18,22 @@ use crate::mode::{ModeArg, mode_name};
 use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
 use crate::shown::{bytes, shown};
 use crate::suggest::closest;
+use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
-use deadpan_seal::{Cost, Kem, Mode, PublicKey, Recipient, Sealing};
+use deadpan_seal::{Cost, Kem, Mode, PublicKey, Recipient, Sealing, plugin};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct RecipientArgs {
-    /// Seal to this recipient: a public key file, a name from `deadpan keys`, or an age recipient (age1…). May be
-    /// repeated
+    /// Seal to this recipient: a public key file, a name from `deadpan keys`, or an age recipient (age1…), also one
+    /// of a plugin (age1NAME1…); for age files also an SSH key (ssh-…). May be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT")]
     recipients: Vec<String>,
     /// Seal to all public keys in this file
     #[arg(short = 'R', long, value_name = "FILE", value_parser = stdin_or_path())]
     recipients_file: Vec<PathBuf>,
+    /// Any N of the named keys open it together, and fewer cannot. Without it, each recipient opens it alone
+    #[arg(long, value_name = "N")]
+    any: Option<u8>,
     /// Seal with a passphrase
     #[arg(short, long)]
     passphrase: bool,
@@ -44,8 +51,12 @@ pub struct Named(Vec<(String, Part)>);
 /// The public part of a recipient.
 enum Part {
     Known(PublicKey),
+    /// A key of SSH, for an age file.
+    Ssh(SshPublic),
     /// The public part must be decrypted from the protected private key in this file.
     Locked(PathBuf),
+    /// The plugin knows the public part.
+    Plugin(plugin::Recipient),
 }
 
 /// The recipients of a file, with their keys read.
@@ -57,9 +68,82 @@ pub struct Recipients {
     pub default_key: Option<String>,
     /// The passphrase, if it is a recipient.
     pub passphrase: Option<deadpan_seal::Passphrase>,
+    /// How many of the keys open the file together: 1, unless `--any` says more.
+    pub needed: usize,
+    /// The name of the first recipient that only an age file can have.
+    ssh: Option<String>,
+}
+
+impl Recipients {
+    /// Refuses recipients that only an age file can have.
+    pub fn refuse_ssh(&self) -> Result<(), Failure> {
+        self.ssh.as_ref().map_or(Ok(()), |name| {
+            let message = format!("{name} is a key of SSH, and such keys are recipients of age files only");
+            Err(Failure::usage(message, "write an age file with `seal --format age`, or leave the recipient out"))
+        })
+    }
+}
+
+impl Named {
+    /// Finds the keys of these recipients, and all keys in these files.
+    pub fn of(recipients: &[String], files: &[PathBuf], home: &Home) -> Result<Self, Failure> {
+        let mut found = Vec::new();
+        for recipient in recipients {
+            found.extend(named(recipient, home)?);
+        }
+        for file in files {
+            found.extend(in_file(file)?);
+        }
+        Ok(Self(found))
+    }
+
+    /// Returns the names and keys. Asks for passphrases where only they show the public part. Fails if one is a
+    /// recipient without a key of Deadpan's own kinds: of a plugin, or of SSH.
+    pub fn keys(&self, passphrases: &Passphrases) -> Result<Keys, Failure> {
+        let Sorted { plugins, ssh, keys } = self.resolve(passphrases)?;
+        let plugins = plugins.iter().map(|(name, _)| (name, "a recipient of a plugin"));
+        match plugins.chain(ssh.iter().map(|(name, _)| (name, "an SSH key"))).next() {
+            None => Ok(keys),
+            Some((name, what)) => {
+                let message = format!("{name} is {what}, which cannot be named here");
+                Err(Failure::usage(message, "seal the data anew for it"))
+            }
+        }
+    }
+
+    /// Returns all recipients, by kind.
+    fn resolve(&self, passphrases: &Passphrases) -> Result<Sorted, Failure> {
+        let mut sorted = Sorted::default();
+        for (name, part) in &self.0 {
+            let name = name.clone();
+            match part {
+                Part::Known(key) => sorted.keys.push((name, key.clone())),
+                Part::Locked(path) => sorted.keys.push((name, public_of(path, passphrases)?)),
+                Part::Ssh(key) => sorted.ssh.push((name, key.clone())),
+                Part::Plugin(plugin) => sorted.plugins.push((name, plugin.clone())),
+            }
+        }
+        Ok(sorted)
+    }
+}
+
+/// Keys, each with its name on the command line.
+type Keys = Vec<(String, PublicKey)>;
+
+/// The recipients on the command line, by kind, each with its name there.
+#[derive(Default)]
+struct Sorted {
+    keys: Keys,
+    ssh: Vec<(String, SshPublic)>,
+    plugins: Vec<(String, plugin::Recipient)>,
 }
 
 impl RecipientArgs {
+    /// Returns the arguments that name only these recipients.
+    pub fn of(recipients: Vec<String>, mode: Option<ModeArg>, source: PassphraseArgs) -> Self {
+        Self { recipients, recipients_file: Vec::new(), any: None, passphrase: false, mode, source }
+    }
+
     /// Sets `--passphrase` if the arguments give a passphrase. The exception is `--remove-source` with named
     /// recipients: there the passphrase may belong to one of the user's own keys.
     pub fn imply_passphrase(&mut self, remove_source: bool) {
@@ -80,7 +164,7 @@ impl RecipientArgs {
             let hint = "leave out --mode, or name a recipient with -r as well";
             return Err(Failure::usage("--mode chooses among keys, and a passphrase alone has none", hint));
         }
-        Ok(())
+        self.any.map_or(Ok(()), |needed| any::check(needed, self.names_nobody(), self.passphrase))
     }
 
     /// Changes the advice about a missing file whose name follows `-p`: the name is probably a passphrase.
@@ -110,21 +194,15 @@ impl RecipientArgs {
     /// Finds all recipients on the command line. The user is not asked for passphrases and no key is made, so that a
     /// misspelt recipient is reported before anything else.
     pub fn find(&self, home: &Home) -> Result<Named, Failure> {
-        let mut found = Vec::new();
-        for recipient in &self.recipients {
-            found.extend(named(recipient, home)?);
-        }
-        for file in &self.recipients_file {
-            found.extend(in_file(file)?);
-        }
-        let known = found.iter().map(|(name, part)| match part {
+        let found = Named::of(&self.recipients, &self.recipients_file, home)?;
+        let known = found.0.iter().map(|(name, part)| match part {
             Part::Known(key) => Some((name.clone(), key.clone())),
-            Part::Locked(_) => None,
+            Part::Locked(_) | Part::Ssh(_) | Part::Plugin(_) => None,
         });
         if let Some(keys) = known.collect::<Option<Vec<_>>>() {
             self.refuse_other_modes(&keys)?;
         }
-        Ok(Named(found))
+        Ok(found)
     }
 
     /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
@@ -136,13 +214,9 @@ impl RecipientArgs {
         home: &Home,
         passphrases: &Passphrases,
     ) -> Result<Recipients, Failure> {
-        let mut keys = Vec::new();
-        for (name, part) in &named.0 {
-            let key = match part {
-                Part::Known(key) => key.clone(),
-                Part::Locked(path) => public_of(path, passphrases)?,
-            };
-            keys.push((name.clone(), key));
+        let Sorted { plugins, ssh, mut keys } = named.resolve(passphrases)?;
+        if let Some((name, _)) = plugins.first() {
+            self.refuse_mode_of(name)?;
         }
         let mut default_key = None;
         if self.names_nobody() && !self.passphrase {
@@ -156,12 +230,42 @@ impl RecipientArgs {
         let passphrase =
             if self.passphrase { Some(passphrases.new_one(what, "name a recipient with -r instead")?) } else { None };
         let is_mixed = self.mode == Some(ModeArg::Ecc);
-        self.refuse_other_modes(&keys)?;
-        let mut recipients: Vec<_> = keys.iter().map(|(_, key)| Recipient::Key(key.clone())).collect();
+        // The plugins may have the classical recipients that `--mode ecc` allows.
+        if plugins.is_empty() || !is_mixed {
+            self.refuse_other_modes(&keys)?;
+        }
+        let mut recipients = match self.any {
+            Some(needed) => {
+                if let Some((name, _)) = plugins.first() {
+                    let message = format!("{name} is a recipient of a plugin, which cannot hold a share");
+                    return Err(Failure::usage(message, "name a key instead, or leave out --any"));
+                }
+                vec![any::group(needed, &keys)?]
+            }
+            None => keys.iter().map(|(_, key)| Recipient::Key(key.clone())).collect(),
+        };
+        recipients.extend(plugins.into_iter().map(|(_, plugin)| Recipient::Plugin(plugin)));
+        let first_ssh = ssh.first().map(|(name, _)| name.clone());
+        recipients.extend(ssh.into_iter().map(|(_, key)| Recipient::Ssh(key)));
         recipients.extend(passphrase.clone().map(|passphrase| Recipient::Passphrase(passphrase, Cost::default())));
+        self.any.map_or(Ok(()), |_| any::refuse_others(&recipients))?;
         let sealing = if is_mixed { Sealing::mixed(recipients) } else { Sealing::to(recipients) };
         let sealing = sealing.map_err(|error| Failure::of("", error))?;
-        Ok(Recipients { sealing, keys: keys.into_iter().map(|(_, key)| key).collect(), default_key, passphrase })
+        let keys = keys.into_iter().map(|(_, key)| key).collect();
+        let needed = self.any.unwrap_or(1).into();
+        Ok(Recipients { sealing, keys, default_key, passphrase, needed, ssh: first_ssh })
+    }
+
+    /// Refuses a recipient of a plugin where all must have one mode: only the plugin knows it.
+    fn refuse_mode_of(&self, name: &str) -> Result<(), Failure> {
+        match self.mode {
+            None | Some(ModeArg::Ecc) => Ok(()),
+            Some(_) => {
+                let message =
+                    format!("{name} is a recipient of a plugin, whose mode is not known before it is sealed to");
+                Err(Failure::usage(message, "leave out --mode"))
+            }
+        }
     }
 
     /// Returns an error if the modes of the recipients differ. One classical recipient makes the whole file classical,
@@ -197,7 +301,15 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
     let label = bytes(text.as_bytes());
     if text.starts_with("age1") {
         let found = key::read(text.as_bytes()).map_err(|error| misspelt(text, &error))?;
-        return Ok(publics(found).into_iter().map(|key| (short(text), Part::Known(key))).collect());
+        let parts = found.into_iter().filter_map(|found| match found {
+            Found::Public(key) => Some(Ok(Part::Known(key))),
+            Found::PluginRecipient(recipient) => Some(of_plugin(recipient)),
+            _ => None,
+        });
+        return parts.map(|part| part.map(|part| (short(text), part))).collect();
+    }
+    if ssh::is_line(text.as_bytes()) && text.contains(' ') {
+        return Ok(vec![(short(text), Part::Ssh(ssh::line(&short(text), text)?))]);
     }
     if home::check_name(text).is_ok() {
         let (contact, own) = (home.contact_path(text), home.own_path(text));
@@ -234,25 +346,57 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
 fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
     let name = shown(path);
     let mut keys = Vec::new();
-    let all = home::read(path)?;
+    let (text, metadata) = home::text(path)?;
+    let all = match ssh::take(&name, &text)? {
+        None => home::keys_in(path, &text, &metadata)?,
+        Some((found, rest)) => {
+            keys.extend(found.into_iter().map(|key| (name.clone(), Part::Ssh(key))));
+            match key::read(&rest) {
+                Err(KeyError::Unknown) => Vec::new(),
+                other => other.map_err(|error| Failure::key(&name, &error))?,
+            }
+        }
+    };
     let count = all.len();
+    let only_signing = all.iter().all(|found| matches!(found, Found::Signing(_) | Found::Verifying(_)));
     for found in all {
+        match &found {
+            // A contact's file may hold a signing key beside the key for sealing.
+            Found::Signing(_) | Found::Verifying(_) if !only_signing => continue,
+            Found::Signing(key) => return Err(home::signs(&name, key.public())),
+            Found::Verifying(key) => return Err(home::signs(&name, key)),
+            _ => {}
+        }
         keys.push((
             name.clone(),
             match found {
                 Found::Public(key) => Part::Known(key),
+                Found::Ssh(key) => Part::Ssh(key),
                 Found::Private(key) => Part::Known(key.public().clone()),
                 // The file beside this one holds one public part, which can belong to any of several keys.
                 Found::Protected(key) if count > 1 => return Err(one_of_several(&name, count, &key)),
                 Found::Protected(_) => part_of(path)?,
+                Found::OpenSsh(file) => Part::Ssh(file.public().clone()),
+                Found::PluginRecipient(recipient) => of_plugin(recipient)?,
+                // The plugin finds out what to seal to.
+                Found::PluginIdentity(identity) => of_plugin(identity.to_recipient())?,
+                // Handled before.
+                Found::Signing(_) | Found::Verifying(_) => continue,
             },
         ));
     }
     Ok(keys)
 }
 
+fn of_plugin(recipient: plugin::Recipient) -> Result<Part, Failure> {
+    Ok(Part::Plugin(recipient.with(crate::plugin::client()?)))
+}
+
 /// Returns the public part of a private key file, as far as it can be known without a passphrase.
 fn part_of(path: &Path) -> Result<Part, Failure> {
+    if let Ok([Found::PluginIdentity(identity)]) = home::read(path).as_deref() {
+        return of_plugin(identity.to_recipient());
+    }
     Ok(home::public_of(path)?.map_or_else(|| Part::Locked(path.to_owned()), Part::Known))
 }
 
@@ -297,10 +441,6 @@ fn short(text: &str) -> String {
 fn one_of_several(name: &str, count: usize, key: &ProtectedKey) -> Failure {
     let message = format!("{name} has {count} keys, and the one in {} is protected", key.place());
     Failure::usage(message, "name a file with its public key; a protected key does not show it")
-}
-
-fn publics(found: Vec<Found>) -> Vec<PublicKey> {
-    found.into_iter().filter_map(|found| if let Found::Public(key) = found { Some(key) } else { None }).collect()
 }
 
 /// Returns the own key to seal to when no recipient is named, with its name; a new one if there is none.

@@ -1,5 +1,6 @@
 //! `deadpan seal`: seals files and folders.
 
+mod format;
 mod verify;
 
 use std::io::{BufWriter, Write};
@@ -19,11 +20,13 @@ use crate::passphrase::Passphrases;
 use crate::plan::Plan;
 use crate::recipient::{Named, RecipientArgs, Recipients};
 use crate::report::{Done, Report};
-use deadpan_seal::{Error, Kind, Metadata, Sealing, Work};
+use crate::signed::SigningArgs;
+use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age};
+use format::FormatArg;
 use verify::Removal;
 
-/// The ending of a sealed file's name.
-pub const ENDING: &str = ".dpn";
+/// The endings of sealed files' names: in Deadpan's own format, and in age's.
+pub const ENDINGS: [&str; 2] = [".dpn", ".age"];
 
 /// Seals files and folders: FILE becomes FILE.dpn, and only the recipients can open it
 #[derive(Debug, clap::Args)]
@@ -31,17 +34,26 @@ pub const ENDING: &str = ".dpn";
     "deadpan seal report.pdf                   to yourself; makes a key if you have none",
     "deadpan seal -r alice -r bob.pub *.pdf    to Alice, a contact, and to the key in bob.pub",
     "deadpan seal -p -o notes.dpn notes.txt    with a passphrase",
+    "deadpan seal --any 2 -r alice -r bob -r carol minutes.txt   any two of the three open it together",
     "deadpan seal photos                       a folder with everything in it: photos.dpn",
+    "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
+    "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
     "tar c folder | deadpan seal > folder.dpn  through pipes"
 ))]
 pub struct SealArgs {
     #[command(flatten)]
     to: RecipientArgs,
     #[command(flatten)]
+    signing: SigningArgs,
+    #[command(flatten)]
     output: OutputArgs,
     /// Write text (PEM) instead of bytes
     #[arg(short, long)]
     armor: bool,
+    /// The format of the sealed file. age files hold the data alone, without a name or a time, and many programs open
+    /// them
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: FormatArg,
     /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %
     #[arg(long)]
     hide_length: bool,
@@ -65,8 +77,10 @@ impl SealArgs {
     pub fn plan(mut self) -> Result<Seal, Failure> {
         self.to.imply_passphrase(self.remove_source);
         self.to.check()?;
+        self.check_format()?;
         let sources = Source::all(self.files.clone())?;
         self.to.leave_stdin_to(&sources)?;
+        self.signing.refuse_key_as_file(&sources)?;
         let to_stdout = self.output.is_stdout();
         if sources.len() > 1 && to_stdout {
             return Err(Failure::usage(
@@ -81,6 +95,25 @@ impl SealArgs {
             ));
         }
         Ok(Seal { args: self, sources })
+    }
+}
+
+impl SealArgs {
+    /// Refuses options that an age file has no place for.
+    fn check_format(&self) -> Result<(), Failure> {
+        if self.format == FormatArg::Age && self.signing.is_given() {
+            return Err(Failure::usage(
+                "age files cannot be signed inside",
+                "leave out --sign, or sign the sealed file beside it: deadpan sign FILE.age",
+            ));
+        }
+        if self.format == FormatArg::Age && self.hide_length {
+            return Err(Failure::usage(
+                "--hide-length needs Deadpan's own format: an age file shows the length of its data",
+                "leave out --format age, or --hide-length",
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -119,7 +152,7 @@ impl Seal {
             )?;
             verify::check(&input)?;
         }
-        let place = args.output.file(|| usual_place(&input))?;
+        let place = args.output.file(|| usual_place(&input, args.format.ending()))?;
         claims.check(&place, source)?;
         let output = Output::open(&place, args.output.force, Some(&input))?;
         if output.is_terminal() && !args.armor {
@@ -149,7 +182,12 @@ impl<'a> SealJob<'a> {
     fn begin(args: &'a SealArgs, named: &Named, claims: &'a Claims) -> Result<Self, Failure> {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.to.source);
-        let to = args.to.resolve(named, "the sealed file", &home, &passphrases)?;
+        let mut to = args.to.resolve(named, "the sealed file", &home, &passphrases)?;
+        if args.format == FormatArg::Deadpan {
+            to.refuse_ssh()?;
+        }
+        to.sealing = to.sealing.format(args.format.into()).map_err(|error| Failure::of("", error))?;
+        to.sealing = args.signing.add(to.sealing, &home, &passphrases)?;
         let removal = if args.remove_source { Some(Removal::prepare(&home, passphrases, &to)?) } else { None };
         Ok(Self { args, claims, to, removal })
     }
@@ -191,7 +229,7 @@ impl<'a> SealJob<'a> {
             return self.folder(sealing, input, output, &work);
         }
         let summary = if self.args.armor {
-            armored(output, |armor| sealing.stream(input.reader(), armor, &work))
+            armored(self.args.format, output, |armor| sealing.stream(input.reader(), armor, &work))
         } else if input.positioned && output.is_positioned() {
             sealing.file(&input.file, output.file(), &work)
         } else {
@@ -208,7 +246,7 @@ impl<'a> SealJob<'a> {
     fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<Done, Failure> {
         let source = Gathered(self.args.pack.packer(input, Some(output))?);
         let sealed = if self.args.armor {
-            armored(output, |armor| sealing.gather(source, armor, work))
+            armored(self.args.format, output, |armor| sealing.gather(source, armor, work))
         } else if output.is_positioned() {
             sealing.gather_file(source, output.file(), work)
         } else {
@@ -232,21 +270,32 @@ pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
     })
 }
 
-fn armored<T>(output: &Output, seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>) -> Result<T, Error> {
-    let mut armor = Armor::new(BufWriter::with_capacity(1 << 18, output.file())).map_err(Error::Write)?;
+fn armored<T>(
+    format: FormatArg,
+    output: &Output,
+    seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let output = BufWriter::with_capacity(1 << 18, output.file());
+    if format == FormatArg::Age {
+        let mut armor = age::armor::Writer::new(output);
+        let done = seal(&mut armor)?;
+        armor.finish().map_err(Error::Write)?;
+        return Ok(done);
+    }
+    let mut armor = Armor::new(output).map_err(Error::Write)?;
     let done = seal(&mut armor)?;
     armor.finish().map_err(Error::Write)?;
     Ok(done)
 }
 
 /// Returns the output without `-o`: a path beside the input, with the ending. Standard input goes to standard output.
-fn usual_place(input: &Input) -> Result<Place, Failure> {
+fn usual_place(input: &Input, ending: &str) -> Result<Place, Failure> {
     match input.source.path() {
         None => Ok(Place::Stdout),
-        Some(path) if input.is_folder() => folder::beside(path, ENDING).map(Place::Given),
+        Some(path) if input.is_folder() => folder::beside(path, ending).map(Place::Given),
         Some(path) => {
             let mut name = path.as_os_str().to_owned();
-            name.push(ENDING);
+            name.push(ending);
             Ok(Place::Given(name.into()))
         }
     }

@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::input::Input;
 use crate::shown::shown;
 use deadpan_pack::{BLOCK, is_archive};
-use deadpan_seal::{Error, Header, Stanza};
+use deadpan_seal::{Error, Header, Stanza, age};
 
 /// The first byte of a sealed file. No text in UTF-8 begins with this byte.
 const SIGNATURE: u8 = 0x89;
@@ -56,7 +56,9 @@ impl<'a> Sealed<'a> {
             read_to(armor::BEGINNING, &mut start)?;
             armor::find(&start)
         };
+        let is_age_armor = beginning.is_none() && start.trim_ascii_start().starts_with(age::armor::BEGIN.as_bytes());
         let mut payload: Box<dyn Read + Send + 'a> = match &beginning {
+            None if is_age_armor => Box::new(age::armor::Reader::new(Cursor::new(start).chain(file))),
             Some(beginning) => {
                 let armor = Unarmored::new(Cursor::new(start).chain(file), beginning);
                 Box::new(armor.map_err(Error::Read)?)
@@ -64,6 +66,6 @@ impl<'a> Sealed<'a> {
             None => Box::new(Cursor::new(armor::without_front(&start).to_vec()).chain(file)),
         };
         let header = Header::read(&mut payload)?;
-        Ok(Self { stanzas: header.stanzas(), header, armored: beginning.is_some(), payload })
+        Ok(Self { stanzas: header.stanzas(), header, armored: beginning.is_some() || is_age_armor, payload })
     }
 }

@@ -97,6 +97,51 @@ fn sigkill_at_fifty_random_moments() {
     }
 }
 
+/// The header of the old or of the new recipients is in the file, or the next command puts the old one there.
+#[test]
+fn a_killed_change_of_recipients_leaves_a_file_that_opens() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.run(&["keygen", "--no-passphrase", "-o", "other.key"]).expect(0, "");
+    // Many other keys make the header long, and writing it takes time.
+    for number in 0..40 {
+        let name = format!("k{number}.key");
+        sandbox.run(&["keygen", "--mode", "pqc", "--no-passphrase", "-o", &name]).expect(0, "");
+    }
+    sandbox.shell("cat k*.pub home/hybrid.pub > all").expect(0, "");
+    sandbox.write("data", vec![7; 2_000_000]);
+    for (recipients, new_file) in [("all", false), ("home/hybrid.pub", true)] {
+        sandbox.run(&["seal", "-f", "-R", recipients, "-o", "sealed", "data"]).expect(0, "");
+        let sealed = sandbox.read("sealed");
+        let args = match new_file {
+            false => vec!["rewrap", "-r", "other.pub", "sealed"],
+            true => vec!["rewrap", "-R", "all", "-r", "other.pub", "sealed"],
+        };
+        let mut moments = Moments::of(|| assert!(program(&sandbox, &args).status().unwrap().success()));
+        let mut random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), 0);
+        let mut killed = 0;
+        while killed < 25 {
+            sandbox.write("sealed", &sealed);
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let mut child = program(&sandbox, &args).spawn().unwrap();
+            moments.wait((random >> 40) as f64 / (1 << 24) as f64);
+            child.kill().unwrap();
+            match child.wait().unwrap().success() {
+                true => moments.came_too_late(),
+                false => killed += 1,
+            }
+            let mut names = sandbox.names();
+            names.retain(|name| name.starts_with('.') && !name.ends_with(".deadpan-part"));
+            assert!(names.is_empty() || names == [".sealed.deadpan-rewrap"], "{names:?}");
+            sandbox.run(&["open", "--verify", "sealed"]).expect(0, "whole and unchanged");
+            assert!(!sandbox.path(".sealed.deadpan-rewrap").exists());
+            let length = sandbox.read("sealed").len();
+            assert!(new_file || length == sealed.len(), "{length}");
+        }
+        sandbox.run(&args).expect(0, "");
+        sandbox.run(&["open", "--verify", "-i", "other.key", "sealed"]).expect(0, "whole and unchanged");
+    }
+}
+
 #[test]
 fn a_folder_is_complete_or_does_not_exist() {
     let sandbox = Sandbox::with_key("hybrid");

@@ -103,7 +103,8 @@ fn every_script_passes() {
     let scripts = fs::read_dir(folder.join("tests/scripts")).unwrap().map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = scripts
         .chain(
-            ["folders.md", "pictures.md", "sealing.md", "random.md"].map(|page| folder.join("../../docs").join(page)),
+            ["folders.md", "pictures.md", "rewrap.md", "sealing.md", "random.md", "thresholds.md"]
+                .map(|page| folder.join("../../docs").join(page)),
         )
         .collect();
     paths.sort();

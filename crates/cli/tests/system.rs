@@ -49,6 +49,35 @@ impl Drop for Small<'_> {
     }
 }
 
+/// Neither the record of a change in place nor a new file fits, so the file keeps its recipients.
+#[test]
+fn a_full_disk_leaves_the_recipients_as_they_were() {
+    let sandbox = Sandbox::with_key("hybrid");
+    let folder = sandbox.path("small");
+    let Some(_small) = Small::mount(&folder, "4m") else {
+        return skip("recipients on a full disk", "mounting a tmpfs is not allowed");
+    };
+    sandbox.run(&["keygen", "--no-passphrase", "-o", "other.key"]).expect(0, "");
+    sandbox.write("long", vec![7; 1_500_000]);
+    sandbox.write("short", "straight face");
+    for name in ["long", "short"] {
+        sandbox.run(&["seal", "-o", &format!("small/{name}"), name]).expect(0, "");
+    }
+    sandbox.shell("cat /dev/zero > small/rest");
+    for name in ["long", "short"] {
+        let (path, before) = (format!("small/{name}"), sandbox.read(&format!("small/{name}")));
+        sandbox.run(&["rewrap", "-r", "other.pub", &path]).expect(4, "the disk is full");
+        assert!(sandbox.read(&path) == before, "{name}");
+        sandbox.run(&["open", "--verify", &path]).expect(0, "whole and unchanged");
+    }
+    assert_eq!(sandbox.shell("ls -A small").stdout(), b"long\nrest\nshort\n");
+    fs::remove_file(folder.join("rest")).unwrap();
+    for name in ["long", "short"] {
+        sandbox.run(&["rewrap", "-r", "other.pub", &format!("small/{name}")]).expect(0, "");
+        sandbox.run(&["open", "--verify", "-i", "other.key", &format!("small/{name}")]).expect(0, "whole and");
+    }
+}
+
 #[test]
 fn a_full_disk_leaves_the_destination_as_it_was() {
     let sandbox = Sandbox::with_key("hybrid");

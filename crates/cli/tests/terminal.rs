@@ -371,3 +371,59 @@ fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
     session.end(0);
     assert_eq!(sandbox.read("b.txt"), b"straight face");
 }
+
+/// Starts `deadpan` on a terminal, with a plugin that behaves in this manner.
+fn with_plugin(sandbox: &Sandbox, manner: &str, args: &str) -> Session {
+    let line = format!("PATH=$PWD/bin:$PATH DUMMY={manner} exec deadpan {args}");
+    Session::of(sandbox, "sh", &["-c", &line])
+}
+
+#[test]
+fn plugins_ask_on_the_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .shell("mkdir bin && ln -s $PLUGINS/age-plugin-dummy bin && echo AGE-PLUGIN-DUMMY-1QYPQXTZ7LX4 > id")
+        .expect(0, "");
+    sandbox.write("a.txt", "straight face");
+    let seal = "seal -f -r age1dummy1qypqxvy7tqt a.txt";
+    let open = "open --verify -i id a.txt.dpn";
+    for args in [seal, open] {
+        let mut session = with_plugin(&sandbox, "secret", args);
+        session.expect("age-plugin-dummy: the PIN: ").expect_echo(false).say("1234");
+        let shown = session.end(0);
+        assert!(!shown.contains("1234"), "{shown}");
+    }
+    let mut session = with_plugin(&sandbox, "secret", open);
+    session.expect("age-plugin-dummy: the PIN: ").say("4321");
+    assert!(session.end(3).contains("age-plugin-dummy refuses the identity: the PIN is wrong"));
+
+    let choice = "age-plugin-dummy: type 1 for \"plugged in\", 2 for \"skip\": ";
+    let mut session = with_plugin(&sandbox, "confirm", open);
+    session.expect("age-plugin-dummy: plug in the key").expect(choice).say("3").expect(choice).say("1");
+    session.end(0);
+    let mut session = with_plugin(&sandbox, "confirm", open);
+    session.expect(choice).say("2");
+    assert!(session.end(4).contains("age-plugin-dummy failed: no key: -> ok no"));
+
+    let mut session = with_plugin(&sandbox, "public", open);
+    session.expect("age-plugin-dummy: your name: ").expect_echo(true).say("alice");
+    assert!(session.end(0).contains("age-plugin-dummy: public: -> ok YWxpY2U"));
+
+    let shown = with_plugin(&sandbox, "message", open).end(0);
+    assert!(shown.contains("age-plugin-dummy: touch your key"), "{shown}");
+    let shown = with_plugin(&sandbox, "control", open).end(0);
+    assert!(shown.contains("age-plugin-dummy: now\\u{202e}") && !shown.contains('\u{1b}'), "{shown}");
+}
+
+#[test]
+fn ctrl_c_ends_a_silent_plugin() {
+    let sandbox = Sandbox::new();
+    sandbox.shell("mkdir bin && ln -s $PLUGINS/age-plugin-dummy bin").expect(0, "");
+    sandbox.write("a.txt", "straight face");
+    let mut session = with_plugin(&sandbox, "silent", "seal -r age1dummy1qypqxvy7tqt a.txt");
+    // After five seconds of silence, the user is told what is waited for.
+    session.expect("note: waiting for age-plugin-dummy").control(b'c');
+    let status = session.child.wait().unwrap();
+    assert_eq!(status.signal(), Some(2));
+    assert_eq!(sandbox.names(), ["a.txt", "bin"]);
+}

@@ -18,6 +18,8 @@ pub fn of(error: &KeyError) -> Option<&'static str> {
         KeyError::Armor { error, .. } => armor(*error),
         KeyError::Malformed { .. } => "the key is damaged, or its writer had a fault; get another copy",
         KeyError::Unsupported { what, .. } => unsupported(what),
+        KeyError::Use { signs: true, .. } => "make a key for sealing with: deadpan keygen",
+        KeyError::Use { .. } => "make a key for signing with: deadpan keygen --sign",
         KeyError::Fingerprint { .. } => "find out who changed the file; the key works again without that comment",
         KeyError::Limit { .. } => "the file is damaged or hostile; nothing was computed",
         KeyError::WrongPassphrase => PASSPHRASE,
@@ -49,17 +51,13 @@ fn unsupported(what: &Unsupported) -> &'static str {
         }
         Unsupported::CompressedPoint => "convert it with `openssl ec -pubin -conv_form uncompressed -pubout`",
         Unsupported::Encryption(_) => "convert it with `openssl pkcs8 -topk8 -v2 aes-256-cbc -v2prf hmacWithSHA256`",
+        Unsupported::OpensshCipher(_) => "change its cipher with: ssh-keygen -p -Z aes256-ctr -f FILE",
         Unsupported::Certificate => {
             "check whose certificate it is, then extract its key with `openssl x509 -pubkey -noout`"
         }
         Unsupported::Block(_) => "a key is a PRIVATE KEY, ENCRYPTED PRIVATE KEY or PUBLIC KEY",
         Unsupported::AgeFile => "open it first with `age -d`",
         Unsupported::AgeIdentity => "a newer deadpan may read it",
-        Unsupported::AgePluginIdentity => "open the file with age and the plugin",
-        Unsupported::AgePluginRecipient => {
-            "seal to it with age and the plugin, or ask its owner for an age1… or age1pq1… recipient"
-        }
-        Unsupported::AgeTagged => "ask its owner for an age1… or age1pq1… recipient",
         _ => "make a key for sealing with: deadpan keygen",
     }
 }

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use super::key;
 use crate::max_cost;
-use deadpan_seal::{Error, InvalidKey, LooksLike};
+use crate::plugin::TIMEOUT;
+use deadpan_seal::plugin::{About, PluginError, Reason};
+use deadpan_seal::{Error, InvalidKey, LooksLike, ShareFault};
 
 const ANOTHER_COPY: &str = "get another copy of the file";
 const QUIET_FILE: &str = "wait until nobody writes to it";
@@ -14,7 +16,31 @@ pub fn of(error: &Error) -> Option<Cow<'static, str>> {
     if let Error::TooCostly(cost) = error {
         return Some(format!("if you trust the sender, allow this cost with {}", max_cost::option(*cost)).into());
     }
+    if let Error::Plugin(error) = error {
+        return plugin(error);
+    }
     fixed(error).map(Cow::Borrowed)
+}
+
+fn plugin(error: &PluginError) -> Option<Cow<'static, str>> {
+    Some(match error.reason() {
+        Reason::Missing => format!("install {} so that it is in PATH", error.program()).into(),
+        Reason::Refused { about, .. } => match about {
+            About::Recipient => "ask its owner for the recipient again".into(),
+            About::Identity | About::Stanza => "check that it is the right key, and its PIN or passphrase".into(),
+            _ => "see the documentation of the plugin".into(),
+        },
+        Reason::Start(_) => "check the permissions of the program".into(),
+        Reason::Silent(_) => format!("if it waits for you, give it more time: {}=300 (seconds)", TIMEOUT).into(),
+        Reason::Unanswered(_) => "run this on a terminal, where it can ask you".into(),
+        Reason::Labels(_) => "seal a second copy for the others".into(),
+        Reason::WrongKey => "the file was changed after sealing, or the plugin has a fault".into(),
+        Reason::Ended(_) => "what it said is above; see its documentation".into(),
+        Reason::Flood(_) | Reason::Protocol(_) | Reason::KeyLength(_) | Reason::NoStanza => {
+            "the plugin has a fault; get another version of it".into()
+        }
+        _ => return None,
+    })
 }
 
 fn fixed(error: &Error) -> Option<&'static str> {
@@ -22,16 +48,25 @@ fn fixed(error: &Error) -> Option<&'static str> {
         Error::NotSealed(looks_like) => not_sealed(*looks_like),
         Error::Newer(_) => "a newer deadpan may open it",
         Error::Truncated => "the file was cut short; get a whole copy",
-        Error::Header(_) | Error::HeaderForged | Error::Segment { .. } => ANOTHER_COPY,
+        Error::Armor(_) | Error::Header(_) | Error::HeaderForged | Error::Segment { .. } => ANOTHER_COPY,
         Error::Limit(_) => "the file is damaged or hostile; nothing of it was used",
+        Error::Trailer(_) | Error::TrailerForged => ANOTHER_COPY,
+        Error::SignatureForged => "somebody who can open the file changed it; nothing of it can be trusted",
         Error::Trailing => "two files were joined, or the file was changed",
         Error::Padding => "the writer of this file was not Deadpan, or had a fault",
         Error::Key(error) => return key::of(error),
+        Error::Sign(error) => return super::sign::of(error),
         Error::NoKeyFits(_) => "give the right key with -i, or ask the sender who it was sealed to",
+        Error::TooFewShares { .. } => {
+            "give more keys with -i, or ask other members: each runs `deadpan share open -r YOU FILE`, and you open \
+             with --share"
+        }
+        Error::Share(fault) => share(*fault),
         Error::WrongPassphrase => key::PASSPHRASE,
         Error::NoRecipients => "name at least one with -r, or seal with a passphrase: -p",
         Error::Mixed(_) => "leave it out, seal a second copy for it, or ask for --mode ecc",
         Error::TooMany(_) => "seal a second copy for the others",
+        Error::Threshold(_) => "files that several keys open together are made with: deadpan seal --any",
         Error::InvalidKey(invalid) => invalid_key(*invalid),
         Error::EmptyPassphrase => "choose one that others will not guess",
         Error::NotRegular => "send it through a pipe: deadpan seal < FILE",
@@ -42,9 +77,17 @@ fn fixed(error: &Error) -> Option<&'static str> {
     })
 }
 
+fn share(fault: ShareFault) -> &'static str {
+    match fault {
+        ShareFault::Form => "name a file that a member made with: deadpan share open",
+        ShareFault::OtherFile => "ask its owner for the share of this file: deadpan share open",
+        _ => "ask its owner for it again, or collect the share of another member",
+    }
+}
+
 fn not_sealed(looks_like: LooksLike) -> &'static str {
     match looks_like {
-        LooksLike::Age => "open it with: age -d",
+        LooksLike::Age => "nothing may stand before the armor of an age file; remove it",
         LooksLike::OpenPgp => "open it with: gpg --decrypt",
         LooksLike::Pem => "if it holds a key, give it with -i",
         LooksLike::Png | LooksLike::WebP => "if it carries data: deadpan picture reveal",

@@ -133,6 +133,17 @@ impl Target {
         }
     }
 
+    /// Removes a new folder with all that was unpacked. In a folder that existed before, says what stays.
+    pub fn discard(mut self, mut failure: Failure) -> Failure {
+        drop(self.drafts.take());
+        let progress = self.unpacker.progress();
+        if matches!(self.root, Root::There(_)) && progress.complete > 0 {
+            let complete = count(progress.complete, "entry is", "entries are");
+            failure.notes.push(format!("{complete} in {}, and nothing of that can be trusted", self.place.shown()));
+        }
+        failure
+    }
+
     fn land(self, outcome: &Outcome, sync: bool) -> Result<Done, Failure> {
         let told = |error: &Error| {
             let failure = Failure::pack("", error.clone());

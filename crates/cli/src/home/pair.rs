@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{permissions, read, write};
+use super::{Public, permissions, read, signs, write};
 use crate::failure::Failure;
 use crate::shown::shown;
+use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
-use deadpan_seal::{PrivateKey, PublicKey};
 
 /// Returns where the public part of a private key is: `NAME.pub` beside `NAME.key`.
 pub fn public_path(private: &Path) -> PathBuf {
@@ -27,6 +27,11 @@ pub fn public_path(private: &Path) -> PathBuf {
 pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
     // The file with the public part can be used even if the file of the private key cannot be read.
     let found = read(private);
+    match found.as_deref() {
+        Ok([Found::Signing(key)]) => return Err(signs(&shown(private), key.public())),
+        Ok([Found::Verifying(key)]) => return Err(signs(&shown(private), key)),
+        _ => {}
+    }
     let said = match found.as_deref() {
         Ok([Found::Protected(key)]) => key.fingerprint().map(str::to_owned),
         _ => None,
@@ -35,10 +40,16 @@ pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
         found.into_iter().find_map(|found| match found {
             Found::Private(key) => Some(key.public().clone()),
             Found::Public(key) => Some(key),
-            Found::Protected(_) => None,
+            Found::Protected(_)
+            | Found::OpenSsh(_)
+            | Found::Signing(_)
+            | Found::Verifying(_)
+            | Found::Ssh(_)
+            | Found::PluginRecipient(_)
+            | Found::PluginIdentity(_) => None,
         })
     });
-    match (inside, beside(private)?) {
+    match (inside, beside_sealing(private)?) {
         (Ok(Some(public)), _) => {
             check_pair(private, &public);
             Ok(Some(public))
@@ -54,13 +65,13 @@ pub fn public_of(private: &Path) -> Result<Option<PublicKey>, Failure> {
 
 /// Warns if the public part beside a private key belongs to another key.
 pub fn check_pair(private: &Path, public: &PublicKey) {
-    if !beside(private).is_ok_and(|beside| beside.is_none_or(|beside| beside == *public)) {
+    if !beside_sealing(private).is_ok_and(|beside| beside.is_none_or(|beside| beside == *public)) {
         warn_of_pair(private);
     }
 }
 
 /// Warns that the public part beside a private key belongs to another key.
-fn warn_of_pair(private: &Path) {
+pub(super) fn warn_of_pair(private: &Path) {
     permissions::warn(
         &format!("{} does not belong to {}, and is not used", shown(public_path(private)), shown(private)),
         "find out who changed it; then remove it, and make it again with: deadpan keys export",
@@ -69,18 +80,28 @@ fn warn_of_pair(private: &Path) {
 
 /// Returns the key in the file beside a private key, or `None` if that file does not exist or is empty. A shell makes
 /// an empty file before `deadpan keys export NAME > NAME.pub` runs.
-fn beside(private: &Path) -> Result<Option<PublicKey>, Failure> {
+pub(super) fn beside(private: &Path) -> Result<Option<Public>, Failure> {
     let path = public_path(private);
     if fs::metadata(&path).map_or(true, |metadata| metadata.is_file() && metadata.len() == 0) {
         return Ok(None);
     }
     let mut found = read(&path)?;
     match (found.pop(), found.is_empty()) {
-        (Some(Found::Public(public)), true) => Ok(Some(public)),
+        (Some(Found::Public(public)), true) => Ok(Some(Public::Sealing(public))),
+        (Some(Found::Verifying(public)), true) => Ok(Some(Public::Signing(public))),
         _ => Err(Failure::usage(
             format!("{} is not a public key", shown(&path)),
             "remove it, and make it again from the private key: deadpan keys export",
         )),
+    }
+}
+
+/// Returns the key that seals in the file beside a private key. A key that signs is an error.
+fn beside_sealing(private: &Path) -> Result<Option<PublicKey>, Failure> {
+    match beside(private)? {
+        Some(Public::Sealing(key)) => Ok(Some(key)),
+        Some(Public::Signing(key)) => Err(signs(&shown(public_path(private)), &key)),
+        Some(Public::Ssh(_)) | None => Ok(None),
     }
 }
 
@@ -98,9 +119,9 @@ pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
 }
 
 /// Writes a private key, and its public part beside it. Nothing is replaced.
-pub fn write_pair(path: &Path, key: &PrivateKey, text: &[u8]) -> Result<(), Failure> {
+pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failure> {
     write(path, text, 0o600, false)?;
-    write(&public_path(path), key::public_pem(key.public()).as_bytes(), 0o644, false).inspect_err(|_| {
+    write(&public_path(path), public.text().as_bytes(), 0o644, false).inspect_err(|_| {
         // If the private part stayed, the next attempt would be refused.
         let _ = fs::remove_file(path);
     })

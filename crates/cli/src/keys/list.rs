@@ -6,13 +6,12 @@ use serde_json::json;
 
 use crate::console::say;
 use crate::failure::{Exit, Failure};
-use crate::home::{self, Home};
+use crate::home::{self, Home, Own, Public};
 use crate::mode::mode_name;
 use crate::names::{joined, with_path};
 use crate::shown::shown;
 use crate::streams::print;
-use deadpan_seal::PublicKey;
-use deadpan_seal::key::{self, Found};
+use deadpan_seal::key::Found;
 
 /// A line of the list.
 struct Line {
@@ -23,7 +22,10 @@ struct Line {
     protected: Option<bool>,
     /// Whether the key is the default key; `None` for contacts.
     default: Option<bool>,
-    key: Option<PublicKey>,
+    key: Option<Public>,
+    signs: bool,
+    /// The plugin that knows the key, if it is one of a plugin.
+    plugin: Option<String>,
 }
 
 pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
@@ -38,10 +40,12 @@ pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         |own| own.map(|own| own.name),
     );
     for (name, path, own) in entries(home)? {
-        match line(name, &path, own) {
-            Ok(mut line) => {
-                line.default = own.then(|| default.as_ref() == Some(&line.name));
-                lines.push(line);
+        match lines_of(name, &path, own) {
+            Ok(mut found) => {
+                for line in &mut found {
+                    line.default = (own && !line.signs).then(|| default.as_ref() == Some(&line.name));
+                }
+                lines.append(&mut found);
             }
             Err(failure) => {
                 failure.say();
@@ -53,40 +57,83 @@ pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
         say(&format!("no keys in {}", shown(&home.folder)));
         say("hint: make one with: deadpan keygen");
     }
-    let width = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+    let widest = |length: fn(&Line) -> usize| lines.iter().map(length).max().unwrap_or(0);
+    let widths = (widest(|line| line.name.chars().count()), widest(|line| line.algorithm().len()).max(16));
     for line in &lines {
-        print(&if as_json { line.json() } else { line.text(width) })?;
+        print(&if as_json { line.json() } else { line.text(widths) })?;
     }
     Ok(worst)
 }
 
 fn entries(home: &Home) -> Result<Vec<(String, std::path::PathBuf, bool)>, Failure> {
-    let own = home.own()?.into_iter().map(|own| (own.name, own.path, true));
+    let own = home.own_of_both_uses()?.into_iter().map(|own| (own.name, own.path, true));
     Ok(own.chain(home.contacts()?.into_iter().map(|contact| (contact.name, contact.path, false))).collect())
 }
 
-fn line(name: String, path: &Path, own: bool) -> Result<Line, Failure> {
+/// Returns the lines of a file: one for an own key, and one or two for a contact, who may have a key that signs too.
+fn lines_of(name: String, path: &Path, own: bool) -> Result<Vec<Line>, Failure> {
     let found = home::read(path)?;
-    let protected = own.then(|| found.iter().any(|found| matches!(found, Found::Protected(_))));
-    let key = match found.into_iter().next() {
-        Some(Found::Public(key)) if !own => Some(key),
-        _ => home::public_of(path)?,
+    let plugin = found.iter().find_map(|found| match found {
+        Found::PluginRecipient(recipient) => Some(recipient.name().to_owned()),
+        Found::PluginIdentity(identity) => Some(identity.name().to_owned()),
+        _ => None,
+    });
+    let line = |protected, key: Option<Public>, signs| Line {
+        name: name.clone(),
+        own,
+        path: path.into(),
+        protected,
+        default: None,
+        key,
+        signs,
+        plugin: plugin.clone(),
     };
-    Ok(Line { name, own, path: path.into(), protected, default: None, key })
+    if !own {
+        let keys: Vec<_> = found.iter().filter_map(Public::of).collect();
+        if keys.is_empty() {
+            return Ok(vec![line(None, None, false)]);
+        }
+        return Ok(keys.into_iter().map(|key| line(None, Some(key.clone()), key.signs())).collect());
+    }
+    let protected = found.iter().any(|found| matches!(found, Found::Protected(_)));
+    let signs = Own { name: name.clone(), path: path.into() }.signs();
+    let key = match signs {
+        _ if plugin.is_some() => None,
+        true => home::verifying_of(path)?.map(Public::Signing),
+        false => home::public_of(path)?.map(Public::Sealing),
+    };
+    Ok(vec![line(Some(protected), key, signs)])
 }
 
 impl Line {
-    fn text(&self, width: usize) -> String {
-        let whose = if self.own { "own    " } else { "contact" };
-        let (mode, kem) = self.key.as_ref().map_or(("?", "?"), |key| (mode_name(key.kem().mode()), key.kem().name()));
-        let fingerprint = self.key.as_ref().map_or_else(|| "public part unknown".into(), key::fingerprint);
+    fn algorithm(&self) -> &str {
+        if self.plugin.is_some() { "plugin" } else { self.key.as_ref().map_or("?", Public::algorithm) }
+    }
+
+    fn text(&self, (width, algorithms): (usize, usize)) -> String {
+        let whose = match (self.own, self.signs) {
+            (true, false) => "own    ",
+            (true, true) => "signing",
+            (false, false) => "contact",
+            (false, true) => "signer ",
+        };
+        let mode = self.key.as_ref().map_or("?", |key| mode_name(key.mode()));
+        let algorithm = self.algorithm();
+        let fingerprint = match (&self.plugin, &self.key) {
+            (Some(plugin), _) => format!("age-plugin-{plugin}"),
+            (None, Some(key)) => key.fingerprint(),
+            (None, None) => "public part unknown".into(),
+        };
         let protection = match self.protected {
             Some(true) => "  protected",
             Some(false) => "  not protected",
             None => "",
         };
         let default = if self.default == Some(true) { ", default" } else { "" };
-        format!("{whose}  {:width$}  {mode:6}  {kem:16}  {fingerprint}{protection}{default}\n", self.name)
+        format!(
+            "{whose}  {:width$}  {mode:6}  {algorithm:algorithms$}  {fingerprint}{protection}{default}\n",
+            self.name
+        )
     }
 
     fn json(&self) -> String {
@@ -96,9 +143,12 @@ impl Line {
             "command": "keys",
             "name": self.name,
             "own": self.own,
-            "mode": key.map(|key| mode_name(key.kem().mode())),
-            "kem": key.map(|key| key.kem().name()),
-            "fingerprint": key.map(key::fingerprint),
+            "use": if self.signs { "signing" } else { "sealing" },
+            "mode": key.map(|key| mode_name(key.mode())),
+            "kem": key.filter(|key| !key.signs()).map(Public::algorithm),
+            "scheme": key.filter(|key| key.signs()).map(Public::algorithm),
+            "fingerprint": key.map(Public::fingerprint),
+            "plugin": self.plugin,
             "protected": self.protected,
             "default": self.default,
         });

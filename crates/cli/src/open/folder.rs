@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{OpenJob, OpenOptions, Origin, usual_place};
+use super::{OpenJob, Origin, usual_place};
 use crate::advice;
 use crate::failure::Failure;
 use crate::folder::{self, Scattered, Target};
@@ -10,10 +10,11 @@ use crate::output::{Output, Place};
 use crate::progress::Progress;
 use crate::report::Done;
 use crate::sealed::Sealed;
+use crate::signed::Verdict;
 use crate::unpack::selection;
 use crate::window::TextOnly;
 use deadpan_pack::{Contents, Error, Excerpt, Kind, Outcome, Selection, Unpacker};
-use deadpan_seal::{Cursor, Opened, ReadAt, Work};
+use deadpan_seal::{Cursor, Format, Opened, ReadAt, Work};
 
 /// Opens a sealed folder.
 pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
@@ -29,6 +30,14 @@ pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: 
     done
 }
 
+/// Whether an age file holds a folder that Deadpan packed. age files do not tell what they hold, so the index shows it,
+/// which needs a file that can be read at any position.
+pub fn is_in_age(opened: &Opened, origin: &Origin<'_>) -> bool {
+    let Some((input, length)) = origin.positions.filter(|_| opened.format() == Format::Age) else { return false };
+    let reader = opened.seekable(Cursor::new(input, length));
+    reader.is_ok_and(|reader| Contents::read(reader).is_ok_and(|contents| contents.is_some()))
+}
+
 /// Opens a sealed folder, or a part of it, to `place`.
 fn to(
     opened: &Opened,
@@ -41,15 +50,38 @@ fn to(
     if let Some(positions) = origin.positions.filter(|_| !args.only.is_empty()) {
         return part(opened, origin, positions, place, job);
     }
+    if job.judge.is_required() && origin.positions.is_none() && !args.only.is_empty() {
+        let message = "--require-signature cannot check a signature at the end before entries are written";
+        return Err(Failure::usage(message, "name a file as input, or leave out --only"));
+    }
     if !args.only.is_empty() && *place == Place::Stdout {
-        return single(opened, origin, sealed, args);
+        return single(opened, origin, sealed, job);
     }
     let mut target = target(place, origin, job)?;
     if !args.only.is_empty() {
         target.unpacker().only(selection(&args.only).filter());
     }
-    let outcome = through(opened, origin, sealed, target.unpacker(), "the folder");
-    target.end(outcome, args.output.sync)
+    match through(opened, origin, sealed, target.unpacker(), "the folder", job) {
+        Ok((outcome, verdict)) => Ok(verdict.joined(target.end(Ok(outcome), args.output.sync)?)),
+        Err(Stopped::Failed(failure)) => target.end(Err(failure), args.output.sync),
+        Err(Stopped::Refused(failure)) => Err(target.discard(failure)),
+    }
+}
+
+/// Why unpacking ended early.
+enum Stopped {
+    /// What is complete is kept.
+    Failed(Failure),
+    /// The signature is wrong, or not the required one: nothing is kept.
+    Refused(Failure),
+}
+
+impl From<Stopped> for Failure {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Failed(failure) | Stopped::Refused(failure) => failure,
+        }
+    }
 }
 
 /// Unpacks everything that the payload holds, in order.
@@ -59,15 +91,24 @@ fn through(
     sealed: &mut Sealed<'_>,
     unpacker: &mut Unpacker,
     output: &str,
-) -> Result<Outcome, Failure> {
+    job: &OpenJob<'_>,
+) -> Result<(Outcome, Verdict), Stopped> {
     let name = origin.shown();
     let progress = Progress::new(&name, origin.length);
     let add = |bytes| progress.add(bytes);
     let work = Work { progress: Some(&add), ..Work::default() };
-    opened
-        .scatter(&mut sealed.payload, Scattered(unpacker), &work)
-        .map_err(|error| folder::blame(error, &name, output))?;
-    unpacker.finish().map_err(|error| blamed(error, origin, output))
+    let scattered = opened.scatter(&mut sealed.payload, Scattered(unpacker), &work);
+    let (done, _) = scattered.map_err(|error| {
+        let is_refused = matches!(
+            error,
+            deadpan_seal::Error::SignatureForged | deadpan_seal::Error::Trailer(_) | deadpan_seal::Error::TrailerForged
+        );
+        let failure = folder::blame(error, &name, output);
+        if is_refused { Stopped::Refused(failure) } else { Stopped::Failed(failure) }
+    })?;
+    let verdict = job.judge.verdict(&name, done.signatures.as_ref()).map_err(Stopped::Refused)?;
+    let outcome = unpacker.finish().map_err(|error| Stopped::Failed(blamed(error, origin, output)))?;
+    Ok((outcome, verdict))
 }
 
 /// Returns the failure for an error of unpacking: about `output` if it could not be written, otherwise about the input.
@@ -86,13 +127,14 @@ fn failed(error: Error, origin: &Origin<'_>) -> Failure {
 }
 
 /// Writes the one selected file to standard output, while the archive passes as a stream.
-fn single(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, args: &OpenOptions) -> Result<Done, Failure> {
+fn single(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
+    let args = job.args;
     let output = Output::open(&Place::Stdout, args.output.force, origin.input)?;
     let name = output.shown();
     let mut unpacker = Unpacker::single(selection(&args.only).filter(), stream(&output)?);
     args.unpack.limit(&mut unpacker);
-    let outcome = through(opened, origin, sealed, &mut unpacker, &name)?;
-    Ok(Done { output: Some(output.place().clone()), bytes: outcome.bytes, ..Done::default() })
+    let (outcome, verdict) = through(opened, origin, sealed, &mut unpacker, &name, job)?;
+    Ok(verdict.joined(Done { output: Some(output.place().clone()), bytes: outcome.bytes, ..Done::default() }))
 }
 
 /// Returns a writer to the output that owns its file. A terminal gets only text.
@@ -121,6 +163,8 @@ fn part(
         };
         Contents::read(reader).map_err(failed)?.ok_or_else(no_index)
     };
+    let signatures = opened.signatures(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
+    let verdict = job.judge.verdict(&name, signatures.as_ref())?;
     let (mut contents, other) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
     if *place != Place::Stdout {
@@ -131,7 +175,7 @@ fn part(
         let outcome =
             deadpan_pack::unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work);
         drop(progress);
-        return target.end(outcome.map_err(failed), args.output.sync);
+        return target.end(outcome.map_err(failed), args.output.sync).map(|done| verdict.joined(done));
     }
     let output = Output::open(place, args.output.force, origin.input)?;
     let blamed = |error| blamed(error, origin, &output.shown());
@@ -149,7 +193,7 @@ fn part(
         _ => io::copy(&mut Excerpt::new(chosen.entries(&mut contents), other).hashed(), &mut writer)
             .map_err(|error| blamed(error.downcast::<Error>().unwrap_or_else(Error::Write)))?,
     };
-    Ok(Done { output: Some(output.place().clone()), bytes, ..Done::default() })
+    Ok(verdict.joined(Done { output: Some(output.place().clone()), bytes, ..Done::default() }))
 }
 
 /// Begins the folder. A part of a sealed folder is added to an existing folder, unless the sender chose the name.

@@ -9,7 +9,7 @@ use crate::output::Output;
 use crate::sealed::Sealed;
 use crate::shown::count;
 use crate::window::{TextOnly, Window};
-use deadpan_seal::{Cursor, Error, Opened, RangeReader};
+use deadpan_seal::{Cursor, Error, Opened, RangeReader, Summary};
 
 /// A range of bytes. Without a length it extends to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,14 +35,17 @@ impl FromStr for Range {
 }
 
 impl Range {
-    /// Writes the range and returns its length.
+    /// All data.
+    pub const ALL: Self = Self { offset: 0, length: None };
+
+    /// Writes the range. The returned length is that of the range.
     pub fn write(
         self,
         opened: &Opened,
         origin: &Origin<'_>,
         sealed: Sealed<'_>,
         output: &Output,
-    ) -> Result<u64, Error> {
+    ) -> Result<Summary, Error> {
         if output.is_terminal() {
             self.write_to(opened, origin, sealed, TextOnly::new(output.file()))
         } else {
@@ -56,7 +59,7 @@ impl Range {
         origin: &Origin<'_>,
         sealed: Sealed<'_>,
         output: impl Write + Send,
-    ) -> Result<u64, Error> {
+    ) -> Result<Summary, Error> {
         if let Some((input, length)) = origin.positions {
             let reader = opened.seekable(Cursor::new(input, length))?;
             return self.jump(reader, origin, output);
@@ -64,7 +67,7 @@ impl Range {
         // A stream is opened as a whole, and only the window is written.
         let window = Window::new(output, self.offset, self.length.unwrap_or(u64::MAX));
         let total = pass(opened, origin, sealed, window)?;
-        self.within(total)
+        Ok(Summary { plain: self.within(total.plain)?, ..total })
     }
 
     fn jump(
@@ -72,8 +75,9 @@ impl Range {
         mut reader: RangeReader<impl Read + Seek>,
         origin: &Origin<'_>,
         mut output: impl Write + Send,
-    ) -> Result<u64, Error> {
+    ) -> Result<Summary, Error> {
         let length = self.within(reader.length())?;
+        let signatures = reader.signatures().cloned();
         reader.seek(SeekFrom::Start(self.offset)).map_err(library)?;
         let mut rest = reader.take(length);
         let mut buffer = vec![0; 1 << 18];
@@ -81,7 +85,7 @@ impl Range {
             loop {
                 let read = rest.read(&mut buffer).map_err(library)?;
                 if read == 0 {
-                    return Ok(length);
+                    return Ok(Summary { plain: length, sealed: 0, signatures: signatures.clone() });
                 }
                 output.write_all(&buffer[..read]).map_err(Error::Write)?;
                 work.progress.inspect(|progress| progress(read as u64));

@@ -172,7 +172,9 @@ impl Hide {
             true => None,
             false => {
                 let (home, passphrases) = (Home::find()?, Passphrases::new(&args.to.source));
-                Some(args.to.resolve(&named, "the pictures", &home, &passphrases)?)
+                let to = args.to.resolve(&named, "the pictures", &home, &passphrases)?;
+                to.refuse_ssh()?;
+                Some(to)
             }
         };
         let sealing = to.as_ref().filter(|_| !args.raw).map(|to| self.sealing(to, &input)).transpose()?;

@@ -33,6 +33,15 @@ impl Removal {
                 "--remove-source opens the sealed file again to compare, and none of your keys is among the recipients";
             return Err(Failure::usage(message, "add yourself with -r, or remove the source yourself"));
         }
+        if own.len() < to.needed && to.passphrase.is_none() {
+            let (count, is) = (own.len(), if own.len() == 1 { "is" } else { "are" });
+            let message = format!(
+                "--remove-source opens the sealed file again to compare, and {count} of the {} keys that this takes \
+                 {is} yours",
+                to.needed
+            );
+            return Err(Failure::usage(message, "leave out --remove-source, and remove the source yourself"));
+        }
         let mut identities = match &to.passphrase {
             // The passphrase is known already, while a protected key could need another question.
             Some(_) => Identities::none(passphrases),

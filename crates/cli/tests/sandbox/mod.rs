@@ -79,6 +79,9 @@ impl Sandbox {
         let program = Path::new(PROGRAM).parent().unwrap().to_str().unwrap();
         let path = format!("{program}:{}", std::env::var("PATH").unwrap());
         command.current_dir(&self.0).env("PATH", path).env("DEADPAN_HOME", self.path("home"));
+        // The folder with the plugin for tests, which is not in `PATH`.
+        command.env("PLUGINS", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/plugin"));
+        command.env_remove("DEADPAN_PLUGIN_TIMEOUT");
         command.env_remove("DEADPAN_PASSPHRASE").env("NO_COLOR", "1").stdin(Stdio::null());
     }
 

@@ -9,6 +9,8 @@
 //! | `seal.pbes2.unpad` | the passphrase, the decrypted key, and where it is wrong | that the file does not open |
 //! | `seal.key.x25519`, `.p256` | the scalar | that the message is for another key |
 //! | `seal.key.xwing`, `.ml_kem_768` | the key, and whether ML-KEM rejected | that the message is for another key |
+//! | `seal.share.make` | the secret and the coefficients | the index, the lengths, how many shares are needed |
+//! | `seal.share.combine` | the shares | their indices, their lengths, their number |
 //! | `seal.message` | the file key and the data | their length |
 //!
 //! Of the targets from `seal.pem.private` on, which take microseconds, one pair of classes is timed and all classes are
@@ -26,6 +28,7 @@
 mod floe;
 mod key;
 mod sample;
+mod shamir;
 
 use super::SizedTarget;
 use deadpan_lab::{Random, Target};
@@ -45,6 +48,8 @@ pub(super) fn timing() -> Vec<Target> {
         key::p256(),
         key::xwing(),
         key::ml_kem_768(),
+        shamir::share(),
+        shamir::combine(),
         message(),
     ]
 }

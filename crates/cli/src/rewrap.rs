@@ -1,0 +1,232 @@
+//! `deadpan rewrap`: changes who can open sealed files, without sealing their data anew.
+
+mod change;
+mod file;
+mod journal;
+mod known;
+mod moved;
+pub mod recover;
+mod tree;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde_json::json;
+
+use crate::console::say;
+use crate::failure::{Exit, Failure, help};
+use crate::home::Home;
+use crate::identity::Identities;
+use crate::input::Source;
+use crate::max_cost::MaxCostArgs;
+use crate::mode::ModeArg;
+use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
+use crate::plan::Plan;
+use crate::report::{Done, Report};
+use crate::shown::shown;
+use crate::streams::print;
+use change::Change;
+use file::{Outcome, rewrap};
+use tree::Tree;
+
+/// Changes the recipients of sealed files in place: the data stay as they are, however long they are
+///
+/// A former recipient may have kept the file's key or a copy of the file. To lock somebody out, open the data and seal
+/// them anew.
+#[derive(Debug, clap::Args)]
+#[command(after_help = help!(
+    "deadpan rewrap -r bob report.pdf.dpn              Bob can open it, too",
+    "deadpan rewrap --remove bob report.pdf.dpn        Bob is not among the recipients any more",
+    "deadpan rewrap --remove passphrase -p notes.dpn   another passphrase",
+    "deadpan rewrap --to alice --to hybrid photos.dpn  these recipients, and nobody else",
+    "deadpan rewrap --recursive -r bob archive         all sealed files in a folder",
+    "deadpan rewrap --dry-run *.dpn                    who can open them, as far as you can know",
+))]
+pub struct RewrapArgs {
+    /// Open with this private key: a file, or the name of one of your own keys. May be repeated [default: all your own
+    /// keys]
+    #[arg(short, long = "identity", value_name = "KEY")]
+    identities: Vec<PathBuf>,
+    /// Add this recipient: a public key file, a name from `deadpan keys`, or an age recipient (age1…). May be repeated
+    #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "to")]
+    recipients: Vec<String>,
+    /// Add all public keys in this file
+    #[arg(short = 'R', long, value_name = "FILE", value_parser = stdin_or_path(), conflicts_with = "to")]
+    recipients_file: Vec<PathBuf>,
+    /// Add a passphrase, which a file can have one of
+    #[arg(short, long)]
+    passphrase: bool,
+    /// Take the passphrase for -p from the first line of this file, instead of the terminal
+    #[arg(long, value_name = "FILE", requires = "passphrase")]
+    new_passphrase_file: Option<PathBuf>,
+    /// Remove this recipient: a name, a public key file, an age recipient, or the word `passphrase`. May be repeated
+    #[arg(long, value_name = "WHO", conflicts_with = "to")]
+    remove: Vec<String>,
+    /// Replace all recipients by this one, or by the public keys in this file. May be repeated; -p adds a passphrase
+    #[arg(long, value_name = "WHO")]
+    to: Vec<String>,
+    /// Allow classical recipients beside others with `ecc`; refuse added recipients of another kind with `pqc` or
+    /// `hybrid`
+    #[arg(long, value_name = "MODE")]
+    mode: Option<ModeArg>,
+    #[command(flatten)]
+    source: PassphraseArgs,
+    #[command(flatten)]
+    max_cost: MaxCostArgs,
+    /// Change all sealed files in folders, and leave other files alone
+    #[arg(long)]
+    recursive: bool,
+    /// Change nothing, and show the recipients and what would be changed
+    #[arg(long)]
+    dry_run: bool,
+    /// Go on if none of your keys would open a file afterwards, or if other hard links would keep the old recipients
+    #[arg(short, long)]
+    force: bool,
+    /// Print the results as JSON, one object per line
+    #[arg(long)]
+    json: bool,
+    /// The sealed files to change
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// A validated `deadpan rewrap`.
+pub struct Rewrap {
+    args: RewrapArgs,
+}
+
+impl RewrapArgs {
+    pub fn plan(self) -> Result<Rewrap, Failure> {
+        if self.files.iter().any(|file| file == Path::new("-") || file == Path::new(STDIN)) {
+            let hint = "name the FILE; to change a stream, open it and seal it again";
+            return Err(Failure::usage("rewrap changes files in place, and standard input is none", hint));
+        }
+        let changes = [&self.recipients, &self.remove, &self.to].iter().any(|list| !list.is_empty()) || self.passphrase;
+        if !changes && self.recipients_file.is_empty() && !self.dry_run {
+            let hint = "add recipients with -r, -R or -p, remove some with --remove, or replace all with --to";
+            return Err(Failure::usage("there is nothing to change", hint));
+        }
+        Ok(Rewrap { args: self })
+    }
+}
+
+/// The numbers of files with each outcome.
+#[derive(Default)]
+struct Tally {
+    changed: u64,
+    unchanged: u64,
+    failed: u64,
+    passed_over: u64,
+}
+
+impl Plan for Rewrap {
+    fn run(&self) -> Result<Exit, Failure> {
+        let args = &self.args;
+        let home = Home::find()?;
+        let passphrases = Passphrases::new(&args.source);
+        let change = Change::of(args, &home, &passphrases)?;
+        let identities = Identities::collect(&args.identities, &home, passphrases)?.within(args.max_cost.get());
+        let mut run = Run { args, change, identities, home: &home, tally: Tally::default(), warned: false };
+        let mut report = Report::new("rewrap", args.json, args.files.len());
+        if args.recursive || args.dry_run {
+            report = report.talking();
+        }
+        for path in &args.files {
+            run.all_in(path, &mut report);
+        }
+        run.summarize()?;
+        Ok(report.exit())
+    }
+}
+
+/// The state of a run over several files.
+struct Run<'a> {
+    args: &'a RewrapArgs,
+    change: Change,
+    identities: Identities,
+    home: &'a Home,
+    tally: Tally,
+    /// Whether the user was told what removing a recipient does not do.
+    warned: bool,
+}
+
+impl Run<'_> {
+    /// Changes a file, or with `--recursive` all sealed files in a folder.
+    fn all_in(&mut self, path: &Path, report: &mut Report) {
+        if !(self.args.recursive && path.is_dir()) {
+            return self.one(path, report);
+        }
+        for entry in Tree::of(path) {
+            match entry {
+                tree::Entry::Sealed(path) => self.one(&path, report),
+                tree::Entry::Other => self.tally.passed_over += 1,
+                tree::Entry::Failed(path, failure) => {
+                    self.tally.failed += 1;
+                    report.add(&Source::File(path), Instant::now(), &Err(failure));
+                }
+            }
+        }
+    }
+
+    fn one(&mut self, path: &Path, report: &mut Report) {
+        let start = Instant::now();
+        let result = rewrap(path, self.args, &mut self.change, &mut self.identities, self.home);
+        match &result {
+            Ok(Outcome { changed: true, .. }) => self.tally.changed += 1,
+            Ok(_) => self.tally.unchanged += 1,
+            Err(_) => self.tally.failed += 1,
+        }
+        let done = result.map(|outcome| self.done(outcome));
+        report.add(&Source::File(path.to_owned()), start, &done);
+    }
+
+    fn done(&mut self, outcome: Outcome) -> Done {
+        let mut notes = outcome.notes;
+        if outcome.removed > 0 && !self.args.dry_run && !std::mem::replace(&mut self.warned, true) {
+            notes.push(
+                "who could open it before may have kept its key or a copy; to lock somebody out, seal the data anew"
+                    .into(),
+            );
+        }
+        Done { remark: Some(outcome.remark), notes, more: outcome.more, ..Done::default() }
+    }
+
+    /// Prints the numbers of files, if there can be several.
+    fn summarize(&self) -> Result<(), Failure> {
+        let Tally { changed, unchanged, failed, passed_over } = self.tally;
+        if !self.args.recursive && self.args.files.len() == 1 {
+            return Ok(());
+        }
+        if self.args.json {
+            let summary = json!({
+                "schema": 1,
+                "command": "rewrap",
+                "summary": {
+                    "changed": changed,
+                    "unchanged": unchanged,
+                    "failed": failed,
+                    "passed_over": passed_over,
+                    "dry_run": self.args.dry_run,
+                },
+            });
+            return print(&format!("{summary}\n"));
+        }
+        let verb = if self.args.dry_run { "to change" } else { "changed" };
+        let others = match passed_over {
+            0 => String::new(),
+            number => format!("; {number} not sealed"),
+        };
+        say(&format!("rewrap: {changed} {verb}, {unchanged} unchanged, {failed} failed{others}"));
+        Ok(())
+    }
+}
+
+/// Returns the failure for a path that is no regular file.
+fn not_a_file(path: &Path, is_folder: bool) -> Failure {
+    let name = shown(path);
+    if is_folder {
+        let hint = "name sealed files, or change all sealed files in the folder with --recursive";
+        return Failure::usage(format!("{name} is a folder"), hint);
+    }
+    Failure::usage(format!("{name} is not a regular file"), "rewrap changes files in place; name a sealed file")
+}

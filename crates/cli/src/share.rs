@@ -1,0 +1,32 @@
+//! `deadpan share`: shares of files that several keys open together.
+
+pub mod files;
+mod inspect;
+mod open;
+
+use clap::Subcommand;
+
+use crate::failure::Failure;
+use crate::plan::Plan;
+
+/// Hands over and looks at shares of files that several keys open together (seal --any)
+#[derive(Debug, clap::Args)]
+pub struct ShareArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Open(open::OpenArgs),
+    Inspect(inspect::InspectArgs),
+}
+
+impl ShareArgs {
+    pub fn plan(self) -> Result<Box<dyn Plan>, Failure> {
+        Ok(match self.command {
+            Command::Open(args) => Box::new(args.plan()?),
+            Command::Inspect(args) => Box::new(args.plan()?),
+        })
+    }
+}
