@@ -74,6 +74,7 @@ class Check:
                     kind,
                 )
         self.case("several recipients", self.several_recipients)
+        self.case("any 2 of 3 keys", self.threshold)
         self.case("passphrase", self.passphrase)
         self.case("forms of a passphrase", self.forms)
         for size in SIZES:
@@ -83,6 +84,8 @@ class Check:
         self.case("armor", self.armor)
         self.case("ranges", self.ranges)
         self.case("ranges, length hidden", self.ranges, ["--hide-length"])
+        for mode in ("ecc", "pqc", "hybrid"):
+            self.case(f"signed: {mode}", self.signed, mode)
         self.file("foreign.key", foreign.PEM)
         for name, sealed in foreign.files():
             self.case(f"both agree: {name}", self.both_agree, sealed)
@@ -139,6 +142,16 @@ class Check:
             for kind in kinds:
                 self.opens(sealed, data, "--key", self.keys[kind][0])
                 self.refuses_damage(sealed, "--key", self.keys[kind][0])
+
+    def threshold(self):
+        members = [self.keys[kind] for kind in ("X-Wing", "ML-KEM-768", "MLKEM768-P256")]
+        data, sealed = self.seal(1000, public=[public for _, public in members], options=["--any", "2"])
+        for first, second in ((0, 1), (0, 2), (2, 1)):
+            pair = ("--key", members[first][0], "--key", members[second][0])
+            self.opens(sealed, data, *pair)
+            self.refuses_damage(sealed, *pair)
+        for private, _ in members:
+            expect(read("--key", private, sealed).returncode, 3)
 
     def passphrase(self):
         passphrase = self.file("passphrase", b"correct horse\n")
@@ -211,6 +224,35 @@ class Check:
                 expect(found.returncode, 0 if end <= len(whole) else 2)
                 if end <= len(whole):
                     expect(found.stdout == whole[start:end], True)
+
+    def signed(self, mode: str):
+        private, public = self.keys[CHEAP]
+        signer = self.folder / f"sign-{mode}.key"
+        self.program.signing_key(mode, signer)
+        for size in (0, 1000, STEP, 2 * STEP + 1):
+            for options in ([], ["--for-anyone"], ["--hide-length"], ["--armor"]):
+                data, sealed = self.seal(size, public=[public], options=[f"--sign={signer}", *options])
+                self.opens(sealed, data, "--key", private)
+                self.refuses_damage(sealed, "--key", private)
+                said = json.loads(read("--signers", "--key", private, sealed).stdout)
+                anyone = "--for-anyone" in options
+                expect((len(said["signers"]), said["recipients"]), (1, None if anyone else 1))
+                expect(said["named"], not anyone)
+        self.refuses_others_trailers(sealed, public, signer)
+
+    def refuses_others_trailers(self, sealed: Path, public: Path, signer: Path):
+        """A trailer of the same data that were sealed again belongs to another file."""
+        both = []
+        for _ in range(2):
+            _, sealed = self.seal(1000, public=[public], options=[f"--sign={signer}"])
+            both.append(sealed.read_bytes())
+        end = 32 + 28 + 4096 + 28 + 44
+        # The footer: the number of segments, which is 1, and the length of the box.
+        numbers = both[0][-44:-32]
+        expect(both[1][-44:-32], numbers)
+        end = 32 + 28 + int.from_bytes(numbers[8:], "big") + 44
+        other = self.file("changed", both[0][:-end] + both[1][-end:])
+        expect(read("--key", self.keys[CHEAP][0], other).returncode, 1)
 
     def both_agree(self, content: bytes):
         """The program and the reader give the same answer for a file that the program does not write."""

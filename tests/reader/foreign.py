@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import forms
 import writer
 from sealed.hpke import X25519
-from writer import Payload, metadata, number, recipient, to_key, to_passphrase, to_session
+from writer import Payload, metadata, number, recipient, to_group, to_key, to_passphrase, to_session
 
 SEED = bytes([7]) * 32
 PEM = b"-----BEGIN PRIVATE KEY-----\n%s-----END PRIVATE KEY-----\n" % base64.encodebytes(
@@ -36,6 +36,7 @@ def random(length: int) -> bytes:
 
 def files() -> Iterator[tuple[str, bytes]]:
     yield from headers()
+    yield from thresholds()
     yield from passphrases()
     yield from boxes()
     yield from payloads()
@@ -60,6 +61,42 @@ def headers() -> Iterator[tuple[str, bytes]]:
     yield "somebody's point of small order", seal(recipients=[recipient(0x0020, bytes(80)), mine()])
     for count in (0, 1, 3, 65535):
         yield f"two recipients, counted {count}", seal(recipients=[mine(), mine()], count=count)
+
+
+def thresholds() -> Iterator[tuple[str, bytes]]:
+    me, other = (0x0020, X25519(SEED).public), (0x0020, X25519(bytes([8]) * 32).public)
+    good = to_group(2, [me, other, me], KEY)
+    yield "a key with two shares of the two that are needed", seal(recipients=good)
+    yield "all of 255 shares", seal(recipients=to_group(255, [me] * 255, KEY))
+    yield "one share of two", seal(recipients=to_group(2, [me, other], KEY))
+    yield "shares of another file key", seal(recipients=to_group(2, [me, me], bytes(32)))
+    yield "a recipient before shares", seal(recipients=[mine(), *good])
+    yield "a recipient after shares of others", seal(recipients=[*to_group(2, [other, other], KEY), mine()])
+    yield "a recipient between shares", seal(recipients=[good[0], mine(), *good[1:]])
+    yield "a wrong file key after shares", seal(recipients=[*good, mine(bytes(32))])
+    yield "a missing share", seal(recipients=good[:2])
+    yield "shares in another order", seal(recipients=[good[0], good[2], good[1]])
+    yield "a share twice", seal(recipients=[*good, good[2]])
+    yield "two groups", seal(recipients=[*good, *good])
+    yield "shares of two groups", seal(recipients=[*good[:2], to_group(2, [me, other, me], KEY)[2]])
+    first, last = good[0][:73] + good[2][73:], good[2][:73] + good[0][73:]
+    yield "shares in each other's place", seal(recipients=[first, good[1], last])
+    for name, place, value in (
+        ("no share needed", 4, 0),
+        ("one share needed", 4, 1),
+        ("more shares needed than there are", 4, 4),
+        ("fewer shares than there are", 5, 2),
+        ("more shares than there are", 5, 4),
+        ("a share with number 0", 6, 0),
+        ("a share with a number too high", 6, 4),
+        ("a share for an unknown kind of key", 8, 0x21),
+        ("a share for a passphrase", 7, 0xFF),
+        ("another check of the file key", 9, good[0][9] ^ 1),
+        ("another check of the share", 41, good[0][41] ^ 1),
+    ):
+        changed = [entry[:place] + number(value, 1) + entry[place + 1 :] for entry in good]
+        yield f"{name}, in all shares", seal(recipients=changed)
+        yield f"{name}, in one share", seal(recipients=[good[0], good[1], changed[2]])
 
 
 def passphrases() -> Iterator[tuple[str, bytes]]:

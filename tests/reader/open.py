@@ -9,8 +9,8 @@ import json
 import sys
 from typing import BinaryIO
 
-from sealed import armor, floe, header, keys, metadata, padme, recipients
-from sealed.refusal import NoKey, Refused
+from sealed import armor, floe, header, keys, metadata, padme, recipients, trailer
+from sealed.refusal import NoKey, Refused, require
 from sealed.source import Disk, Memory
 
 
@@ -44,8 +44,17 @@ def opened(source: Disk | Memory, asked: argparse.Namespace) -> bytes:
     head = header.read(source)
     file_key = recipients.file_key(head, asked.key, asked.passphrase_file)
     head.verify(file_key)
-    about = metadata.open_box(head.box, header.derive(file_key, "deadpan v1 metadata"))
-    payload = floe.Payload(source, len(head.raw), header.derive(file_key, "deadpan v1 payload"), header.PREAMBLE)
+    about = metadata.open_box(head.box, header.derive(file_key, "deadpan v1 metadata", head.preamble), head.preamble)
+    signed = trailer.Trailer(source, head, file_key, about.raw) if head.signed else None
+    key = header.derive(file_key, "deadpan v1 payload", head.preamble)
+    end = signed.begin if signed else None
+    payload = floe.Payload(source, len(head.raw), key, head.preamble, end=end)
+    if signed:
+        require(payload.segments == signed.segments, "a trailer of another number of segments")
+        require(payload.length == signed.statement.length, "a signature of other data")
+        payload.check = signed.check
+    if asked.signers:
+        return signers(signed, asked.key)
     if asked.metadata:
         return json.dumps(about.described()).encode() + b"\n"
     length = padme.unpadded_length(payload) if about.padded else payload.length
@@ -53,6 +62,19 @@ def opened(source: Disk | Memory, asked: argparse.Namespace) -> bytes:
     if offset + wanted > length:
         raise OutOfRange(f"the range ends after the data, which are {length} bytes long")
     return payload.open_range(offset, offset + wanted)
+
+
+def signers(signed: trailer.Trailer | None, keys: list) -> bytes:
+    if signed is None:
+        return b"null\n"
+    named = any(signed.names(key.kem_id.to_bytes(2, "big") + key.public) for key in keys)
+    said = {
+        "signers": [{"kind": kind, "key": public.hex()} for kind, public in signed.signers],
+        "time": signed.statement.time,
+        "recipients": None if signed.statement.salt is None else len(signed.statement.marks),
+        "named": named,
+    }
+    return json.dumps(said).encode() + b"\n"
 
 
 def sealed_bytes(file: BinaryIO) -> Disk | Memory:
@@ -70,6 +92,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--passphrase-file", type=passphrase, help="its first line is the passphrase")
     parser.add_argument("--range", type=byte_range, metavar="OFFSET:LEN", help="only these bytes of the data")
     parser.add_argument("--metadata", action="store_true", help="what was sealed, as JSON, in the place of the data")
+    parser.add_argument("--signers", action="store_true", help="who signed, as JSON, in the place of the data")
     parser.add_argument("file")
     return parser.parse_args(arguments)
 

@@ -27,6 +27,11 @@ class Program:
         self.run("keygen", "--no-passphrase", *MODES[kind], "-o", private)
         return private.with_suffix(".pub")
 
+    def signing_key(self, mode: str, private: Path) -> Path:
+        """Makes a key for signing; returns the file with its public half."""
+        self.run("keygen", "--sign", "--no-passphrase", "--mode", mode, "-o", private)
+        return private.with_suffix(".pub")
+
     def seal(self, data: Path, to: Path, public=(), passphrase: Path | None = None, options=(), pipe: bool = False):
         arguments = [part for key in public for part in ("-r", key)]
         if passphrase:

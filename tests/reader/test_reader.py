@@ -13,7 +13,7 @@ import forms
 import open as opener
 import package
 import writer
-from sealed import hpke, recipients
+from sealed import header, hpke, recipients, threshold
 from sealed.refusal import NoKey, Refused
 from sealed.source import Disk, Memory
 from writer import Payload, number, recipient, to_key, to_passphrase, to_session
@@ -95,8 +95,31 @@ class TheWorkedExample(Case):
         self.assertEqual(recipients.with_keys(0x0020, entry[4:], [key]), file_key)
         self.assertEqual(package.open(key, entry[4:], writer.INFO), file_key)
 
+    def test_the_page_shows_shares(self):
+        page = (Path(__file__).parents[2] / "docs" / "format-seal.md").read_text()
+        value = lambda name: bytes.fromhex(re.search(rf"^{name} +([0-9a-f]{{64}})$", page, re.MULTILINE)[1])
+        file_key, shares = value("file key"), {index: value(f"share {index}") for index in (1, 2, 3)}
+        for pair in ((1, 2), (1, 3), (2, 3)):
+            self.assertEqual(threshold.combine({index: shares[index] for index in pair}), file_key)
+        for index, share in shares.items():
+            self.assertEqual(threshold.share_check(bytes([2, 3, index]), share), value(f"check {index}"))
+        self.assertEqual(header.derive(file_key, "deadpan v1 threshold check"), value("key check"))
+        example = page.split("<!-- share example -->")[1].split("<!-- end of share example -->")[0]
+        entry = bytes.fromhex("".join(re.findall(r"^ *\d+  ([0-9a-f]+)$", example, re.MULTILINE)))
+        self.assertEqual(entry[:4], b"\xff\x04\0\x95")
+        self.assertEqual(threshold.open_share(entry[4:], value("group"), [hpke.X25519(b"\x42" * 32)]), shares[1])
+        self.assertIsNone(threshold.open_share(entry[4:], value("group"), [hpke.X25519(b"\x43" * 32)]))
+
 
 class Opens(Case):
+    def test_any_two_of_three_keys(self):
+        members = [(kind, PUBLIC[kind]) for kind in (0x0020, 0x0041, 0x0042)]
+        sealed = self.seal(recipients=writer.to_group(2, members, self.key))
+        with self.assertRaises(NoKey):
+            self.open(sealed)
+        (self.folder / "other").write_bytes(SEEDS[0x0041])
+        self.assertEqual(self.open(sealed, "--key", str(self.folder / "other")), b"data")
+
     def test_the_items_of_a_session(self):
         for data in (b"one", b"another"):
             item = to_session(b"a b", bytes(16), self.key)
@@ -220,7 +243,7 @@ class RefusesHeaders(Case):
     def test_fixed_fields(self):
         sealed = self.seal()
         for at, why in [(0, "not a sealed file"), (7, "not a sealed file"), (8, "version"), (9, "flags")]:
-            self.refused(sealed[:at] + bytes([sealed[at] ^ 1]) + sealed[at + 1 :], why)
+            self.refused(sealed[:at] + bytes([sealed[at] ^ 2]) + sealed[at + 1 :], why)
 
     def test_cut_anywhere(self):
         sealed = self.seal()

@@ -53,6 +53,40 @@ def to_mlkem768_p256(kind: int, public: bytes, file_key: bytes, info: bytes) -> 
     return pq + curve + AESGCM(key).encrypt(nonce, file_key, b"")
 
 
+def times(a: int, b: int) -> int:
+    """The product in GF(256), by logarithms to the base 3. The reader multiplies bit by bit."""
+    return POWERS[(LOGARITHMS[a] + LOGARITHMS[b]) % 255] if a and b else 0
+
+
+POWERS = [1]
+for _ in range(254):
+    last = POWERS[-1]
+    POWERS.append(last ^ last << 1 ^ (0x11B if last & 0x80 else 0))
+LOGARITHMS = {power: exponent for exponent, power in enumerate(POWERS)}
+
+
+def to_group(needed: int, members: list[tuple[int, bytes]], file_key: bytes) -> list[bytes]:
+    """The entries of a threshold. Each member is a kind of key and a public key."""
+    coefficients = [file_key, *(secrets.token_bytes(32) for _ in range(needed - 1))]
+    head = number(needed, 1) + number(len(members), 1)
+    shares, checks = [], []
+    for index in range(1, len(members) + 1):
+        share, power = bytes(32), 1
+        for coefficient in coefficients:
+            share = bytes(known ^ times(byte, power) for known, byte in zip(share, coefficient))
+            power = times(power, index)
+        shares.append(share)
+        checks.append(derive(share, b"deadpan v1 share check" + head + number(index, 1)))
+    key_check = derive(file_key, b"deadpan v1 threshold check")
+    group = hashlib.sha256(b"deadpan v1 threshold" + P + head + key_check + b"".join(checks)).digest()
+    entries = []
+    for index, ((kind, public), share, check) in enumerate(zip(members, shares, checks), 1):
+        info = b"deadpan v1 share" + P + number(index, 1) + group
+        sealed = to_key(kind, public, share, info)[4:]
+        entries.append(recipient(0xFF04, head + number(index, 1) + number(kind, 2) + key_check + check + sealed))
+    return entries
+
+
 def to_passphrase(passphrase: bytes, file_key: bytes, m: int = 64, t: int = 1, p: int = 1) -> bytes:
     salt = secrets.token_bytes(16)
     derived = Argon2id(salt=salt, length=64, iterations=t, lanes=p, memory_cost=m).derive(passphrase)

@@ -19,7 +19,14 @@ MOST_SEGMENTS = 1 << 40
 
 class Payload:
     def __init__(
-        self, source: Disk | Memory, at: int, key: bytes, aad: bytes, bounds=(4096, 1 << 24), rotation: int = ROTATION
+        self,
+        source: Disk | Memory,
+        at: int,
+        key: bytes,
+        aad: bytes,
+        bounds=(4096, 1 << 24),
+        rotation: int = ROTATION,
+        end: int | None = None,
     ):
         """`bounds` and `rotation` have other values in FLOE's published vectors only."""
         self.source, self.at, self.aad, self.rotation = source, at + HEADER, aad, rotation
@@ -29,6 +36,7 @@ class Payload:
         self.segment = fields.number(4)
         require(bounds[0] <= self.segment <= bounds[1], "a segment length out of bounds")
         require(fields.number(4) == 32, "an IV of another length")
+        self.check = None
         self.prefix = raw[:42]
         tag = self.kdf(key, b"HEADER_TAG:", 32)
         require(hmac.compare_digest(tag, raw[42:]), "the payload does not belong to this header")
@@ -36,7 +44,7 @@ class Payload:
         self.key_period, self.cipher = None, None
 
         # All lengths follow from the length of the file, which the last segment makes authentic.
-        rest = source.size - self.at
+        rest = (source.size if end is None else end) - self.at
         require(rest >= OVERHEAD, "the file is cut short")
         self.segments = -(-rest // self.segment)
         self.last = rest - (self.segments - 1) * self.segment
@@ -58,9 +66,12 @@ class Payload:
             self.key_period, self.cipher = period, AESGCM(key)
         iv = fields.take(12)
         try:
-            return self.cipher.decrypt(iv, fields.rest(), i.to_bytes(8, "big") + bytes([final]))
+            data = self.cipher.decrypt(iv, fields.rest(), i.to_bytes(8, "big") + bytes([final]))
         except InvalidTag:
             raise Refused(f"segment {i} was changed") from None
+        if self.check is not None:
+            self.check(i, data)
+        return data
 
     def open_range(self, start: int, end: int) -> bytes:
         """Returns the bytes from `start` up to `end`, which lie within the data. Always checks the last segment."""

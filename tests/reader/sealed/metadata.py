@@ -22,6 +22,9 @@ class Metadata:
     mode: int | None = None
     name: bytes | None = None
 
+    # The fields as they are in the box, which signers sign. Not a field of the dataclass.
+    raw = b""
+
     def described(self) -> dict:
         known = {field: value for field, value in asdict(self).items() if value is not None}
         if self.name is not None:
@@ -30,9 +33,9 @@ class Metadata:
         return known
 
 
-def open_box(box: bytes, key: bytes) -> Metadata:
+def open_box(box: bytes, key: bytes, preamble: bytes = PREAMBLE) -> Metadata:
     try:
-        fields = Fields(AESGCM(key).decrypt(box[:12], box[12:], PREAMBLE))
+        fields = Fields(AESGCM(key).decrypt(box[:12], box[12:], preamble))
     except InvalidTag:
         raise Refused("the box with the metadata was changed") from None
     return read(fields)
@@ -56,6 +59,7 @@ def read(fields: Fields) -> Metadata:
         found.name = fields.take(length)
         harmless = found.name not in (b".", b"..") and not any(symbol in found.name for symbol in b"/\\\0")
         require(harmless, "a name that leads elsewhere")
+    found.raw = fields.data[: fields.at]
     padding = fields.rest()
     # One encoding for each meaning: the box is the smallest that holds the fields.
     require(len(padding) < 256 and not any(padding), "metadata that go on after their end")
