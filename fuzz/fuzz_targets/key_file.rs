@@ -8,6 +8,7 @@ use libfuzzer_sys::fuzz_target;
 
 use deadpan_base64::pem;
 use deadpan_seal::key::{self, Found};
+use deadpan_seal::sign::{SigningKey, SigningMaterial, VerifyingKey};
 use deadpan_seal::{Material, Passphrase, PrivateKey, PublicKey};
 
 fuzz_target!(|data: &[u8]| {
@@ -24,8 +25,10 @@ fuzz_target!(|data: &[u8]| {
     let Ok(found) = key::read(text.as_bytes()) else { return };
     assert_eq!(found.len(), 1, "one block, one key");
     again(&found[0]);
-    if let Found::Public(public) = &found[0] {
-        assert_eq!(key::public_pem(public), text, "public keys have one form");
+    match &found[0] {
+        Found::Public(public) => assert_eq!(key::public_pem(public), text, "public keys have one form"),
+        Found::Verifying(public) => assert_eq!(key::verifying_pem(public), text, "public keys have one form"),
+        _ => {}
     }
 });
 
@@ -33,11 +36,25 @@ fn again(found: &Found) {
     match found {
         Found::Private(private) => again_private(private),
         Found::Protected(protected) => {
-            if let Ok(private) = protected.unlock(&Passphrase::new(b"fuzz")) {
-                again_private(&private);
+            if let Ok(private) = protected.unlock_any(&Passphrase::new(b"fuzz")) {
+                again(&private);
             }
         }
         Found::Public(public) => again_public(public),
+        Found::Ssh(key) => {
+            let line = key.line();
+            let (back, comment) = key::openssh::public_line(&line).expect("its own line");
+            assert!(back == *key && comment.is_empty());
+        }
+        Found::OpenSsh(file) => assert!(file.is_protected() || file.key().is_some(), "an open key"),
+        Found::PluginRecipient(recipient) => {
+            let text = recipient.text().expect("a line");
+            let found = key::read(text.as_bytes()).expect("what was written");
+            assert!(matches!(&found[..], [Found::PluginRecipient(back)] if back.text() == Some(text)));
+        }
+        Found::PluginIdentity(identity) => assert_eq!(identity.to_recipient().name(), identity.name()),
+        Found::Signing(private) => again_signing(private),
+        Found::Verifying(public) => again_verifying(public),
     }
 }
 
@@ -63,6 +80,27 @@ fn again_public(key: &PublicKey) {
     for text in texts.into_iter().flatten() {
         let found = key::read(text.as_bytes()).expect("what was written");
         let [Found::Public(back)] = &found[..] else { panic!("another kind of key") };
+        assert!(key == back, "another public key");
+    }
+}
+
+fn again_signing(key: &SigningKey) {
+    again_verifying(key.public());
+    let found = key::read(&key::signing_pem(key)).expect("what was written");
+    let [Found::Signing(back)] = &found[..] else { panic!("another kind of key") };
+    let same = match (key.material(), back.material()) {
+        (SigningMaterial::Seed(one), SigningMaterial::Seed(other))
+        | (SigningMaterial::Expanded(one), SigningMaterial::Expanded(other)) => one.same(other),
+        _ => false,
+    };
+    assert!(same && key.public() == back.public(), "another private key");
+}
+
+fn again_verifying(key: &VerifyingKey) {
+    assert_eq!(key.fingerprint().len(), 32);
+    for text in [key::verifying_pem(key), key.to_line()] {
+        let found = key::read(text.as_bytes()).expect("what was written");
+        let [Found::Verifying(back)] = &found[..] else { panic!("another kind of key") };
         assert!(key == back, "another public key");
     }
 }

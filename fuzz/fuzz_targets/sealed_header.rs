@@ -34,7 +34,7 @@ fn read_twice(bytes: &[u8]) -> Option<Header> {
     let length = bytes.len() - rest.len();
     assert_eq!(header.length(), length as u64, "bytes that were taken");
     assert!(length <= 1 << 20 && header.slack() + header.metadata_length() < length as u64);
-    assert!(bytes.starts_with(&PREAMBLE) && header.version() == 1);
+    assert!(bytes.starts_with(&PREAMBLE[..9]) && header.is_signed() == (bytes[9] == 1) && header.version() == 1);
     let again = Header::read(&bytes[..length]).expect("read before");
     assert_eq!(
         (again.stanzas(), again.slack(), again.metadata_length()),

@@ -8,3 +8,4 @@ pub mod padding;
 pub mod padme;
 pub mod pem;
 pub mod sealed;
+pub mod signed;
