@@ -79,7 +79,6 @@ def measure(options, binary, work):
                 f"| {cores} | {what} | {one:.2f} s, {rate / one:.2f} GB/s | {two:.2f} s, {rate / two:.2f} GB/s "
                 f"| {statistics.median(ratios):.2f} | {min(ratios):.2f} | {peak(pin + pairs[what][0]):.1f} MiB |"
             )
-    subprocess.run(["cmp", "plain", "one"], check=False)
     if options.long:
         lines.append(long(options, binary))
     return "\n".join(lines) + "\n"
