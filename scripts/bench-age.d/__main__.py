@@ -1,121 +1,86 @@
-"""Age files beside `age`, in pairs. The shell script `scripts/bench-age` builds and starts it."""
+"""Age files sealed and opened by Deadpan, beside `age`."""
 
-import argparse
 import os
 import random
-import re
-import statistics
 import subprocess
 import sys
-import tempfile
-import time
+
+import pairs
+from child import Failed
+from figures import least, most
+from pairs import Pair, on
+from peers import age_key, quiet, version
 
 INTRODUCTION = """\
 # age files beside `age`
 
-Made by `scripts/bench-age`. The benchmark times whole processes from the outside. In each round every program runs
-once after the other: it seals the file, then opens the sealed file. Before each run the old output is removed and
-dirty pages are written to the disk (`sync`); the input is in the page cache. *Times as fast* is the median over the
-rounds of `age`'s time divided by Deadpan's in the same round. The opened file is compared with the source once. Peak
-memory is that of one more run.
+Made by `scripts/bench-age`; every figure comes from one run of it.
+
+The benchmark times whole processes from the outside. In each round every pair runs once, in random order: Deadpan,
+then `age`, with the same X25519 key. Before each command the old output is removed and dirty pages are written to the
+disk (`sync`); the input is in the page cache. *Ratio* is the median over the rounds of Deadpan's time divided by that
+of `age` in the same round. Peak memory comes from a separate run.
 """
+
+# How many times as fast as age, by cores.
+WANTED = {1: 1.8, 2: 3}
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/bench-age", description=__doc__)
-    parser.add_argument("binary", help=argparse.SUPPRESS)
-    parser.add_argument("--size", type=int, default=1 << 30, help="bytes in the file")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--ranges", type=int, default=100, help="random ranges to compare")
-    parser.add_argument("--markdown", metavar="FILE", help="write the page here")
-    options = parser.parse_args()
-    page = os.path.abspath(options.markdown) if options.markdown else None
-    with tempfile.TemporaryDirectory(dir=os.path.abspath("target")) as work:
-        text = measure(options, os.path.abspath(options.binary), work)
-    print(text)
-    if page:
-        with open(page, "w") as file:
-            file.write(text)
+    parser = pairs.parser("bench-age", "docs/results/age.md")
+    parser.add_argument("--ranges", type=int, default=100, metavar="N", help="random ranges to compare (default: 100)")
+    options = parser.parse_args(sys.argv[1:])
+    pairs.enter("bench-age", options, 5 * options.size, lambda *given: run(options, *given))
 
 
-def measure(options, binary, work):
-    os.chdir(work)
-    os.environ["DEADPAN_HOME"] = os.path.abspath("home")
-    with open("plain", "wb") as file:
-        left = options.size
-        while left:
-            left -= file.write(os.urandom(min(left, 1 << 20)))
-    identity = subprocess.run(["age-keygen"], capture_output=True, text=True, check=True).stdout
-    with open("key", "w") as file:
-        file.write(identity)
-    recipient = re.search("public key: (.*)", identity)[1]
-    ours = {
-        "seal": [binary, "seal", "--format", "age", "-r", recipient, "-o", "ours", "plain"],
-        "open": [binary, "open", "-i", "key", "-o", "back", "ours"],
-    }
-    theirs = {
-        "seal": ["age", "-r", recipient, "-o", "theirs", "plain"],
-        "open": ["age", "-d", "-i", "key", "-o", "back", "theirs"],
-    }
-    version = subprocess.run(["age", "--version"], capture_output=True, text=True).stdout.strip()
-    lines = [INTRODUCTION, f"{options.size >> 20} MiB, {options.rounds} rounds, {processor()}, age {version}.\n"]
-    lines += ["| Cores | | Deadpan | `age` | Times as fast | Memory of Deadpan |", "|---|---|---|---|---|---|"]
-    for cores in sorted({1, min(2, os.cpu_count())}):
-        pin = ["taskset", "-c", "0" if cores == 1 else f"0-{cores - 1}"]
-        pairs = {"seal": [], "open": []}
-        for _ in range(options.rounds):
-            for what in ["seal", "open"]:
-                one = run(pin + ours[what], "ours" if what == "seal" else "back")
-                two = run(pin + theirs[what], "theirs" if what == "seal" else "back")
-                pairs[what].append((one, two))
-        for what, times in pairs.items():
-            one, two = (statistics.median(pair[side] for pair in times) for side in (0, 1))
-            factor = statistics.median(pair[1] / pair[0] for pair in times)
-            memory = peak(pin + ours[what], "ours" if what == "seal" else "back")
-            rate = options.size / 1e9
-            lines.append(
-                f"| {cores} | {what} | {one:.2f} s, {rate / one:.2f} GB/s | {two:.2f} s, {rate / two:.2f} GB/s "
-                f"| {factor:.2f} | {memory:.1f} MiB |"
-            )
-    subprocess.run(["cmp", "plain", "back"], check=True)
-    lines.append(f"\n{ranges(options, binary)} random ranges of the sealed file were those of the source.")
-    return "\n".join(lines) + "\n"
+def run(options, work, _gpg_home, runner):
+    binary = os.environ["BENCH_BINARY"]
+
+    def prepare(bench, plain):
+        sealed, output, key = map(bench.path, ["sealed.age", "output", "key"])
+        recipient = age_key("age-keygen", [], key)
+        quiet([binary, "seal", "--format", "age", "-r", recipient, "-o", sealed, plain])
+
+        def pair(what, first, second):
+            fast = lambda cores, ratio: least(on(what, cores), 1 / ratio, WANTED[cores], "{:.2f} × as fast")
+            return Pair(what, first, second, fast)
+
+        return [
+            pair(
+                "seal",
+                [binary, "seal", "--format", "age", "-r", recipient, "-o", output, plain],
+                ["age", "-r", recipient, "-o", output, plain],
+            ),
+            pair(
+                "open",
+                [binary, "open", "-i", key, "-o", output, sealed],
+                ["age", "-d", "-i", key, "-o", output, sealed],
+            ),
+        ]
+
+    def after(bench):
+        bench.rest(bench.path("output"))
+        quiet([binary, "open", "-i", bench.path("key"), "-o", bench.path("output"), bench.path("sealed.age")])
+        bench.same(bench.path("plain"), bench.path("output"), "deadpan")
+        ranges(bench, binary, options)
+        peaks = [peak for key, peak in bench.results.peaks.items() if peak is not None]
+        memory = [most("peak memory", max(peaks) / 1024, 24, "{:.1f} MiB")] if peaks else []
+        return memory, [f"{options.ranges} random ranges of the sealed file were those of the source."]
+
+    pairs.run(options, work, runner, INTRODUCTION, {"age": version("age")}, prepare, after)
 
 
-def run(command, output):
-    if os.path.exists(output):
-        os.remove(output)
-    os.sync()
-    start = time.perf_counter()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start
-
-
-def peak(command, output):
-    if os.path.exists(output):
-        os.remove(output)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    usage = os.wait4(process.pid, 0)[2]
-    return usage.ru_maxrss / 1024
-
-
-def ranges(options, binary):
-    with open("plain", "rb") as plain:
+def ranges(bench, binary, options):
+    """Opens random ranges, and compares each with the source."""
+    with open(bench.path("plain"), "rb") as plain:
         for _ in range(options.ranges):
             begin = random.randrange(options.size)
-            length = random.randrange(1, 300_000)
-            length = min(length, options.size - begin)
-            command = [binary, "open", "-i", "key", "--range", f"{begin}:{length}", "-o", "-", "ours"]
-            found = subprocess.run(command, check=True, capture_output=True).stdout
+            length = min(random.randrange(1, 300_000), options.size - begin)
+            command = [binary, "open", "-i", bench.path("key"), "--range", f"{begin}:{length}", "-o", "-"]
+            found = subprocess.run([*command, bench.path("sealed.age")], check=True, capture_output=True).stdout
             plain.seek(begin)
             if found != plain.read(length):
-                sys.exit(f"the range {begin}:{length} is wrong")
-    return options.ranges
-
-
-def processor():
-    with open("/proc/cpuinfo") as info:
-        return re.search("model name\\s*: (.*)", info.read())[1]
+                raise Failed(f"the range {begin}:{length} is wrong")
 
 
 main()

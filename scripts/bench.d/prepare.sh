@@ -1,5 +1,5 @@
-# Prepares the benchmarks of the command line: peers, GNU time, and the binary. bench-seal, bench-folder and
-# bench-pictures source this file and pass their arguments and the list of their peers.
+# Prepares the benchmarks of the command line: peers, GNU time, and the binary. They source this file and pass their
+# arguments and the list of their peers.
 #
 # Peers are installed in target/tools, so that `rm -r target` removes them; only Debian packages are installed by apt,
 # and only as root. A peer that cannot be installed is skipped, and the page says so.
