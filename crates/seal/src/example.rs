@@ -26,7 +26,7 @@ const DATA: &[u8] = b"Nothing about this shows.\n";
 const ENTROPY: Entropy = Entropy::Fixed(0);
 
 /// Bytes in lines of 32, each with its offset.
-fn dump(text: &mut String, begin: usize, bytes: &[u8]) {
+pub(crate) fn dump(text: &mut String, begin: usize, bytes: &[u8]) {
     for (i, line) in bytes.chunks(32).enumerate() {
         writeln!(text, "{:6}  {}", begin + 32 * i, hex::encode(line)).expect("a string takes it");
     }
@@ -158,14 +158,19 @@ fn for_a_key() -> String {
 #[test]
 fn the_page_shows_what_the_program_writes() {
     let examples = [(FILE, example()), (ITEM, in_a_session()), (KEY_ITEM, for_a_key()), (SPLIT, split())];
-    for ([begin, end], example) in examples {
-        let page = std::fs::read_to_string(PAGE).expect("the page is there");
-        let (before, rest) = page.split_once(begin).expect("the example has a place");
-        let (shown, after) = rest.split_once(end).expect("the example has an end");
-        if std::env::var_os("DEADPAN_BLESS").is_some() {
-            std::fs::write(PAGE, [before, begin, &example, end, after].concat()).expect("the page can be written");
-        } else {
-            assert!(shown == example, "docs/format-seal.md shows another example; it would be:\n{example}");
-        }
+    for (place, example) in examples {
+        check(place, &example);
+    }
+}
+
+/// Checks that the page shows an example between two marks, or writes it there.
+pub(crate) fn check([begin, end]: [&str; 2], example: &str) {
+    let page = std::fs::read_to_string(PAGE).expect("the page is there");
+    let (before, rest) = page.split_once(begin).expect("the example has a place");
+    let (shown, after) = rest.split_once(end).expect("the example has an end");
+    if std::env::var_os("DEADPAN_BLESS").is_some() {
+        std::fs::write(PAGE, [before, begin, example, end, after].concat()).expect("the page can be written");
+    } else {
+        assert!(shown == example, "docs/format-seal.md shows another example; it would be:\n{example}");
     }
 }

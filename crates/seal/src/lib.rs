@@ -31,6 +31,8 @@ pub mod plugin;
 mod positions;
 pub mod random;
 mod recipient;
+#[cfg(test)]
+mod scratch;
 mod sealing;
 mod secret;
 mod segment;

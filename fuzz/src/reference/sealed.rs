@@ -25,18 +25,20 @@ pub fn identity() -> &'static PrivateKey {
 /// The recipient that [`identity`] opens: its type and body.
 pub fn recipient() -> (u16, &'static [u8]) {
     static BODY: OnceLock<Vec<u8>> = OnceLock::new();
-    let body = BODY.get_or_init(|| {
-        let info = [&b"deadpan v1 recipient"[..], &PREAMBLE].concat();
-        let sealed = hpke::seal(identity().public(), &info, b"", &FILE_KEY);
-        let (enc, sealed) = sealed.expect("a recipient");
-        [enc, sealed].concat()
-    });
-    (0x20, body)
+    (0x20, BODY.get_or_init(|| body(&PREAMBLE)))
 }
 
-fn derive(label: &str) -> [u8; 32] {
+/// The body of that recipient in a file with this preamble.
+pub(super) fn body(preamble: &[u8; 10]) -> Vec<u8> {
+    let info = [&b"deadpan v1 recipient"[..], preamble].concat();
+    let (enc, sealed) = hpke::seal(identity().public(), &info, b"", &FILE_KEY).expect("a recipient");
+    [enc, sealed].concat()
+}
+
+/// The key for one use in a file with this preamble.
+pub(super) fn derive(preamble: &[u8; 10], label: &str) -> [u8; 32] {
     let mut key = [0; 32];
-    let extracted = hkdf::Salt::new(hkdf::HKDF_SHA256, &PREAMBLE).extract(&FILE_KEY);
+    let extracted = hkdf::Salt::new(hkdf::HKDF_SHA256, preamble).extract(&FILE_KEY);
     let label = [label.as_bytes()];
     let expanded = extracted.expand(&label, hkdf::HKDF_SHA256).expect("a short key");
     expanded.fill(&mut key).expect("as long as the hash");
@@ -46,39 +48,59 @@ fn derive(label: &str) -> [u8; 32] {
 /// The key that seals the payload.
 #[must_use]
 pub fn floe_key() -> [u8; 32] {
-    derive("deadpan v1 payload")
+    derive(&PREAMBLE, "deadpan v1 payload")
 }
 
 /// A metadata box, of any length.
 #[must_use]
 pub fn metadata_box(plain: &[u8]) -> Vec<u8> {
-    let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &derive("deadpan v1 metadata")).expect("a key"));
+    seal(&PREAMBLE, "deadpan v1 metadata", b"", plain)
+}
+
+/// Data in AES-GCM: IV, ciphertext, tag. `about` is bound to them after the preamble.
+pub(super) fn seal(preamble: &[u8; 10], label: &str, about: &[u8], plain: &[u8]) -> Vec<u8> {
+    let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &derive(preamble, label)).expect("a key"));
     let nonce = [3; 12];
-    let mut sealed = plain.to_vec();
-    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(PREAMBLE), &mut sealed)
-        .expect("sealed");
+    let (mut sealed, aad) = (plain.to_vec(), Aad::from([preamble, about].concat()));
+    key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), aad, &mut sealed).expect("sealed");
     [&nonce[..], &sealed].concat()
+}
+
+/// The code of some bytes.
+pub(super) fn code(preamble: &[u8; 10], label: &str, bytes: &[u8]) -> Vec<u8> {
+    hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &derive(preamble, label)), bytes).as_ref().to_vec()
 }
 
 /// A header of these parts, with the right code. Its length is wrong by `lie`, and its number of recipients by
 /// `miscount`.
 #[must_use]
 pub fn header(recipients: &[(u16, Vec<u8>)], metadata: &[u8], slack: &[u8], lie: i32, miscount: i16) -> Vec<u8> {
+    header_after(&PREAMBLE, recipients, metadata, slack, lie, miscount)
+}
+
+/// The same with this preamble.
+pub(super) fn header_after(
+    preamble: &[u8; 10],
+    recipients: &[(u16, Vec<u8>)],
+    metadata: &[u8],
+    slack: &[u8],
+    lie: i32,
+    miscount: i16,
+) -> Vec<u8> {
     let entries: Vec<u8> = recipients
         .iter()
         .flat_map(|(kind, body)| [&kind.to_be_bytes()[..], &(body.len() as u16).to_be_bytes(), body].concat())
         .collect();
     let length = (AROUND + entries.len() + metadata.len() + slack.len()) as i32 + lie;
     let count = (recipients.len() as u16).wrapping_add_signed(miscount);
-    let mut header = PREAMBLE.to_vec();
+    let mut header = preamble.to_vec();
     header.extend_from_slice(&length.to_be_bytes());
     header.extend_from_slice(&count.to_be_bytes());
     header.extend_from_slice(&entries);
     header.extend_from_slice(&(metadata.len() as u32).to_be_bytes());
     header.extend_from_slice(metadata);
     header.extend_from_slice(slack);
-    let code = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &derive("deadpan v1 header")), &header);
-    header.extend_from_slice(code.as_ref());
+    header.extend(code(preamble, "deadpan v1 header", &header));
     header
 }
 

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use crate::entropy::Entropy;
 use crate::foreign::recipient;
+use crate::scratch::{contents, file_with};
 use crate::{Error, Fault, Header, Identity, Metadata, Opened, Passphrase, Sealing, Work};
 
 const FULL: usize = (256 << 10) - 32;
@@ -45,19 +46,6 @@ fn sample(length: usize) -> Vec<u8> {
         (random >> 56) as u8
     };
     (0..length).map(word).collect()
-}
-
-fn file_with(bytes: &[u8]) -> File {
-    let mut file = tempfile::tempfile().expect("a temporary file");
-    file.write_all(bytes).expect("written");
-    file
-}
-
-fn contents(mut file: File) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    file.rewind().expect("a file");
-    file.read_to_end(&mut bytes).expect("read");
-    bytes
 }
 
 fn work(threads: usize) -> Work<'static> {

@@ -6,7 +6,6 @@ mod damage;
 mod example;
 mod forged;
 
-use std::fs::File;
 use std::io::{Cursor, Read, Seek, Write};
 
 use super::statement::{self, Addressees};
@@ -19,6 +18,7 @@ use crate::foreign::recipient;
 use crate::header;
 use crate::layout::Preamble;
 use crate::metadata::Contents;
+use crate::scratch::{contents, file_with};
 use crate::sign::{Scheme, Signer, SigningKey, VerifyingKey};
 use crate::{Error, Header, Identity, Metadata, Opened, Passphrase, Sealing, Secret, Work};
 
@@ -41,19 +41,6 @@ fn identity() -> Identity {
 
 fn sample(length: usize) -> Vec<u8> {
     (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
-}
-
-fn file_with(bytes: &[u8]) -> File {
-    let mut file = tempfile::tempfile().expect("a temporary file");
-    file.write_all(bytes).expect("written");
-    file
-}
-
-fn contents(mut file: File) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    file.rewind().expect("a file");
-    file.read_to_end(&mut bytes).expect("read");
-    bytes
 }
 
 fn opened(sealed: &[u8]) -> Result<(Opened, &[u8]), Error> {

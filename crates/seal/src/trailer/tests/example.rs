@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::*;
+use crate::example::{check, dump};
 use crate::trailer::contents;
 use crate::trailer::footer::{FOOTER, Footer};
 use crate::trailer::part::{self, PartCipher};
@@ -13,7 +14,6 @@ use crate::trailer::statement::Statement;
 use crate::{Cost, Kind, Recipient};
 use deadpan_base64::hex;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format-seal.md");
 const PLACE: [&str; 2] = ["<!-- signed example -->\n", "<!-- end of signed example -->\n"];
 
 fn example() -> String {
@@ -66,9 +66,7 @@ fn example() -> String {
         ("The footer", footer),
     ] {
         write!(text, "\n{title}:\n\n```\n").expect("a string takes it");
-        for (i, line) in bytes.chunks(32).enumerate() {
-            writeln!(text, "{:6}  {}", 32 * i, hex::encode(line)).expect("a string takes it");
-        }
+        dump(&mut text, 0, bytes);
         text.push_str("```\n");
     }
     text
@@ -76,14 +74,5 @@ fn example() -> String {
 
 #[test]
 fn the_page_shows_a_signed_example() {
-    let [begin, end] = PLACE;
-    let example = example();
-    let page = std::fs::read_to_string(PAGE).expect("the page is there");
-    let (before, rest) = page.split_once(begin).expect("the example has a place");
-    let (shown, after) = rest.split_once(end).expect("the example has an end");
-    if std::env::var_os("DEADPAN_BLESS").is_some() {
-        std::fs::write(PAGE, [before, begin, &example, end, after].concat()).expect("the page can be written");
-    } else {
-        assert!(shown == example, "docs/format-seal.md shows another example; it would be:\n{example}");
-    }
+    check(PLACE, &example());
 }
