@@ -1,7 +1,7 @@
 //! The trailer of a signed file, whose parts open: whatever they hold, opening never panics, all ways agree, and
 //! without a right signature none of them succeeds.
 //!
-//! Input: what to do, the data, and the contents of the box; or how a right box is changed.
+//! The input chooses what to do, and holds the data and either the contents of the box or a change to a right box.
 #![no_main]
 
 use std::io::Cursor;

@@ -51,9 +51,9 @@ pub struct SealArgs {
     #[arg(short, long)]
     armor: bool,
     /// The format of the sealed file. age files hold the data alone, without a name or a time, and many programs open
-    /// them
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    format: FormatArg,
+    /// them [default: age if OUT ends with .age, otherwise deadpan]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Option<FormatArg>,
     /// Pad the data, so that the length of the sealed file reveals little about theirs; adds up to 12 %
     #[arg(long)]
     hide_length: bool,
@@ -101,19 +101,27 @@ impl SealArgs {
 impl SealArgs {
     /// Refuses options that an age file has no place for.
     fn check_format(&self) -> Result<(), Failure> {
-        if self.format == FormatArg::Age && self.signing.is_given() {
+        if self.format() == FormatArg::Age && self.signing.is_given() {
             return Err(Failure::usage(
                 "age files cannot be signed inside",
-                "leave out --sign, or sign the sealed file beside it: deadpan sign FILE.age",
+                "leave out --sign, and sign the sealed file: deadpan sign FILE.age; or choose --format deadpan",
             ));
         }
-        if self.format == FormatArg::Age && self.hide_length {
+        if self.format() == FormatArg::Age && self.hide_length {
             return Err(Failure::usage(
                 "--hide-length needs Deadpan's own format: an age file shows the length of its data",
-                "leave out --format age, or --hide-length",
+                "leave out --hide-length, or choose --format deadpan",
             ));
         }
         Ok(())
+    }
+
+    /// Returns the format that was asked for, or the one that the output's name shows.
+    fn format(&self) -> FormatArg {
+        self.format.unwrap_or_else(|| match self.output.place() {
+            Some(Place::Given(path)) => FormatArg::of_name(path),
+            _ => FormatArg::Deadpan,
+        })
     }
 }
 
@@ -152,7 +160,7 @@ impl Seal {
             )?;
             verify::check(&input)?;
         }
-        let place = args.output.file(|| usual_place(&input, args.format.ending()))?;
+        let place = args.output.file(|| usual_place(&input, args.format().ending()))?;
         claims.check(&place, source)?;
         let output = Output::open(&place, args.output.force, Some(&input))?;
         if output.is_terminal() && !args.armor {
@@ -183,10 +191,10 @@ impl<'a> SealJob<'a> {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.to.source);
         let mut to = args.to.resolve(named, "the sealed file", &home, &passphrases)?;
-        if args.format == FormatArg::Deadpan {
+        if args.format() == FormatArg::Deadpan {
             to.refuse_ssh()?;
         }
-        to.sealing = to.sealing.format(args.format.into()).map_err(|error| Failure::of("", error))?;
+        to.sealing = to.sealing.format(args.format().into()).map_err(|error| Failure::of("", error))?;
         to.sealing = args.signing.add(to.sealing, &home, &passphrases)?;
         let removal = if args.remove_source { Some(Removal::prepare(&home, passphrases, &to)?) } else { None };
         Ok(Self { args, claims, to, removal })
@@ -229,7 +237,7 @@ impl<'a> SealJob<'a> {
             return self.folder(sealing, input, output, &work);
         }
         let summary = if self.args.armor {
-            armored(self.args.format, output, |armor| sealing.stream(input.reader(), armor, &work))
+            armored(self.args.format(), output, |armor| sealing.stream(input.reader(), armor, &work))
         } else if input.positioned && output.is_positioned() {
             sealing.file(&input.file, output.file(), &work)
         } else {
@@ -246,7 +254,7 @@ impl<'a> SealJob<'a> {
     fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<Done, Failure> {
         let source = Gathered(self.args.pack.packer(input, Some(output))?);
         let sealed = if self.args.armor {
-            armored(self.args.format, output, |armor| sealing.gather(source, armor, work))
+            armored(self.args.format(), output, |armor| sealing.gather(source, armor, work))
         } else if output.is_positioned() {
             sealing.gather_file(source, output.file(), work)
         } else {

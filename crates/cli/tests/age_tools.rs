@@ -1,4 +1,4 @@
-//! Both directions with `age` and `rage`, where they are installed: what one seals, the other opens.
+//! What Deadpan seals, `age` and `rage` open, and the other way round, where they are installed.
 
 mod sandbox;
 

@@ -1,13 +1,14 @@
 //! `--format`: the format of the sealed file.
 
+use std::path::Path;
+
 use crate::seal::ENDINGS;
 use deadpan_seal::Format;
 
 /// The value of `--format`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FormatArg {
     /// Deadpan's own format
-    #[default]
     Deadpan,
     /// age's format
     Age,
@@ -23,6 +24,12 @@ impl From<FormatArg> for Format {
 }
 
 impl FormatArg {
+    /// Returns the format that the name of a sealed file shows.
+    pub fn of_name(path: &Path) -> Self {
+        let [_, age] = ENDINGS;
+        if path.as_os_str().as_encoded_bytes().ends_with(age.as_bytes()) { Self::Age } else { Self::Deadpan }
+    }
+
     /// Returns the ending of a sealed file's name.
     pub fn ending(self) -> &'static str {
         let [own, age] = ENDINGS;

@@ -69,7 +69,7 @@ impl FileKey {
         Ok(sealed)
     }
 
-    /// Opens a file key. Returns `None` if it was sealed under another key. May leak: whether it was.
+    /// Opens a file key. Returns `None` if it was sealed under another key. May leak: whether the result is `None`.
     pub(crate) fn open(wrapping: &[u8], sealed: &[u8]) -> Result<Option<Self>, Error> {
         let (input, tag) = sealed.split_at_checked(KEY).ok_or(Error::Header("the length of a recipient"))?;
         let mut secret = Secret::zeroed(KEY);

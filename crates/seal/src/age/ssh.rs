@@ -56,7 +56,7 @@ pub(super) fn wrap(key: &SshPublic, file: &FileKey) -> Result<Stanza, Error> {
     Ok(Stanza { tag: name, args: vec![tag, known::encode(&share)], body: file.seal(&wrapping)? })
 }
 
-/// Returns the file key if the stanza was sealed to this key. May leak: whether it was.
+/// Returns the file key if the stanza was sealed to this key. May leak: whether it was sealed to this key.
 pub(super) fn unwrap(key: &OpensshKey, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
     let public = key.public();
     if public.kind().name() != stanza.tag || known::argument(stanza, 0)? != tag(public) {

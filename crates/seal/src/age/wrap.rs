@@ -10,7 +10,8 @@ const POST_QUANTUM: &str = "postquantum";
 /// The stanzas of one recipient, and their labels in order.
 type Wrapped = (Vec<Stanza>, Vec<String>);
 
-/// Checks that age has these recipients. The caller has checked that post-quantum and classical keys do not mix.
+/// Checks that age knows recipients of these kinds. The caller has checked that post-quantum and classical keys do not
+/// mix.
 pub(crate) fn check(recipients: &[Recipient]) -> Result<(), Error> {
     for recipient in recipients {
         match recipient {

@@ -91,7 +91,8 @@ impl Key {
         if done { Ok(sealed) } else { Err(FAILED) }
     }
 
-    /// Decrypts a message; `None` if it was encrypted to another key or with another label. May leak: whether it was.
+    /// Decrypts a message. Returns `None` if the message was encrypted to another key or with another label. May leak:
+    /// whether the result is `None`.
     pub(crate) fn decrypt(&self, label: &[u8], sealed: &[u8]) -> Result<Option<Secret>, Error> {
         let context = self.context(ffi::EVP_PKEY_decrypt_init, label)?;
         // A message is shorter than the modulus, which is as long as what is sealed.

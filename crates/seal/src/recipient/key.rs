@@ -27,7 +27,7 @@ pub(crate) fn wrap(key: &PublicKey, file: &FileKey) -> Result<Entry, Error> {
     Ok(Entry { kind: key.kem().id(), body })
 }
 
-/// Returns the file key if the entry was sealed to this key. May leak: whether it was.
+/// Returns the file key if the entry was sealed to this key. May leak: whether it was sealed to this key.
 pub(crate) fn unwrap(key: &PrivateKey, preamble: Preamble, entry: &Entry) -> Result<Option<FileKey>, Error> {
     let (enc, sealed) = entry.body.split_at(key.kem().enc_len());
     Ok(hpke::open(key, enc, &info(preamble), b"", sealed)?.and_then(|secret| FileKey::from_secret(secret, preamble)))

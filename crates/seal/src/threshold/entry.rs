@@ -53,7 +53,8 @@ impl<'a> Part<'a> {
         Ok(Self { numbers: Numbers::new(needed, of, index)?, kem, key_check, share_check, sealed })
     }
 
-    /// Returns the share if it was sealed to this key, in the group with this digest. May leak: whether it was.
+    /// Returns the share if it was sealed to this key, in the group with this digest. May leak: whether it was
+    /// sealed to this key.
     pub(crate) fn unwrap(
         &self,
         key: &PrivateKey,

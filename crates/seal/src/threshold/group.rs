@@ -91,7 +91,8 @@ impl Group {
                     }
                 }
                 Identity::Share(share) if share.group == self.digest => {
-                    // The digest holds the numbers, but whoever wrote the share could write any.
+                    // The digest covers the numbers, but the author of a share can put any index into it, so they are
+                    // compared too.
                     match parts().nth(usize::from(share.numbers.index) - 1).transpose()? {
                         Some(part) if part.numbers == share.numbers => {
                             gathered.add(share.clone(), part, preamble)?;

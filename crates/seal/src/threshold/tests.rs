@@ -278,7 +278,7 @@ fn hostile_headers_are_refused() {
     refused(&[&good[..], &good].concat(), &keys, malformed, "two groups");
 }
 
-/// A share opens in its own place alone: index, numbers, check values and type are part of what HPKE authenticates.
+/// A share opens only in its own place: index, numbers, check values and type are part of what HPKE authenticates.
 #[test]
 fn a_share_cannot_be_moved() {
     let keys = keys(Kem::X25519, 3);

@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind with this name. OpenSSH 10.4 and 10.5 had another name for the composite.
+    /// Returns the kind of key that has this name. OpenSSH 10.4 and 10.5 had another name for the composite.
     pub(super) fn of(name: &str) -> Result<Self, Trouble> {
         if name == "ssh-mldsa44-ed25519@openssh.com" {
             return Ok(Self::MlDsa44Ed25519);
