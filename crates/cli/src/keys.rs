@@ -171,6 +171,7 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
             false => failure,
         })?;
     let path = contact(home, name, force)?;
+    let before = home::read(&path).unwrap_or_default();
     // A key of SSH stays one: it signs, and age files can be sealed to it.
     let line = |key: &Public| ssh.iter().find(|ssh| *key == Public::of_ssh(ssh)).map(|ssh| format!("{}\n", ssh.line()));
     let text: String = keys.iter().map(|key| line(key).unwrap_or_else(|| key.text())).collect();
@@ -183,6 +184,16 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
             Public::Ssh(_) => ", for age files",
         };
         say(&format!("added {name}: {} {}{what}", key.algorithm(), key.fingerprint()));
+    }
+    for old in before.iter().filter_map(Public::of) {
+        if keys.iter().all(|key| key.signs() != old.signs()) {
+            let use_of_it = if old.signs() { "for signatures" } else { "for sealing" };
+            say(&format!(
+                "note: the old key {use_of_it} is gone ({} {}); for both, name a file with both keys",
+                old.algorithm(),
+                old.fingerprint()
+            ));
+        }
     }
     say("hint: compare the fingerprint with its owner before you trust it");
     Ok(())
@@ -204,7 +215,7 @@ fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
     if !force && fs::symlink_metadata(&path).is_ok() {
         return Err(Failure::usage(
             format!("there is a contact {name} already"),
-            "replace it with --force, or choose another name",
+            "replace its keys with --force, or choose another name; a file may hold keys of both kinds",
         ));
     }
     home.make_folder_of(&path)?;
@@ -301,6 +312,10 @@ fn default(home: &Home, name: Option<&str>) -> Result<(), Failure> {
     };
     if !home.own()?.iter().any(|own| own.name == name) {
         home.refuse_contact(name, "only one of your own keys can be the default; seal to a contact with -r")?;
+        if home.own_signing()?.iter().any(|own| own.name == name) {
+            let message = format!("{name} is a key that signs, and the default key is one that seals");
+            return Err(Failure::usage(message, "name the key to sign with where you sign: deadpan sign -k NAME"));
+        }
         let message = format!("you have no key {} in {}", crate::shown::bytes(name.as_bytes()), shown(&home.folder));
         return Err(Failure::usage(message, hint(name, home.own_names())));
     }

@@ -28,6 +28,7 @@ mod output;
 mod pack;
 mod partial;
 mod passphrase;
+mod patience;
 mod picture;
 mod plan;
 mod plugin;

@@ -93,6 +93,7 @@ impl OpenArgs {
     pub fn plan(self) -> Result<Open, Failure> {
         let (args, sources) = (self.how, Source::all(self.files)?);
         args.source.leave_stdin_to(&sources)?;
+        args.signer.refuse_who_as_file(&sources)?;
         if sources.len() > 1 && (args.output.is_stdout() || args.range.is_some() && args.output.place().is_none()) {
             return Err(Failure::usage(
                 "several files in one stream cannot be told apart",

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::console::say;
 use crate::failure::Failure;
 use crate::home;
+use crate::patience;
 use crate::prompt::Terminal;
 use crate::signals;
 use deadpan_seal::key::{self, Found};
@@ -23,13 +23,10 @@ const TRIES: usize = 3;
 /// Returns how to talk to plugins.
 pub fn client() -> Result<Client, Failure> {
     let client = Client::new(Arc::new(TerminalDialog)).hide_variable(crate::passphrase::VARIABLE);
-    let Some(text) = std::env::var_os(TIMEOUT) else { return Ok(client) };
-    let seconds = text.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|seconds| *seconds > 0);
-    let invalid = || {
-        let hint = format!("set it to the seconds to wait for a silent plugin, such as {TIMEOUT}=300");
-        Failure::usage(format!("{TIMEOUT} is not a number of seconds"), hint)
-    };
-    Ok(client.timeout(Duration::from_secs(seconds.ok_or_else(invalid)?.into())))
+    Ok(match patience::of(TIMEOUT, "a silent plugin")? {
+        Some(limit) => client.timeout(limit),
+        None => client,
+    })
 }
 
 fn only_recipient(found: &[Found]) -> Option<&Recipient> {

@@ -1,6 +1,7 @@
 //! Signatures inside sealed files: who signs, and what is said of the signers of a file that was opened.
 
 use std::cell::OnceCell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -43,9 +44,9 @@ impl SigningArgs {
 
     /// Refuses `--sign KEY` for `--sign=KEY`, because KEY would be sealed instead, and sent to the recipients.
     pub fn refuse_key_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
-        let words: Vec<_> = std::env::args_os().collect();
-        let after = words.windows(2).filter(|pair| pair[0] == "--sign").map(|pair| Path::new(&pair[1]));
-        for path in after.filter(|path| sources.iter().any(|source| source.path() == Some(path))) {
+        let after = words_after("--sign");
+        for path in after.iter().map(Path::new).filter(|path| sources.iter().any(|source| source.path() == Some(path)))
+        {
             let name = path.to_string_lossy();
             let is_own =
                 || home::check_name(&name).is_ok() && Home::find().is_ok_and(|home| home.own_path(&name).exists());
@@ -78,6 +79,12 @@ impl SigningArgs {
     }
 }
 
+/// Returns the words of the command line that follow an option.
+fn words_after(option: &str) -> Vec<OsString> {
+    let words: Vec<_> = std::env::args_os().collect();
+    words.windows(2).filter(|pair| pair[0] == *option).map(|pair| pair[1].clone()).collect()
+}
+
 /// The options for checking who signed.
 #[derive(Debug, clap::Args)]
 pub struct SignerArgs {
@@ -91,6 +98,22 @@ pub struct SignerArgs {
 }
 
 impl SignerArgs {
+    /// Refuses `--require-signature WHO` for `--require-signature=WHO`, where WHO is no file but somebody who is known.
+    pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
+        let after = words_after("--require-signature");
+        for path in after.iter().map(Path::new).filter(|path| !path.exists()) {
+            let name = path.to_string_lossy();
+            let is_file = sources.iter().any(|source| source.path() == Some(path));
+            if is_file && self.judge()?.signers()?.wanted(&name).is_ok() {
+                let name = shown(path);
+                let message =
+                    format!("there is no file {name}, and --require-signature takes WHO after an equals sign");
+                return Err(Failure::usage(message, format!("write --require-signature={name}")));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the judge of signatures. Fails if WHO is unknown.
     pub fn judge(&self) -> Result<Judge, Failure> {
         let judge = Judge {
@@ -203,10 +226,10 @@ impl Judge {
         }
         let for_others = matches!(signatures.audience(), Audience::Others { .. });
         if self.is_required && for_others {
-            return refuse("it is signed, but for others: one of them forwarded it".into(), ASK);
+            return refuse("it is signed, but for others: one of them forwarded it or added you".into(), ASK);
         }
         let clock = Clock::of(Time { seconds, nanoseconds: 0 });
-        let forwarded = if for_others { ", for others: one of them forwarded it" } else { "" };
+        let forwarded = if for_others { ", for others: one of them forwarded it or added you" } else { "" };
         let lines: Vec<_> = names.iter().map(|one| format!("{}, {clock} UTC{forwarded}", by(one))).collect();
         let notes = lines.iter().map(|line| format!("{name}: signed by {line}")).collect();
         let fields = |(key, name): &(&VerifyingKey, Option<String>)| {

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
 use crate::passphrase::Passphrases;
+use crate::patience;
 use crate::shown::{bytes, shown};
 use crate::suggest::closest;
 use deadpan_seal::key::{self, Found, KeyError};
@@ -17,6 +18,8 @@ use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
 /// The most bytes that are read of an `allowed_signers` file; longer ones are refused.
 const LONGEST: u64 = (1 << 20) + 1;
+/// The variable with the seconds that an SSH agent may take for an answer.
+pub const TIMEOUT: &str = "DEADPAN_AGENT_TIMEOUT";
 /// Advice if a key for signing is missing.
 const MAKE: &str = "make a key for signing with: deadpan keygen --sign";
 
@@ -240,7 +243,11 @@ fn in_agent(name: &str, key: &VerifyingKey) -> Result<Signer, Failure> {
         let message = format!("{name} is a public key ({}), and no SSH agent is running", key.scheme().name());
         return Err(Failure::new(Exit::Key, message, "name the file of the private key, or start an agent: ssh-agent"));
     };
-    let keys = Agent::new(socket).keys().map_err(|error| Failure::of("SSH_AUTH_SOCK", error))?;
+    let agent = match patience::of(TIMEOUT, "an answer of the SSH agent")? {
+        Some(limit) => Agent::new(socket).with_timeout(limit),
+        None => Agent::new(socket),
+    };
+    let keys = agent.keys().map_err(|error| Failure::of("SSH_AUTH_SOCK", error))?;
     keys.into_iter().find(|held| held.public() == key).map(Signer::from).ok_or_else(|| {
         let message = format!("the SSH agent does not have the private half of {name}");
         Failure::new(Exit::Key, message, "add it with ssh-add, or name the file of the private key")

@@ -92,7 +92,7 @@ impl Verify {
     fn verify(&self, source: &Source, signers: &Signers, wanted: Option<&Wanted>) -> Result<Done, Failure> {
         let input = Input::open(source)?.file_only("name a file")?;
         let path = self.args.signature.clone().unwrap_or_else(|| beside(source.path().unwrap_or(Path::new(""))));
-        let signature = read(&path).map_err(|failure| already_one(source, failure))?;
+        let signature = read(&path).map_err(|failure| self.advise(source, &path, failure))?;
         let (name, namespace) = (input.shown(), &self.args.namespace);
         let failed = |error| Failure::of(&name, error);
         if signature.namespace() != namespace {
@@ -130,6 +130,19 @@ impl Verify {
         let remark = Some(format!("good signature by {}, {shown_key}", bytes(signer.as_bytes())));
         Ok(Done { bytes: length, remark, more, ..Done::default() })
     }
+
+    /// Changes the advice if the user named the signature instead of the file, or if it has another name.
+    fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
+        let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
+        let hint = match file.filter(|file| Path::new(file).exists()) {
+            Some(file) => format!("name the file, and not its signature: deadpan verify {file}"),
+            None if self.args.signature.is_none() && !path.exists() => {
+                "the signature is looked for beside the file, under this name; name another one with -s".into()
+            }
+            None => return failure,
+        };
+        Failure { hint: Some(hint), ..failure }
+    }
 }
 
 /// Returns the usual file of a signature.
@@ -145,15 +158,4 @@ fn read(path: &Path) -> Result<SshSig, Failure> {
     let failed = |error| Failure::of(&shown(path), Error::Read(error));
     (&input.file).take(LONGEST).read_to_end(&mut text).map_err(failed)?;
     SshSig::from_armor(&text).map_err(|error| Failure::of(&shown(path), error))
-}
-
-/// Changes the advice if the user named the signature instead of the file.
-fn already_one(source: &Source, failure: Failure) -> Failure {
-    let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
-    match file.filter(|file| Path::new(file).exists()) {
-        Some(file) => {
-            Failure { hint: Some(format!("name the file, and not its signature: deadpan verify {file}")), ..failure }
-        }
-        None => failure,
-    }
 }

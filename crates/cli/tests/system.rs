@@ -86,14 +86,18 @@ fn a_full_disk_leaves_the_destination_as_it_was() {
         return skip("a full disk", "mounting a tmpfs is not allowed");
     };
     sandbox.write("big", vec![7; 8 << 20]);
+    sandbox.run(&["keygen", "--no-passphrase", "--sign"]).expect(0, "");
     sandbox.run(&["seal", "big"]).expect(0, "");
+    sandbox.run(&["seal", "--sign", "-o", "signed", "big"]).expect(0, "");
     sandbox.write("small/old.dpn", "as before");
     for args in [
         &["seal", "-o", "small", "big"][..],
         &["seal", "-a", "-o", "small", "big"],
         &["seal", "-f", "-o", "small/old.dpn", "big"],
+        &["seal", "--sign", "-o", "small", "big"],
         &["open", "-o", "small", "big.dpn"],
         &["open", "-f", "-o", "small/old.dpn", "big.dpn"],
+        &["open", "-f", "--require-signature", "-o", "small/old.dpn", "signed"],
         &["picture", "hide", "-o", "small", "big"],
         &["picture", "hide", "-o", "small", "--size", "500x500", "big"],
     ] {
@@ -103,6 +107,33 @@ fn a_full_disk_leaves_the_destination_as_it_was() {
     }
     sandbox.run(&["seal", "--remove-source", "-o", "small", "big"]).expect(4, "the disk is full");
     assert!(sandbox.path("big").exists());
+}
+
+/// The data fit, and the signatures behind them do not.
+#[test]
+fn a_disk_that_fills_up_in_the_trailer_leaves_the_destination_as_it_was() {
+    let sandbox = Sandbox::with_key("hybrid");
+    let folder = sandbox.path("small");
+    let Some(_small) = Small::mount(&folder, "2m") else {
+        return skip("a full disk", "mounting a tmpfs is not allowed");
+    };
+    sandbox.run(&["keygen", "--no-passphrase", "--sign"]).expect(0, "");
+    let mut between = 0;
+    for pages in 0..20 {
+        sandbox.write("data", vec![7; (2 << 20) - 4096 * pages]);
+        let plain = sandbox.run(&["seal", "-o", "small/out", "data"]).0.status.success();
+        let _ = fs::remove_file(folder.join("out"));
+        let run = sandbox.run(&["seal", "--sign", "-o", "small/out", "data"]);
+        if run.0.status.success() {
+            sandbox.run(&["open", "--verify", "--require-signature", "small/out"]).expect(0, "whole and unchanged");
+            fs::remove_file(folder.join("out")).unwrap();
+            continue;
+        }
+        run.expect(4, "the disk is full");
+        assert_eq!(names(&folder), [""; 0], "{pages}");
+        between += u32::from(plain);
+    }
+    assert!(between > 0, "no length shows this");
 }
 
 /// Complete files are kept, but not under the folder's name.

@@ -18,8 +18,10 @@ pub fn of(error: &KeyError) -> Option<&'static str> {
         KeyError::Armor { error, .. } => armor(*error),
         KeyError::Malformed { .. } => "the key is damaged, or its writer had a fault; get another copy",
         KeyError::Unsupported { what, .. } => unsupported(what),
-        KeyError::Use { signs: true, .. } => "make a key for sealing with: deadpan keygen",
-        KeyError::Use { .. } => "make a key for signing with: deadpan keygen --sign",
+        KeyError::Use { signs: true, .. } => {
+            "ask its owner for a key that seals; one of your own comes from: deadpan keygen"
+        }
+        KeyError::Use { .. } => "ask its owner for a key that signs; one of your own comes from: deadpan keygen --sign",
         KeyError::Fingerprint { .. } => "find out who changed the file; the key works again without that comment",
         KeyError::Limit { .. } => "the file is damaged or hostile; nothing was computed",
         KeyError::WrongPassphrase => PASSPHRASE,
@@ -40,9 +42,7 @@ fn armor(error: pem::Error) -> &'static str {
 
 fn unsupported(what: &Unsupported) -> &'static str {
     match what {
-        Unsupported::Signing(_) => {
-            "the key is for signing, not for sealing; make a key for sealing with: deadpan keygen"
-        }
+        Unsupported::Signing(_) => "the key is for signing, not for sealing; ask its owner for one that seals",
         Unsupported::MlKem512 => "use ML-KEM-768, ML-KEM-1024 or a hybrid key",
         Unsupported::CompositeMlKem => "use an X-Wing key, which is hybrid too",
         Unsupported::Sec1 => "convert it with `openssl pkcs8 -topk8`, if the curve is P-256",

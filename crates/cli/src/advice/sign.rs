@@ -22,7 +22,9 @@ fn agent(error: &AgentError) -> &'static str {
     match error {
         AgentError::Refused => "unlock the agent, confirm the signature, or add the key with ssh-add",
         AgentError::Unreachable(_) => "check that the agent runs, and that SSH_AUTH_SOCK names its socket",
-        AgentError::TimedOut(_) => "answer its question or touch the security key, or start the agent again",
+        AgentError::TimedOut(_) => {
+            "answer its question or touch the security key; more time: DEADPAN_AGENT_TIMEOUT=300 (seconds)"
+        }
         _ => "start the agent again, or name the file of the private key",
     }
 }

@@ -161,11 +161,11 @@ pub fn check_pair(private: &Path, public: &VerifyingKey) {
 /// Returns the failure for a key that signs, where one that seals is needed.
 pub fn signs(name: &str, key: &VerifyingKey) -> Failure {
     let message = format!("{name} is a key that signs ({}), and does not seal", key.scheme().name());
-    Failure::usage(message, "make a key for sealing with: deadpan keygen")
+    Failure::usage(message, "name a key that seals; `deadpan keys` lists yours and those of others")
 }
 
 /// Returns the failure for a key that seals, where one that signs is needed.
 pub fn seals(name: &str, key: &PublicKey) -> Failure {
     let message = format!("{name} is a key that seals ({}), and does not sign", key.kem().name());
-    Failure::usage(message, "make a key for signing with: deadpan keygen --sign")
+    Failure::usage(message, "name a key that signs; one of your own comes from: deadpan keygen --sign")
 }

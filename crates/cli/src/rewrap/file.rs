@@ -115,7 +115,12 @@ pub fn rewrap(
     let plan = change.plan(&name, &opened, home, identities)?;
     let header =
         opened.rewrap_keeping(&plan.kept, &plan.added, plan.mixed).map_err(|error| Failure::of(&name, error))?;
-    let outcome = outcome(&plan, &opened.stanzas(), args.dry_run);
+    let mut outcome = outcome(&plan, &opened.stanzas(), args.dry_run);
+    if sealed.header.is_signed() && !plan.added_names.is_empty() {
+        outcome.notes.push(format!(
+            "{name} is signed: unless that was --for-anyone, `open` tells new recipients that it was forwarded"
+        ));
+    }
     if !outcome.changed || args.dry_run {
         return Ok(outcome);
     }
@@ -135,7 +140,6 @@ pub fn rewrap(
         moved::replace(&target, &header, old)?;
         "new file"
     };
-    let mut outcome = outcome;
     outcome.remark = format!("{}, {place}", outcome.remark);
     outcome.more.insert("in_place".into(), json!(place == "in place"));
     Ok(outcome)

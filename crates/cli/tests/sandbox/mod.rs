@@ -81,7 +81,7 @@ impl Sandbox {
         command.current_dir(&self.0).env("PATH", path).env("DEADPAN_HOME", self.path("home"));
         // The folder with the plugin for tests, which is not in `PATH`.
         command.env("PLUGINS", concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/plugin"));
-        command.env_remove("DEADPAN_PLUGIN_TIMEOUT");
+        command.env_remove("DEADPAN_PLUGIN_TIMEOUT").env_remove("DEADPAN_AGENT_TIMEOUT");
         command.env_remove("DEADPAN_PASSPHRASE").env("NO_COLOR", "1").stdin(Stdio::null());
     }
 
@@ -122,7 +122,7 @@ impl Sandbox {
 
 /// Runs a command that [`Sandbox::command`] made. After `limit`, the command and the processes that it started are
 /// killed, and standard error ends with a line that says so. `started` is called once the command runs.
-fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut Child)) -> Run {
+pub fn finish(mut command: Command, limit: Duration, started: impl FnOnce(&mut Child)) -> Run {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     started(&mut child);
     // `setsid` made the process the leader of a group of its own.
