@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::advice;
 use crate::shown::shown;
+use crate::signals;
 use crate::window::NotText;
 use deadpan_seal::{Error, Fault, key::KeyError};
 
@@ -154,6 +155,7 @@ impl Failure {
 
     /// Writes message, hint and notes to standard error.
     pub fn say(&self) {
+        signals::give_way();
         if self.quiet {
             return;
         }

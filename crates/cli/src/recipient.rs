@@ -240,6 +240,10 @@ impl RecipientArgs {
                     let message = format!("{name} is a recipient of a plugin, which cannot hold a share");
                     return Err(Failure::usage(message, "name a key instead, or leave out --any"));
                 }
+                if let Some((name, _)) = ssh.first() {
+                    let message = format!("{name} is a key of SSH, which cannot hold a share");
+                    return Err(Failure::usage(message, "name another key instead, or leave out --any"));
+                }
                 vec![any::group(needed, &keys)?]
             }
             None => keys.iter().map(|(_, key)| Recipient::Key(key.clone())).collect(),

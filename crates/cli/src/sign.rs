@@ -92,22 +92,24 @@ impl Plan for Sign {
         let mut report = Report::new("sign", args.output.json, self.sources.len()).aside(to_stdout);
         let passphrases = Passphrases::new(&args.source);
         let claims = Claims::of(&self.sources);
-        let mut signer = None;
+        let (mut signer, mut has_no_key) = (None, false);
         for source in &self.sources {
             let start = Instant::now();
             let result = self.prepare(source, &claims).and_then(|(input, output)| {
                 // Before there is something to sign, no passphrase is asked for.
                 if signer.is_none() {
-                    signer = signers::resolve(args.key.as_slice(), &Home::find()?, &passphrases)?.pop();
+                    let resolved = signers::resolve(args.key.as_slice(), &Home::find()?, &passphrases);
+                    has_no_key = resolved.is_err();
+                    signer = resolved?.pop();
                 }
                 match &signer {
                     Some(signer) => self.sign(signer, &input, output, &claims),
                     None => Err(Failure::usage("there is no key to sign with", "name one with -k")),
                 }
             });
-            let stop = result.is_err() && signer.is_none();
             report.add(source, start, &result);
-            if stop {
+            // Without the key, the other files fail for the same reason.
+            if has_no_key {
                 break;
             }
         }

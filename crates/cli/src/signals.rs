@@ -7,8 +7,9 @@
 //! Outputs without a name need no cleanup.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError, mpsc};
 use std::thread;
+use std::time::Duration;
 
 use rustix::process::{getpgrp, getsid};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
@@ -29,6 +30,20 @@ fn pending() -> MutexGuard<'static, Vec<(u64, Cleanup)>> {
 pub struct Guard(u64);
 
 static HANDLERS: Once = Once::new();
+
+/// Whether a signal arrived that ends the program.
+static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Waits for the end of the program if a signal ends it. A program that was started here often ends by the same Ctrl-C,
+/// and its end is no failure then.
+pub fn give_way() {
+    for _ in 0..100 {
+        if !ARRIVED.load(Ordering::Relaxed) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
 
 /// Registers `cleanup`, which runs when a signal ends the program or when the guard is dropped.
 pub fn guard(cleanup: impl FnMut() + Send + 'static) -> Guard {
@@ -84,7 +99,11 @@ fn listen() {
     let wanted: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal)).collect();
     // If the system cannot start a thread, no handlers are installed. Then a signal still ends the program, but drafts
     // stay behind; their names show that they are drafts.
-    serve(wanted, |mut signals| {
+    let all = wanted.clone();
+    serve(wanted, move |mut signals| {
+        for signal in all {
+            let _ = flag::register(signal, ARRIVED.clone());
+        }
         if let Some(signal) = signals.forever().next() {
             // The lock is held until the program ends, so that no more outputs are created or renamed.
             let mut pending = pending();

@@ -196,7 +196,9 @@ impl Judge {
         let refuse = |why: String, hint: &str| Err(Failure::new(Exit::Signer, format!("{name}: {why}"), hint));
         let Some(signatures) = signatures else {
             return match self.is_required {
-                true => refuse("it is not signed".into(), "ask the sender to sign it: deadpan seal --sign"),
+                true => {
+                    refuse("it is not signed".into(), "ask the sender to sign it: deadpan seal --sign, or deadpan sign")
+                }
                 false => Ok(Verdict::default()),
             };
         };
@@ -209,7 +211,7 @@ impl Judge {
         let names: Vec<_> = signatures.keys().iter().map(|key| (key, name_of(key))).collect();
         let by = |(key, name): &(&VerifyingKey, Option<String>)| match name {
             Some(name) => bytes(name.as_bytes()),
-            None => format!("a key that you do not know: {}", key_of(key)),
+            None => format!("a key that {}: {}", signers.stranger(), key_of(key)),
         };
         let is_by = |wanted, key| [now, seconds].iter().all(|time| signers.is_by(wanted, key, NAMESPACE, *time));
         if let Some(wanted) = &self.wanted {
@@ -219,10 +221,7 @@ impl Judge {
             }
         } else if self.is_required && names.iter().all(|(_, name)| name.is_none()) {
             let all = names.iter().map(by).collect::<Vec<_>>().join(" and ");
-            return refuse(
-                format!("it is signed by {all}"),
-                "compare the fingerprint with its owner, then: deadpan keys add NAME FILE",
-            );
+            return refuse(format!("it is signed by {all}"), signers.introduce());
         }
         let for_others = matches!(signatures.audience(), Audience::Others { .. });
         if self.is_required && for_others {

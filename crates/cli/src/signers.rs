@@ -77,6 +77,22 @@ impl Signers {
         Ok(Self { people: Vec::new(), allowed: Some(allowed) })
     }
 
+    /// What is said of a key that is nobody's, after "a key that".
+    pub fn stranger(&self) -> &'static str {
+        match self.allowed {
+            Some(_) => "has no line in that file for this purpose and time",
+            None => "you do not know",
+        }
+    }
+
+    /// Returns advice on a key that is nobody's.
+    pub fn introduce(&self) -> &'static str {
+        match self.allowed {
+            Some(_) => "compare the fingerprint with its owner, then add a line for the key to that file",
+            None => "compare the fingerprint with its owner, then: deadpan keys add NAME FILE",
+        }
+    }
+
     /// Returns the name of the person with this key. Own keys and contacts are good for every namespace and time; the
     /// lines of an `allowed_signers` file may be limited to some. `time` counts seconds since 1970.
     pub fn name_of(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Option<String> {

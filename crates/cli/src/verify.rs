@@ -117,8 +117,8 @@ impl Verify {
         let Some(signer) = signer.or_else(|| wanted.map(|wanted| wanted.name().to_owned())) else {
             return Err(Failure::new(
                 Exit::Signer,
-                format!("{name}: the signature is good, but by a key that you do not know: {shown_key}"),
-                "compare the fingerprint with its owner, then: deadpan keys add NAME FILE",
+                format!("{name}: the signature is good, but by a key that {}: {shown_key}", signers.stranger()),
+                signers.introduce(),
             ));
         };
         let mut more = Map::new();

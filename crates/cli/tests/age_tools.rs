@@ -69,6 +69,25 @@ fn post_quantum_keys() {
     agree(&sandbox, "age", "-R pq.pub", "-i pq.key", &[0, 65_536, 65_537]);
 }
 
+/// age seals to tagged keys. It opens such files with plugins only, so the other direction is not tried.
+#[test]
+fn tagged_keys() {
+    let sandbox = Sandbox::new();
+    let recipient = "age1tag1qwe0kafsjrar4txm6heqnhpfuggzr0gvznz7fvygxrlq90u5mq2pysxtw6h";
+    if !exists("age") || sandbox.shell(&format!("age -r {recipient} < /dev/null")).code() != Some(0) {
+        return skip("age's tagged keys beside age", "no age of version 1.3 or later");
+    }
+    for mode in ["ecc", "hybrid"] {
+        let line = format!(
+            "set -e; deadpan keygen --no-passphrase --mode {mode} --curve p256 -o {mode}.key; echo data > plain; \
+             age -r $(deadpan keys export --age {mode}.pub) -o theirs plain; \
+             deadpan open -i {mode}.key -o - theirs | cmp - plain"
+        );
+        let run = sandbox.shell(&line);
+        assert_eq!(run.code(), Some(0), "{mode}: {}", run.stderr());
+    }
+}
+
 #[test]
 fn ssh_keys() {
     if !exists("ssh-keygen") {

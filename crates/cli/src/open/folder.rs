@@ -50,9 +50,8 @@ fn to(
     if let Some(positions) = origin.positions.filter(|_| !args.only.is_empty()) {
         return part(opened, origin, positions, place, job);
     }
-    if job.judge.is_required() && origin.positions.is_none() && !args.only.is_empty() {
-        let message = "--require-signature cannot check a signature at the end before entries are written";
-        return Err(Failure::usage(message, "name a file as input, or leave out --only"));
+    if job.judge.is_required() {
+        judge_first(opened, origin, place, job)?;
     }
     if !args.only.is_empty() && *place == Place::Stdout {
         return single(opened, origin, sealed, job);
@@ -66,6 +65,33 @@ fn to(
         Err(Stopped::Failed(failure)) => target.end(Err(failure), args.output.sync),
         Err(Stopped::Refused(failure)) => Err(target.discard(failure)),
     }
+}
+
+/// Refuses what has no signature, or whose signature at the end cannot be checked before anything is written that
+/// stays. A new folder is discarded if the signature is not right.
+fn judge_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &OpenJob<'_>) -> Result<(), Failure> {
+    if !opened.is_signed() {
+        return job.judge.verdict(&origin.shown(), None).map(drop);
+    }
+    let is_new = job.args.only.is_empty() && place.path().is_some_and(|path| !path.exists());
+    match origin.positions {
+        _ if is_new => Ok(()),
+        // The data are compared with what was signed, and then read again.
+        Some((input, length)) => {
+            let mut reader =
+                opened.seekable(Cursor::new(input, length)).map_err(|error| failed_to_open(error, origin))?;
+            let read = io::copy(&mut reader, &mut io::sink()).map(drop);
+            read.map_err(|error| failed_to_open(error.downcast().unwrap_or_else(deadpan_seal::Error::Read), origin))
+        }
+        None => {
+            let message = "--require-signature cannot check a signature at the end before entries are written";
+            Err(Failure::usage(message, "name a file as input; or a new folder with -o, without --only"))
+        }
+    }
+}
+
+fn failed_to_open(error: deadpan_seal::Error, origin: &Origin<'_>) -> Failure {
+    Failure::of(&origin.shown(), error)
 }
 
 /// Why unpacking ended early.
@@ -101,8 +127,11 @@ fn through(
     let (done, _) = scattered.map_err(|error| {
         let is_refused = matches!(
             error,
-            deadpan_seal::Error::SignatureForged | deadpan_seal::Error::Trailer(_) | deadpan_seal::Error::TrailerForged
-        );
+            deadpan_seal::Error::SignatureForged
+                | deadpan_seal::Error::Trailer(_)
+                | deadpan_seal::Error::TrailerForged
+                | deadpan_seal::Error::Sign(_)
+        ) || job.judge.is_required();
         let failure = folder::blame(error, &name, output);
         if is_refused { Stopped::Refused(failure) } else { Stopped::Failed(failure) }
     })?;

@@ -196,7 +196,8 @@ impl Change {
             crate::shown::count(unknown as u64, "recipient", "recipients"),
             key.kem().name()
         );
-        let hint = "an older version or another program wrote them; name all who shall open the file with --to";
+        let hint = "age files, older versions and other programs do not show whose recipients they have; name all who \
+            shall open the file with --to";
         Err(Failure::usage(message, hint))
     }
 

@@ -114,7 +114,7 @@ pub fn rewrap(
     let opened = identities.open(&name, &sealed)?;
     let plan = change.plan(&name, &opened, home, identities)?;
     let header =
-        opened.rewrap_keeping(&plan.kept, &plan.added, plan.mixed).map_err(|error| Failure::of(&name, error))?;
+        opened.rewrap_keeping(&plan.kept, &plan.added, plan.mixed).map_err(|error| not_wrapped(&name, error))?;
     let mut outcome = outcome(&plan, &opened.stanzas(), args.dry_run);
     if sealed.header.is_signed() && !plan.added_names.is_empty() {
         outcome.notes.push(format!(
@@ -143,6 +143,15 @@ pub fn rewrap(
     outcome.remark = format!("{}, {place}", outcome.remark);
     outcome.more.insert("in_place".into(), json!(place == "in place"));
     Ok(outcome)
+}
+
+/// Returns the failure for a list of recipients. The weaker one may be in the file already.
+fn not_wrapped(name: &str, error: Error) -> Failure {
+    let is_mixed = matches!(error, Error::Mixed(_));
+    let failure = Failure::of(name, error);
+    let hint = "the recipients of the file and the new ones differ in strength; allow that with --mode ecc, or name \
+        all with --to";
+    if is_mixed { Failure { hint: Some(hint.into()), ..failure } } else { failure }
 }
 
 /// Refuses to put a new file in the place of one that has other names: those would keep the old recipients.

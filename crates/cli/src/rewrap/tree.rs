@@ -13,6 +13,7 @@ use crate::partial::is_draft;
 const SIGNATURE: &[u8] = b"\x89DPN";
 /// The first bytes of a file that age sealed.
 const AGE: &[u8] = b"age-encryption.org/";
+const AGE_ARMOR: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----";
 
 /// An entry that is not a folder.
 pub enum Entry {
@@ -80,5 +81,6 @@ impl Iterator for Tree {
 fn is_sealed(path: &Path) -> std::io::Result<bool> {
     let mut start = Vec::new();
     File::open(path)?.take(armor::BEGINNING as u64).read_to_end(&mut start)?;
-    Ok(start.starts_with(SIGNATURE) || start.starts_with(AGE) || armor::find(&start).is_some())
+    let is_age_armor = || start.trim_ascii_start().starts_with(AGE_ARMOR);
+    Ok(start.starts_with(SIGNATURE) || start.starts_with(AGE) || armor::find(&start).is_some() || is_age_armor())
 }

@@ -190,7 +190,7 @@ impl<R: Read> Reader<R> {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        let mut skipped = 0;
+        let (mut skipped, mut inside) = (0, false);
         loop {
             if !self.next_line()? {
                 return Err(damaged("it has no first line"));
@@ -199,12 +199,14 @@ impl<R: Read> Reader<R> {
             if !self.line.iter().all(u8::is_ascii_whitespace) {
                 break;
             }
+            // The line goes on.
+            inside = self.line.len() as u64 == LONGEST;
             skipped += self.line.len() + 1;
             if skipped > MOST_SPACE {
                 return Err(damaged("too much white space stands around it"));
             }
         }
-        if self.line == BEGIN.as_bytes() { Ok(()) } else { Err(damaged("its first line")) }
+        if self.line == BEGIN.as_bytes() && !inside { Ok(()) } else { Err(damaged("its first line")) }
     }
 
     fn end(&mut self) -> io::Result<()> {

@@ -35,8 +35,8 @@ pub(crate) fn is_age(start: &[u8]) -> bool {
 impl Header {
     /// Reads a header of which `start` was read already, and no byte after it.
     pub(crate) fn read(start: &[u8], mut input: impl Read) -> Result<Self, Error> {
-        let (mut text, mut line) = (start.to_vec(), 0);
-        while let Some(missing) = missing(&text, &mut line) {
+        let (mut text, mut lines) = (start.to_vec(), Lines::default());
+        while let Some(missing) = lines.missing(&text) {
             let end = text.len();
             if end + missing > LONGEST {
                 return Err(Error::Limit("a header of more than one megabyte"));
@@ -107,23 +107,36 @@ fn version_error(text: &[u8]) -> Error {
     if number.starts_with(b"v1") { Error::Header("its first line") } else { Error::Newer("another version of age") }
 }
 
-/// Returns how many bytes a header that begins with `text` has more, at least; `None` if it is complete. Reading so
-/// many bytes at once never goes beyond the header. `line` is the position of the first line that was not looked at.
-fn missing(text: &[u8], line: &mut usize) -> Option<usize> {
-    while let Some(length) = text[*line..].iter().position(|byte| *byte == b'\n') {
-        if text[*line..].starts_with(END) {
-            return None;
+/// Finds the end of a header that is read in pieces. Looks at each byte once.
+#[derive(Default)]
+struct Lines {
+    /// Where the line begins that is not complete yet.
+    line: usize,
+    /// The bytes that were searched for line feeds.
+    searched: usize,
+}
+
+impl Lines {
+    /// Returns how many bytes a header that begins with `text` has more, at least; `None` if it is complete, or if its
+    /// last line is too long. Reading so many bytes at once never goes beyond the header.
+    fn missing(&mut self, text: &[u8]) -> Option<usize> {
+        while let Some(length) = text[self.searched..].iter().position(|byte| *byte == b'\n') {
+            if text[self.line..].starts_with(END) {
+                return None;
+            }
+            self.searched += length + 1;
+            self.line = self.searched;
         }
-        *line += length + 1;
-    }
-    // A part of a line, without its line feed.
-    let part = &text[*line..];
-    if part.starts_with(END) {
-        Some(LAST_LINE.saturating_sub(part.len()).max(1))
-    } else if END.starts_with(part) {
-        Some(LAST_LINE - part.len())
-    } else {
-        Some(1 + LAST_LINE)
+        self.searched = text.len();
+        // A part of a line, without its line feed.
+        let part = &text[self.line..];
+        if part.starts_with(END) {
+            LAST_LINE.checked_sub(part.len()).filter(|missing| *missing > 0)
+        } else if END.starts_with(part) {
+            Some(LAST_LINE - part.len())
+        } else {
+            Some(1 + LAST_LINE)
+        }
     }
 }
 
@@ -160,6 +173,19 @@ mod tests {
         let start = &VERSION[..16];
         let rest = [&VERSION[16..], &endless].concat();
         assert!(matches!(Header::read(start, &rest[..]), Err(Error::Limit(_))));
+    }
+
+    /// Lines of a megabyte once took seconds, and a last line of that length took minutes.
+    #[test]
+    fn a_long_line_takes_no_time() {
+        let symbols = "A".repeat(LONGEST);
+        for line in ["-> x", "-> x\n\n--- "] {
+            let rest = [&VERSION[16..], line.as_bytes(), symbols.as_bytes()].concat();
+            let start = std::time::Instant::now();
+            let error = Header::read(&VERSION[..16], &rest[..]).expect_err("too long");
+            assert!(matches!(error, Error::Limit(_) | Error::Header("its last line")), "{error}");
+            assert!(start.elapsed().as_secs() < 2, "{:?}", start.elapsed());
+        }
     }
 
     #[test]

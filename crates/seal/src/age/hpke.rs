@@ -6,7 +6,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 
 use super::known::{self, HYBRID_TAG, P256_TAG, TAG, XWING};
 use super::{FileKey, Stanza};
-use crate::imp::hkdf;
+use crate::imp::{hkdf, p256};
 use crate::{Error, Kem, PrivateKey, PublicKey, hpke};
 
 /// Returns the type of the stanzas for keys of this kind; `None` if age has none.
@@ -44,15 +44,17 @@ pub(super) fn unwrap(key: &PrivateKey, stanza: &Stanza) -> Result<Option<FileKey
     }
 }
 
-/// Returns the tag of a stanza for this key: a hash over the encapsulated secret and the P-256 half of the key. X-Wing
-/// has none.
+/// Returns the tag of a stanza for this key: a hash over the encapsulated secret and the P-256 half of the key, as the
+/// recipient's text holds it: compressed if the key has no other half. X-Wing has no tag.
 fn tag(name: &str, key: &PublicKey, enc: &[u8]) -> Result<Option<[u8; TAG]>, Error> {
-    let point = match key.kem() {
-        Kem::P256 => key.as_bytes(),
-        Kem::MlKem768P256 => &key.as_bytes()[Kem::MlKem768.public_len()..],
+    let short = match (key.kem(), key.as_bytes()) {
+        (Kem::P256, point) => digest(
+            &SHA256,
+            &p256::compress(point.first_chunk().ok_or(Error::System("a P-256 key has another length"))?),
+        ),
+        (Kem::MlKem768P256, both) => digest(&SHA256, &both[Kem::MlKem768.public_len()..]),
         _ => return Ok(None),
     };
-    let short = digest(&SHA256, point);
     let mut extracted = [0; 32];
     hkdf::extract(&label(name), &[enc, &short.as_ref()[..TAG]].concat(), &mut extracted)?;
     Ok(extracted.first_chunk().copied())

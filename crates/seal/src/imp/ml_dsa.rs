@@ -105,8 +105,9 @@ impl Key {
     /// Signs a message for a context of at most 255 bytes. `signature` has [`Set::signature_len`] bytes. May leak: the
     /// lengths, and how often the algorithm began again, which says nothing about the key.
     ///
-    /// AWS-LC hedges each signature with its own random generator, and has no public function without it. The generator
-    /// gathers jitter once for each process, in about 24 milliseconds.
+    /// AWS-LC hedges each signature with its own random generator, and has no public function without it. Unless AWS-LC
+    /// was built with `AWS_LC_SYS_NO_JITTER_ENTROPY=1`, the generator gathers jitter once for each process, in about 55
+    /// milliseconds.
     pub(crate) fn sign(&self, message: &[u8], context: &[u8], signature: &mut [u8]) -> Result<(), Error> {
         let session = session(&self.pair, context, Direction::Sign)?;
         let mut length = signature.len();

@@ -160,8 +160,8 @@ pub(crate) fn is_public(set: Set, bytes: &[u8]) -> Result<bool, Error> {
 /// Computes the secret and the ciphertext from 32 random bytes, which are as secret as the secret, for a checked
 /// `public`. The outputs have [`Set::ciphertext_len`] and 32 bytes. May leak: nothing.
 ///
-/// AWS-LC's own random generator is not used, here or anywhere: before its first byte it gathers jitter for 24
-/// milliseconds, a hundred times as long as sealing a small file takes.
+/// AWS-LC's own random generator is not used here: unless it was built without that, it gathers jitter before its first
+/// byte, for a hundred times as long as sealing a small file takes.
 pub(crate) fn encapsulate(
     set: Set,
     public: &[u8],

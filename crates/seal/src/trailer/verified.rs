@@ -56,7 +56,10 @@ impl Verified {
             if signature.hash() != Hash::Sha512 || signature.namespace() != NAMESPACE {
                 return Err(Error::Trailer("a signature for another purpose"));
             }
-            signature.verify(NAMESPACE, hash).map_err(|_| Error::SignatureForged)?;
+            signature.verify(NAMESPACE, hash).map_err(|error| match error {
+                Error::System(_) => error,
+                _ => Error::SignatureForged,
+            })?;
             if keys.contains(signature.key()) {
                 return Err(Error::Trailer("a key that signed twice"));
             }

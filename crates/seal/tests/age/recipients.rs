@@ -3,6 +3,7 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use super::{WAYS, unlock};
+use deadpan_seal::age::armor;
 use deadpan_seal::{
     Cost, Error, Format, Header, Identity, Kem, Metadata, Passphrase, PrivateKey, Recipient, Sealing, Stanza, Work, key,
 };
@@ -185,6 +186,30 @@ fn other_recipients_get_the_same_payload() {
     assert!(matches!(opened.rewrap(&[new.public().into()], false), Err(Error::TooMany(_))));
     let header = opened.rewrap_longer(&[new.public().into()], false).expect("a header");
     assert_eq!(open(&[&header, payload].concat(), &new).expect("opened"), b"data");
+}
+
+/// The tag is over the compressed point. This file is by age 1.3.2, for the key beside it.
+#[test]
+fn a_tagged_file_by_age_opens() {
+    const KEY: &[u8] = b"-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgsnDucuB+okW0YuJV
+TBeMqoRoS6/ENLNWX29OKdXHxKWhRANCAAS1JElxfmusnLfuQtEXYOTs1lMGCdql
+j8ssgrTueRjPwWlXGsmvVgw51axlrPzgBofxP/rAuv3IEAgMJBELgtmr
+-----END PRIVATE KEY-----
+";
+    const SEALED: &[u8] = b"-----BEGIN AGE ENCRYPTED FILE-----
+YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IHAyNTZ0YWcgNHoyOWdRIEJQZ3BIWEhY
+bzBPODhrNUQwMW9LQmhqR2VnWGpZVVJKSzFMVFBFKzRaUE9ZRE54WVhHRTFYdTRK
+M2M1R3JZL2xBY0MySUFjc1VFMXhIbHNPTjlMeTVuWQpoYWhIcU9sdGRRWjFVMHp3
+L2toWWg3bHNScW1mUjFNSTlQZGYzV0RQeDJrCi0tLSBVRFhMaVZqS3BZcUUxL0xa
+UnlzTDNTZWJVNDBYWUxUczRVYTNLV1pZWm9JCjSA/FVErnfGj1nGSAAXdxzv97Oq
+ecePnk/SlFe30DUBrMB7geOf8psJF8ibAw==
+-----END AGE ENCRYPTED FILE-----
+";
+    let [key::Found::Private(key)] = &key::read(KEY).expect("a key")[..] else { panic!("one private key") };
+    let mut sealed = Vec::new();
+    armor::Reader::new(SEALED).read_to_end(&mut sealed).expect("armor");
+    assert_eq!(open(&sealed, key).expect("opened"), b"straight face");
 }
 
 #[test]
