@@ -288,7 +288,11 @@ impl Header {
                 }
             }
             Form::Age(header) => {
-                let plugin = |plugin: &plugin::Identity| age::unwrap_with_plugin(plugin, &header.stanzas);
+                // A key that does not fit may be a fault of the plugin, and another identity may still open the file.
+                let plugin = |plugin: &plugin::Identity| match age::unwrap_with_plugin(plugin, &header.stanzas)? {
+                    Some((key, _)) if header.verify(&key).is_err() => Err(plugin.wrong_key().into()),
+                    found => Ok(found),
+                };
                 let fit = fitting(identities, &header.stanzas, age::unwrap, plugin, &mut misses)?;
                 if let Some(Fit { key, identity, .. }) = fit {
                     header.verify(&key)?;

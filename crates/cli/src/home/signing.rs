@@ -90,6 +90,11 @@ impl Home {
         if let Some(index) = keys.iter().position(|own| own.name == DEFAULT_NAME) {
             return Ok(Some(keys.swap_remove(index)));
         }
+        // A key that cannot be read is not missing.
+        let usual = self.own_path(DEFAULT_NAME);
+        if usual.exists() {
+            read(&usual)?;
+        }
         if keys.len() > 1 {
             let names: Vec<_> = keys.iter().map(|own| own.name.as_str()).collect();
             let message = format!("you have several keys that sign: {}", names.join(", "));

@@ -315,7 +315,8 @@ mod tests {
             Reader::new(text.as_bytes()).read_to_end(&mut bytes).map(|_| bytes)
         };
         let crlf = text.replace('\n', "\r\n");
-        for good in [&text, &crlf, text.trim_end(), &format!("\n \t\r\n{text}\n \n")] {
+        let wide = format!("{}\n{text}", " ".repeat(3 * LONGEST as usize / 2));
+        for good in [&text, &crlf, text.trim_end(), &format!("\n \t\r\n{text}\n \n"), &wide] {
             assert_eq!(read(good).expect("valid"), [7; 100], "{good:?}");
         }
         let forms = [
@@ -325,6 +326,8 @@ mod tests {
             &format!("{BEGIN}\n"),
             &format!("text\n{text}"),
             &format!(" {text}"),
+            &format!("{}{text}", " ".repeat(LONGEST as usize)),
+            &format!("\n{}{text}", " ".repeat(2 * LONGEST as usize)),
             &format!("{text}text"),
             &format!("{text}{text}"),
             &format!("{}{text}", "\n".repeat(MOST_SPACE + 1)),
