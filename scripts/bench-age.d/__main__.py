@@ -17,9 +17,10 @@ INTRODUCTION = """\
 Made by `scripts/bench-age`; every figure comes from one run of it.
 
 The benchmark times whole processes from the outside. In each round every pair runs once, in random order: Deadpan,
-then `age`, with the same X25519 key. Before each command the old output is removed and dirty pages are written to the
-disk (`sync`); the input is in the page cache. *Ratio* is the median over the rounds of Deadpan's time divided by that
-of `age` in the same round. Peak memory comes from a separate run.
+then `age`, with the same X25519 key. Before each command a file of the same size is written and removed, so that both
+find free memory alike; then dirty pages are written to the disk (`sync`); the input is in the page cache. *Ratio* is
+the median over the rounds of Deadpan's time divided by that of `age` in the same round. Peak memory comes from a
+separate run.
 
 What limits the ratio on one core: both programs encrypt with ChaCha20-Poly1305 in much the same assembly, which takes
 about half of Deadpan's time there (`perf record`); nearly all the rest is the system's copying of files, which both

@@ -14,9 +14,9 @@ INTRODUCTION = """\
 Made by `scripts/bench-signing`; every figure comes from one run of it.
 
 The benchmark times whole processes from the outside. In each round every pair runs once, in random order: the first
-command, then the second. Before each command the old output is removed and dirty pages are written to the disk
-(`sync`); the input is in the page cache. *Ratio* is the median over the rounds of the first time divided by the second
-of the same round. Peak memory comes from a separate run.
+command, then the second. Before each command a file of the same size is written and removed, so that both find free
+memory alike; then dirty pages are written to the disk (`sync`); the input is in the page cache. *Ratio* is the median
+over the rounds of the first time divided by the second of the same round. Peak memory comes from a separate run.
 
 What limits the ratios: BLAKE3, which hashes the segments, is about as fast as AES-256-GCM on a processor without
 AVX-512, and so adds a third to a half to the time of a sealing that waits for the system's copying half of its time.

@@ -1,6 +1,6 @@
 //! Tests that AWS-LC's own generator, which signing with ML-DSA and sealing to RSA use, starts without delay. Built
-//! without `AWS_LC_SYS_NO_JITTER_ENTROPY` (see .cargo/config.toml), it gathers jitter before its first byte, for tens of
-//! milliseconds, which would slow down each short run of the program.
+//! without `AWS_LC_SYS_NO_JITTER_ENTROPY` (see .cargo/config.toml), it gathers jitter before its first byte, for tens
+//! of milliseconds, which would slow down each short run of the program.
 #![cfg(target_os = "linux")]
 
 use rustix::time::{ClockId, clock_gettime};
