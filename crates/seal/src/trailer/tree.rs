@@ -4,6 +4,8 @@
 
 use blake3::Hasher;
 
+use deadpan_ct::Wiped;
+
 /// Bytes in a hash.
 pub(crate) const HASH: usize = 32;
 /// The leaves in each page but the last, which may have fewer.
@@ -15,6 +17,11 @@ const TREE: &str = "deadpan v1 signed tree";
 
 pub(crate) type Hash = [u8; HASH];
 
+/// The bytes that BLAKE3 hashes at once on the fastest processors. What it is given first has this length, the number of
+/// the segment included: if that came alone, BLAKE3 would hash the next bytes in small steps, which takes a fifth of the
+/// time more.
+const LANES: usize = 16 << 10;
+
 /// Hashes segments to leaves.
 #[derive(Clone)]
 pub(crate) struct LeafHasher(Hasher);
@@ -24,16 +31,15 @@ impl LeafHasher {
         Self(Hasher::new_derive_key(SEGMENT))
     }
 
-    /// Starts the leaf of a segment whose data come in pieces.
-    pub(crate) fn begin(&self, segment: u64) -> Hasher {
-        let mut hasher = self.0.clone();
-        hasher.update(&segment.to_be_bytes());
-        hasher
-    }
-
     /// Returns the leaf of a segment.
     pub(crate) fn leaf(&self, segment: u64, data: &[u8]) -> Hash {
-        self.begin(segment).update(data).finalize().into()
+        let number = segment.to_be_bytes();
+        let (start, rest) = data.split_at(data.len().min(LANES - number.len()));
+        let end = number.len() + start.len();
+        let mut first = Wiped::new([0; LANES]);
+        first[..number.len()].copy_from_slice(&number);
+        first[number.len()..end].copy_from_slice(start);
+        self.0.clone().update(&first[..end]).update(rest).finalize().into()
     }
 }
 
@@ -106,8 +112,14 @@ mod tests {
         for (i, one) in all.iter().enumerate() {
             assert!(!all[..i].contains(one), "{i}");
         }
-        let mut pieces = LeafHasher::new().begin(3);
-        pieces.update(b"ab").update(b"").update(b"c");
-        assert_eq!(*pieces.finalize().as_bytes(), leaf(3, b"abc"));
+    }
+
+    #[test]
+    fn a_leaf_is_the_hash_of_number_and_data() {
+        let data: Vec<u8> = (0..70_000_u32).map(|i| (i % 251) as u8).collect();
+        for length in [0, 1, LANES - 9, LANES - 8, LANES - 7, LANES, 65_000, data.len()] {
+            let whole = [&7_u64.to_be_bytes()[..], &data[..length]].concat();
+            assert_eq!(LeafHasher::new().leaf(7, &data[..length]), blake3::derive_key(SEGMENT, &whole), "{length}");
+        }
     }
 }
