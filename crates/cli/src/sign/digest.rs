@@ -2,14 +2,13 @@
 
 use std::io::{ErrorKind, Read};
 
-use aws_lc_rs::digest::{Context, SHA256, SHA512};
-
 use crate::failure::Failure;
 use crate::input::Input;
 use deadpan_seal::Error;
-use deadpan_seal::sign::Hash;
+use deadpan_seal::sign::{Hash, Hasher};
 
-/// How much is read at once: smaller pieces cost calls of the system, and larger ones leave the processor's cache.
+/// How much is read at once. Smaller pieces take more system calls, and larger ones do not fit into the processor's
+/// nearest caches.
 const PIECE: usize = 1 << 16;
 
 /// The digests of an input, and its length.
@@ -28,16 +27,13 @@ pub fn digest(input: &Input) -> Result<Digests, Failure> {
 
 /// Returns the digest of an input by one hash, and the length of the input.
 pub fn by(input: &Input, hash: Hash) -> Result<(Vec<u8>, u64), Failure> {
-    let mut context = Context::new(match hash {
-        Hash::Sha256 => &SHA256,
-        Hash::Sha512 => &SHA512,
-    });
+    let mut hasher = Hasher::new(hash);
     let (mut reader, mut piece, mut length) = (input.reader(), vec![0; PIECE], 0);
     loop {
         match reader.read(&mut piece) {
-            Ok(0) => return Ok((context.finish().as_ref().to_vec(), length)),
+            Ok(0) => return Ok((hasher.finish(), length)),
             Ok(read) => {
-                context.update(&piece[..read]);
+                hasher.update(&piece[..read]);
                 length += read as u64;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
