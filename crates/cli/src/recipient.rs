@@ -77,11 +77,14 @@ pub struct Recipients {
 impl Recipients {
     /// Refuses recipients that only an age file can have.
     pub fn refuse_ssh(&self) -> Result<(), Failure> {
-        self.ssh.as_ref().map_or(Ok(()), |name| {
-            let message = format!("{name} is a key of SSH, and such keys are recipients of age files only");
-            Err(Failure::usage(message, "write an age file with `seal --format age`, or leave the recipient out"))
-        })
+        self.ssh.as_ref().map_or(Ok(()), |name| Err(only_in_age(name)))
     }
+}
+
+/// Returns the failure for a key of SSH among the recipients of a file in Deadpan's own format.
+pub fn only_in_age(name: &str) -> Failure {
+    let message = format!("{name} is a key of SSH, and such keys are recipients of age files only");
+    Failure::usage(message, "write an age file with `seal --format age`, or leave the recipient out")
 }
 
 impl Named {
@@ -98,17 +101,31 @@ impl Named {
     }
 
     /// Returns the names and keys. Asks for passphrases where only they show the public part. Fails if one is a
-    /// recipient without a key of Deadpan's own kinds: of a plugin, or of SSH.
+    /// recipient that nobody can recognize in a file: of a plugin, or of SSH.
     pub fn keys(&self, passphrases: &Passphrases) -> Result<Keys, Failure> {
         let Sorted { plugins, ssh, keys } = self.resolve(passphrases)?;
         let plugins = plugins.iter().map(|(name, _)| (name, "a recipient of a plugin"));
         match plugins.chain(ssh.iter().map(|(name, _)| (name, "an SSH key"))).next() {
             None => Ok(keys),
             Some((name, what)) => {
-                let message = format!("{name} is {what}, which cannot be named here");
-                Err(Failure::usage(message, "seal the data anew for it"))
+                let message = format!("{name} is {what}, which cannot be found among the recipients of a file");
+                Err(Failure::usage(message, "name all who shall open the file with --to"))
             }
         }
+    }
+
+    /// Returns the names and recipients. Asks for passphrases where only they show the public part.
+    pub fn recipients(&self, passphrases: &Passphrases) -> Result<Vec<(String, Recipient)>, Failure> {
+        let with_recipient = |(name, part): &(String, Part)| {
+            let recipient = match part {
+                Part::Known(key) => Recipient::Key(key.clone()),
+                Part::Locked(path) => Recipient::Key(public_of(path, passphrases)?),
+                Part::Ssh(key) => Recipient::Ssh(key.clone()),
+                Part::Plugin(plugin) => Recipient::Plugin(plugin.clone()),
+            };
+            Ok((name.clone(), recipient))
+        };
+        self.0.iter().map(with_recipient).collect()
     }
 
     /// Returns all recipients, by kind.

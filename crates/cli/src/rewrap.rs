@@ -47,7 +47,8 @@ pub struct RewrapArgs {
     /// keys]
     #[arg(short, long = "identity", value_name = "KEY")]
     identities: Vec<PathBuf>,
-    /// Add this recipient: a public key file, a name from `deadpan keys`, or an age recipient (age1…). May be repeated
+    /// Add this recipient: a public key file, a name from `deadpan keys`, or an age recipient (age1…), also one of a
+    /// plugin (age1NAME1…); in age files also an SSH key (ssh-…). May be repeated
     #[arg(short, long = "recipient", value_name = "RECIPIENT", conflicts_with = "to")]
     recipients: Vec<String>,
     /// Add all public keys in this file

@@ -149,7 +149,7 @@ impl std::fmt::Display for Stanza {
             Self::Passphrase(_) | Self::Session(_) => f.write_str("passphrase"),
             Self::Ssh(kind) => write!(f, "{} key", kind.name()),
             Self::Unknown => f.write_str("recipient of an unknown type"),
-            Self::Share { kem, needed, of, .. } => write!(f, "share of {needed} of {of} for a {} key", kem.name()),
+            Self::Share { kem, needed, of, .. } => write!(f, "share of {needed} of {of}, {} key", kem.name()),
         }
     }
 }
@@ -259,17 +259,17 @@ fn check_modes(kept: &[Stanza], added: &[Recipient], mixed: bool) -> Result<(), 
         |recipient: &Recipient| recipient.keys().iter().map(mode_of).chain(of_plugin(recipient)).collect::<Vec<_>>();
     let classical = added.iter().find(|it| modes(it).contains(&Mode::Ecc)).map(|recipient| match recipient {
         Recipient::Plugin(plugin) => format!("the recipient of age-plugin-{}", plugin.name()),
-        Recipient::Ssh(key) => format!("the recipient with a key of the kind {}", key.kind().name()),
+        Recipient::Ssh(key) => format!("a recipient ({} key)", key.kind().name()),
         recipient => {
             let key = recipient.keys().iter().find(|key| mode_of(key) == Mode::Ecc);
-            format!("the recipient with a {} key", key.map_or("classical", |key| key.kem().name()))
+            format!("a recipient ({} key)", key.map_or("classical", |key| key.kem().name()))
         }
     });
     let kept_modes: Vec<_> = kept.iter().filter_map(Stanza::mode).collect();
     let were_mixed = kept_modes.contains(&Mode::Ecc) && kept_modes.iter().any(|mode| *mode != Mode::Ecc);
     let has_other = added.iter().flat_map(modes).chain(kept_modes).any(|mode| mode != Mode::Ecc);
     let kept_classical = kept.iter().find(|it| it.mode() == Some(Mode::Ecc));
-    let classical = kept_classical.map(|stanza| format!("the recipient with a {stanza}")).or(classical);
+    let classical = kept_classical.map(|stanza| format!("a recipient ({stanza})")).or(classical);
     match classical.filter(|_| has_other && !mixed && !were_mixed) {
         Some(name) => Err(Error::Mixed(name)),
         None => Ok(()),

@@ -35,7 +35,7 @@ fn plugin(error: &PluginError) -> Option<Cow<'static, str>> {
         Reason::Unanswered(_) => "run this on a terminal, where it can ask you".into(),
         Reason::Labels(_) => "seal a second copy for the others".into(),
         Reason::WrongKey => "the file was changed after sealing, or the plugin has a fault".into(),
-        Reason::Ended(_) => "what it said is above; see its documentation".into(),
+        Reason::Ended(_) => "if it said why, that stands above; see its documentation".into(),
         Reason::Flood(_) | Reason::Protocol(_) | Reason::KeyLength(_) | Reason::NoStanza => {
             "the plugin has a fault; get another version of it".into()
         }

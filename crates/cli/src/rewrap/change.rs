@@ -7,19 +7,19 @@ use crate::home::Home;
 use crate::identity::Identities;
 use crate::mode::{ModeArg, mode_name};
 use crate::passphrase::{PassphraseArgs, Passphrases};
-use crate::recipient::Named;
-use deadpan_seal::{Cost, Mode, Opened, Passphrase, PublicKey, Recipient, Stanza};
+use crate::recipient::{Named, only_in_age};
+use deadpan_seal::{Cost, Format, Mode, Opened, Passphrase, PublicKey, Recipient, Stanza};
 
 /// The word that names the passphrase among the recipients to remove.
 const PASSPHRASE: &str = "passphrase";
 
 /// The change that the command line asks for.
 pub struct Change {
-    add: Vec<(String, PublicKey)>,
+    add: Vec<(String, Recipient)>,
     remove: Vec<(String, PublicKey)>,
     removes_passphrase: bool,
     /// The new list, if it replaces all recipients.
-    to: Option<Vec<(String, PublicKey)>>,
+    to: Option<Vec<(String, Recipient)>>,
     adds_passphrase: bool,
     /// The source of the new passphrase. It is asked for when the first file needs it.
     new: Passphrases,
@@ -63,10 +63,10 @@ impl Change {
             None => Passphrases::new(&args.source),
         };
         let change = Self {
-            add: add.keys(passphrases)?,
+            add: add.recipients(passphrases)?,
             remove: remove.keys(passphrases)?,
             removes_passphrase: people.len() < args.remove.len(),
-            to: if args.to.is_empty() { None } else { Some(to.keys(passphrases)?) },
+            to: if args.to.is_empty() { None } else { Some(to.recipients(passphrases)?) },
             adds_passphrase: args.passphrase,
             new,
             new_has_source: args.new_passphrase_file.is_some(),
@@ -83,10 +83,16 @@ impl Change {
     fn refuse_other_modes(&self, mode: Option<ModeArg>) -> Result<(), Failure> {
         let Some(wanted) = mode.map(Mode::from).filter(|mode| *mode != Mode::Ecc) else { return Ok(()) };
         let all = self.add.iter().chain(self.to.iter().flatten());
-        let mut others = all.filter(|(_, key)| key.kem().mode() != wanted);
-        others.next().map_or(Ok(()), |(name, key)| {
-            let (wanted, is) = (mode_name(wanted), mode_name(key.kem().mode()));
-            let message = format!("{name} is {is} ({}), not {wanted}", key.kem().name());
+        let mut others = all.filter(|(_, it)| key_of(it).is_none_or(|key| key.kem().mode() != wanted));
+        others.next().map_or(Ok(()), |(name, recipient)| {
+            let wanted = mode_name(wanted);
+            let message = match recipient {
+                Recipient::Key(key) => {
+                    format!("{name} is {} ({}), not {wanted}", mode_name(key.kem().mode()), key.kem().name())
+                }
+                Recipient::Ssh(_) => format!("{name} is a key of SSH, which is {}, not {wanted}", mode_name(Mode::Ecc)),
+                _ => format!("{name} is a recipient of a plugin, whose mode is not known before it is sealed to"),
+            };
             Err(Failure::usage(message, format!("leave out --mode, or name recipients whose mode is {wanted}")))
         })
     }
@@ -96,7 +102,9 @@ impl Change {
         // A key that was unlocked in the meantime is one more known key.
         let keys = identities.public_keys().len();
         if self.known_for != Some(keys) {
-            let named = [&self.add[..], &self.remove, self.to.as_deref().unwrap_or_default()].concat();
+            let new = self.add.iter().chain(self.to.iter().flatten());
+            let new = new.filter_map(|(name, recipient)| Some((name.clone(), key_of(recipient)?.clone())));
+            let named: Vec<_> = new.chain(self.remove.iter().cloned()).collect();
             self.known = all(home, identities, &named)?;
             self.known_for = Some(keys);
         }
@@ -113,13 +121,19 @@ impl Change {
         let found = Recognized::of(opened, known, identities).map_err(|error| Failure::of(name, error))?;
         let stanzas = opened.stanzas();
         self.refuse_thresholds(name, &stanzas)?;
-        let has = |number: usize, list: &[(String, PublicKey)]| {
-            let owner = found.owner(number, known);
-            owner.is_some_and(|owner| list.iter().any(|(_, key)| *key == owner.key))
-        };
+        let new = self.to.as_ref().unwrap_or(&self.add);
+        if let Some((who, _)) = new.iter().find(|(_, it)| matches!(it, Recipient::Ssh(_)))
+            && opened.format() != Format::Age
+        {
+            return Err(only_in_age(who).about(name));
+        }
+        let is_of = |number: usize, key: &PublicKey| found.owner(number, known).is_some_and(|owner| owner.key == *key);
         let mut notes = Vec::new();
         let (kept, wanted): (Vec<usize>, _) = match &self.to {
-            Some(to) => ((0..stanzas.len()).filter(|number| has(*number, to)).collect(), to),
+            Some(to) => {
+                let stays = |number: &usize| to.iter().filter_map(|(_, it)| key_of(it)).any(|key| is_of(*number, key));
+                ((0..stanzas.len()).filter(stays).collect(), to)
+            }
             None => {
                 for (who, key) in &self.remove {
                     notes.extend(self.missing(name, who, key, &stanzas, &found, known)?);
@@ -128,7 +142,8 @@ impl Change {
                     notes.push(format!("{name} has no passphrase"));
                 }
                 let goes = |number: &usize| {
-                    has(*number, &self.remove) || self.removes_passphrase && stanzas[*number].is_passphrase()
+                    self.remove.iter().any(|(_, key)| is_of(*number, key))
+                        || self.removes_passphrase && stanzas[*number].is_passphrase()
                 };
                 ((0..stanzas.len()).filter(|number| !goes(number)).collect(), &self.add)
             }
@@ -136,9 +151,9 @@ impl Change {
         let names: Vec<_> =
             (0..stanzas.len()).map(|number| label(stanzas[number], found.owner(number, known))).collect();
         let stays = |key: &PublicKey| found.with(key, known).any(|number| kept.contains(&number));
-        let new: Vec<_> = wanted.iter().filter(|(_, key)| !stays(key)).collect();
+        let new: Vec<_> = wanted.iter().filter(|(_, recipient)| !key_of(recipient).is_some_and(stays)).collect();
         let mut plan = Plan {
-            added: new.iter().map(|(_, key)| Recipient::Key(key.clone())).collect(),
+            added: new.iter().map(|(_, recipient)| recipient.clone()).collect(),
             added_names: new.iter().map(|(who, _)| who.clone()).collect(),
             removed_names: (0..stanzas.len())
                 .filter(|number| !kept.contains(number))
@@ -256,6 +271,11 @@ impl Change {
         let message = format!("after this, none of your keys would open {name}");
         Err(Failure::usage(message, "add one of your keys, or confirm the change with --force"))
     }
+}
+
+/// Returns the key of a recipient that can be recognized by it.
+fn key_of(recipient: &Recipient) -> Option<&PublicKey> {
+    if let Recipient::Key(key) = recipient { Some(key) } else { None }
 }
 
 /// Returns the name of a recipient, if it is known.

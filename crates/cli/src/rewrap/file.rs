@@ -121,22 +121,27 @@ pub fn rewrap(
             "{name} is signed: unless that was --for-anyone, `open` tells new recipients that it was forwarded"
         ));
     }
-    if !outcome.changed || args.dry_run {
+    if !outcome.changed {
         return Ok(outcome);
     }
     let old = opened.header_length();
-    let place = if sealed.armored {
+    let fits = !sealed.armored && header.len() as u64 == old;
+    if !fits {
         refuse_links(&target, args.force)?;
+    }
+    if args.dry_run {
+        return Ok(outcome);
+    }
+    let place = if sealed.armored {
         moved::replace_armor(&target, &header, sealed.payload)?;
         "new file"
-    } else if header.len() as u64 == old {
+    } else if fits {
         target.metadata = target.file.metadata().map_err(|error| target.failed("read", &error))?;
         let mut now = vec![0; header.len()];
         target.file.read_exact_at(&mut now, 0).map_err(|error| target.failed("read", &error))?;
         journal::overwrite(&target, now, header)?;
         "in place"
     } else {
-        refuse_links(&target, args.force)?;
         moved::replace(&target, &header, old)?;
         "new file"
     };

@@ -2,7 +2,7 @@
 
 use super::{FileKey, Header, Stanza, hpke, plugin, scrypt, ssh, x25519};
 use crate::entropy::Entropy;
-use crate::{Error, Kem, Mode, Recipient};
+use crate::{Error, Kem, Mode, Recipient, recipient};
 
 /// The label of recipients that withstand a quantum computer. Only recipients with the same labels go together.
 const POST_QUANTUM: &str = "postquantum";
@@ -38,22 +38,25 @@ pub(crate) fn passphrase_length(recipients: &[Recipient]) -> Option<usize> {
     }
 }
 
-/// Seals the file key to all recipients. Returns the stanzas. The labels of plugins' stanzas have to be those of all
-/// others, unless `mixed` is set.
+/// Seals the file key to all recipients, beside those that are in the file already. Returns the stanzas. The labels of
+/// plugins' stanzas have to be those of all others, unless `mixed` is set.
 pub(crate) fn wrap_all(
     recipients: &[Recipient],
+    kept: &[recipient::Stanza],
     mixed: bool,
     file: &FileKey,
     entropy: Entropy,
 ) -> Result<Vec<Stanza>, Error> {
     let wrapped = recipients.iter().map(|recipient| wrap(recipient, file, entropy)).collect::<Result<Vec<_>, _>>()?;
+    // Nobody knows the labels of stanzas of an unknown type.
+    let kept: Vec<_> = kept.iter().filter_map(|stanza| stanza.mode().map(labels)).collect();
+    let all = || wrapped.iter().map(|(_, labels)| labels).chain(&kept);
     for (recipient, (_, labels)) in recipients.iter().zip(&wrapped) {
         if let Recipient::Plugin(plugin) = recipient
             && !mixed
-            && wrapped.iter().any(|(_, others)| others != labels)
+            && all().any(|others| others != labels)
         {
-            let all = wrapped.iter().map(|(_, labels)| labels).find(|labels| !labels.is_empty()).unwrap_or(labels);
-            return Err(plugin.incompatible(all).into());
+            return Err(plugin.incompatible(all().find(|labels| !labels.is_empty()).unwrap_or(labels)).into());
         }
     }
     Ok(wrapped.into_iter().flat_map(|(stanzas, _)| stanzas).collect())
@@ -62,10 +65,7 @@ pub(crate) fn wrap_all(
 fn wrap(recipient: &Recipient, file: &FileKey, entropy: Entropy) -> Result<Wrapped, Error> {
     let stanza = match recipient {
         Recipient::Key(key) => match hpke::tag_name(key.kem()) {
-            Some(name) => {
-                let labels = (key.kem().mode() != Mode::Ecc).then(|| POST_QUANTUM.to_owned());
-                return Ok((vec![hpke::wrap(name, key, file)?], labels.into_iter().collect()));
-            }
+            Some(name) => return Ok((vec![hpke::wrap(name, key, file)?], labels(key.kem().mode()))),
             None if key.kem() == Kem::X25519 => x25519::wrap(key, file)?,
             None => return Err(NONE),
         },
@@ -75,6 +75,11 @@ fn wrap(recipient: &Recipient, file: &FileKey, entropy: Entropy) -> Result<Wrapp
         Recipient::Session(_) | Recipient::Threshold(_) => return Err(NONE),
     };
     Ok((vec![stanza], Vec::new()))
+}
+
+/// Returns the labels of recipients of this mode that age itself knows.
+fn labels(mode: Mode) -> Vec<String> {
+    if mode == Mode::Ecc { Vec::new() } else { vec![POST_QUANTUM.to_owned()] }
 }
 
 /// [`check`] has refused these recipients.

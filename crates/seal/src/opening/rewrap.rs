@@ -51,16 +51,16 @@ impl Opened {
             Unlocked::Deadpan { key, header, .. } => rewrapped(key, header, kept, added, mixed),
             Unlocked::Age { key, header } => {
                 let old = at(&header.stanzas, kept)?;
-                let stanzas: Vec<_> = old.iter().map(|(stanza, _)| *stanza).collect();
-                recipient::check_beside(&stanzas, &added, mixed)?;
+                let kept: Vec<_> = old.iter().map(|(stanza, _)| *stanza).collect();
+                recipient::check_beside(&kept, &added, mixed)?;
                 age::check(&added)?;
-                let passphrases = stanzas.iter().filter(|it| it.is_passphrase()).count()
+                let passphrases = kept.iter().filter(|it| it.is_passphrase()).count()
                     + added.iter().filter(|it| it.is_passphrase()).count();
-                if passphrases > 0 && stanzas.len() + added.len() > 1 {
+                if passphrases > 0 && kept.len() + added.len() > 1 {
                     return Err(Error::TooMany("an age file with a passphrase has no other recipients"));
                 }
                 let mut stanzas: Vec<_> = old.into_iter().map(|(_, stanza)| stanza.clone()).collect();
-                stanzas.extend(age::wrap_all(&added, mixed, key, Entropy::System)?);
+                stanzas.extend(age::wrap_all(&added, &kept, mixed, key, Entropy::System)?);
                 age::Header::build(key, &stanzas)
             }
         }

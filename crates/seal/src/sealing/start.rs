@@ -91,7 +91,7 @@ impl Sealing {
     }
 
     fn age_header(&self, key: &age::FileKey) -> Result<Vec<u8>, Error> {
-        age::Header::build(key, &age::wrap_all(&self.recipients, self.mixed, key, self.entropy)?)
+        age::Header::build(key, &age::wrap_all(&self.recipients, &[], self.mixed, key, self.entropy)?)
     }
 
     /// Returns the length of the header. If there is more data than one unit, the first segment begins on a page, and
