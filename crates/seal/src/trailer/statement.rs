@@ -18,7 +18,7 @@ pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOS
 
 const VERSION: u8 = 1;
 const SALT: usize = 32;
-/// The most recipients that a header can have.
+/// The most recipients that an audience can name. A header cannot have more keys; it can have more recipients of plugins.
 const MOST_MARKS: usize = 12_479;
 /// The last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;
@@ -90,6 +90,9 @@ impl Addressees {
         let mut marks: Vec<Hash> = recipients.iter().map(|it| it.mark(&salt)).collect();
         marks.sort_unstable();
         marks.dedup();
+        if marks.len() > MOST_MARKS {
+            return Err(Error::TooMany("a file that is signed for its recipients can have 12479 of them"));
+        }
         Ok(Self::Named { salt, marks })
     }
 
@@ -241,9 +244,19 @@ mod tests {
         assert!(!Addressees::Anyone.names(&alice));
     }
 
-    /// A header cannot have more recipients than an audience.
     #[test]
-    fn every_header_has_an_audience() {
+    fn recipients_that_no_audience_could_name_are_refused() {
+        let of = |count: u32| {
+            let entry = |n: u32| Addressee::entry(&Entry { kind: 0xff03, body: n.to_be_bytes().to_vec() });
+            Addressees::named(&(0..count).map(entry).collect::<Vec<_>>(), Entropy::Fixed(1))
+        };
+        assert!(matches!(of(MOST_MARKS as u32), Ok(Addressees::Named { marks, .. }) if marks.len() == MOST_MARKS));
+        assert!(matches!(of(MOST_MARKS as u32 + 1), Err(Error::TooMany(_))));
+    }
+
+    /// A header cannot have more keys than an audience.
+    #[test]
+    fn every_header_of_keys_has_an_audience() {
         assert_eq!(MOST_MARKS, (crate::header::LONGEST - 336) / 84);
         assert_eq!(LONGEST_STATEMENT, 403_539);
     }
