@@ -1,7 +1,8 @@
 //! The trailer of a signed file, whose parts open: whatever they hold, opening never panics, all ways agree, and
 //! without a right signature none of them succeeds.
 //!
-//! The input chooses what to do, and holds the data and either the contents of the box or a change to a right box.
+//! The first byte of the input says what to do. The changes follow, then the length of the data, and then the contents of
+//! the box if a right one is not asked for.
 #![no_main]
 
 use std::io::Cursor;

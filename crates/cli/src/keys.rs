@@ -185,15 +185,10 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
         };
         say(&format!("added {name}: {} {}{what}", key.algorithm(), key.fingerprint()));
     }
-    for old in before.iter().filter_map(Public::of) {
-        if keys.iter().all(|key| key.signs() != old.signs()) {
-            let use_of_it = if old.signs() { "for signatures" } else { "for sealing" };
-            say(&format!(
-                "note: the old key {use_of_it} is gone ({} {}); for both, name a file with both keys",
-                old.algorithm(),
-                old.fingerprint()
-            ));
-        }
+    for old in before.iter().filter_map(Public::of).filter(|old| keys.iter().all(|key| key.signs() != old.signs())) {
+        let purpose = if old.signs() { "for signatures" } else { "for sealing" };
+        let which = format!("{} {}", old.algorithm(), old.fingerprint());
+        say(&format!("note: the old key {purpose} is gone ({which}); to keep both, name a file with both keys"));
     }
     say("hint: compare the fingerprint with its owner before you trust it");
     Ok(())

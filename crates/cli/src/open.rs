@@ -274,12 +274,19 @@ impl OpenJob<'_> {
         Ok(Done { output: Some(place), bytes, notes, more, ..Done::default() })
     }
 
-    /// Checks the signatures before anything is written, if the user requires some and the input can be read at any
-    /// position.
+    /// Checks, before anything is written, the signatures that the user requires: those of an input that can be read at
+    /// any position, and otherwise only that there are some.
     fn judge_first(&self, opened: &Opened, origin: &Origin<'_>) -> Result<(), Failure> {
-        let Some((input, length)) = origin.positions.filter(|_| self.judge.is_required()) else { return Ok(()) };
-        let signatures = opened.signatures(Cursor::new(input, length));
-        let signatures = signatures.map_err(|error| Failure::of(&origin.name, error))?;
+        if !self.judge.is_required() {
+            return Ok(());
+        }
+        let signatures = match origin.positions {
+            _ if !opened.is_signed() => None,
+            Some((input, length)) => {
+                opened.signatures(Cursor::new(input, length)).map_err(|error| Failure::of(&origin.name, error))?
+            }
+            None => return Ok(()),
+        };
         self.judge.verdict(&origin.name, signatures.as_ref()).map(drop)
     }
 

@@ -1,7 +1,6 @@
 //! Signatures inside sealed files: who signs, and what is said of the signers of a file that was opened.
 
 use std::cell::OnceCell;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -42,11 +41,9 @@ impl SigningArgs {
         !self.sign.is_empty()
     }
 
-    /// Refuses `--sign KEY` for `--sign=KEY`, because KEY would be sealed instead, and sent to the recipients.
+    /// Refuses `--sign KEY` in place of `--sign=KEY`, because KEY would be sealed and sent to the recipients.
     pub fn refuse_key_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
-        let after = words_after("--sign");
-        for path in after.iter().map(Path::new).filter(|path| sources.iter().any(|source| source.path() == Some(path)))
-        {
+        for path in files_after("--sign", sources) {
             let name = path.to_string_lossy();
             let is_own =
                 || home::check_name(&name).is_ok() && Home::find().is_ok_and(|home| home.own_path(&name).exists());
@@ -79,10 +76,11 @@ impl SigningArgs {
     }
 }
 
-/// Returns the words of the command line that follow an option.
-fn words_after(option: &str) -> Vec<OsString> {
+/// Returns the files that are named right after an option. Their names may be meant as the option's value.
+fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
     let words: Vec<_> = std::env::args_os().collect();
-    words.windows(2).filter(|pair| pair[0] == *option).map(|pair| pair[1].clone()).collect()
+    let is_after = |path: &Path| words.windows(2).any(|pair| pair[0] == *option && pair[1] == *path);
+    sources.iter().filter_map(Source::path).filter(|path| is_after(path)).collect()
 }
 
 /// The options for checking who signed.
@@ -98,13 +96,11 @@ pub struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// Refuses `--require-signature WHO` for `--require-signature=WHO`, where WHO is no file but somebody who is known.
+    /// Refuses `--require-signature WHO` in place of `--require-signature=WHO`: there is no file WHO, but a signer with
+    /// this name is known.
     pub fn refuse_who_as_file(&self, sources: &[Source]) -> Result<(), Failure> {
-        let after = words_after("--require-signature");
-        for path in after.iter().map(Path::new).filter(|path| !path.exists()) {
-            let name = path.to_string_lossy();
-            let is_file = sources.iter().any(|source| source.path() == Some(path));
-            if is_file && self.judge()?.signers()?.wanted(&name).is_ok() {
+        for path in files_after("--require-signature", sources).into_iter().filter(|path| !path.exists()) {
+            if self.judge()?.signers()?.wanted(&path.to_string_lossy()).is_ok() {
                 let name = shown(path);
                 let message =
                     format!("there is no file {name}, and --require-signature takes WHO after an equals sign");

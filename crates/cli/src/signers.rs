@@ -18,7 +18,7 @@ use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
 /// The most bytes that are read of an `allowed_signers` file; longer ones are refused.
 const LONGEST: u64 = (1 << 20) + 1;
-/// The variable with the seconds that an SSH agent may take for an answer.
+/// The environment variable that says how many seconds an SSH agent has for an answer.
 pub const TIMEOUT: &str = "DEADPAN_AGENT_TIMEOUT";
 /// Advice if a key for signing is missing.
 const MAKE: &str = "make a key for signing with: deadpan keygen --sign";

@@ -1,4 +1,4 @@
-//! SSH agents that refuse, hang, lie or hang up: signing ends with an error, and leaves no file.
+//! Signing ends with an error and leaves no file if the SSH agent refuses, hangs, lies or closes the connection.
 
 mod sandbox;
 

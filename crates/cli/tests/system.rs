@@ -27,11 +27,12 @@ fn a_full_device_is_an_error() {
     sandbox.shell("deadpan keys > /dev/full").expect(4, "the disk is full");
 }
 
-/// A small file system, if the test may mount one.
+/// A small file system.
 struct Small<'a>(&'a Path);
 
 impl<'a> Small<'a> {
-    fn mount(folder: &'a Path, size: &str) -> Option<Self> {
+    /// Mounts the file system, or says that `what` is skipped.
+    fn mount(folder: &'a Path, size: &str, what: &str) -> Option<Self> {
         fs::create_dir_all(folder).unwrap();
         let options = format!("size={size}");
         let mount = Command::new("mount")
@@ -39,7 +40,11 @@ impl<'a> Small<'a> {
             .arg(folder)
             .stderr(Stdio::null())
             .status();
-        mount.is_ok_and(|status| status.success()).then_some(Self(folder))
+        if !mount.is_ok_and(|status| status.success()) {
+            skip(what, "mounting a tmpfs is not allowed");
+            return None;
+        }
+        Some(Self(folder))
     }
 }
 
@@ -54,9 +59,7 @@ impl Drop for Small<'_> {
 fn a_full_disk_leaves_the_recipients_as_they_were() {
     let sandbox = Sandbox::with_key("hybrid");
     let folder = sandbox.path("small");
-    let Some(_small) = Small::mount(&folder, "4m") else {
-        return skip("recipients on a full disk", "mounting a tmpfs is not allowed");
-    };
+    let Some(_small) = Small::mount(&folder, "4m", "recipients on a full disk") else { return };
     sandbox.run(&["keygen", "--no-passphrase", "-o", "other.key"]).expect(0, "");
     sandbox.write("long", vec![7; 1_500_000]);
     sandbox.write("short", "straight face");
@@ -82,9 +85,7 @@ fn a_full_disk_leaves_the_recipients_as_they_were() {
 fn a_full_disk_leaves_the_destination_as_it_was() {
     let sandbox = Sandbox::with_key("hybrid");
     let folder = sandbox.path("small");
-    let Some(_small) = Small::mount(&folder, "4m") else {
-        return skip("a full disk", "mounting a tmpfs is not allowed");
-    };
+    let Some(_small) = Small::mount(&folder, "4m", "a full disk") else { return };
     sandbox.write("big", vec![7; 8 << 20]);
     sandbox.run(&["keygen", "--no-passphrase", "--sign"]).expect(0, "");
     sandbox.run(&["seal", "big"]).expect(0, "");
@@ -114,9 +115,7 @@ fn a_full_disk_leaves_the_destination_as_it_was() {
 fn a_disk_that_fills_up_in_the_trailer_leaves_the_destination_as_it_was() {
     let sandbox = Sandbox::with_key("hybrid");
     let folder = sandbox.path("small");
-    let Some(_small) = Small::mount(&folder, "2m") else {
-        return skip("a full disk", "mounting a tmpfs is not allowed");
-    };
+    let Some(_small) = Small::mount(&folder, "2m", "a disk that fills up in the trailer") else { return };
     sandbox.run(&["keygen", "--no-passphrase", "--sign"]).expect(0, "");
     let mut between = 0;
     for pages in 0..20 {
@@ -141,9 +140,7 @@ fn a_disk_that_fills_up_in_the_trailer_leaves_the_destination_as_it_was() {
 fn a_disk_that_fills_up_while_a_folder_is_unpacked() {
     let sandbox = Sandbox::with_key("hybrid");
     let disk = sandbox.path("small");
-    let Some(_small) = Small::mount(&disk, "4m") else {
-        return skip("a disk too small for a folder", "mounting a tmpfs is not allowed");
-    };
+    let Some(_small) = Small::mount(&disk, "4m", "a disk too small for a folder") else { return };
     fs::create_dir(sandbox.path("tree")).unwrap();
     for (name, size) in [("a", 1 << 20), ("b", 1 << 20), ("very-large", 16 << 20), ("z", 1)] {
         sandbox.write(&format!("tree/{name}"), vec![7; size]);

@@ -13,6 +13,7 @@ mod owned;
 pub(crate) mod p256;
 pub(crate) mod rsa;
 pub(crate) mod scrypt;
+pub(crate) mod sha512;
 pub(crate) mod spare;
 pub(crate) mod transient;
 pub(crate) mod x25519;

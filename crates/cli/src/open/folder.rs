@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::range::library;
 use super::{OpenJob, Origin, usual_place};
 use crate::advice;
 use crate::failure::Failure;
@@ -51,7 +52,7 @@ fn to(
         return part(opened, origin, positions, place, job);
     }
     if job.judge.is_required() {
-        judge_first(opened, origin, place, job)?;
+        compare_first(opened, origin, place, job)?;
     }
     if !args.only.is_empty() && *place == Place::Stdout {
         return single(opened, origin, sealed, job);
@@ -67,31 +68,19 @@ fn to(
     }
 }
 
-/// Refuses what has no signature, or whose signature at the end cannot be checked before anything is written that
-/// stays. A new folder is discarded if the signature is not right.
-fn judge_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &OpenJob<'_>) -> Result<(), Failure> {
-    if !opened.is_signed() {
-        return job.judge.verdict(&origin.shown(), None).map(drop);
+/// Compares the data with what was signed, before a folder changes that exists already. A new folder needs no such check:
+/// it is discarded if the signature is wrong.
+fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &OpenJob<'_>) -> Result<(), Failure> {
+    if job.args.only.is_empty() && place.path().is_some_and(|path| !path.exists()) {
+        return Ok(());
     }
-    let is_new = job.args.only.is_empty() && place.path().is_some_and(|path| !path.exists());
-    match origin.positions {
-        _ if is_new => Ok(()),
-        // The data are compared with what was signed, and then read again.
-        Some((input, length)) => {
-            let mut reader =
-                opened.seekable(Cursor::new(input, length)).map_err(|error| failed_to_open(error, origin))?;
-            let read = io::copy(&mut reader, &mut io::sink()).map(drop);
-            read.map_err(|error| failed_to_open(error.downcast().unwrap_or_else(deadpan_seal::Error::Read), origin))
-        }
-        None => {
-            let message = "--require-signature cannot check a signature at the end before entries are written";
-            Err(Failure::usage(message, "name a file as input; or a new folder with -o, without --only"))
-        }
-    }
-}
-
-fn failed_to_open(error: deadpan_seal::Error, origin: &Origin<'_>) -> Failure {
-    Failure::of(&origin.shown(), error)
+    let Some((input, length)) = origin.positions else {
+        let message = "--require-signature cannot check a signature at the end before entries are written";
+        return Err(Failure::usage(message, "name a file as input; or a new folder with -o, without --only"));
+    };
+    let reader = opened.seekable(Cursor::new(input, length));
+    let read = reader.and_then(|mut reader| io::copy(&mut reader, &mut io::sink()).map_err(library));
+    read.map(drop).map_err(|error| Failure::of(&origin.name, error))
 }
 
 /// Why unpacking ended early.
@@ -182,19 +171,19 @@ fn part(
 ) -> Result<Done, Failure> {
     let (name, args) = (origin.shown(), job.args);
     let failed = |error| failed(error, origin);
+    // The signatures are those that each reader compares the data with, even if the file is changed meanwhile.
     let contents = || {
         let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
+        let verdict = job.judge.verdict(&name, reader.signatures())?;
         let no_index = || {
             Failure::usage(
                 format!("{name} holds an archive without an index, so its entries cannot be found"),
                 "open the whole archive, without --only",
             )
         };
-        Contents::read(reader).map_err(failed)?.ok_or_else(no_index)
+        Contents::read(reader).map_err(failed)?.ok_or_else(no_index).map(|contents| (contents, verdict))
     };
-    let signatures = opened.signatures(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
-    let verdict = job.judge.verdict(&name, signatures.as_ref())?;
-    let (mut contents, other) = (contents()?, contents()?);
+    let ((mut contents, verdict), (other, _)) = (contents()?, contents()?);
     let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
     if *place != Place::Stdout {
         let mut target = target(place, origin, job)?;

@@ -114,6 +114,6 @@ impl Range {
 }
 
 /// Returns the library's error that a reader's error contains.
-fn library(error: io::Error) -> Error {
+pub fn library(error: io::Error) -> Error {
     error.downcast::<Error>().unwrap_or_else(Error::Read)
 }

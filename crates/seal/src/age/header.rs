@@ -112,7 +112,7 @@ fn version_error(text: &[u8]) -> Error {
 struct Lines {
     /// Where the line begins that is not complete yet.
     line: usize,
-    /// The bytes that were searched for line feeds.
+    /// How many bytes were searched for line feeds already.
     searched: usize,
 }
 

@@ -188,7 +188,7 @@ fn other_recipients_get_the_same_payload() {
     assert_eq!(open(&[&header, payload].concat(), &new).expect("opened"), b"data");
 }
 
-/// The tag is over the compressed point. This file is by age 1.3.2, for the key beside it.
+/// age computes the tag from the compressed point. age 1.3.2 sealed this file to this key.
 #[test]
 fn a_tagged_file_by_age_opens() {
     const KEY: &[u8] = b"-----BEGIN PRIVATE KEY-----
