@@ -1,8 +1,8 @@
 //! The trailer of a signed file, whose parts open: whatever they hold, opening never panics, all ways agree, and
 //! without a right signature none of them succeeds.
 //!
-//! The first byte of the input says what to do. The changes follow, then the length of the data, and then the contents of
-//! the box if a right one is not asked for.
+//! The first byte of the input says what to do. The changes follow, then the length of the data, and then the contents
+//! of the box, if it is not to be a right one.
 #![no_main]
 
 use std::io::Cursor;

@@ -68,8 +68,8 @@ fn to(
     }
 }
 
-/// Compares the data with what was signed, before a folder changes that exists already. A new folder needs no such check:
-/// it is discarded if the signature is wrong.
+/// Compares the data with what was signed, before a folder changes that exists already. A new folder needs no such
+/// check: it is discarded if the signature is wrong.
 fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &OpenJob<'_>) -> Result<(), Failure> {
     if job.args.only.is_empty() && place.path().is_some_and(|path| !path.exists()) {
         return Ok(());

@@ -17,9 +17,9 @@ const TREE: &str = "deadpan v1 signed tree";
 
 pub(crate) type Hash = [u8; HASH];
 
-/// The bytes that BLAKE3 hashes at once on the fastest processors. What it is given first has this length, the number of
-/// the segment included: if that came alone, BLAKE3 would hash the next bytes in small steps, which takes a fifth of the
-/// time more.
+/// The bytes that BLAKE3 hashes at once on the fastest processors. What it is given first has this length, the number
+/// of the segment included: if that came alone, BLAKE3 would hash the next bytes in small steps, which takes a fifth of
+/// the time more.
 const LANES: usize = 16 << 10;
 
 /// Hashes segments to leaves.
