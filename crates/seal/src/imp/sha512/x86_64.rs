@@ -258,11 +258,10 @@ unsafe fn hash(state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both
                 for sixteen in 0..ROUNDS / 16 {
                     let sums_now = sums.add(block * ROUNDS + 16 * sixteen);
                     if block == 0 && sixteen < ROUNDS / 16 - 1 {
-                        let step = |number: usize| {
+                        let mut step = |number: usize| {
                             extend(&mut words, number);
                             store(sums, 16 * (sixteen + 1) + 2 * number, words[number]);
                         };
-                        let mut step = step;
                         rounds!(a b c d e f g h bc sums_now step);
                     } else {
                         let step = |_: usize| ();
