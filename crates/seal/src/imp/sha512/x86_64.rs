@@ -143,27 +143,14 @@ impl Message {
     }
 }
 
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
-#[target_feature(enable = "avx2,bmi1,bmi2")]
-fn avx2(state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
-    // SAFETY: this function has the instructions that `hash` needs.
-    unsafe { hash(state, sums, pairs, both) }
-}
-
-/// The compiler makes one rotation of two shifts here.
-// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
-#[target_feature(enable = "avx2,bmi1,bmi2,avx512f,avx512vl")]
-fn avx512(state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
-    // SAFETY: this function has the instructions that `hash` needs.
-    unsafe { hash(state, sums, pairs, both) }
-}
-
-/// A round (section 6.4.2). `sums` points to the sum of round 0 of sixteen, and `bc` is b ^ c. The majority of a, b and
+/// A round (section 6.4.2), whose sum of schedule and constant is `sums[first + round]`. `bc` is b ^ c. The majority of a, b and
 /// c is ((a ^ b) & (b ^ c)) ^ b, so a ^ b is kept for the next round, where it is b ^ c. The order of the instructions
 /// matters: compilers find a slower one.
 macro_rules! round {
-    ($a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident $sums:ident $round:literal) => {
-        asm!(
+    ($a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident $sums:ident $first:ident $round:literal) => {
+        // SAFETY: the assembly reads the sum, of which there are sixteen from `first` on, and changes its operands
+        // alone.
+        unsafe { asm!(
             "add {h}, qword ptr [{sums} + {offset}]",
             "rorx {x}, {e}, 14",
             "rorx {y}, {e}, 18",
@@ -188,7 +175,7 @@ macro_rules! round {
             "xor {bc}, {b}",
             "add {h}, {bc}",
             "add {h}, {x}",
-            sums = in(reg) $sums,
+            sums = in(reg) $sums.as_ptr().wrapping_add($first),
             offset = const 8 * $round,
             a = in(reg) $a,
             b = in(reg) $b,
@@ -203,130 +190,130 @@ macro_rules! round {
             y = out(reg) _,
             z = out(reg) _,
             options(pure, readonly, nostack),
-        )
+        ) }
     };
 }
 
 /// Sixteen rounds. `step` is called eight times between them.
 macro_rules! rounds {
-    ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident $sums:ident $step:expr) => {
-        round!($a $b $d $e $f $g $h $bc $sums 0);
-        round!($h $a $c $d $e $f $g $bc $sums 1);
-        $step(0);
-        round!($g $h $b $c $d $e $f $bc $sums 2);
-        round!($f $g $a $b $c $d $e $bc $sums 3);
-        $step(1);
-        round!($e $f $h $a $b $c $d $bc $sums 4);
-        round!($d $e $g $h $a $b $c $bc $sums 5);
-        $step(2);
-        round!($c $d $f $g $h $a $b $bc $sums 6);
-        round!($b $c $e $f $g $h $a $bc $sums 7);
-        $step(3);
-        round!($a $b $d $e $f $g $h $bc $sums 8);
-        round!($h $a $c $d $e $f $g $bc $sums 9);
-        $step(4);
-        round!($g $h $b $c $d $e $f $bc $sums 10);
-        round!($f $g $a $b $c $d $e $bc $sums 11);
-        $step(5);
-        round!($e $f $h $a $b $c $d $bc $sums 12);
-        round!($d $e $g $h $a $b $c $bc $sums 13);
-        $step(6);
-        round!($c $d $f $g $h $a $b $bc $sums 14);
-        round!($b $c $e $f $g $h $a $bc $sums 15);
-        $step(7);
+    ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident $words:ident $sums:ident $first:ident $step:expr) => {
+        round!($a $b $d $e $f $g $h $bc $sums $first 0);
+        round!($h $a $c $d $e $f $g $bc $sums $first 1);
+        $step(&mut $words, $sums, 0);
+        round!($g $h $b $c $d $e $f $bc $sums $first 2);
+        round!($f $g $a $b $c $d $e $bc $sums $first 3);
+        $step(&mut $words, $sums, 1);
+        round!($e $f $h $a $b $c $d $bc $sums $first 4);
+        round!($d $e $g $h $a $b $c $bc $sums $first 5);
+        $step(&mut $words, $sums, 2);
+        round!($c $d $f $g $h $a $b $bc $sums $first 6);
+        round!($b $c $e $f $g $h $a $bc $sums $first 7);
+        $step(&mut $words, $sums, 3);
+        round!($a $b $d $e $f $g $h $bc $sums $first 8);
+        round!($h $a $c $d $e $f $g $bc $sums $first 9);
+        $step(&mut $words, $sums, 4);
+        round!($g $h $b $c $d $e $f $bc $sums $first 10);
+        round!($f $g $a $b $c $d $e $bc $sums $first 11);
+        $step(&mut $words, $sums, 5);
+        round!($e $f $h $a $b $c $d $bc $sums $first 12);
+        round!($d $e $g $h $a $b $c $bc $sums $first 13);
+        $step(&mut $words, $sums, 6);
+        round!($c $d $f $g $h $a $b $bc $sums $first 14);
+        round!($b $c $e $f $g $h $a $bc $sums $first 15);
+        $step(&mut $words, $sums, 7);
     };
 }
 
-/// Hashes pairs of blocks; only the first block of each, unless `both` is set.
-///
-/// # Safety
-/// The CPU has AVX2, BMI1 and BMI2.
-#[inline(always)]
-unsafe fn hash(state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
-    let sums: *mut u64 = sums.as_mut_ptr();
-    for pair in pairs {
-        // SAFETY: the caller has the instructions. `sums` has room for both blocks, so every pointer below is inside;
-        // the loads from `pair` end at its length. The assembly reads a sum, and changes only its operands.
-        unsafe {
-            let mut words = load(pair);
-            for (number, words) in words.iter().enumerate() {
-                store(sums, 2 * number, *words);
-            }
-            for block in 0..if both { 2 } else { 1 } {
-                let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-                let mut bc = b ^ c;
-                for sixteen in 0..ROUNDS / 16 {
-                    let sums_now = sums.add(block * ROUNDS + 16 * sixteen);
-                    if block == 0 && sixteen < ROUNDS / 16 - 1 {
-                        let mut step = |number: usize| {
-                            extend(&mut words, number);
-                            store(sums, 16 * (sixteen + 1) + 2 * number, words[number]);
-                        };
-                        rounds!(a b c d e f g h bc sums_now step);
-                    } else {
-                        let step = |_: usize| ();
-                        rounds!(a b c d e f g h bc sums_now step);
+/// Makes a function for CPUs with these instructions. It hashes pairs of blocks; only the first block of each, unless
+/// `both` is set.
+macro_rules! back_end {
+    ($name:ident, $instructions:literal) => {
+        // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+        #[target_feature(enable = $instructions)]
+        fn $name(state: &mut [u64; 8], sums: &mut Sums, pairs: &[[u8; PAIR]], both: bool) {
+            for pair in pairs {
+                let mut words = load(pair);
+                for (number, words) in words.iter().enumerate() {
+                    store(sums, 2 * number, *words);
+                }
+                for block in 0..if both { 2 } else { 1 } {
+                    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+                    let mut bc = b ^ c;
+                    for sixteen in 0..ROUNDS / 16 {
+                        let next = 16 * (sixteen + 1);
+                        let first = block * ROUNDS + 16 * sixteen;
+                        if block == 0 && next < ROUNDS {
+                            let step = |words: &mut [__m256i; 8], sums: &mut Sums, number: usize| {
+                                extend(words, number);
+                                store(sums, next + 2 * number, words[number]);
+                            };
+                            rounds!(a b c d e f g h bc words sums first step);
+                        } else {
+                            let step = |_: &mut [__m256i; 8], _: &mut Sums, _: usize| ();
+                            rounds!(a b c d e f g h bc words sums first step);
+                        }
+                    }
+                    for (word, new) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+                        *word = word.wrapping_add(new);
                     }
                 }
-                for (word, new) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-                    *word = word.wrapping_add(new);
-                }
             }
         }
-    }
+    };
 }
 
+back_end!(avx2, "avx2,bmi1,bmi2");
+// The compiler makes one rotation of two shifts and an "or" with these.
+back_end!(avx512, "avx2,bmi1,bmi2,avx512f,avx512vl");
+
 /// Returns the words of two blocks: two words of the first block and the two of the second in each register.
-#[inline(always)]
-unsafe fn load(pair: &[u8; PAIR]) -> [__m256i; 8] {
-    std::array::from_fn(|number| {
+// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+#[target_feature(enable = "avx2")]
+fn load(pair: &[u8; PAIR]) -> [__m256i; 8] {
+    let order = _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0809_0a0b_0c0d_0e0f, 0x0001_0203_0405_0607));
+    let mut words = [_mm256_setzero_si256(); 8];
+    for (number, words) in words.iter_mut().enumerate() {
         let at = |block: usize| pair[block * BLOCK + 16 * number..][..16].as_ptr().cast();
-        // SAFETY: the caller has the instructions, and each pointer is to sixteen bytes.
-        unsafe {
-            let both =
-                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(_mm_loadu_si128(at(0))), _mm_loadu_si128(at(1)));
-            let order = _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0809_0a0b_0c0d_0e0f, 0x0001_0203_0405_0607));
-            _mm256_shuffle_epi8(both, order)
-        }
-    })
+        // SAFETY: each pointer is to sixteen bytes.
+        let (one, other) = unsafe { (_mm_loadu_si128(at(0)), _mm_loadu_si128(at(1))) };
+        *words = _mm256_shuffle_epi8(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(one), other), order);
+    }
+    words
 }
 
 /// Replaces words 2 `number` and 2 `number` + 1 of the last sixteen by the next ones (section 6.4.2, step 1).
-#[inline(always)]
-unsafe fn extend(words: &mut [__m256i; 8], number: usize) {
-    let at = |later: usize| words[(number + later) % 8];
-    // SAFETY: the caller has the instructions.
-    unsafe {
-        let (one, nine) = (_mm256_alignr_epi8::<8>(at(1), at(0)), _mm256_alignr_epi8::<8>(at(5), at(4)));
-        let first = mix(rotate::<1, 63>(one), rotate::<8, 56>(one), _mm256_srli_epi64::<7>(one));
-        let second = mix(rotate::<19, 45>(at(7)), rotate::<61, 3>(at(7)), _mm256_srli_epi64::<6>(at(7)));
-        words[number] = _mm256_add_epi64(_mm256_add_epi64(at(0), nine), _mm256_add_epi64(first, second));
-    }
+// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+#[target_feature(enable = "avx2")]
+fn extend(words: &mut [__m256i; 8], number: usize) {
+    let [zero, one, four, five, seven] = [0, 1, 4, 5, 7].map(|later| words[(number + later) % 8]);
+    let (second, tenth) = (_mm256_alignr_epi8::<8>(one, zero), _mm256_alignr_epi8::<8>(five, four));
+    let small = mix(rotate::<1, 63>(second), rotate::<8, 56>(second), _mm256_srli_epi64::<7>(second));
+    let large = mix(rotate::<19, 45>(seven), rotate::<61, 3>(seven), _mm256_srli_epi64::<6>(seven));
+    words[number] = _mm256_add_epi64(_mm256_add_epi64(zero, tenth), _mm256_add_epi64(small, large));
 }
 
-#[inline(always)]
-unsafe fn rotate<const RIGHT: i32, const LEFT: i32>(words: __m256i) -> __m256i {
-    // SAFETY: the caller has the instructions.
-    unsafe { _mm256_or_si256(_mm256_srli_epi64::<RIGHT>(words), _mm256_slli_epi64::<LEFT>(words)) }
+// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+#[target_feature(enable = "avx2")]
+fn rotate<const RIGHT: i32, const LEFT: i32>(words: __m256i) -> __m256i {
+    _mm256_or_si256(_mm256_srli_epi64::<RIGHT>(words), _mm256_slli_epi64::<LEFT>(words))
 }
 
-#[inline(always)]
-unsafe fn mix(one: __m256i, other: __m256i, third: __m256i) -> __m256i {
-    // SAFETY: the caller has the instructions.
-    unsafe { _mm256_xor_si256(_mm256_xor_si256(one, other), third) }
+// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+#[target_feature(enable = "avx2")]
+fn mix(one: __m256i, other: __m256i, third: __m256i) -> __m256i {
+    _mm256_xor_si256(_mm256_xor_si256(one, other), third)
 }
 
 /// Stores the sums of two words of each block, for the rounds `round` and `round` + 1.
-///
-/// # Safety
-/// The CPU has AVX2. `sums` has room for the sums of two blocks, and `round` is less than `ROUNDS` - 1.
-#[inline(always)]
-unsafe fn store(sums: *mut u64, round: usize, words: __m256i) {
-    // SAFETY: the caller has the instructions, and `sums` has this room.
-    unsafe {
-        let constants = _mm256_broadcastsi128_si256(_mm_loadu_si128(K.as_ptr().add(round).cast()));
-        let all = _mm256_add_epi64(words, constants);
-        _mm_storeu_si128(sums.add(round).cast(), _mm256_castsi256_si128(all));
-        _mm_storeu_si128(sums.add(ROUNDS + round).cast(), _mm256_extracti128_si256::<1>(all));
+// SAFETY: the CPU has these instructions; nothing else is asked of the caller.
+#[target_feature(enable = "avx2")]
+fn store(sums: &mut Sums, round: usize, words: __m256i) {
+    let constants = _mm256_broadcastsi128_si256(_mm_set_epi64x(K[round + 1].cast_signed(), K[round].cast_signed()));
+    let all = _mm256_add_epi64(words, constants);
+    let halves = [_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all)];
+    for (block, half) in halves.into_iter().enumerate() {
+        let at = sums[block * ROUNDS + round..][..2].as_mut_ptr().cast();
+        // SAFETY: the pointer is to two words of eight bytes.
+        unsafe { _mm_storeu_si128(at, half) };
     }
 }
