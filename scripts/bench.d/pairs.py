@@ -58,8 +58,8 @@ def run(options, work, runner, introduction, versions, prepare, after):
             verdicts.append(verdict)
     more, remarks = after(bench)
     frame.progress("")
-    header = ["Cores", "First : second", "First", "GB/s", "Second", "GB/s", "Ratio", "Least ratio", "MiB of the first"]
-    about_table = f"{tables.size(options.size)}, {options.rounds} rounds, medians."
+    header = ["Cores", "First : second", "First", "GB/s", "User", "Second", "GB/s", "User", "Ratio", "Least ratio", "MiB"]
+    about_table = f"{tables.size(options.size)}, {options.rounds} rounds, medians. *MiB* is the peak memory of the first."
     parts = [tables.verdicts(verdicts + more), Table("Pairs", header, rows, about_table)]
     print(*(table.text() for table in parts), *remarks, sep="\n")
     if options.markdown:
@@ -94,7 +94,7 @@ def result(bench, size, pair, cores):
     ratio, row = statistics.median(ratios), [str(cores), pair.what]
     for key in keys:
         median = results.median(key)
-        row += [tables.seconds(median), tables.rate(size, median)]
+        row += [tables.seconds(median), tables.rate(size, median), tables.seconds(results.median(key, "user"))]
     row += [f"{ratio:.2f}", f"{min(ratios):.2f}", tables.memory(results.peaks[keys[0]])]
     return row, pair.verdict(cores, ratio)
 

@@ -28,7 +28,10 @@ fn seal(label: &str, about: &[u8], plain: &[u8]) -> Vec<u8> {
 pub fn hashes(data: &[u8]) -> (Vec<u8>, [u8; 32], [u8; 32]) {
     let hash = |context, parts: &[&[u8]]| blake3::derive_key(context, &parts.concat());
     let pieces: Vec<&[u8]> = if data.is_empty() { vec![&[]] } else { data.chunks(SEGMENT - OVERHEAD).collect() };
-    let leaf = |(i, piece): (usize, &&[u8])| hash("deadpan v1 signed segment", &[&(i as u64).to_be_bytes(), piece]);
+    let leaf = |(i, piece): (usize, &&[u8])| {
+        let zeros = vec![0; (8 + piece.len()).next_multiple_of(1024) - 8 - piece.len()];
+        hash("deadpan v1 signed segment", &[&(i as u64).to_be_bytes(), piece, &zeros])
+    };
     let leaves: Vec<u8> = pieces.iter().enumerate().flat_map(leaf).collect();
     let page = hash("deadpan v1 signed page", &[&[0; 8], &leaves]);
     let numbers = [(pieces.len() as u64).to_be_bytes(), (data.len() as u64).to_be_bytes()].concat();

@@ -17,6 +17,7 @@ from .source import Disk, Memory
 FOOTER = 44
 LEAVES = 8192
 EXTRA = 28
+CHUNK = 1024
 STEP = 4096
 LONGEST_STATEMENT = 403_539
 LONGEST_SIGNATURE = 8192
@@ -128,7 +129,8 @@ class Trailer:
         """Compares the data of a segment with what was signed."""
         at = segment % LEAVES * 32
         leaf = self.leaves_of(segment // LEAVES)[at : at + 32]
-        require(hashed("deadpan v1 signed segment", segment, data) == leaf, "data that were not signed")
+        zeros = bytes(-(8 + len(data)) % CHUNK)
+        require(hashed("deadpan v1 signed segment", segment, data + zeros) == leaf, "data that were not signed")
 
     def names(self, recipient: bytes) -> bool:
         """Whether the audience has the mark of a recipient: its type, and its public key or body."""

@@ -143,11 +143,14 @@ impl Message {
     }
 }
 
-/// A round (section 6.4.2), whose sum of schedule and constant is `sums[first + round]`. `bc` is b ^ c. The majority of a, b and
-/// c is ((a ^ b) & (b ^ c)) ^ b, so a ^ b is kept for the next round, where it is b ^ c. The order of the instructions
-/// matters: compilers find a slower one.
+/// A round (section 6.4.2), whose sum of schedule and constant is `sums[first + round]`. `bc` is b ^ c. The majority of
+/// a, b and c is ((a ^ b) & (b ^ c)) ^ b, so a ^ b is kept for the next round, where it is b ^ c. The order of the
+/// instructions matters: compilers find a slower one.
 macro_rules! round {
-    ($a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident $sums:ident $first:ident $round:literal) => {
+    (
+        $a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
+        $sums:ident $first:ident $round:literal
+    ) => {
         // SAFETY: the assembly reads the sum, of which there are sixteen from `first` on, and changes its operands
         // alone.
         unsafe { asm!(
@@ -194,9 +197,13 @@ macro_rules! round {
     };
 }
 
-/// Sixteen rounds. `step` is called eight times between them.
+/// Sixteen rounds of the words a to h, the `bc` of the first round, and their sums from `first` on. `step` is called
+/// eight times between them.
 macro_rules! rounds {
-    ($a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident $words:ident $sums:ident $first:ident $step:expr) => {
+    (
+        $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
+        $words:ident $sums:ident $first:ident $step:expr
+    ) => {
         round!($a $b $d $e $f $g $h $bc $sums $first 0);
         round!($h $a $c $d $e $f $g $bc $sums $first 1);
         $step(&mut $words, $sums, 0);

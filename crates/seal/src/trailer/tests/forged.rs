@@ -124,8 +124,10 @@ fn changed_data_show_however_much_is_sealed_again() {
             assert_forged(&parts.seal(), &format!("segment {segment}, hashed again up to {level}"));
         }
         // Shorter and longer data.
-        let changes: [fn(&mut Vec<Vec<u8>>); 4] = [
+        let changes: [fn(&mut Vec<Vec<u8>>); 5] = [
             |data| data.last_mut().expect("segments").truncate(1000),
+            // A zero that is hashed anyway, so that the leaf stays the same.
+            |data| data.last_mut().expect("segments").push(0),
             |data| data.last_mut().expect("segments").push(1),
             |data| data.swap(3, 4),
             |data| data[5] = data[6].clone(),
