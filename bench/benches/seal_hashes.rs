@@ -1,7 +1,9 @@
-//! Measures the hashes that signatures need, beside other libraries: `cargo bench -p deadpan-bench --bench seal_hashes`.
+//! Measures the hashes that signatures need, beside other libraries: `cargo bench -p deadpan-bench --bench
+//! seal_hashes`.
 //!
-//! A leaf of a signed file is the BLAKE3 hash of a number of 8 bytes, the 65 504 bytes of a segment, and zeros: 64 whole
-//! chunks. "Number and data one by one" is what that costs without the zeros, and when BLAKE3 gets the number first.
+//! A leaf of a signed file is the BLAKE3 hash of a number of 8 bytes, the 65 504 bytes of a segment, and zeros: 64
+//! whole chunks. "Number and data one by one" is what that costs without the zeros, and when BLAKE3 gets the number
+//! first.
 #![allow(clippy::print_stdout)]
 
 use aws_lc_rs::digest::{SHA512, digest};

@@ -2,26 +2,24 @@
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 
 import pairs
 from child import Failed
 from figures import least, most
-from pairs import Pair, on
+from pairs import METHOD, Pair, on
 from peers import age_key, quiet, version
 
-INTRODUCTION = """\
+INTRODUCTION = f"""\
 # age files beside `age`
 
 Made by `scripts/bench-age`; every figure comes from one run of it.
 
-The benchmark times whole processes from the outside. In each round every pair runs once, in random order: Deadpan,
-then `age`, with the same X25519 key. Before each command a file of the same size is written and removed, so that both
-find free memory alike; then dirty pages are written to the disk (`sync`); the input is in the page cache. *Ratio* is
-the median over the rounds of Deadpan's time divided by that of `age` in the same round. Peak memory comes from a
-separate run.
+The first of each pair is Deadpan, the second `age`, with the same X25519 key.
 
+{METHOD}
 What limits the ratio on one core: both programs encrypt with ChaCha20-Poly1305 in much the same assembly, which takes
 about half of Deadpan's time there (`perf record`); nearly all the rest is the system's copying of files, which both
 programs need.
@@ -35,6 +33,8 @@ def main():
     parser = pairs.parser("bench-age", "docs/results/age.md")
     parser.add_argument("--ranges", type=int, default=100, metavar="N", help="random ranges to compare (default: 100)")
     options = parser.parse_args(sys.argv[1:])
+    if shutil.which("age") is None:
+        sys.exit("error: age is missing, and could not be installed\nhint: install Go, or Debian's package age")
     pairs.enter("bench-age", options, 5 * options.size, lambda *given: run(options, *given))
 
 

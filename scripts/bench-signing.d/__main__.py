@@ -5,24 +5,19 @@ import sys
 
 import pairs
 from figures import most
-from pairs import Pair, on
+from pairs import METHOD, Pair, on
 from peers import quiet, version
 
-INTRODUCTION = """\
+INTRODUCTION = f"""\
 # What signatures cost
 
 Made by `scripts/bench-signing`; every figure comes from one run of it.
 
-The benchmark times whole processes from the outside. In each round every pair runs once, in random order: the first
-command, then the second. Before each command a file of the same size is written and removed, so that both find free
-memory alike; then dirty pages are written to the disk (`sync`); the input is in the page cache. *Ratio* is the median
-over the rounds of the first time divided by the second of the same round. *User* is the processor time outside of the
-system's calls, and its difference is what the signature costs. Peak memory comes from a separate run.
-
-What limits the ratio of signed to unsigned: each byte is hashed with BLAKE3. A core of Zen 4 hashes 6.6 GB/s at most, and
-1 GiB in 0.16 s (`cargo bench -p deadpan-bench --bench seal_hashes`). Sealing without a signature takes less than three
-times as long there, most of it in the system, which copies the data. So the ratio cannot be much below 1.4. Without
-AVX-512, BLAKE3 hashes 2.4 GB/s.
+{METHOD}
+What limits the ratio of signed to unsigned: each byte is hashed with BLAKE3. A core of Zen 4 hashes 6.6 GB/s at most,
+and 1 GiB in 0.16 s (`cargo bench -p deadpan-bench --bench seal_hashes`). Sealing without a signature takes less than
+three times as long there, most of it in the system, which copies the data. So the ratio cannot be much below 1.4.
+Without AVX-512, BLAKE3 hashes 2.4 GB/s.
 """
 
 LONG = 100 << 30

@@ -32,12 +32,12 @@ skip() { # name, why
 
 # Installs a program from Debian's packages.
 apt() { # program, package
-    command -v "$1" >/dev/null && return
+    type -P "$1" >/dev/null && return
     [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null || return 1
     echo "installing $2"
     { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$2"; } \
         >/dev/null 2>&1 || true
-    command -v "$1" >/dev/null
+    type -P "$1" >/dev/null
 }
 
 # Installs a program from crates.io. `cd /` selects the machine's default compiler instead of the one that the workspace
@@ -45,13 +45,13 @@ apt() { # program, package
 crate() { # program, arguments of cargo install …
     local program="$1"
     shift
-    command -v "$program" >/dev/null && return
+    type -P "$program" >/dev/null && return
     echo "building $program (once; its messages: $tools/$program.log)"
     (cd / && CARGO_TARGET_DIR="$tools/build" cargo install --locked --root "$tools" "$@") >"$tools/$program.log" 2>&1
 }
 
 age() {
-    command -v age >/dev/null && return
+    type -P age >/dev/null && return
     if command -v go >/dev/null; then
         echo "building age (once)"
         GOBIN="$tools/bin" go install filippo.io/age/cmd/...@latest 2>"$tools/age.log" && return
@@ -66,7 +66,7 @@ nkcryptotool() {
 
 # Debian's package 7zip installs 7zz in older releases; p7zip installs 7z.
 sevenzip() {
-    command -v 7z >/dev/null || apt 7zz 7zip || apt 7z p7zip-full
+    type -P 7z >/dev/null || apt 7zz 7zip || apt 7z p7zip-full
 }
 
 peer() { # name
