@@ -251,7 +251,7 @@ impl OpenJob<'_> {
             .and_then(|()| Output::open(&place, self.args.output.force, origin.input))
             .map_err(|failure| self.one_of_several(origin, failure))?;
         if self.judge.is_required() && !output.is_positioned() && origin.positions.is_none() {
-            let hint = "name a file as input, or one as output with -o";
+            let hint = "name a file without armor as input, or one as output with -o";
             let message = "--require-signature cannot check a signature at the end before the data go out";
             return Err(Failure::usage(message, hint));
         }

@@ -29,8 +29,9 @@ pub fn hashes(data: &[u8]) -> (Vec<u8>, [u8; 32], [u8; 32]) {
     let hash = |context, parts: &[&[u8]]| blake3::derive_key(context, &parts.concat());
     let pieces: Vec<&[u8]> = if data.is_empty() { vec![&[]] } else { data.chunks(SEGMENT - OVERHEAD).collect() };
     let leaf = |(i, piece): (usize, &&[u8])| {
-        let zeros = vec![0; (8 + piece.len()).next_multiple_of(1024) - 8 - piece.len()];
-        hash("deadpan v1 signed segment", &[&(i as u64).to_be_bytes(), piece, &zeros])
+        let zeros = vec![0; (16 + piece.len()).next_multiple_of(1024) - 16 - piece.len()];
+        let fields = [i as u64, piece.len() as u64].map(u64::to_be_bytes);
+        hash("deadpan v1 signed segment", &[fields.as_flattened(), piece, &zeros])
     };
     let leaves: Vec<u8> = pieces.iter().enumerate().flat_map(leaf).collect();
     let page = hash("deadpan v1 signed page", &[&[0; 8], &leaves]);

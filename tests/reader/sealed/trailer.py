@@ -129,8 +129,9 @@ class Trailer:
         """Compares the data of a segment with what was signed."""
         at = segment % LEAVES * 32
         leaf = self.leaves_of(segment // LEAVES)[at : at + 32]
-        zeros = bytes(-(8 + len(data)) % CHUNK)
-        require(hashed("deadpan v1 signed segment", segment, data + zeros) == leaf, "data that were not signed")
+        zeros = bytes(-(16 + len(data)) % CHUNK)
+        whole = len(data).to_bytes(8, "big") + data + zeros
+        require(hashed("deadpan v1 signed segment", segment, whole) == leaf, "data that were not signed")
 
     def names(self, recipient: bytes) -> bool:
         """Whether the audience has the mark of a recipient: its type, and its public key or body."""

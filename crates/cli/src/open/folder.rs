@@ -76,7 +76,10 @@ fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &Open
     }
     let Some((input, length)) = origin.positions else {
         let message = "--require-signature cannot check a signature at the end before entries are written";
-        return Err(Failure::usage(message, "name a file as input; or a new folder with -o, without --only"));
+        return Err(Failure::usage(
+            message,
+            "name a file without armor as input; or a new folder with -o, without --only",
+        ));
     };
     let reader = opened.seekable(Cursor::new(input, length));
     let read = reader.and_then(|mut reader| io::copy(&mut reader, &mut io::sink()).map_err(library));
@@ -87,7 +90,7 @@ fn compare_first(opened: &Opened, origin: &Origin<'_>, place: &Place, job: &Open
 enum Stopped {
     /// What is complete is kept.
     Failed(Failure),
-    /// The signature is wrong, or not the required one: nothing is kept.
+    /// The signature is wrong, not the required one, or was not reached: nothing is kept.
     Refused(Failure),
 }
 
@@ -114,15 +117,8 @@ fn through(
     let work = Work { progress: Some(&add), ..Work::default() };
     let scattered = opened.scatter(&mut sealed.payload, Scattered(unpacker), &work);
     let (done, _) = scattered.map_err(|error| {
-        let is_refused = matches!(
-            error,
-            deadpan_seal::Error::SignatureForged
-                | deadpan_seal::Error::Trailer(_)
-                | deadpan_seal::Error::TrailerForged
-                | deadpan_seal::Error::Sign(_)
-        ) || job.judge.is_required();
         let failure = folder::blame(error, &name, output);
-        if is_refused { Stopped::Refused(failure) } else { Stopped::Failed(failure) }
+        if opened.is_signed() { Stopped::Refused(failure) } else { Stopped::Failed(failure) }
     })?;
     let verdict = job.judge.verdict(&name, done.signatures.as_ref()).map_err(Stopped::Refused)?;
     let outcome = unpacker.finish().map_err(|error| Stopped::Failed(blamed(error, origin, output)))?;

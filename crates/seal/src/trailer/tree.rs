@@ -23,6 +23,9 @@ const CHUNK: usize = 1 << 10;
 /// The bytes that BLAKE3 hashes at once on the fastest processors, if they are given to it together.
 const LANES: usize = 16 * CHUNK;
 
+/// Bytes before the data in what a leaf is the hash of: the number of the segment, and the length of its data.
+const FIELDS: usize = 16;
+
 /// Hashes segments to leaves.
 #[derive(Clone)]
 pub(crate) struct LeafHasher(Hasher);
@@ -32,18 +35,21 @@ impl LeafHasher {
         Self(Hasher::new_derive_key(SEGMENT))
     }
 
-    /// Returns the leaf of a segment: the hash of its number, its data and zeros up to a multiple of [`CHUNK`]. May
-    /// leak: the length.
+    /// Returns the leaf of a segment: the hash of its number, the length of its data, the data, and zeros up to a
+    /// multiple of [`CHUNK`]. May leak: the length.
+    ///
+    /// The length tells data from zeros. The length of all data would not do: whoever has the file key can seal the
+    /// same data in longer or shorter segments, and so move zeros from one segment to another.
     pub(crate) fn leaf(&self, segment: u64, data: &[u8]) -> Hash {
         let mut hasher = self.0.clone();
-        let number = segment.to_be_bytes();
-        let (start, rest) = data.split_at(data.len().min(LANES - number.len()));
+        let (start, rest) = data.split_at(data.len().min(LANES - FIELDS));
         // The middle is hashed where it is. Both ends are copied, because they do not come alone.
         let (middle, end) = rest.split_at(rest.len() / LANES * LANES);
         let mut edge = Wiped::new([0; LANES]);
-        let length = number.len() + start.len();
-        edge[..number.len()].copy_from_slice(&number);
-        edge[number.len()..length].copy_from_slice(start);
+        edge[..8].copy_from_slice(&segment.to_be_bytes());
+        edge[8..FIELDS].copy_from_slice(&(data.len() as u64).to_be_bytes());
+        let length = FIELDS + start.len();
+        edge[FIELDS..length].copy_from_slice(start);
         hasher.update(&edge[..length.next_multiple_of(CHUNK)]).update(middle);
         let length = end.len().next_multiple_of(CHUNK);
         edge[..end.len()].copy_from_slice(end);
@@ -108,7 +114,8 @@ mod tests {
         let all = [
             some,
             leaf(1, b""),
-            leaf(0, b"\x01"),
+            leaf(0, b"\0"),
+            leaf(0, b"\0\0"),
             page(0, b""),
             page(1, b""),
             page(0, &some),
@@ -124,11 +131,11 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_is_the_hash_of_number_and_data_and_zeros() {
+    fn a_leaf_is_the_hash_of_number_length_data_and_zeros() {
         let data: Vec<u8> = (0..70_000_u32).map(|i| (i % 251) as u8).collect();
-        let ends = [0, CHUNK, LANES, 2 * LANES, 4 * LANES].map(|end: usize| end.saturating_sub(10)..end + 10);
+        let ends = [0, CHUNK, LANES, 2 * LANES, 4 * LANES].map(|end: usize| end.saturating_sub(20)..end + 20);
         for length in ends.into_iter().flatten().chain([65_504, data.len()]) {
-            let mut whole = [&7_u64.to_be_bytes()[..], &data[..length]].concat();
+            let mut whole = [&7_u64.to_be_bytes()[..], &(length as u64).to_be_bytes(), &data[..length]].concat();
             whole.resize(whole.len().next_multiple_of(CHUNK), 0);
             assert_eq!(LeafHasher::new().leaf(7, &data[..length]), blake3::derive_key(SEGMENT, &whole), "{length}");
         }

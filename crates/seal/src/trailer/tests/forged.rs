@@ -245,3 +245,21 @@ fn changed_metadata_show() {
     other.metadata.name = Some(b"b file".to_vec());
     assert_forged(&with(&other), "another name");
 }
+
+/// The length of the segments is not signed, and a recipient can choose another. Data and zeros that fill a leaf must
+/// not be mistaken for each other then.
+#[test]
+fn zeros_do_not_move_from_one_segment_to_another() {
+    let (signer, key) = signer();
+    let data = [vec![7; FULL], vec![8; 1000], vec![0; 100]].concat();
+    let signed = Parts::of(&Foreign::new().seal(&data, &[&signer]));
+    assert_opens(&signed.seal(), &data, &[key], "as it was");
+    for more in [1, 8, 16] {
+        let moved = [vec![7; FULL], vec![0; more], vec![8; 1000], vec![0; 100 - more]].concat();
+        let longer = Foreign { segment: 4096 + more as u32, ..Foreign::new() };
+        let Parts { begin, message, .. } = Parts::of(&longer.seal(&moved, &[&signer]));
+        let data = moved.chunks(FULL + more).map(<[u8]>::to_vec).collect();
+        let Parts { key, leaves, inside, .. } = Parts::of(&signed.seal());
+        assert_forged(&Parts { key, begin, message, data, leaves, inside }.seal(), &format!("{more} bytes longer"));
+    }
+}

@@ -1,0 +1,25 @@
+//! The digests of signed messages: any pieces make the digest that AWS-LC makes of the whole message.
+//!
+//! Each piece begins with its length.
+#![no_main]
+
+use aws_lc_rs::digest::{SHA256, SHA512, digest};
+use libfuzzer_sys::fuzz_target;
+
+use deadpan_fuzz::Input;
+use deadpan_seal::sign::{Hash, Hasher};
+
+fuzz_target!(|data: &[u8]| {
+    for (hash, reference) in [(Hash::Sha512, &SHA512), (Hash::Sha256, &SHA256)] {
+        let (mut input, mut whole, mut hasher) = (Input(data), Vec::new(), Hasher::new(hash));
+        while !input.0.is_empty() {
+            // Long pieces, which the input alone would not have, repeat its bytes.
+            let length = input.place() % 1500;
+            let piece: Vec<u8> = input.0.iter().copied().cycle().take(length).collect();
+            input.0 = input.0.get(length..).unwrap_or_default();
+            hasher.update(&piece);
+            whole.extend(piece);
+        }
+        assert_eq!(hasher.finish(), digest(reference, &whole).as_ref(), "{} bytes", whole.len());
+    }
+});
