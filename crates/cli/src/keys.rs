@@ -170,12 +170,17 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
             true => Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure },
             false => failure,
         })?;
-    let path = contact(home, name, force)?;
-    let before = home::read(&path).unwrap_or_default();
+    let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
+    let before = key::read(&old_text).unwrap_or_default();
+    // A key that signs goes beside one that seals, and the other way round.
+    let is_other = |old: &Found| Public::of(old).is_some_and(|old| keys.iter().all(|key| key.signs() != old.signs()));
+    let extends = !force && !before.is_empty() && before.iter().all(is_other);
+    let path = contact(home, name, force || extends)?;
     // A key of SSH stays one: it signs, and age files can be sealed to it.
     let line = |key: &Public| ssh.iter().find(|ssh| *key == Public::of_ssh(ssh)).map(|ssh| format!("{}\n", ssh.line()));
     let text: String = keys.iter().map(|key| line(key).unwrap_or_else(|| key.text())).collect();
-    home::write(&path, text.as_bytes(), 0o600, force)?;
+    let text = if extends { [old_text.trim_ascii_end(), b"\n", text.as_bytes()].concat() } else { text.into() };
+    home::write(&path, &text, 0o600, force || extends)?;
     for key in &keys {
         let what = match key {
             Public::Sealing(_) => "",
@@ -185,7 +190,7 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
         };
         say(&format!("added {name}: {} {}{what}", key.algorithm(), key.fingerprint()));
     }
-    for old in before.iter().filter_map(Public::of).filter(|old| keys.iter().all(|key| key.signs() != old.signs())) {
+    for old in before.iter().filter(|old| !extends && is_other(old)).filter_map(Public::of) {
         let purpose = if old.signs() { "for signatures" } else { "for sealing" };
         let which = format!("{} {}", old.algorithm(), old.fingerprint());
         say(&format!("note: the old key {purpose} is gone ({which}); to keep both, name a file with both keys"));
@@ -266,8 +271,12 @@ fn remove(home: &Home, name: &str) -> Result<(), Failure> {
     match fs::remove_file(&path) {
         Ok(()) => say(&format!("removed {name}")),
         Err(error) if error.kind() == ErrorKind::NotFound && home.own_path(name).exists() => {
-            let message =
-                format!("{name} is one of your own keys; without it, files that were sealed to it cannot be opened");
+            let signs = home.own_signing()?.iter().any(|own| own.name == name);
+            let loss = match signs {
+                true => "you cannot sign as before",
+                false => "files that were sealed to it cannot be opened",
+            };
+            let message = format!("{name} is one of your own keys; without it, {loss}");
             return Err(Failure::usage(
                 message,
                 format!("if you are sure, remove {} yourself", shown(home.own_path(name))),

@@ -152,6 +152,11 @@ impl Signers {
 }
 
 impl Wanted {
+    /// Whether this key is one of the person's, at any time and for any purpose.
+    pub fn has(&self, key: &VerifyingKey) -> bool {
+        self.keys.contains(key)
+    }
+
     /// Returns the name for messages.
     pub fn name(&self) -> &str {
         &self.name

@@ -107,6 +107,11 @@ impl Verify {
         let signer = signers.name_of(key, namespace, now);
         let shown_key = format!("{} {}", key.scheme().name(), key.fingerprint());
         if let Some(wanted) = wanted.filter(|wanted| !signers.is_by(wanted, key, namespace, now)) {
+            if wanted.has(key) {
+                let (who, why) = (wanted.name(), signers.stranger());
+                let message = format!("{name}: the signature is good, but the key of {who} {why}: {shown_key}");
+                return Err(Failure::new(Exit::Signer, message, signers.introduce()));
+            }
             let by = signer.map_or_else(|| shown_key.clone(), |name| bytes(name.as_bytes()));
             return Err(Failure::new(
                 Exit::Signer,

@@ -9,7 +9,9 @@ pub fn of(error: &SignError) -> Option<&'static str> {
             "get the signature again from the signer; it is a text that begins with BEGIN SSH SIGNATURE"
         }
         SignError::Unsupported(_) => "ask for a signature by an Ed25519 key; `ssh-keygen -Y verify` may know this one",
-        SignError::Forged => "do not use the file; get it and its signature again from the signer",
+        SignError::Forged => {
+            "do not use the file; see whether the signature belongs to it, or get both again from the signer"
+        }
         SignError::Namespace { .. } => "if that purpose is right, ask for it with --namespace",
         SignError::Hardware(_) => "sign with it through an SSH agent",
         SignError::AllowedSigners { .. } => "the file has a line for each key: people, options, and the key of SSH",
