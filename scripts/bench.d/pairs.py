@@ -30,7 +30,7 @@ class Pair:
     # Two commands. Each writes the file `output` in the working folder, or no file.
     first: list
     second: list
-    # Returns the verdict for a number of cores and the ratio of the first's least time to the second's.
+    # Takes the number of cores, and the least time of the first divided by that of the second. Returns the verdict.
     verdict: Callable[[int, float], Verdict]
     environment: dict = field(default_factory=dict)
 

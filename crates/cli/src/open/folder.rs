@@ -167,7 +167,7 @@ fn part(
 ) -> Result<Done, Failure> {
     let (name, args) = (origin.shown(), job.args);
     let failed = |error| failed(error, origin);
-    // The signatures are those that each reader compares the data with, even if the file is changed meanwhile.
+    // Each reader reads the signatures again and compares its data with them, because the file can change in between.
     let contents = || {
         let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
         let verdict = job.judge.verdict(&name, reader.signatures())?;

@@ -77,7 +77,7 @@ mod tests {
         (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
     }
 
-    /// Every length up to several blocks: the end of the message falls on each byte of one and of two blocks.
+    /// With every length up to eight blocks, messages end at each byte of the first and of the second block of a pair.
     #[test]
     fn every_length_is_as_the_reference() {
         let data = data(5000);

@@ -18,7 +18,7 @@ pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOS
 
 const VERSION: u8 = 1;
 const SALT: usize = 32;
-/// The most recipients that an audience can name. A header cannot have more keys, but more recipients of plugins.
+/// The most recipients that an audience can name. A header has room for more only if plugins made them.
 const MOST_MARKS: usize = 12_479;
 /// The last second of the year 9999.
 const LATEST: u64 = 253_402_300_799;

@@ -149,7 +149,7 @@ impl Message {
 macro_rules! round {
     (
         $a:ident $b:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
-        $sums:ident $first:ident $round:literal
+        $sums:ident $first:ident $round:expr
     ) => {
         // SAFETY: the assembly reads the sum, of which there are sixteen from `first` on, and changes its operands
         // alone.
@@ -179,7 +179,7 @@ macro_rules! round {
             "add {h}, {bc}",
             "add {h}, {x}",
             sums = in(reg) $sums.as_ptr().wrapping_add($first),
-            offset = const 8 * $round,
+            offset = const 8 * ($round),
             a = in(reg) $a,
             b = in(reg) $b,
             d = inout(reg) $d,
@@ -197,37 +197,25 @@ macro_rules! round {
     };
 }
 
-/// Sixteen rounds of the words a to h, the `bc` of the first round, and their sums from `first` on. `step` is called
-/// eight times between them.
+/// Eight rounds of sixteen, from `from` on: after them, each of the words a to h is in its place again. `bc` is that of
+/// the first round, and the sums of the sixteen rounds begin at `first`. `step` is called after every second round.
 macro_rules! rounds {
     (
         $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident $h:ident $bc:ident
-        $words:ident $sums:ident $first:ident $step:expr
+        $words:ident $sums:ident $first:ident $step:ident $from:literal
     ) => {
-        round!($a $b $d $e $f $g $h $bc $sums $first 0);
-        round!($h $a $c $d $e $f $g $bc $sums $first 1);
-        $step(&mut $words, $sums, 0);
-        round!($g $h $b $c $d $e $f $bc $sums $first 2);
-        round!($f $g $a $b $c $d $e $bc $sums $first 3);
-        $step(&mut $words, $sums, 1);
-        round!($e $f $h $a $b $c $d $bc $sums $first 4);
-        round!($d $e $g $h $a $b $c $bc $sums $first 5);
-        $step(&mut $words, $sums, 2);
-        round!($c $d $f $g $h $a $b $bc $sums $first 6);
-        round!($b $c $e $f $g $h $a $bc $sums $first 7);
-        $step(&mut $words, $sums, 3);
-        round!($a $b $d $e $f $g $h $bc $sums $first 8);
-        round!($h $a $c $d $e $f $g $bc $sums $first 9);
-        $step(&mut $words, $sums, 4);
-        round!($g $h $b $c $d $e $f $bc $sums $first 10);
-        round!($f $g $a $b $c $d $e $bc $sums $first 11);
-        $step(&mut $words, $sums, 5);
-        round!($e $f $h $a $b $c $d $bc $sums $first 12);
-        round!($d $e $g $h $a $b $c $bc $sums $first 13);
-        $step(&mut $words, $sums, 6);
-        round!($c $d $f $g $h $a $b $bc $sums $first 14);
-        round!($b $c $e $f $g $h $a $bc $sums $first 15);
-        $step(&mut $words, $sums, 7);
+        round!($a $b $d $e $f $g $h $bc $sums $first $from);
+        round!($h $a $c $d $e $f $g $bc $sums $first $from + 1);
+        $step(&mut $words, $sums, $from / 2);
+        round!($g $h $b $c $d $e $f $bc $sums $first $from + 2);
+        round!($f $g $a $b $c $d $e $bc $sums $first $from + 3);
+        $step(&mut $words, $sums, ($from + 2) / 2);
+        round!($e $f $h $a $b $c $d $bc $sums $first $from + 4);
+        round!($d $e $g $h $a $b $c $bc $sums $first $from + 5);
+        $step(&mut $words, $sums, ($from + 4) / 2);
+        round!($c $d $f $g $h $a $b $bc $sums $first $from + 6);
+        round!($b $c $e $f $g $h $a $bc $sums $first $from + 7);
+        $step(&mut $words, $sums, ($from + 6) / 2);
     };
 }
 
@@ -254,10 +242,12 @@ macro_rules! back_end {
                                 extend(words, number);
                                 store(sums, next + 2 * number, words[number]);
                             };
-                            rounds!(a b c d e f g h bc words sums first step);
+                            rounds!(a b c d e f g h bc words sums first step 0);
+                            rounds!(a b c d e f g h bc words sums first step 8);
                         } else {
                             let step = |_: &mut [__m256i; 8], _: &mut Sums, _: usize| ();
-                            rounds!(a b c d e f g h bc words sums first step);
+                            rounds!(a b c d e f g h bc words sums first step 0);
+                            rounds!(a b c d e f g h bc words sums first step 8);
                         }
                     }
                     for (word, new) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
@@ -273,7 +263,7 @@ back_end!(avx2, "avx2,bmi1,bmi2");
 // The compiler makes one rotation of two shifts and an "or" with these.
 back_end!(avx512, "avx2,bmi1,bmi2,avx512f,avx512vl");
 
-/// Returns the words of two blocks: two words of the first block and the two of the second in each register.
+/// Returns the words of two blocks. Each register holds two words of the first block, and the same two of the second.
 // SAFETY: the CPU has these instructions; nothing else is asked of the caller.
 #[target_feature(enable = "avx2")]
 fn load(pair: &[u8; PAIR]) -> [__m256i; 8] {
@@ -320,7 +310,7 @@ fn store(sums: &mut Sums, round: usize, words: __m256i) {
     let halves = [_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all)];
     for (block, half) in halves.into_iter().enumerate() {
         let at = sums[block * ROUNDS + round..][..2].as_mut_ptr().cast();
-        // SAFETY: the pointer is to two words of eight bytes.
+        // SAFETY: `at` points to two words of eight bytes.
         unsafe { _mm_storeu_si128(at, half) };
     }
 }
