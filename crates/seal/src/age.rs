@@ -20,7 +20,8 @@ mod x25519;
 
 pub(crate) use file_key::FileKey;
 pub(crate) use header::{Header, is_age};
-pub(crate) use payload::{ChunkCipher, Chunks, NONCE, SHAPE};
+pub use payload::ChunkCipher;
+pub(crate) use payload::{Chunks, NONCE, SHAPE};
 pub(crate) use plugin::unwrap as unwrap_with_plugin;
 pub use stanza::Stanza;
 pub(crate) use unwrap::unwrap;

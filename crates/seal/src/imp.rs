@@ -1,6 +1,7 @@
 //! The edge to the system and to foreign code. All `unsafe` of this crate is here.
 
 pub(crate) mod blocks;
+pub(crate) mod chacha20_poly1305;
 pub(crate) mod compress;
 pub(crate) mod ed25519;
 pub(crate) mod hkdf;

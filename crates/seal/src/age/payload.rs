@@ -7,12 +7,11 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
-
 use super::FileKey;
 use crate::Error;
 use crate::entropy::Entropy;
 use crate::fill::read_full;
+use crate::imp::chacha20_poly1305::{Cipher, KEY, TAG};
 use crate::segment::{Payload, SegmentCipher, Shape};
 use deadpan_ct::Wipe;
 
@@ -20,12 +19,11 @@ use deadpan_ct::Wipe;
 pub(crate) const NONCE: usize = 16;
 /// Bytes of data in a full chunk.
 const DATA: usize = 64 << 10;
-const TAG: usize = 16;
 pub(crate) const SHAPE: Shape = Shape { sealed: DATA + TAG, overhead: TAG };
 
 /// The chunks of one file.
 #[derive(Clone)]
-pub(crate) struct Chunks(Arc<LessSafeKey>);
+pub(crate) struct Chunks(Arc<Cipher>);
 
 impl Chunks {
     /// Starts a payload. Returns it with its nonce.
@@ -45,9 +43,11 @@ impl Chunks {
     }
 
     fn new(file: &FileKey, nonce: &[u8; NONCE]) -> Result<Self, Error> {
-        let key = file.payload_key(nonce)?;
-        let key = UnboundKey::new(&CHACHA20_POLY1305, &key).map_err(|_| Error::System("no cipher"))?;
-        Ok(Self(Arc::new(LessSafeKey::new(key))))
+        Self::under(file.payload_key(nonce)?.as_array().expect("32 bytes"))
+    }
+
+    fn under(key: &[u8; KEY]) -> Result<Self, Error> {
+        Ok(Self(Arc::new(Cipher::new(key)?)))
     }
 }
 
@@ -64,7 +64,7 @@ impl Payload for Chunks {
 }
 
 /// Seals and opens the chunks of one file.
-pub(crate) struct ChunkCipher(Chunks);
+pub struct ChunkCipher(Chunks);
 
 impl fmt::Debug for ChunkCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,45 +73,36 @@ impl fmt::Debug for ChunkCipher {
 }
 
 impl ChunkCipher {
-    /// Opens a chunk. If that fails, `data` is wiped.
-    fn is_open(&self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
-        let (input, tag) = sealed.split_at(sealed.len() - TAG);
-        let opened = self.0.0.open_separate_gather(nonce(chunk, last), Aad::empty(), input, tag, data);
-        if opened.is_err() {
-            data.wipe();
-        }
-        opened.is_ok()
-    }
-}
-
-/// Returns the nonce of a chunk: eleven bytes of its number, and whether it is the last one.
-fn nonce(chunk: u64, last: bool) -> Nonce {
-    let mut nonce = [0; 12];
-    nonce[3..11].copy_from_slice(&chunk.to_be_bytes());
-    nonce[11] = last.into();
-    Nonce::assume_unique_for_key(nonce)
-}
-
-const LENGTH: Error = Error::Invalid("a chunk of the wrong length");
-
-impl SegmentCipher for ChunkCipher {
-    fn shape(&self) -> Shape {
-        SHAPE
+    /// Makes a cipher for the chunks of one payload, whose key is derived from the file key and the payload's nonce. No
+    /// key may be for two payloads.
+    ///
+    /// # Errors
+    /// If the system fails.
+    pub fn new(key: &[u8; KEY]) -> Result<Self, Error> {
+        Chunks::under(key).map(Self)
     }
 
-    fn seal(&mut self, chunk: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+    /// Seals `data` into `sealed`, which is longer by the tag of 16 bytes. Only the last chunk may be shorter than
+    /// 64 KiB, and it is empty only if it is the first one. No chunk may be sealed twice with different data.
+    ///
+    /// # Errors
+    /// If the lengths do not fit, or the system fails.
+    pub fn seal(&mut self, chunk: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
         if sealed.len() != data.len() + TAG || data.len() > DATA || (!last && data.len() != DATA) {
             return Err(LENGTH);
         }
         if data.is_empty() && chunk > 0 {
             return Err(Error::Invalid("an empty chunk behind others"));
         }
-        let (output, tag) = sealed.split_at_mut(data.len());
-        let done = self.0.0.seal_out_of_place_scatter(nonce(chunk, last), Aad::empty(), data, output, &[], tag);
-        done.map_err(|_| Error::System("sealing failed"))
+        let (output, tag) = sealed.split_last_chunk_mut().expect("a tag");
+        self.0.0.seal(&nonce(chunk, last), data, output, tag)
     }
 
-    fn open(&mut self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
+    /// Opens a chunk into `data`, which is shorter by the tag. After a failure, `data` holds nothing of the chunk.
+    ///
+    /// # Errors
+    /// If the chunk was changed or belongs to another position, or if `last` does not match the chunk.
+    pub fn open(&mut self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
         if sealed.len() != data.len() + TAG || data.len() > DATA {
             return Err(LENGTH);
         }
@@ -127,6 +118,40 @@ impl SegmentCipher for ChunkCipher {
             return Err(if last { Error::Truncated } else { Error::Trailing });
         }
         Err(Error::Segment { segment: chunk })
+    }
+
+    /// Opens a chunk. If that fails, `data` is wiped.
+    fn is_open(&self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {
+        let (input, tag) = sealed.split_last_chunk::<TAG>().expect("a tag");
+        let opened = self.0.0.open(&nonce(chunk, last), input, tag, data);
+        if !opened {
+            data.wipe();
+        }
+        opened
+    }
+}
+
+/// Returns the nonce of a chunk: eleven bytes of its number, and whether it is the last one.
+fn nonce(chunk: u64, last: bool) -> [u8; 12] {
+    let mut nonce = [0; 12];
+    nonce[3..11].copy_from_slice(&chunk.to_be_bytes());
+    nonce[11] = last.into();
+    nonce
+}
+
+const LENGTH: Error = Error::Invalid("a chunk of the wrong length");
+
+impl SegmentCipher for ChunkCipher {
+    fn shape(&self) -> Shape {
+        SHAPE
+    }
+
+    fn seal(&mut self, chunk: u64, last: bool, data: &[u8], sealed: &mut [u8]) -> Result<(), Error> {
+        Self::seal(self, chunk, last, data, sealed)
+    }
+
+    fn open(&mut self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> Result<(), Error> {
+        Self::open(self, chunk, last, sealed, data)
     }
 
     fn open_misplaced(&mut self, chunk: u64, last: bool, sealed: &[u8], data: &mut [u8]) -> bool {

@@ -5,6 +5,8 @@
 //! | `seal.tag` | the position at which two tags differ | the length of the tags, and whether they differ |
 //! | `seal.floe.open.good` | the data | their length |
 //! | `seal.floe.open.bad` | the position of a wrong byte in a segment | the segment's length, and that it is wrong |
+//! | `seal.age.open.good` | the data | their length |
+//! | `seal.age.open.bad` | the position of a wrong byte in a chunk | the chunk's length, and that it is wrong |
 //! | `seal.pem.private` | the key | its kind |
 //! | `seal.pbes2.unpad` | the passphrase, the decrypted key, and where it is wrong | that the file does not open |
 //! | `seal.key.x25519`, `.p256` | the scalar | that the message is for another key |
@@ -25,6 +27,7 @@
 //! - **Different ML-KEM keys.** The matrix is sampled from a public seed by rejection, so the time may differ between
 //!   keys. Ciphertexts for one key are compared with each other.
 
+mod age;
 mod floe;
 mod key;
 mod sample;
@@ -42,6 +45,8 @@ pub(super) fn timing() -> Vec<Target> {
         tag(),
         floe::good(),
         floe::bad(),
+        age::good(),
+        age::bad(),
         key::pem_private(),
         key::pbes2_unpad(),
         key::x25519(),
