@@ -19,6 +19,15 @@ pub trait WriteAt: Sync {
     /// # Errors
     /// If the data cannot be written.
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()>;
+
+    /// Is told before the first write of the data that they will end at `end`, and may find room for them. Does nothing
+    /// unless it is overridden.
+    ///
+    /// # Errors
+    /// If there is not enough room.
+    fn reserve(&self, _end: u64) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for &T {
@@ -30,6 +39,10 @@ impl<T: ReadAt + ?Sized> ReadAt for &T {
 impl<T: WriteAt + ?Sized> WriteAt for &T {
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         (**self).write_all_at(bytes, position)
+    }
+
+    fn reserve(&self, end: u64) -> io::Result<()> {
+        (**self).reserve(end)
     }
 }
 
@@ -56,6 +69,34 @@ impl ReadAt for File {
 impl WriteAt for File {
     fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::write_all_at(self, bytes, position)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn reserve(&self, end: u64) -> io::Result<()> {
+        reserve(self, end)
+    }
+}
+
+/// Files that are shorter than this are not worth the call.
+#[cfg(target_os = "linux")]
+const WORTH_ROOM: u64 = 4 << 20;
+
+/// Lets an ext4 file have its blocks at once. Otherwise the system looks for a block at each page that is written, which
+/// is a third of the time that writing takes. Other file systems may fill the blocks with zeros, or stop to compress
+/// the file.
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, end: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate, fstatfs};
+    use rustix::io::Errno;
+
+    const EXT4: i64 = 0xef53;
+    if end < WORTH_ROOM || fstatfs(file).is_ok_and(|about| about.f_type as i64 != EXT4) {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::empty(), 0, end) {
+        Err(full @ (Errno::NOSPC | Errno::DQUOT)) => Err(full.into()),
+        // It would be an advantage, and is not necessary.
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sealing and opening at positions, usually of one regular file to another.
 
 mod open;
+mod pages;
 mod seal;
 
 pub(crate) use open::open;

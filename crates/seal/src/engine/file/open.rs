@@ -1,13 +1,10 @@
 //! Opening at positions.
-//!
-//! An opened segment is 32 bytes short of whole pages, and systems write whole pages much faster than parts of pages.
-//! So the bytes after the last whole page are kept for the next write.
 
-use std::io;
 use std::sync::Mutex;
 
-use super::{Shift, WRITTEN};
-use crate::engine::buffer::{Buffer, PAGE};
+use super::Shift;
+use super::pages::{Pages, room};
+use crate::engine::buffer::Buffer;
 use crate::engine::on_threads;
 use crate::padding;
 use crate::positions::read_full_at;
@@ -27,13 +24,14 @@ pub(crate) fn open(
 ) -> Result<u64, Error> {
     let Shape { overhead, .. } = payload.shape();
     let data = segments.data_in(0);
-    let room = PAGE + segments.data().min(WRITTEN.next_multiple_of(payload.shape().data()) as u64) as usize;
+    let room = room(segments.data(), payload.shape().data());
+    output.reserve(segments.data()).map_err(Error::Write)?;
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let end = Mutex::new(padding::End::default());
     on_threads(workers, || {
         let mut cipher = payload.cipher();
         let mut sealed = Buffer::new(data + overhead);
-        let mut pages = Pages { buffer: Buffer::new(room), base: 0, from: 0, to: 0 };
+        let mut pages = Pages::new(room);
         shift.run(|segment, edge| {
             let length = segments.data_in(segment);
             let sealed = &mut sealed[..length + overhead];
@@ -56,47 +54,4 @@ pub(crate) fn open(
     shift.finish()?;
     let end = end.into_inner().map_err(|_| Error::Stopped)?;
     if padded { end.length(segments.data()) } else { Ok(segments.data()) }
-}
-
-/// Opened data that wait until a write is large enough. Each byte has the same offset within its page in memory and in
-/// the file.
-struct Pages {
-    buffer: Buffer,
-    /// The position in the file where the buffer begins, which is the beginning of a page.
-    base: u64,
-    /// The range of the buffer that is filled and not yet written.
-    from: usize,
-    to: usize,
-}
-
-impl Pages {
-    /// Moves to a position in the file.
-    fn begin(&mut self, position: u64) {
-        self.from = (position % PAGE as u64) as usize;
-        self.to = self.from;
-        self.base = position - self.from as u64;
-    }
-
-    /// Returns the room for the next `length` bytes.
-    fn room(&mut self, length: usize) -> &mut [u8] {
-        let begin = self.to;
-        self.to += length;
-        &mut self.buffer[begin..self.to]
-    }
-
-    /// Writes the buffer up to the last whole page, unless another `next` bytes fit into it. At the end of a batch,
-    /// writes everything.
-    fn put(&mut self, output: &impl WriteAt, next: usize, all: bool) -> io::Result<()> {
-        if !all && self.to + next <= self.buffer.len() {
-            return Ok(());
-        }
-        let end = if all { self.to } else { self.to / PAGE * PAGE };
-        if end > self.from {
-            output.write_all_at(&self.buffer[self.from..end], self.base + self.from as u64)?;
-            self.buffer.copy_within(end..self.to, 0);
-            self.base += end as u64;
-            (self.from, self.to) = (0, self.to - end);
-        }
-        Ok(())
-    }
 }

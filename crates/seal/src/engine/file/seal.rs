@@ -1,6 +1,7 @@
 //! Sealing at positions.
 
-use super::{Shift, WRITTEN};
+use super::Shift;
+use super::pages::{Pages, room};
 use crate::engine::buffer::Buffer;
 use crate::engine::on_threads;
 use crate::positions::read_full_at;
@@ -42,25 +43,21 @@ pub(crate) fn seal(
 ) -> Result<(), Error> {
     let Shape { sealed: full, overhead } = payload.shape();
     let data = segments.data_in(0);
-    let room = segments.sealed().min(WRITTEN.next_multiple_of(full) as u64) as usize;
+    let room = room(segments.sealed(), full);
+    output.reserve(begin + segments.sealed()).map_err(Error::Write)?;
     let (shift, workers) = Shift::new(segments, work, data + room);
     on_threads(workers, || {
         let mut cipher = payload.cipher();
-        let (mut plain, mut sealed) = (Buffer::new(data), Buffer::new(room));
-        // The number of bytes that are sealed and not yet written; 0 between two batches.
-        let mut ready = 0;
+        let (mut plain, mut pages) = (Buffer::new(data), Pages::new(room));
         shift.run(|segment, edge| {
             let plain = &mut plain[..segments.data_in(segment)];
             source.read(plain, segments.data_at(segment))?;
-            let end = ready + plain.len() + overhead;
-            cipher.seal(segment, segments.is_last(segment), plain, &mut sealed[ready..end])?;
-            if !edge.last && end + full <= room {
-                ready = end;
-                return Ok(());
+            if edge.first {
+                pages.begin(begin + segments.sealed_at(segment));
             }
-            let position = begin + segments.sealed_at(segment) - ready as u64;
-            ready = 0;
-            output.write_all_at(&sealed[..end], position).map_err(Error::Write)
+            let sealed = pages.room(plain.len() + overhead);
+            cipher.seal(segment, segments.is_last(segment), plain, sealed)?;
+            pages.put(output, full, edge.last).map_err(Error::Write)
         });
     });
     shift.finish()
