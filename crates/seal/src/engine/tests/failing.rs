@@ -1,6 +1,9 @@
 //! Inputs, outputs and callbacks that fail.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::*;
+use crate::WriteAt;
 
 /// A reader and writer that fails after a given number of bytes.
 struct Fails(usize);
@@ -41,6 +44,55 @@ fn failures_of_the_system_are_told_apart() {
             let written = sealing(false).stream(&data[..], Fails(limit), &work(threads));
             assert!(matches!(written, Err(Error::Write(_))), "{written:?} at {limit}");
         }
+    }
+}
+
+/// An output that has no room for the data, and says so when it is asked.
+#[derive(Default)]
+struct Cramped {
+    asked: AtomicU64,
+    /// Where the last byte was written.
+    end: AtomicU64,
+}
+
+impl WriteAt for Cramped {
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> std::io::Result<()> {
+        self.end.fetch_max(position + bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn reserve(&self, end: u64) -> std::io::Result<()> {
+        self.asked.store(end, Ordering::Relaxed);
+        Err(std::io::ErrorKind::StorageFull.into())
+    }
+}
+
+#[test]
+fn a_full_disk_is_noticed_before_the_data_are_sealed() {
+    let _alone = alone();
+    for padded in [false, true] {
+        let (data, output) = (sample(20 * FULL), Cramped::default());
+        let sealed = sealing(padded).positions(&file_with(&data), data.len() as u64, &output, &work(2));
+        assert!(matches!(&sealed, Err(Error::Write(error)) if error.kind() == std::io::ErrorKind::StorageFull));
+        let wanted = sealing(padded).sealed_length(data.len() as u64).expect("not too long");
+        assert_eq!(output.asked.into_inner(), wanted, "padded: {padded}");
+        // The header may be written already.
+        assert!(output.end.into_inner() < FULL as u64, "padded: {padded}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_has_its_blocks_before_it_is_written() {
+    use std::os::unix::fs::MetadataExt;
+
+    for (wanted, worth) in [(1_u64 << 20, false), (9 << 20, true)] {
+        let file = tempfile::tempfile().expect("a temporary file");
+        file.reserve(wanted).expect("room");
+        let about = file.metadata().expect("a file");
+        // File systems other than ext4 are left alone.
+        assert!([0, wanted].contains(&about.len()) && about.blocks() * 512 >= about.len());
+        assert!(worth || about.len() == 0, "{wanted} bytes");
     }
 }
 
