@@ -15,10 +15,9 @@ Made by `scripts/bench-signing`; every figure comes from one run of it.
 
 {METHOD}
 What limits the ratio of signed to unsigned: each byte is hashed with BLAKE3. A core of Zen 4 hashes 6.6 GB/s at most,
-and 1 GiB in 0.16 s (`cargo bench -p deadpan-bench --bench seal_hashes`). Sealing without a signature takes twice as long
-there, most of it in the system, which copies the data. So the ratio cannot be below 1.5. It rises when sealing without a
-signature becomes faster: with the files written page by page, as before, it was 1.5 and both took longer. Without
-AVX-512, BLAKE3 hashes 2.4 GB/s.
+and 1 GiB in 0.16 s (`cargo bench -p deadpan-bench --bench seal_hashes`). Sealing without a signature takes twice as
+long there, most of it in the system, which copies the data. So the ratio cannot be below 1.5. It rises when sealing
+without a signature becomes faster. Without AVX-512, BLAKE3 hashes 2.4 GB/s.
 """
 
 LONG = 100 << 30

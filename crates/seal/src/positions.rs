@@ -81,16 +81,16 @@ impl WriteAt for File {
 #[cfg(target_os = "linux")]
 const WORTH_ROOM: u64 = 4 << 20;
 
-/// Lets an ext4 file have its blocks at once. Otherwise the system looks for a block at each page that is written, which
-/// is a third of the time that writing takes. Other file systems may fill the blocks with zeros, or stop to compress
-/// the file.
+/// Lets an ext4 file have its blocks at once. Otherwise the system looks for a block at each page that is written,
+/// which is a third of the time that writing takes. Other file systems may fill the blocks with zeros, or stop to
+/// compress the file.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, end: u64) -> io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate, fstatfs};
+    use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs};
     use rustix::io::Errno;
 
-    const EXT4: i64 = 0xef53;
-    if end < WORTH_ROOM || fstatfs(file).is_ok_and(|about| about.f_type as i64 != EXT4) {
+    const EXT4: FsWord = 0xef53;
+    if end < WORTH_ROOM || fstatfs(file).is_ok_and(|about| about.f_type != EXT4) {
         return Ok(());
     }
     match fallocate(file, FallocateFlags::empty(), 0, end) {

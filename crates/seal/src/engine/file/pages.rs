@@ -9,7 +9,8 @@ use super::WRITTEN;
 use crate::WriteAt;
 use crate::engine::buffer::{Buffer, PAGE};
 
-/// Data that wait until a write is large enough. Each byte has the same offset within its page in memory and in the file.
+/// Data that wait until a write is large enough. Each byte has the same offset within its page in memory and in the
+/// file.
 pub(super) struct Pages {
     buffer: Buffer,
     /// The position in the file where the buffer begins, which is the beginning of a page.

@@ -253,7 +253,7 @@ impl Sum {
         if step >= groups.len() {
             return;
         }
-        if step % LAZY == 0 {
+        if step.is_multiple_of(LAZY) {
             [self.low, self.high] = [[_mm512_setzero_si512(); 3]; 2];
             self.multiply(0, self.sum);
         } else {
