@@ -184,6 +184,11 @@ impl RecipientArgs {
         self.any.map_or(Ok(()), |needed| any::check(needed, self.names_nobody(), self.passphrase))
     }
 
+    /// Whether several keys are needed together to open the file.
+    pub fn needs_several(&self) -> bool {
+        self.any.is_some()
+    }
+
     /// Changes the advice about a missing file whose name follows `-p`: the name is probably a passphrase.
     pub fn advise(&self, source: &Source, failure: Failure) -> Failure {
         let words: Vec<_> = std::env::args_os().collect();

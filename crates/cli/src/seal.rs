@@ -113,6 +113,12 @@ impl SealArgs {
                 "leave out --hide-length, or choose --format deadpan",
             ));
         }
+        if self.format() == FormatArg::Age && self.to.needs_several() {
+            return Err(Failure::usage(
+                "--any needs Deadpan's own format: each recipient of an age file opens it alone",
+                "leave out --any, or choose --format deadpan",
+            ));
+        }
         Ok(())
     }
 

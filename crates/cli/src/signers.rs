@@ -138,10 +138,18 @@ impl Signers {
                 return Err(home::seals(&name, key));
             }
             keys.extend(verifying(found));
+            if keys.is_empty() {
+                let message = format!("{name} holds no key whose signatures can be checked here");
+                let hint = "name a public key of deadpan keygen --sign, or an Ed25519 key of SSH";
+                return Err(Failure::usage(message, hint));
+            }
         }
         if keys.is_empty() {
             let hint = match closest(who, self.people.iter().map(|person| person.name.clone())) {
                 Some(name) => format!("did you mean {name}? `deadpan keys` lists the names"),
+                None if who.contains('/') || Path::new(who).extension().is_some() => {
+                    "there is no such file, either; name the file of a public key, or a name from `deadpan keys`".into()
+                }
                 None if self.allowed.is_some() => "with --signers, the person needs a line in that file".into(),
                 None => "add the person's public key with: deadpan keys add NAME FILE".into(),
             };
@@ -261,8 +269,10 @@ fn unlock<T>(
 /// Returns the key in the SSH agent with this public half.
 fn in_agent(name: &str, key: &VerifyingKey) -> Result<Signer, Failure> {
     let Some(socket) = std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty()) else {
-        let message = format!("{name} is a public key ({}), and no SSH agent is running", key.scheme().name());
-        return Err(Failure::new(Exit::Key, message, "name the file of the private key, or start an agent: ssh-agent"));
+        let message = format!("{name} is a public key ({}), and signing needs the private one", key.scheme().name());
+        let hint =
+            "name the private key: one of your own (deadpan keys), its file, or start the SSH agent that holds it";
+        return Err(Failure::new(Exit::Key, message, hint));
     };
     let agent = match patience::of(TIMEOUT, "an answer of the SSH agent")? {
         Some(limit) => Agent::new(socket).with_timeout(limit),

@@ -1,5 +1,6 @@
 //! `deadpan verify`: checks signatures that stand beside files.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,8 +15,8 @@ use crate::report::{Done, Report};
 use crate::shown::{bytes, shown};
 use crate::sign::{self, ENDING, NAMESPACE};
 use crate::signers::{self, Signers, Wanted};
-use deadpan_seal::Error;
 use deadpan_seal::sign::{SignError, SshSig};
+use deadpan_seal::{Error, Header};
 
 /// The longest signature file that is read.
 const LONGEST: u64 = 1 << 17;
@@ -139,8 +140,13 @@ impl Verify {
     /// Changes the advice if the user named the signature instead of the file, or if it has another name.
     fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
+        let is_sealed =
+            || source.path().is_some_and(|path| File::open(path).is_ok_and(|file| Header::read(file).is_ok()));
         let hint = match file.filter(|file| Path::new(file).exists()) {
             Some(file) => format!("name the file, and not its signature: deadpan verify {file}"),
+            None if self.args.signature.is_none() && !path.exists() && is_sealed() => {
+                "a signature that was made while the file was sealed is inside: deadpan open --require-signature".into()
+            }
             None if self.args.signature.is_none() && !path.exists() => {
                 "the signature is looked for beside the file, under this name; name another one with -s".into()
             }
