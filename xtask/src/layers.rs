@@ -6,9 +6,11 @@ use crate::Outcome;
 use crate::workspace::Workspace;
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("cli", &["seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
-    ("python", &["seal", "pack", "picture", "base64", "pad", "ct"]),
+    ("python", &["bind", "seal", "pack", "picture", "base64", "pad", "ct"]),
+    ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
+    ("bind", &["seal", "pack"]),
     ("seal", &["base64", "pad", "ct"]),
     ("base64", &["ct"]),
     ("pad", &["ct"]),

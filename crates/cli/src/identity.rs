@@ -23,6 +23,8 @@ pub struct Identities {
     passphrases: Passphrases,
     /// Shares of other people, for files that are sealed to a threshold.
     shares: Shares,
+    /// Advice if shares are missing, for a command that takes none.
+    short_of_shares: Option<&'static str>,
     /// The limit on the cost of hashing a file's own passphrase.
     max_cost: MaxCost,
     /// The key folder, if the keys come from there because none was named.
@@ -70,7 +72,14 @@ impl Identities {
     /// Starts without any key.
     pub fn none(passphrases: Passphrases) -> Self {
         let shares = Shares::default();
-        Self { list: Vec::new(), passphrases, shares, max_cost: MaxCost::default(), folder: None }
+        Self {
+            list: Vec::new(),
+            passphrases,
+            shares,
+            short_of_shares: None,
+            max_cost: MaxCost::default(),
+            folder: None,
+        }
     }
 
     /// Sets another limit on the cost of hashing a file's own passphrase.
@@ -151,6 +160,12 @@ impl Identities {
     /// Returns the source of passphrases.
     pub fn passphrases(&self) -> &Passphrases {
         &self.passphrases
+    }
+
+    /// Replaces the advice if shares are missing.
+    pub fn advise_on_shares(mut self, hint: &'static str) -> Self {
+        self.short_of_shares = Some(hint);
+        self
     }
 
     /// Reads files with shares of other people, each of them sealed to one of these identities.
@@ -258,6 +273,7 @@ impl Identities {
         let mut failure = Failure::of(name, error);
         failure.exit = Exit::Key;
         if is_short_of_shares {
+            failure.hint = self.short_of_shares.map_or(failure.hint, |hint| Some(hint.into()));
             return failure;
         }
         let tried: Vec<_> = self.list.iter().map(|candidate| candidate.name.as_str()).collect();

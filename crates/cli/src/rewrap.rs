@@ -126,7 +126,9 @@ impl Plan for Rewrap {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.source);
         let change = Change::of(args, &home, &passphrases)?;
-        let identities = Identities::collect(&args.identities, &home, passphrases)?.within(args.max_cost.get());
+        let identities = Identities::collect(&args.identities, &home, passphrases)?
+            .within(args.max_cost.get())
+            .advise_on_shares("only the keys of enough members can change the recipients: give them all with -i");
         let mut run = Run { args, change, identities, home: &home, tally: Tally::default(), warned: false };
         let mut report = Report::new("rewrap", args.json, args.files.len());
         if args.recursive || args.dry_run {

@@ -140,11 +140,13 @@ impl Verify {
     /// Changes the advice if the user named the signature instead of the file, or if it has another name.
     fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
-        let is_sealed =
-            || source.path().is_some_and(|path| File::open(path).is_ok_and(|file| Header::read(file).is_ok()));
+        // Of a pipe, the header is gone already.
+        let is_signed =
+            |path: &Path| File::open(path).is_ok_and(|file| Header::read(file).is_ok_and(|header| header.is_signed()));
+        let is_signed = || source.path().is_some_and(|path| path.is_file() && is_signed(path));
         let hint = match file.filter(|file| Path::new(file).exists()) {
             Some(file) => format!("name the file, and not its signature: deadpan verify {file}"),
-            None if self.args.signature.is_none() && !path.exists() && is_sealed() => {
+            None if self.args.signature.is_none() && !path.exists() && is_signed() => {
                 "a signature that was made while the file was sealed is inside: deadpan open --require-signature".into()
             }
             None if self.args.signature.is_none() && !path.exists() => {

@@ -28,7 +28,7 @@ use crate::Work;
 use buffer::count as buffers;
 
 /// The buffers of all workers together take at most this much memory, however many cores there are.
-const MEMORY: usize = 10 << 20;
+const MEMORY: usize = (10 << 20) + (64 << 10);
 
 /// Returns how many workers to start for this many units of work, each of which takes this much memory.
 pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {

@@ -4,6 +4,7 @@
 use std::io::{self, Read, Write};
 
 use crate::Error;
+use deadpan_ct::Wiped;
 use deadpan_pad::padme;
 
 const MARK: u8 = 0x80;
@@ -56,6 +57,15 @@ impl<R: Read> Read for Padded<R> {
 /// Returns how many bytes follow the data of a message of this length.
 pub(crate) fn write_padding(data: u64, output: &mut impl Write) -> io::Result<()> {
     io::copy(&mut Padded { input: io::empty(), length: data, left: None }, output).map(drop)
+}
+
+/// Returns data with their padding. They are wiped on drop.
+pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {
+    let length = padded_length(data.len() as u64)?;
+    let mut padded = Wiped::new(Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX)));
+    padded.extend_from_slice(data);
+    write_padding(data.len() as u64, &mut *padded).map_err(Error::Write)?;
+    Ok(padded)
 }
 
 /// Finds the end of padded data from pieces in any order: the end is the last byte that is not zero.

@@ -83,46 +83,22 @@ const WORTH_ROOM: u64 = 4 << 20;
 
 /// Lets an ext4 file have its blocks at once. Otherwise the system looks for a block at each page that is written,
 /// which is a third of the time that writing takes. Other file systems may fill the blocks with zeros, or stop to
-/// compress the file.
+/// compress the file. The file keeps its length: after a crash it must not end in zeros that were never written.
 #[cfg(target_os = "linux")]
 fn reserve(file: &File, end: u64) -> io::Result<()> {
-    use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs};
-    use rustix::io::Errno;
+    use rustix::fs::{FallocateFlags, FsWord, fallocate, fstatfs, fstatvfs};
 
     const EXT4: FsWord = 0xef53;
-    if end < WORTH_ROOM || fstatfs(file).is_ok_and(|about| about.f_type != EXT4) {
+    if end < WORTH_ROOM || !fstatfs(file).is_ok_and(|about| about.f_type == EXT4) {
         return Ok(());
     }
-    match fallocate(file, FallocateFlags::empty(), 0, end) {
-        Err(full @ (Errno::NOSPC | Errno::DQUOT)) => Err(full.into()),
-        // It would be an advantage, and is not necessary.
-        _ => Ok(()),
+    // A disk that is too small is not filled up before that shows: other programs would find it full meanwhile.
+    if fstatvfs(file).is_ok_and(|about| about.f_bfree.saturating_mul(about.f_frsize) < end) {
+        return Err(io::ErrorKind::StorageFull.into());
     }
-}
-
-#[cfg(windows)]
-impl ReadAt for File {
-    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self, buffer, position)
-    }
-}
-
-#[cfg(windows)]
-impl WriteAt for File {
-    fn write_all_at(&self, mut bytes: &[u8], mut position: u64) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match std::os::windows::fs::FileExt::seek_write(self, bytes, position) {
-                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                Ok(written) => {
-                    bytes = &bytes[written..];
-                    position += written as u64;
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
+    // It is an advantage, and not necessary.
+    let _ = fallocate(file, FallocateFlags::KEEP_SIZE, 0, end);
+    Ok(())
 }
 
 /// Reads at a position until `buffer` is full or the data end. Returns how many bytes were read.

@@ -8,7 +8,7 @@ mod tests;
 pub use sealer::Sealer;
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 use crate::engine::stream::{Input, Passed};
@@ -17,7 +17,7 @@ use crate::engine::{file, memory, stream};
 use crate::entropy::Entropy;
 use crate::fill::Counted;
 use crate::metadata::Contents;
-use crate::padding::{Padded, padded_length, write_padding};
+use crate::padding::{Padded, padded, padded_length};
 use crate::positions::InOrder;
 use crate::segment::Payload;
 use crate::sign::Signer;
@@ -26,6 +26,8 @@ use crate::{Error, Format, Metadata, PublicKey, ReadAt, Recipient, Summary, Thre
 use crate::{age, recipient};
 use sealer::Ending;
 use start::Start;
+
+const SMALL: Error = Error::Invalid("the buffer is too small");
 
 /// The recipients and options of a sealed file. Its methods seal in several ways.
 ///
@@ -372,11 +374,7 @@ impl Sealing {
     /// If the system has no random bytes, or no memory for a passphrase. `sealed` is then as before.
     pub fn bytes_onto(&self, plain: &[u8], sealed: &mut Vec<u8>) -> Result<(), Error> {
         if self.contents.padded {
-            let length = padded_length(plain.len() as u64)?;
-            let mut padded = deadpan_ct::Wiped::new(Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX)));
-            padded.extend_from_slice(plain);
-            write_padding(plain.len() as u64, &mut *padded).map_err(Error::Write)?;
-            return self.all_bytes_onto(&padded, sealed);
+            return self.all_bytes_onto(&padded(plain)?, sealed);
         }
         self.all_bytes_onto(plain, sealed)
     }
@@ -395,6 +393,39 @@ impl Sealing {
             self.end(&start, recorder, &header, &mut *sealed)
         });
         ended.map(drop).inspect_err(|_| sealed.truncate(begin))
+    }
+
+    /// Seals bytes into a buffer, and returns the length of the result, which [`Sealing::sealed_length`] tells before.
+    /// More than a few mebibytes are sealed on all cores.
+    ///
+    /// # Errors
+    /// If the buffer is too small, if the work is stopped, or as for [`Sealing::bytes_onto`]. The contents of the
+    /// buffer are then not usable.
+    pub fn bytes_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        if self.contents.padded {
+            return self.all_bytes_into(&padded(plain)?, sealed, work);
+        }
+        self.all_bytes_into(plain, sealed, work)
+    }
+
+    fn all_bytes_into(&self, plain: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<usize, Error> {
+        let start = self.start()?;
+        let length = self.header_length(&start, plain.len() > stream::data_unit(&start.payload));
+        let recorder = self.recorder(&start, Shelf::held)?;
+        let segments = start.payload.segments_for(plain.len() as u64)?;
+        let (front, rest) = sealed.split_at_mut_checked(length + start.start_length()).ok_or(SMALL)?;
+        let (body, mut end) = rest.split_at_mut_checked(segments.sealed() as usize).ok_or(SMALL)?;
+        let payload = Watched { payload: &start.payload, watch: &recorder };
+        let put_payload = || memory::seal_into(&payload, plain, body, work);
+        let (header, ()) = self.with_header(|| self.header(&start, length), put_payload)?;
+        front.copy_from_slice(&header);
+        let room = end.len();
+        let trailer = self.end(&start, recorder, &header, &mut end).map_err(|error| match error {
+            Error::Write(error) if error.kind() == io::ErrorKind::WriteZero => SMALL,
+            error => error,
+        })?;
+        debug_assert_eq!(trailer, (room - end.len()) as u64);
+        Ok(front.len() + body.len() + trailer as usize)
     }
 
     /// Seals bytes in memory. More than a few mebibytes are sealed on all cores.

@@ -111,13 +111,7 @@ pub fn rewrap(
     }
     let name = target.shown();
     let sealed = Sealed::begun(Vec::new(), &target.file).map_err(|error| not_sealed(&name, error))?;
-    let opened = identities.open(&name, &sealed).map_err(|failure| match sealed.header.group() {
-        Some(_) if failure.exit == Exit::Key => {
-            let hint = "only the keys of enough members can change the recipients: give them all with -i";
-            Failure { hint: Some(hint.into()), ..failure }
-        }
-        _ => failure,
-    })?;
+    let opened = identities.open(&name, &sealed)?;
     let plan = change.plan(&name, &opened, home, identities)?;
     let header =
         opened.rewrap_keeping(&plan.kept, &plan.added, plan.mixed).map_err(|error| not_wrapped(&name, error))?;

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::on_threads;
-use crate::imp::spare::{Piece, Spare};
+use crate::imp::spare::Spare;
 use crate::segment::{Payload, SegmentCipher, Segments};
 use crate::{Error, Work};
 use deadpan_ct::Wipe;
@@ -22,7 +22,7 @@ pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) ->
     }
     let segments = payload.segments_for(data.len() as u64)?;
     let mut spare = Spare::new(sealed, segments.sealed() as usize);
-    run(payload, segments, spare.pieces(payload.shape().sealed), |cipher, segment, piece| {
+    run(payload, segments, spare.pieces(payload.shape().sealed), &Work::default(), |cipher, segment, piece| {
         cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece.clear())
     })?;
     spare.keep();
@@ -39,9 +39,10 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
         cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
     };
-    let result = run(payload, segments, spare.pieces(payload.shape().data()), |cipher, segment, piece| {
-        open(cipher, segment, piece.clear())
-    });
+    let result =
+        run(payload, segments, spare.pieces(payload.shape().data()), &Work::default(), |cipher, segment, piece| {
+            open(cipher, segment, piece.clear())
+        });
     let last = segments.count() - 1;
     // An empty last segment has no piece, so it is opened here.
     let result = result
@@ -54,22 +55,47 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     result
 }
 
+/// Seals all of `data` into `sealed`, which is as long as the segments.
+pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
+    let segments = payload.segments_for(data.len() as u64)?;
+    run(payload, segments, sealed.chunks_mut(payload.shape().sealed), work, |cipher, segment, piece| {
+        cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece)
+    })
+}
+
+/// Opens all segments into `data`, which is as long as their data. If that fails, `data` holds nothing of them.
+pub(crate) fn open_into<P: Payload>(payload: &P, sealed: &[u8], data: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
+    let segments = payload.segments_in(sealed.len() as u64)?;
+    let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
+        cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
+    };
+    let result = run(payload, segments, data.chunks_mut(payload.shape().data()), work, open);
+    let last = segments.count() - 1;
+    // An empty last segment has no piece, so it is opened here.
+    let result = result
+        .and_then(|()| if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) });
+    result.inspect_err(|_| data.wipe())
+}
+
 /// Calls `each` for every piece, on several threads. Of several failures, the failure of the first segment is reported:
 /// workers take pieces in order, so all pieces before a failed one are done or in progress.
-fn run<'p, P: Payload>(
+fn run<P: Payload, T: Send>(
     payload: &P,
     segments: Segments,
-    pieces: impl Iterator<Item = Piece<'p>> + Send,
-    each: impl Fn(&mut P::Cipher<'_>, u64, Piece<'p>) -> Result<(), Error> + Sync,
+    pieces: impl Iterator<Item = T> + Send,
+    work: &Work<'_>,
+    each: impl Fn(&mut P::Cipher<'_>, u64, T) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let pieces = Mutex::new((0..).zip(pieces));
     let failure: Mutex<Option<(u64, Error)>> = Mutex::new(None);
-    on_threads(super::workers(&Work::default(), 0, segments.data() / WORTH_A_THREAD), || {
+    on_threads(super::workers(work, 0, segments.data() / WORTH_A_THREAD), || {
         let mut cipher = payload.cipher();
         loop {
             let taken = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((segment, piece)) = taken else { return };
-            if let Err(error) = each(&mut cipher, segment, piece) {
+            let stopped = work.stop.is_some_and(|stop| stop());
+            let result = if stopped { Err(Error::Stopped) } else { each(&mut cipher, segment, piece) };
+            if let Err(error) = result {
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if failure.as_ref().is_none_or(|(earlier, _)| segment < *earlier) {
                     *failure = Some((segment, error));
@@ -78,6 +104,9 @@ fn run<'p, P: Payload>(
             }
             if failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
                 return;
+            }
+            if let Some(progress) = work.progress {
+                progress(segments.data_in(segment) as u64);
             }
         }
     });
@@ -109,6 +138,11 @@ mod tests {
                 let mut again = b"before too".to_vec();
                 open(&message, &sealed[6..], &mut again).expect("opened");
                 assert!(&sealed[..6] == b"before" && &again[..10] == b"before too" && again[10..] == data, "{length}");
+                let mut slice = vec![0x55; sealed.len() - 6];
+                seal_into(&message, &data, &mut slice, &Work::default()).expect("sealed");
+                let mut into = vec![0x55; length];
+                open_into(&message, &slice, &mut into, &Work::default()).expect("opened");
+                assert!(into == data, "{length}");
                 let mut alone = Vec::new();
                 message.open_onto(&sealed[6..], &mut alone).expect("opened on one thread");
                 assert!(alone == data, "{length}");
@@ -134,6 +168,9 @@ mod tests {
         let mut opened = vec![1, 2];
         assert!(matches!(open(&message, &sealed, &mut opened), Err(Error::Segment { segment: 8 })));
         assert_eq!(opened, [1, 2]);
+        let mut into = vec![5; data.len()];
+        let result = open_into(&message, &sealed, &mut into, &Work::default());
+        assert!(matches!(result, Err(Error::Segment { segment: 8 })) && into.iter().all(|byte| *byte == 0));
     }
 
     #[test]

@@ -244,6 +244,43 @@ impl Opened {
         Ok(Summary { plain: (plain.len() - begin) as u64, sealed, signatures })
     }
 
+    /// Returns how long the buffer for [`Opened::bytes_into`] has to be. `payload` begins after the header.
+    ///
+    /// # Errors
+    /// If no payload has this length, or its beginning was changed.
+    pub fn room(&self, mut payload: &[u8]) -> Result<u64, Error> {
+        let keys = self.payload(&mut payload)?;
+        let located = self.locate_in(keys, std::io::Cursor::new(payload), 0, payload.len() as u64)?;
+        Ok(located.segments.data())
+    }
+
+    /// Opens bytes in memory into a buffer, whose first bytes are then the data: see [`Opened::room`]. `payload` begins
+    /// after the header. More than a few mebibytes are opened on all cores.
+    ///
+    /// # Errors
+    /// If the buffer is too small, if the data were changed or cut short, or if the work is stopped. The buffer then
+    /// holds nothing of the data.
+    pub fn bytes_into(&self, mut payload: &[u8], plain: &mut [u8], work: &Work<'_>) -> Result<Summary, Error> {
+        let keys = self.payload(&mut payload)?;
+        let located = self.locate_in(keys, std::io::Cursor::new(payload), 0, payload.len() as u64)?;
+        let Located { payload: keys, segments, signed } = located;
+        let input = Bytes(payload);
+        let checker = signed.map(|(verified, begin)| Checker { verified, input: &input, begin });
+        let watched = Watched { payload: &keys, watch: &checker };
+        let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
+        let plain = room.ok_or(Error::Invalid("the buffer is too small"))?;
+        memory::open_into(&watched, &payload[..segments.sealed() as usize], plain, work)?;
+        let mut length = segments.data();
+        if self.contents.padded {
+            let mut stripper = Stripper::default();
+            stripper.pass(plain);
+            length = stripper.finish().inspect_err(|_| deadpan_ct::Wipe::wipe(plain))?;
+        }
+        let signatures = checker.map(|checker| checker.verified.signatures);
+        let sealed = self.begin() + payload.len() as u64;
+        Ok(Summary { plain: length, sealed, signatures })
+    }
+
     /// Returns a reader that opens in order, on the caller's thread. `input` begins after the header.
     ///
     /// # Errors

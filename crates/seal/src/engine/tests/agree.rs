@@ -25,6 +25,11 @@ fn all_ways_give_the_same_bytes_and_open_each_others() {
             sealing.bytes_onto(&data, &mut behind).expect("sealed");
             assert!(behind.strip_prefix(b"before") == Some(&sealed), "{length} bytes behind others, padded: {padded}");
             for threads in [1, 2, 5] {
+                let mut into = vec![0x55; sealed.len() + 7];
+                let room = sealing.bytes_into(&data, &mut into, &work(threads)).expect("sealed");
+                assert!(into[..room] == sealed && into[room..] == [0x55; 7], "{length} bytes into a buffer, {padded}");
+                let small = sealing.bytes_into(&data, &mut into[..room - 1], &work(threads));
+                assert!(matches!(small, Err(Error::Invalid(_))), "{length} bytes, {padded}: {small:?}");
                 let output = tempfile::tempfile().expect("a temporary file");
                 let done = sealing.file(&file_with(&data), &output, &work(threads)).expect("sealed");
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64), "{length}, {padded}");
@@ -62,6 +67,16 @@ pub(super) fn open_in_all_ways(sealed: &[u8], data: &[u8], threads: usize) {
     let mut output = b"before".to_vec();
     opened.bytes_onto(payload, &mut output).expect("opened");
     assert!(output.strip_prefix(b"before") == Some(data), "{} bytes in memory", data.len());
+
+    let room = opened.room(payload).expect("a payload") as usize;
+    let mut output = vec![0x55; room + 7];
+    let done = opened.bytes_into(payload, &mut output, &work(threads)).expect("opened");
+    assert_eq!((done.plain, done.sealed), (data.len() as u64, sealed.len() as u64));
+    assert!(output[..data.len()] == *data && output[room..] == [0x55; 7], "{} bytes into a buffer", data.len());
+    if room > 0 {
+        let small = opened.bytes_into(payload, &mut output[..room - 1], &work(threads));
+        assert!(matches!(small, Err(Error::Invalid(_))), "{} bytes: {small:?}", data.len());
+    }
 
     let mut output = Vec::new();
     opened.reader(payload).expect("a payload").read_to_end(&mut output).expect("opened");

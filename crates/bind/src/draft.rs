@@ -1,0 +1,149 @@
+//! Outputs that are not complete yet: they have temporary names, and are removed unless they get their own.
+
+use std::ffi::OsString;
+use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::Fault;
+use deadpan_pack::draft;
+
+/// Returns the folder and the name of an output.
+fn split(target: &Path) -> Result<(PathBuf, OsString), Fault> {
+    let Some(name) = target.file_name() else {
+        return Err(Fault::argument(format!("{} is not a name for an output", target.display())));
+    };
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Ok((folder.to_owned(), name.to_owned()))
+}
+
+fn temporary(folder: &Path, name: &std::ffi::OsStr) -> PathBuf {
+    folder.join(OsString::from_vec(draft::name(name.as_bytes())))
+}
+
+/// Moves a draft to its name. Fails if the name exists, unless it may be replaced.
+fn settle(draft: &Path, target: &Path, folder: &Path, replace: bool) -> io::Result<()> {
+    if replace {
+        return fs::rename(draft, target);
+    }
+    let name = |path: &Path| path.file_name().unwrap_or_default().as_bytes().to_vec();
+    draft::rename_new(File::open(folder)?, &name(draft), &name(target)).map_err(|error| match error.kind() {
+        io::ErrorKind::DirectoryNotEmpty => io::ErrorKind::AlreadyExists.into(),
+        _ => error,
+    })
+}
+
+/// A file that is not complete yet.
+pub(crate) struct DraftFile {
+    target: PathBuf,
+    folder: PathBuf,
+    path: PathBuf,
+    file: File,
+    replace: bool,
+    /// The permission bits that new files do not get.
+    umask: u32,
+    done: bool,
+}
+
+impl DraftFile {
+    /// Makes a file that gets the name `target` later. Until then only its owner can read it.
+    pub(crate) fn new(target: &Path, replace: bool) -> Result<Self, Fault> {
+        let (folder, name) = split(target)?;
+        if !replace && fs::symlink_metadata(target).is_ok() {
+            return Err(Fault::write(target, &io::ErrorKind::AlreadyExists.into()));
+        }
+        let path = temporary(&folder, &name);
+        let made = (|| {
+            let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o777).open(&path)?;
+            // Other runs remove drafts that nobody has locked.
+            let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+            let umask = 0o777 & !file.metadata()?.mode();
+            file.set_permissions(Permissions::from_mode(0o600))?;
+            Ok((file, umask))
+        })();
+        let (file, umask) = made.map_err(|error| {
+            let _ = fs::remove_file(&path);
+            Fault::write(target, &error)
+        })?;
+        Ok(Self { target: target.to_owned(), folder, path, file, replace, umask, done: false })
+    }
+
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives the file its name, with the mode and the time, or those of a new file.
+    pub(crate) fn land(mut self, mode: Option<u32>, modified: Option<SystemTime>) -> Result<(), Fault> {
+        let landed = (|| {
+            let mode = mode.unwrap_or(0o666) & 0o777 & !self.umask;
+            self.file.set_permissions(Permissions::from_mode(mode))?;
+            if let Some(modified) = modified {
+                self.file.set_times(FileTimes::new().set_modified(modified))?;
+            }
+            if self.replace {
+                // After a crash the name belongs to the old file or to the new one.
+                self.file.sync_all()?;
+            }
+            settle(&self.path, &self.target, &self.folder, self.replace)
+        })();
+        landed.map_err(|error| Fault::write(&self.target, &error))?;
+        self.done = true;
+        Ok(())
+    }
+}
+
+impl Drop for DraftFile {
+    fn drop(&mut self) {
+        if !self.done {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A folder that is not complete yet.
+pub(crate) struct DraftFolder {
+    target: PathBuf,
+    above: PathBuf,
+    path: PathBuf,
+    folder: File,
+    done: bool,
+}
+
+impl DraftFolder {
+    /// Makes a folder that gets the name `target` later.
+    pub(crate) fn new(target: &Path) -> Result<Self, Fault> {
+        let (above, name) = split(target)?;
+        if fs::symlink_metadata(target).is_ok() {
+            return Err(Fault::write(target, &io::ErrorKind::AlreadyExists.into()));
+        }
+        let path = temporary(&above, &name);
+        let made = fs::DirBuilder::new().mode(0o700).create(&path).and_then(|()| File::open(&path));
+        let folder = made.map_err(|error| Fault::write(target, &error))?;
+        let _ = flock(&folder, FlockOperation::NonBlockingLockExclusive);
+        Ok(Self { target: target.to_owned(), above, path, folder, done: false })
+    }
+
+    pub(crate) fn folder(&self) -> &File {
+        &self.folder
+    }
+
+    /// Gives the folder its name.
+    pub(crate) fn land(mut self) -> Result<(), Fault> {
+        settle(&self.path, &self.target, &self.above, false).map_err(|error| Fault::write(&self.target, &error))?;
+        self.done = true;
+        Ok(())
+    }
+}
+
+impl Drop for DraftFolder {
+    fn drop(&mut self) {
+        if !self.done {
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}

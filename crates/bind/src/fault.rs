@@ -1,0 +1,221 @@
+//! Errors as numbers with a text.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use deadpan_seal::Error;
+use deadpan_seal::key::KeyError;
+
+macro_rules! codes {
+    ($( $(#[$doc:meta])* $name:ident = $number:literal, $message:literal; )*) => {
+        /// What went wrong. The numbers are the same in every language, and stay.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[repr(i32)]
+        pub enum Code {
+            $( $(#[$doc])* $name = $number, )*
+        }
+
+        impl Code {
+            /// All codes.
+            pub const ALL: &[Self] = &[$( Self::$name ),*];
+
+            /// Returns the message of a code.
+            #[must_use]
+            pub const fn message(self) -> &'static str {
+                match self {
+                    $( Self::$name => $message, )*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Nothing went wrong.
+    Ok = 0, "no error";
+    /// The caller asked for something that is not possible.
+    Argument = 1, "an argument is not possible";
+    /// The caller's buffer is too small.
+    Room = 2, "the buffer is too small";
+    /// A handle was freed, or is of another kind.
+    Handle = 3, "the handle was freed, or is of another kind";
+    /// Another thread uses the handle.
+    Busy = 4, "another thread uses the handle";
+    /// A callback asked for an end.
+    Stopped = 5, "stopped by the caller";
+    /// A fault in Deadpan itself.
+    Panic = 6, "a fault in Deadpan; please report it";
+    /// The output exists.
+    Exists = 7, "the output exists already";
+    /// The input is not a sealed file.
+    NotSealed = 10, "not a sealed file";
+    /// The file needs a newer version.
+    Newer = 11, "sealed by a newer version";
+    /// The input ends too early.
+    Truncated = 12, "the sealed data end too early";
+    /// The input was changed after sealing.
+    Tampered = 13, "the sealed data are damaged, or were changed after sealing";
+    /// The input asks for more memory or work than is allowed.
+    Limit = 14, "the sealed data ask for more than is allowed";
+    /// A signature is wrong or missing.
+    Signature = 15, "a signature is wrong or missing";
+    /// A text is not valid base64, or a block is not padded validly.
+    Encoding = 16, "the text or the padding is not valid";
+    /// None of the keys opens the file.
+    NoKey = 20, "no key opens it";
+    /// The passphrase is wrong.
+    Passphrase = 21, "the passphrase is wrong";
+    /// Trying the passphrase would cost more than is allowed.
+    Costly = 22, "trying the passphrase costs more than is allowed";
+    /// A key is damaged, or is no key.
+    Key = 23, "the key is damaged, or is no key";
+    /// A private key needs its passphrase.
+    Locked = 24, "the private key is protected by a passphrase";
+    /// The input cannot be read.
+    Read = 30, "the input cannot be read";
+    /// The output cannot be written.
+    Write = 31, "the output cannot be written";
+    /// The system failed.
+    System = 32, "the system failed";
+}
+
+impl Code {
+    /// Returns the code with this number.
+    #[must_use]
+    pub fn of(number: i32) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| *code as i32 == number)
+    }
+}
+
+/// An error: a code, and a text that says what happened to which file or key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What went wrong.
+    pub code: Code,
+    /// The same in words.
+    pub text: String,
+}
+
+impl Fault {
+    /// Makes an error.
+    pub fn new(code: Code, text: impl Into<String>) -> Self {
+        Self { code, text: text.into() }
+    }
+
+    /// Makes an error about an argument.
+    pub fn argument(text: impl Into<String>) -> Self {
+        Self::new(Code::Argument, text)
+    }
+
+    /// Puts the path before the text.
+    #[must_use]
+    pub fn about(self, path: &Path) -> Self {
+        Self { text: format!("{}: {}", path.display(), self.text), ..self }
+    }
+
+    pub(crate) fn read(path: &Path, error: &io::Error) -> Self {
+        Self::new(Code::Read, format!("cannot read {}: {error}", path.display()))
+    }
+
+    pub(crate) fn write(path: &Path, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => Self::new(Code::Exists, format!("{} exists already", path.display())),
+            _ => Self::new(Code::Write, format!("cannot write {}: {error}", path.display())),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        let code = match &error {
+            Error::NotSealed(_) => Code::NotSealed,
+            Error::Newer(_) => Code::Newer,
+            Error::Truncated => Code::Truncated,
+            Error::Limit(_) => Code::Limit,
+            Error::SignatureForged | Error::Sign(_) => Code::Signature,
+            Error::NoKeyFits(_) | Error::TooFewShares { .. } => Code::NoKey,
+            Error::WrongPassphrase => Code::Passphrase,
+            Error::TooCostly(_) => Code::Costly,
+            Error::Key(_) | Error::InvalidKey(_) => Code::Key,
+            Error::Stopped => Code::Stopped,
+            Error::Read(_) | Error::Shrank => Code::Read,
+            Error::Write(_) => Code::Write,
+            Error::System(_) | Error::Plugin(_) => Code::System,
+            other => match other.fault() {
+                deadpan_seal::Fault::Data => Code::Tampered,
+                deadpan_seal::Fault::Caller => Code::Argument,
+                deadpan_seal::Fault::Key => Code::NoKey,
+                deadpan_seal::Fault::System => Code::System,
+            },
+        };
+        // An error of the folder engine travels inside an error of reading or writing.
+        match error {
+            Error::Read(inner) | Error::Write(inner) => match inner.downcast::<Self>() {
+                Ok(fault) => fault,
+                Err(inner) => match inner.downcast::<deadpan_pack::Error>() {
+                    Ok(error) => error.into(),
+                    Err(inner) => Self::new(code, inner.to_string()),
+                },
+            },
+            error => Self::new(code, error.to_string()),
+        }
+    }
+}
+
+impl From<KeyError> for Fault {
+    fn from(error: KeyError) -> Self {
+        let code = match &error {
+            KeyError::WrongPassphrase => Code::Passphrase,
+            _ => Code::Key,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<deadpan_pack::Error> for Fault {
+    fn from(error: deadpan_pack::Error) -> Self {
+        let code = match error.fault() {
+            deadpan_pack::Fault::Data => Code::Tampered,
+            deadpan_pack::Fault::Caller => Code::Argument,
+            _ => Code::Write,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_messages_are_all_different() {
+        for (place, code) in Code::ALL.iter().enumerate() {
+            assert_eq!(Code::of(*code as i32), Some(*code));
+            let others = &Code::ALL[place + 1..];
+            assert!(others.iter().all(|other| other.message() != code.message()), "{code:?}");
+        }
+        assert_eq!(Code::of(-1), None);
+    }
+
+    #[test]
+    fn each_cause_has_its_code() {
+        let of = |error: Error| Fault::from(error).code;
+        assert_eq!(of(Error::Segment { segment: 3 }), Code::Tampered);
+        assert_eq!(of(Error::Truncated), Code::Truncated);
+        assert_eq!(of(Error::WrongPassphrase), Code::Passphrase);
+        assert_eq!(of(Error::Mixed(String::new())), Code::Argument);
+        assert_eq!(of(Error::Read(io::Error::other("no"))), Code::Read);
+        assert_eq!(of(Error::Write(io::Error::other(Fault::new(Code::Stopped, "enough")))), Code::Stopped);
+        assert_eq!(Fault::write(Path::new("a"), &io::ErrorKind::AlreadyExists.into()).code, Code::Exists);
+    }
+}

@@ -1,0 +1,121 @@
+//! Sealing, opening and listing of folders.
+
+use std::io;
+use std::path::Path;
+
+use crate::draft::{DraftFile, DraftFolder};
+use crate::files::{blame, metadata, open_input, refuse_same};
+use crate::{Code, Fault};
+use deadpan_pack::{Contents, Job, Packer, Packing, Rest, Unpacker, Unpacking};
+use deadpan_seal::{Cursor, Header, Identity, Sealing, Sink, Source, Summary, Taken, Work};
+
+pub use deadpan_pack::{Entry, Kind};
+
+/// Lets the engine read from a packer.
+struct Gathered(Packer);
+
+impl Source for Gathered {
+    type Rest = Job;
+
+    fn take(&mut self, buffer: &mut [u8]) -> io::Result<Taken<Job>> {
+        let (length, rest) = self.0.take(buffer).map_err(io::Error::other)?;
+        Ok(Taken { length, last: self.0.ended(), rest })
+    }
+
+    fn complete(rest: Job, bytes: &mut [u8]) -> io::Result<()> {
+        rest.complete(bytes).map_err(io::Error::other)
+    }
+}
+
+/// Lets the engine write to an unpacker.
+struct Scattered<'a>(&'a mut Unpacker);
+
+impl Sink for Scattered<'_> {
+    type Rest = Rest;
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<Rest> {
+        self.0.put(bytes).map_err(io::Error::other)
+    }
+
+    fn complete(rest: Rest, bytes: &[u8]) -> io::Result<()> {
+        rest.complete(bytes);
+        Ok(())
+    }
+}
+
+/// Seals a folder with everything in it. Returns what was done, and notes about entries that were left out.
+///
+/// # Errors
+/// If an entry cannot be read, if the output exists or cannot be written, or if the work is stopped.
+pub fn seal_folder(
+    sealing: &Sealing,
+    folder: &Path,
+    output: &Path,
+    replace: bool,
+    work: &Work<'_>,
+) -> Result<(Summary, Vec<String>), Fault> {
+    let (_, about) = open_input(folder)?;
+    if !about.is_dir() {
+        return Err(Fault::argument(format!("{} is not a folder", folder.display())));
+    }
+    refuse_same(&about, folder, output)?;
+    let metadata = metadata(folder, &about, deadpan_seal::Kind::Folder);
+    let name = metadata.name.clone().unwrap_or_else(|| b"root".to_vec());
+    let draft = DraftFile::new(output, replace)?;
+    let id = draft.file().metadata().map_err(|error| Fault::write(output, &error))?;
+    let except = Some((std::os::unix::fs::MetadataExt::dev(&id), std::os::unix::fs::MetadataExt::ino(&id)));
+    let packer = Packer::new(folder, &name, Packing { except, ..Packing::default() })
+        .map_err(|error| Fault::from(error).about(folder))?;
+    let sealing = sealing.clone().metadata(metadata)?;
+    let (summary, source) =
+        sealing.gather_file(Gathered(packer), draft.file(), work).map_err(|error| blame(error, folder, output))?;
+    draft.land(None, None)?;
+    Ok((summary, source.0.notes().list().iter().map(ToString::to_string).collect()))
+}
+
+/// Opens a sealed folder to a new folder.
+///
+/// # Errors
+/// If the input cannot be read or does not open, if it holds no folder, if the output exists, if an entry cannot be
+/// written, or if the work is stopped.
+pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &Work<'_>) -> Result<Summary, Fault> {
+    let (file, _) = open_input(input)?;
+    let failed = |error| blame(error, input, output);
+    let opened = Header::read(&file).and_then(|header| header.open(identities)).map_err(failed)?;
+    if opened.metadata().kind != deadpan_seal::Kind::Folder {
+        return Err(Fault::argument(format!("{} holds no folder", input.display())));
+    }
+    let draft = DraftFolder::new(output)?;
+    let target = draft.folder().try_clone().map_err(|error| Fault::write(output, &error))?;
+    let mut unpacker = Unpacker::new(target.into(), Unpacking { fresh: true, ..Unpacking::default() });
+    let (summary, _) = opened.scatter(&file, Scattered(&mut unpacker), work).map_err(failed)?;
+    let outcome = unpacker.finish().map_err(|error| Fault::from(error).about(input))?;
+    if let Some(failure) = outcome.failures.first() {
+        return Err(Fault::from(failure.error.clone()).about(input));
+    }
+    drop(unpacker);
+    draft.land()?;
+    Ok(summary)
+}
+
+/// Calls `each` with the entries of a sealed folder, in order, until it returns false. Only the index is read.
+///
+/// # Errors
+/// If the input cannot be read or does not open, or if it holds no folder.
+pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&Entry) -> bool) -> Result<(), Fault> {
+    let (file, about) = open_input(input)?;
+    let failed = |error| blame(error, input, input);
+    let opened = Header::read(&file).and_then(|header| header.open(identities)).map_err(failed)?;
+    let reader = opened.seekable(Cursor::new(&file, about.len())).map_err(failed)?;
+    let contents = Contents::read(reader).map_err(|error| Fault::from(error).about(input))?;
+    let Some(mut contents) = contents else {
+        return Err(Fault::argument(format!("{} holds no folder", input.display())));
+    };
+    for entry in contents.entries() {
+        let entry = entry.map_err(|error| Fault::from(error).about(input))?;
+        if !each(&entry) {
+            return Err(Fault::new(Code::Stopped, Code::Stopped.message()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! What the bindings to other languages share: errors as numbers, and sealing and opening by path.
+//!
+//! An output gets its name when it is complete. After an error there is no output.
+#![deny(unsafe_code)]
+
+mod draft;
+mod fault;
+mod files;
+mod folders;
+
+pub use fault::{Code, Fault};
+pub use files::{open_file, seal_file};
+pub use folders::{Entry, Kind, list_folder, open_folder, seal_folder};

@@ -1,0 +1,159 @@
+//! Pointers become slices, texts and values; panics and errors become codes.
+
+use std::any::Any;
+use std::ffi::{CStr, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::slice;
+use std::sync::{Arc, Once};
+
+use super::kinds::dp_error;
+use crate::handles;
+use deadpan_bind::{Code, Fault};
+
+/// Defines functions that C calls. Each gets a last parameter for the error, and returns a code.
+macro_rules! exports {
+    ($( $(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),* $(,)?) $body:block )*) => { $(
+        $(#[$doc])*
+        // SAFETY: no other library has names with this prefix. The caller keeps the promises of deadpan.h: pointers are
+        // NULL or valid for the length beside them, and callbacks may be called.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name(
+            $($parameter: $type,)*
+            error: *mut *mut $crate::ffi::kinds::dp_error,
+        ) -> i32 {
+            $crate::ffi::border::run(error, || $body)
+        }
+    )* };
+}
+
+/// Defines functions that free handles, and take NULL too.
+macro_rules! frees {
+    ($( $(#[$doc:meta])* $name:ident($type:ty => $held:ty); )*) => { $(
+        $(#[$doc])*
+        // SAFETY: no other library has names with this prefix. The pointer is a number, and not followed.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(handle: *mut $type) -> i32 {
+            $crate::ffi::border::code(|| $crate::handles::free::<$held>(handle as usize))
+        }
+    )* };
+}
+
+/// Runs a function's body. Hands out the error, if the caller wants it.
+// SAFETY: `error` is NULL or points to a handle that may be written.
+pub(super) unsafe fn run(error: *mut *mut dp_error, body: impl FnOnce() -> Result<(), Fault>) -> i32 {
+    if !error.is_null() {
+        error.write(std::ptr::null_mut());
+    }
+    let Err(fault) = caught(body) else { return Code::Ok as i32 };
+    let code = fault.code as i32;
+    if !error.is_null() {
+        error.write(handles::put(fault).map_or(std::ptr::null_mut(), |handle| handle as *mut dp_error));
+    }
+    code
+}
+
+/// Runs a body whose error has no place to go.
+pub(super) fn code(body: impl FnOnce() -> Result<(), Fault>) -> i32 {
+    caught(body).map_or_else(|fault| fault.code as i32, |()| Code::Ok as i32)
+}
+
+/// Turns a panic into an error, in silence.
+fn caught(body: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
+    static SILENT: Once = Once::new();
+    // The standard library in this library is its own: no hook of the program is replaced.
+    SILENT.call_once(|| std::panic::set_hook(Box::new(|_| ())));
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        Err(Fault::new(Code::Panic, format!("{}: {text}", Code::Panic.message())))
+    })
+}
+
+/// Returns bytes of the caller.
+// SAFETY: the pointer is NULL, or valid for reading so many bytes, which nobody changes meanwhile.
+pub(super) unsafe fn bytes<'a>(pointer: *const u8, length: usize) -> Result<&'a [u8], Fault> {
+    match length {
+        0 => Ok(&[]),
+        _ if pointer.is_null() => Err(Fault::argument("a pointer is NULL, and its length is not 0")),
+        _ if isize::try_from(length).is_err() => Err(Fault::argument("a length is longer than memory")),
+        _ => Ok(slice::from_raw_parts(pointer, length)),
+    }
+}
+
+/// Returns a buffer of the caller.
+// SAFETY: the pointer is NULL, or valid for writing so many bytes, which nobody reads or writes meanwhile.
+pub(super) unsafe fn buffer<'a>(pointer: *mut u8, length: usize) -> Result<&'a mut [u8], Fault> {
+    match length {
+        0 => Ok(&mut []),
+        _ if pointer.is_null() => Err(Fault::argument("a pointer is NULL, and its length is not 0")),
+        _ if isize::try_from(length).is_err() => Err(Fault::argument("a length is longer than memory")),
+        _ => Ok(slice::from_raw_parts_mut(pointer, length)),
+    }
+}
+
+/// Refuses an input and an output that share bytes.
+pub(super) fn apart(input: *const u8, length: usize, output: *const u8, room: usize) -> Result<(), Fault> {
+    let (input, output) = (input as usize, output as usize);
+    let overlap =
+        length > 0 && room > 0 && input < output.saturating_add(room) && output < input.saturating_add(length);
+    if overlap { Err(Fault::argument("the input and the buffer share memory")) } else { Ok(()) }
+}
+
+/// Returns a path of the caller.
+// SAFETY: the pointer is NULL, or points to a text that ends with a zero and that nobody changes meanwhile.
+pub(super) unsafe fn path<'a>(pointer: *const c_char) -> Result<&'a Path, Fault> {
+    if pointer.is_null() {
+        return Err(Fault::argument("a path is NULL"));
+    }
+    Ok(Path::new(OsStr::from_bytes(CStr::from_ptr(pointer).to_bytes())))
+}
+
+/// Writes a result.
+// SAFETY: the pointer is NULL, or valid for writing.
+pub(super) unsafe fn set<T>(pointer: *mut T, value: T) -> Result<(), Fault> {
+    if pointer.is_null() {
+        return Err(Fault::argument("the pointer for a result is NULL"));
+    }
+    pointer.write(value);
+    Ok(())
+}
+
+/// Checks that a result can be written, before it is made, and clears it.
+// SAFETY: the pointer is NULL, or valid for writing.
+pub(super) unsafe fn ready<T>(pointer: *mut *mut T) -> Result<(), Fault> {
+    set(pointer, std::ptr::null_mut())
+}
+
+/// Makes a handle.
+// SAFETY: the pointer is NULL, or valid for writing.
+pub(super) unsafe fn give<T>(pointer: *mut *mut T, value: impl Any + Send + Sync) -> Result<(), Fault> {
+    set(pointer, handles::put(value)? as *mut T)
+}
+
+/// Returns the value of a handle.
+pub(super) fn held<H: Any + Send + Sync, T>(handle: *const T) -> Result<Arc<H>, Fault> {
+    handles::get(handle as usize)
+}
+
+/// Returns the value of a handle that may be NULL.
+pub(super) fn maybe<H: Any + Send + Sync, T>(handle: *const T) -> Result<Option<Arc<H>>, Fault> {
+    if handle.is_null() { Ok(None) } else { held(handle).map(Some) }
+}
+
+/// Copies a result to the caller's buffer, and its length to `length`. The length is written even if the room is too
+/// small.
+// SAFETY: the pointers are NULL, or valid for writing; `pointer` for so many bytes.
+pub(super) unsafe fn copy(value: &[u8], pointer: *mut u8, room: usize, length: *mut usize) -> Result<(), Fault> {
+    set(length, value.len())?;
+    let buffer = buffer(pointer, room)?;
+    let Some(buffer) = buffer.get_mut(..value.len()) else { return Err(small(value.len())) };
+    buffer.copy_from_slice(value);
+    Ok(())
+}
+
+/// Returns the error for a buffer that is too small.
+pub(super) fn small(needed: usize) -> Fault {
+    Fault::new(Code::Room, format!("{}: it needs {needed} bytes", Code::Room.message()))
+}

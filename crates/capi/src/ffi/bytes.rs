@@ -1,0 +1,61 @@
+//! Sealing and opening of bytes in memory, and random bytes.
+
+use super::border::{apart, buffer, bytes, held, maybe, set, small};
+use super::kinds::{dp_opening, dp_sealing, dp_work};
+use crate::recipe::{Recipe, Ring};
+use crate::watch::{Watch, under};
+use deadpan_seal::{Header, random};
+
+exports! {
+    /// Seals bytes into a buffer.
+    fn dp_seal(
+        sealing: *const dp_sealing,
+        plain: *const u8,
+        length: usize,
+        sealed: *mut u8,
+        room: usize,
+        written: *mut usize,
+        work: *const dp_work,
+    ) {
+        set(written, 0)?;
+        let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
+        apart(plain, length, sealed, room)?;
+        let (plain, sealed) = (bytes(plain, length)?, buffer(sealed, room)?);
+        let needed = usize::try_from(sealing.sealed_length(length as u64)?).unwrap_or(usize::MAX);
+        if room < needed {
+            set(written, needed)?;
+            return Err(small(needed));
+        }
+        set(written, under(watch.as_deref(), |work| sealing.bytes_into(plain, sealed, work))?)
+    }
+
+    /// Opens bytes into a buffer.
+    fn dp_open(
+        opening: *const dp_opening,
+        sealed: *const u8,
+        length: usize,
+        plain: *mut u8,
+        room: usize,
+        written: *mut usize,
+        work: *const dp_work,
+    ) {
+        set(written, 0)?;
+        let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
+        apart(sealed, length, plain, room)?;
+        let (mut payload, plain) = (bytes(sealed, length)?, buffer(plain, room)?);
+        let opened = Header::read(&mut payload)?.open(&identities)?;
+        let needed = usize::try_from(opened.room(payload)?).unwrap_or(usize::MAX);
+        if room < needed {
+            set(written, needed)?;
+            return Err(small(needed));
+        }
+        let summary = under(watch.as_deref(), |work| opened.bytes_into(payload, plain, work))?;
+        set(written, summary.plain as usize)
+    }
+
+    /// Fills a buffer with random bytes of the system.
+    fn dp_random(output: *mut u8, length: usize) {
+        random::fill(buffer(output, length)?)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! Keys, passphrases and sessions.
+
+use super::border::{bytes, copy, give, held, maybe, ready, set};
+use super::kinds::{dp_passphrase, dp_private_key, dp_public_key, dp_session};
+use deadpan_bind::{Code, Fault};
+use deadpan_seal::key::{self, Found};
+use deadpan_seal::{Cost, Kem, Passphrase, PrivateKey, PublicKey, Session};
+
+/// Forms of written keys.
+const PEM: i32 = 0;
+const AGE: i32 = 1;
+
+exports! {
+    /// Makes a key.
+    fn dp_private_key_generate(kind: i32, key: *mut *mut dp_private_key) {
+        ready(key)?;
+        let kem = u16::try_from(kind).ok().and_then(Kem::from_id);
+        let kem = kem.ok_or_else(|| Fault::argument(format!("{kind} is no kind of key")))?;
+        give(key, PrivateKey::generate(kem)?)
+    }
+
+    /// Reads a key: PEM or an age identity. `passphrase` is NULL or opens a protected key.
+    fn dp_private_key_read(
+        text: *const u8,
+        length: usize,
+        passphrase: *const dp_passphrase,
+        key: *mut *mut dp_private_key,
+    ) {
+        ready(key)?;
+        let passphrase = maybe::<Passphrase, _>(passphrase)?;
+        let mut locked = false;
+        for found in key::read(bytes(text, length)?)? {
+            match (found, &passphrase) {
+                (Found::Private(private), _) => return give(key, private),
+                (Found::Protected(protected), Some(passphrase)) => return give(key, protected.unlock(passphrase)?),
+                (Found::Protected(_), None) => locked = true,
+                _ => {}
+            }
+        }
+        Err(match locked {
+            true => Fault::new(Code::Locked, Code::Locked.message()),
+            false => Fault::new(Code::Key, "the text holds no private key that opens files"),
+        })
+    }
+
+    /// Writes a key as PEM, protected if `passphrase` is not NULL, or as an age identity.
+    fn dp_private_key_write(
+        key: *const dp_private_key,
+        form: i32,
+        passphrase: *const dp_passphrase,
+        text: *mut u8,
+        room: usize,
+        length: *mut usize,
+    ) {
+        let key = held::<PrivateKey, _>(key)?;
+        match (form, maybe::<Passphrase, _>(passphrase)?) {
+            (PEM, None) => copy(&key::private_pem(&key), text, room, length),
+            (PEM, Some(passphrase)) => copy(key::protected_pem(&key, &passphrase)?.as_bytes(), text, room, length),
+            (AGE, None) => {
+                let identity = key::age_identity(&key);
+                copy(&identity.ok_or_else(|| Fault::argument("age has no keys of this kind"))?, text, room, length)
+            }
+            (AGE, Some(_)) => Err(Fault::argument("age has no protected keys in text; choose PEM")),
+            _ => Err(Fault::argument(format!("{form} is no form of a key"))),
+        }
+    }
+
+    /// Returns the public key of a private key.
+    fn dp_private_key_public(key: *const dp_private_key, public: *mut *mut dp_public_key) {
+        ready(public)?;
+        give(public, held::<PrivateKey, _>(key)?.public().clone())
+    }
+
+    /// Reads a public key: PEM or an age recipient.
+    fn dp_public_key_read(text: *const u8, length: usize, key: *mut *mut dp_public_key) {
+        ready(key)?;
+        let public = key::read(bytes(text, length)?)?.into_iter().find_map(|found| match found {
+            Found::Public(public) => Some(public),
+            _ => None,
+        });
+        give(key, public.ok_or_else(|| Fault::new(Code::Key, "the text holds no public key that seals"))?)
+    }
+
+    /// Writes a public key as PEM or as an age recipient.
+    fn dp_public_key_write(key: *const dp_public_key, form: i32, text: *mut u8, room: usize, length: *mut usize) {
+        let key = held::<PublicKey, _>(key)?;
+        let written = match form {
+            PEM => key::public_pem(&key),
+            AGE => key::age_recipient(&key).ok_or_else(|| Fault::argument("age has no keys of this kind"))?,
+            _ => return Err(Fault::argument(format!("{form} is no form of a key"))),
+        };
+        copy(written.as_bytes(), text, room, length)
+    }
+
+    /// Returns the kind of a public key.
+    fn dp_public_key_kind(key: *const dp_public_key, kind: *mut i32) {
+        set(kind, held::<PublicKey, _>(key)?.kem().id().into())
+    }
+
+    /// Writes the fingerprint of a public key.
+    fn dp_public_key_fingerprint(key: *const dp_public_key, text: *mut u8, room: usize, length: *mut usize) {
+        copy(key::fingerprint(&*held::<PublicKey, _>(key)?).as_bytes(), text, room, length)
+    }
+
+    /// Keeps a passphrase.
+    fn dp_passphrase_new(text: *const u8, length: usize, passphrase: *mut *mut dp_passphrase) {
+        ready(passphrase)?;
+        let text = bytes(text, length)?;
+        if text.is_empty() {
+            return Err(deadpan_seal::Error::EmptyPassphrase.into());
+        }
+        give(passphrase, Passphrase::new(text))
+    }
+
+    /// Hashes a passphrase once, for many files.
+    fn dp_session_new(passphrase: *const dp_passphrase, session: *mut *mut dp_session) {
+        ready(session)?;
+        give(session, Session::new(&*held::<Passphrase, _>(passphrase)?, Cost::default())?)
+    }
+}
+
+frees! {
+    /// Frees a private key.
+    dp_private_key_free(dp_private_key => PrivateKey);
+    /// Frees a public key.
+    dp_public_key_free(dp_public_key => PublicKey);
+    /// Frees a passphrase.
+    dp_passphrase_free(dp_passphrase => Passphrase);
+    /// Frees a session.
+    dp_session_free(dp_session => Session);
+}

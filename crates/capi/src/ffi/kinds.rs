@@ -1,0 +1,16 @@
+//! The types of handles, as C names them.
+#![allow(non_camel_case_types)]
+
+macro_rules! kinds {
+    ($($name:ident)*) => { $(
+        /// A handle. No value of this type exists; its pointers are numbers.
+        #[repr(C)]
+        pub struct $name {
+            _opaque: [u8; 0],
+        }
+    )* };
+}
+
+kinds! {
+    dp_error dp_opening dp_passphrase dp_private_key dp_public_key dp_reader dp_sealing dp_session dp_work dp_writer
+}

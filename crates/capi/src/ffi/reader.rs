@@ -1,0 +1,98 @@
+//! Reading at any place of a sealed file.
+
+use std::ffi::{c_char, c_void};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::sync::{Mutex, TryLockError};
+
+use super::border::{buffer, give, held, path, ready, set};
+use super::kinds::{dp_opening, dp_reader};
+use super::streams::{Placed, ReadAtFn};
+use crate::recipe::Ring;
+use deadpan_bind::{Code, Fault};
+use deadpan_seal::{Cursor, Error, Header, ReadAt};
+
+trait Source: Read + Seek + Send {}
+impl<T: Read + Seek + Send> Source for T {}
+
+/// An opened file, and how long its data are.
+struct Reader {
+    source: Mutex<Box<dyn Source>>,
+    length: u64,
+}
+
+impl Reader {
+    fn new(input: impl ReadAt + Send + 'static, length: u64, ring: &Ring) -> Result<Self, Fault> {
+        let header = Header::read(Cursor::new(&input, length))?;
+        let source = header.open(&ring.identities())?.seekable(Cursor::new(input, length))?;
+        let length = source.length();
+        Ok(Self { source: Mutex::new(Box::new(source)), length })
+    }
+}
+
+exports! {
+    /// Opens a file for reading at any place.
+    fn dp_reader_new(opening: *const dp_opening, input: *const c_char, reader: *mut *mut dp_reader) {
+        ready(reader)?;
+        let (ring, input) = (held::<Ring, _>(opening)?, path(input)?);
+        let cannot = |error| Fault::new(Code::Read, format!("cannot read {}: {error}", input.display()));
+        let failed = |error: std::io::Error| cannot(error.to_string());
+        let file = File::open(input).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        give(reader, Reader::new(file, length, &ring).map_err(|fault| fault.about(input))?)
+    }
+
+    /// Opens sealed data of this length, which a callback reads at positions.
+    fn dp_reader_new_at(
+        opening: *const dp_opening,
+        read: ReadAtFn,
+        user: *mut c_void,
+        length: u64,
+        reader: *mut *mut dp_reader,
+    ) {
+        ready(reader)?;
+        let ring = held::<Ring, _>(opening)?;
+        give(reader, Reader::new(Placed::new(read, user)?, length, &ring)?)
+    }
+
+    /// Returns the length of the data.
+    fn dp_reader_length(reader: *const dp_reader, length: *mut u64) {
+        set(length, held::<Reader, _>(reader)?.length)
+    }
+
+    /// Reads from a position until the buffer is full or the data end.
+    fn dp_reader_read(reader: *const dp_reader, position: u64, output: *mut u8, room: usize, read: *mut usize) {
+        set(read, 0)?;
+        let reader = held::<Reader, _>(reader)?;
+        let output = buffer(output, room)?;
+        let mut source = match reader.source.try_lock() {
+            Ok(source) => source,
+            Err(TryLockError::WouldBlock) => return Err(Fault::new(Code::Busy, Code::Busy.message())),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        };
+        if position >= reader.length {
+            return Ok(());
+        }
+        let mut done = 0;
+        let mut fill = || {
+            source.seek(SeekFrom::Start(position))?;
+            while done < output.len() {
+                match source.read(&mut output[done..])? {
+                    0 => break,
+                    more => done += more,
+                }
+            }
+            Ok(())
+        };
+        fill().map_err(|error: std::io::Error| match error.downcast::<Error>() {
+            Ok(error) => Fault::from(error),
+            Err(error) => Fault::from(Error::Read(error)),
+        })?;
+        set(read, done)
+    }
+}
+
+frees! {
+    /// Frees a reader.
+    dp_reader_free(dp_reader => Reader);
+}

@@ -1,0 +1,93 @@
+//! What files are sealed to and opened with.
+
+use super::border::{give, held, ready, set};
+use super::kinds::{dp_opening, dp_passphrase, dp_private_key, dp_public_key, dp_sealing, dp_session};
+use crate::recipe::{Recipe, Ring};
+use deadpan_seal::{Cost, Identity, Passphrase, PrivateKey, PublicKey, Recipient, Session};
+
+exports! {
+    /// Begins a list of recipients.
+    fn dp_sealing_new(sealing: *mut *mut dp_sealing) {
+        ready(sealing)?;
+        give(sealing, Recipe::default())
+    }
+
+    /// Adds the owner of a key.
+    fn dp_sealing_add_key(sealing: *const dp_sealing, key: *const dp_public_key) {
+        let key = held::<PublicKey, _>(key)?;
+        held::<Recipe, _>(sealing)?.change(|parts| parts.recipients.push(Recipient::Key((*key).clone())));
+        Ok(())
+    }
+
+    /// Adds everybody who knows a passphrase.
+    fn dp_sealing_add_passphrase(sealing: *const dp_sealing, passphrase: *const dp_passphrase) {
+        let passphrase = (*held::<Passphrase, _>(passphrase)?).clone();
+        let recipient = Recipient::Passphrase(passphrase, Cost::default());
+        held::<Recipe, _>(sealing)?.change(|parts| parts.recipients.push(recipient));
+        Ok(())
+    }
+
+    /// Adds everybody who knows the passphrase of a session.
+    fn dp_sealing_add_session(sealing: *const dp_sealing, session: *const dp_session) {
+        let recipient = held::<Session, _>(session)?.recipient();
+        held::<Recipe, _>(sealing)?.change(|parts| parts.recipients.push(recipient));
+        Ok(())
+    }
+
+    /// Allows a classical key beside others, which makes the whole file classical.
+    fn dp_sealing_allow_mixed(sealing: *const dp_sealing, allow: i32) {
+        held::<Recipe, _>(sealing)?.change(|parts| parts.mixed = allow != 0);
+        Ok(())
+    }
+
+    /// Hides the length of the data.
+    fn dp_sealing_hide_length(sealing: *const dp_sealing, hide: i32) {
+        held::<Recipe, _>(sealing)?.change(|parts| parts.hide_length = hide != 0);
+        Ok(())
+    }
+
+    /// Chooses the format of age.
+    fn dp_sealing_age(sealing: *const dp_sealing, age: i32) {
+        held::<Recipe, _>(sealing)?.change(|parts| parts.age = age != 0);
+        Ok(())
+    }
+
+    /// Returns how long the sealed data are for data of this length.
+    fn dp_sealed_length(sealing: *const dp_sealing, length: u64, sealed: *mut u64) {
+        set(sealed, held::<Recipe, _>(sealing)?.sealing()?.sealed_length(length)?)
+    }
+
+    /// Begins a list of keys.
+    fn dp_opening_new(opening: *mut *mut dp_opening) {
+        ready(opening)?;
+        give(opening, Ring::default())
+    }
+
+    /// Adds a private key.
+    fn dp_opening_add_key(opening: *const dp_opening, key: *const dp_private_key) {
+        let key = held::<PrivateKey, _>(key)?;
+        held::<Ring, _>(opening)?.add(Identity::Key((*key).clone()));
+        Ok(())
+    }
+
+    /// Adds a passphrase.
+    fn dp_opening_add_passphrase(opening: *const dp_opening, passphrase: *const dp_passphrase) {
+        let passphrase = held::<Passphrase, _>(passphrase)?;
+        held::<Ring, _>(opening)?.add(Identity::Passphrase((*passphrase).clone()));
+        Ok(())
+    }
+
+    /// Adds a session.
+    fn dp_opening_add_session(opening: *const dp_opening, session: *const dp_session) {
+        let session = held::<Session, _>(session)?;
+        held::<Ring, _>(opening)?.add(Identity::Session((*session).clone()));
+        Ok(())
+    }
+}
+
+frees! {
+    /// Frees a list of recipients.
+    dp_sealing_free(dp_sealing => Recipe);
+    /// Frees a list of keys.
+    dp_opening_free(dp_opening => Ring);
+}

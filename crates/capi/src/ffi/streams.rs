@@ -1,0 +1,163 @@
+//! Callbacks as streams, and descriptors.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::mem::ManuallyDrop;
+use std::os::fd::FromRawFd;
+
+use super::border::{held, maybe};
+use super::kinds::{dp_opening, dp_sealing, dp_work};
+use super::work::User;
+use crate::recipe::{Recipe, Ring};
+use crate::watch::{Watch, under};
+use deadpan_bind::{Code, Fault};
+use deadpan_seal::{Header, ReadAt};
+
+/// Fills a buffer. Returns the number of bytes, 0 at the end, or a negative number after an error.
+type ReadFn = Option<unsafe extern "C" fn(user: *mut c_void, buffer: *mut u8, room: usize) -> i64>;
+/// Takes bytes, all of them. Returns 0, or another number after an error.
+type WriteFn = Option<unsafe extern "C" fn(user: *mut c_void, bytes: *const u8, length: usize) -> i32>;
+/// Fills a buffer from a position. Returns as a [`ReadFn`].
+pub(super) type ReadAtFn =
+    Option<unsafe extern "C" fn(user: *mut c_void, position: u64, buffer: *mut u8, room: usize) -> i64>;
+
+fn failed(code: Code, what: &str, number: i64) -> io::Error {
+    io::Error::other(Fault::new(code, format!("the {what} callback returned {number}")))
+}
+
+/// Returns the number of bytes that a callback says it has read.
+fn count(said: i64, room: usize) -> io::Result<usize> {
+    usize::try_from(said).ok().filter(|count| *count <= room).ok_or_else(|| failed(Code::Read, "read", said))
+}
+
+/// A callback that reads.
+struct Reading(unsafe extern "C" fn(*mut c_void, *mut u8, usize) -> i64, User);
+
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // SAFETY: the buffer is as long as it says, and the caller allows calls of the callback.
+        let said = unsafe { (self.0)(self.1.pointer(), buffer.as_mut_ptr(), buffer.len()) };
+        count(said, buffer.len())
+    }
+}
+
+/// A callback that writes.
+pub(super) struct Writing(unsafe extern "C" fn(*mut c_void, *const u8, usize) -> i32, User);
+
+impl Writing {
+    pub(super) fn new(write: WriteFn, user: *mut c_void) -> Result<Self, Fault> {
+        Ok(Self(write.ok_or_else(|| Fault::argument("the write callback is NULL"))?, User(user)))
+    }
+}
+
+impl Write for Writing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // SAFETY: the bytes are as long as it says, and the caller allows calls of the callback.
+        match unsafe { (self.0)(self.1.pointer(), bytes.as_ptr(), bytes.len()) } {
+            0 => Ok(bytes.len()),
+            number => Err(failed(Code::Write, "write", number.into())),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A callback that reads at positions.
+pub(super) struct Placed(unsafe extern "C" fn(*mut c_void, u64, *mut u8, usize) -> i64, User);
+
+// SAFETY: deadpan.h says that this callback may come from any thread; a reader calls it from one at a time.
+unsafe impl Sync for Placed {}
+
+impl Placed {
+    pub(super) fn new(read: ReadAtFn, user: *mut c_void) -> Result<Self, Fault> {
+        Ok(Self(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user)))
+    }
+}
+
+impl ReadAt for Placed {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        // SAFETY: the buffer is as long as it says, and the caller allows calls of the callback.
+        let said = unsafe { (self.0)(self.1.pointer(), position, buffer.as_mut_ptr(), buffer.len()) };
+        count(said, buffer.len())
+    }
+}
+
+/// Returns an open file of the caller, which stays open.
+// SAFETY: the descriptor is the caller's, and stays open meanwhile.
+unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
+    if descriptor < 0 {
+        return Err(Fault::argument(format!("{descriptor} is no descriptor")));
+    }
+    Ok(ManuallyDrop::new(File::from_raw_fd(descriptor)))
+}
+
+/// Whether the work can go by positions: both are regular files, at their beginnings, and the output is empty.
+fn is_positioned(mut input: &File, mut output: &File) -> bool {
+    let is_regular = |file: &File| file.metadata().is_ok_and(|about| about.is_file());
+    let is_empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
+    is_regular(input)
+        && is_regular(output)
+        && is_empty(output)
+        && input.stream_position().is_ok_and(|position| position == 0)
+        && output.stream_position().is_ok_and(|position| position == 0)
+}
+
+exports! {
+    /// Seals what one callback reads to another one.
+    fn dp_seal_stream(
+        sealing: *const dp_sealing,
+        read: ReadFn,
+        write: WriteFn,
+        user: *mut c_void,
+        work: *const dp_work,
+    ) {
+        let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
+        let input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
+        let output = Writing::new(write, user)?;
+        under(watch.as_deref(), |work| sealing.stream(input, output, work))?;
+        Ok(())
+    }
+
+    /// Opens what one callback reads to another one.
+    fn dp_open_stream(
+        opening: *const dp_opening,
+        read: ReadFn,
+        write: WriteFn,
+        user: *mut c_void,
+        work: *const dp_work,
+    ) {
+        let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
+        let mut input = Reading(read.ok_or_else(|| Fault::argument("the read callback is NULL"))?, User(user));
+        let output = Writing::new(write, user)?;
+        let opened = Header::read(&mut input)?.open(&identities)?;
+        under(watch.as_deref(), |work| opened.stream(input, output, work))?;
+        Ok(())
+    }
+
+    /// Seals from one descriptor to another one.
+    fn dp_seal_fd(sealing: *const dp_sealing, input: i32, output: i32, work: *const dp_work) {
+        let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
+        let (input, output) = (borrowed(input)?, borrowed(output)?);
+        under(watch.as_deref(), |work| match is_positioned(&input, &output) {
+            true => sealing.file(&input, &output, work),
+            false => sealing.stream(&*input, &*output, work),
+        })?;
+        Ok(())
+    }
+
+    /// Opens from one descriptor to another one.
+    fn dp_open_fd(opening: *const dp_opening, input: i32, output: i32, work: *const dp_work) {
+        let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
+        let (input, output) = (borrowed(input)?, borrowed(output)?);
+        let positioned = is_positioned(&input, &output);
+        let opened = Header::read(&*input)?.open(&identities)?;
+        under(watch.as_deref(), |work| match positioned {
+            true => opened.file(&input, &output, work),
+            false => opened.stream(&*input, &*output, work),
+        })?;
+        Ok(())
+    }
+}

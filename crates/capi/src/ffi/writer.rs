@@ -1,0 +1,72 @@
+//! Sealing what is written, piece by piece.
+
+use std::ffi::c_void;
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use super::border::{bytes, give, held, ready};
+use super::kinds::{dp_sealing, dp_writer};
+use super::streams::Writing;
+use crate::recipe::Recipe;
+use deadpan_bind::{Code, Fault};
+use deadpan_seal::{Error, Sealer};
+
+/// A writer; `None` after it was finished or failed.
+struct Writer(Mutex<Option<Sealer<Writing>>>);
+
+impl Writer {
+    fn lock(&self) -> Result<MutexGuard<'_, Option<Sealer<Writing>>>, Fault> {
+        match self.0.try_lock() {
+            Ok(sealer) => Ok(sealer),
+            Err(TryLockError::WouldBlock) => Err(Fault::new(Code::Busy, Code::Busy.message())),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        }
+    }
+}
+
+fn ended() -> Fault {
+    Fault::argument("the writer was finished, or has failed")
+}
+
+fn failed(error: std::io::Error) -> Fault {
+    match error.downcast::<Error>() {
+        Ok(error) => error.into(),
+        Err(error) => Error::Write(error).into(),
+    }
+}
+
+exports! {
+    /// Begins to seal, and writes the header.
+    fn dp_writer_new(
+        sealing: *const dp_sealing,
+        write: Option<unsafe extern "C" fn(user: *mut c_void, bytes: *const u8, length: usize) -> i32>,
+        user: *mut c_void,
+        writer: *mut *mut dp_writer,
+    ) {
+        ready(writer)?;
+        let sealing = held::<Recipe, _>(sealing)?.sealing()?;
+        give(writer, Writer(Mutex::new(Some(sealing.writer(Writing::new(write, user)?)?))))
+    }
+
+    /// Seals the next bytes.
+    fn dp_writer_write(writer: *const dp_writer, data: *const u8, length: usize) {
+        let writer = held::<Writer, _>(writer)?;
+        let data = bytes(data, length)?;
+        let mut sealer = writer.lock()?;
+        let written = sealer.as_mut().ok_or_else(ended)?.write_all(data);
+        // What follows a failure would have a gap before it.
+        written.inspect_err(|_| drop(sealer.take())).map_err(failed)
+    }
+
+    /// Seals the end. Without it, the sealed data are cut short, and do not open.
+    fn dp_writer_finish(writer: *const dp_writer) {
+        let writer = held::<Writer, _>(writer)?;
+        let sealer = writer.lock()?.take().ok_or_else(ended)?;
+        sealer.finish().map(drop).map_err(failed)
+    }
+}
+
+frees! {
+    /// Frees a writer. If it was not finished, the sealed data are cut short.
+    dp_writer_free(dp_writer => Writer);
+}

@@ -1,0 +1,53 @@
+//! The description of a sealed file as JSON.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Map, Value, json};
+
+use deadpan_bind::{Code, Fault};
+use deadpan_seal::{Format, Header, Identity, Kind, Stanza};
+
+/// Describes a sealed file: what everybody can see, and with a key that opens it also its metadata.
+pub(crate) fn file(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
+    let opened = File::open(path).and_then(|file| file.metadata().map(|about| (file, about)));
+    let cannot = |error: std::io::Error| Fault::new(Code::Read, format!("cannot read {}: {error}", path.display()));
+    let (file, about) = opened.map_err(cannot)?;
+    let failed = |error: deadpan_seal::Error| Fault::from(error).about(path);
+    let header = Header::read(&file).map_err(failed)?;
+    let mut text = Map::new();
+    text.insert("format".into(), json!(if header.format() == Format::Age { "age" } else { "deadpan" }));
+    text.insert("length".into(), json!(about.len()));
+    text.insert("header_length".into(), json!(header.length()));
+    text.insert("signed".into(), json!(header.is_signed()));
+    text.insert("recipients".into(), header.stanzas().iter().map(recipient).collect());
+    if let Some(identities) = identities {
+        let opened = header.open(identities).map_err(failed)?;
+        let metadata = opened.metadata();
+        let kind = match metadata.kind {
+            Kind::Bytes => "bytes",
+            Kind::File => "file",
+            Kind::Folder => "folder",
+        };
+        text.insert("kind".into(), json!(kind));
+        let name = metadata.name.as_ref().map(|name| String::from_utf8_lossy(name).into_owned());
+        text.insert("name".into(), json!(name));
+        let modified = metadata.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        text.insert("modified".into(), json!(modified.map(|time| time.as_secs_f64())));
+        text.insert("mode".into(), json!(metadata.mode));
+        text.insert("hides_length".into(), json!(opened.hides_length()));
+    }
+    Ok(Value::Object(text).to_string())
+}
+
+fn recipient(stanza: &Stanza) -> Value {
+    match stanza {
+        Stanza::Key(kem) => json!({ "type": "key", "kind": kem.name(), "kem": kem.id() }),
+        Stanza::Passphrase(cost) => {
+            json!({ "type": "passphrase", "memory": cost.memory, "passes": cost.passes, "lanes": cost.lanes })
+        }
+        _ if stanza.is_passphrase() => json!({ "type": "passphrase" }),
+        _ => json!({ "type": "other" }),
+    }
+}

@@ -1,0 +1,56 @@
+//! What a file is sealed to, put together step by step.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use deadpan_bind::Fault;
+use deadpan_seal::{Format, Identity, Recipient, Sealing};
+
+/// The recipients and options of sealed files.
+#[derive(Default)]
+pub(crate) struct Recipe(Mutex<Parts>);
+
+#[derive(Clone, Default)]
+pub(crate) struct Parts {
+    pub(crate) recipients: Vec<Recipient>,
+    pub(crate) mixed: bool,
+    pub(crate) hide_length: bool,
+    pub(crate) age: bool,
+    made: Option<Arc<Sealing>>,
+}
+
+impl Recipe {
+    /// Changes the parts.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Parts)) {
+        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.made = None;
+        change(&mut parts);
+    }
+
+    /// Returns the sealing of the parts.
+    pub(crate) fn sealing(&self) -> Result<Arc<Sealing>, Fault> {
+        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &parts.made {
+            return Ok(made.clone());
+        }
+        let recipients = parts.recipients.clone();
+        let sealing = if parts.mixed { Sealing::mixed(recipients) } else { Sealing::to(recipients) };
+        let format = if parts.age { Format::Age } else { Format::Deadpan };
+        let made = Arc::new(sealing?.hide_length(parts.hide_length).format(format)?);
+        parts.made = Some(made.clone());
+        Ok(made)
+    }
+}
+
+/// The keys and passphrases that files are opened with.
+#[derive(Default)]
+pub(crate) struct Ring(Mutex<Vec<Identity>>);
+
+impl Ring {
+    pub(crate) fn add(&self, identity: Identity) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(identity);
+    }
+
+    pub(crate) fn identities(&self) -> Vec<Identity> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
