@@ -17,7 +17,7 @@ use deadpan_seal::{Header, ReadAt};
 /// Fills a buffer. Returns the number of bytes, 0 at the end, or a negative number after an error.
 type ReadFn = Option<unsafe extern "C" fn(user: *mut c_void, buffer: *mut u8, room: usize) -> i64>;
 /// Takes bytes, all of them. Returns 0, or another number after an error.
-type WriteFn = Option<unsafe extern "C" fn(user: *mut c_void, bytes: *const u8, length: usize) -> i32>;
+pub(super) type WriteFn = Option<unsafe extern "C" fn(user: *mut c_void, bytes: *const u8, length: usize) -> i32>;
 /// Fills a buffer from a position. Returns as a [`ReadFn`].
 pub(super) type ReadAtFn =
     Option<unsafe extern "C" fn(user: *mut c_void, position: u64, buffer: *mut u8, room: usize) -> i64>;

@@ -17,8 +17,17 @@ fn codec(alphabet: i32) -> Result<Base64, Fault> {
 }
 
 fn padding(scheme: i32, block: usize) -> Result<Padding, Fault> {
-    let scheme = usize::try_from(scheme).ok().and_then(|scheme| Scheme::ALL.get(scheme).copied());
-    let scheme = scheme.ok_or_else(|| Fault::argument("there is no such padding"))?;
+    let scheme = match scheme {
+        0 => Scheme::Pkcs7,
+        1 => Scheme::Iso7816,
+        2 => Scheme::AnsiX923,
+        3 => Scheme::Rfc4303,
+        4 => Scheme::Iso10126,
+        5 => Scheme::NotLast,
+        6 => Scheme::ArbitraryTail,
+        7 => Scheme::Zero,
+        _ => return Err(Fault::argument(format!("{scheme} is no padding"))),
+    };
     let block = u8::try_from(block).map_err(|_| Fault::argument("a block has 1 to 255 bytes"))?;
     Padding::new(scheme, block).map_err(|error| Fault::argument(error.to_string()))
 }

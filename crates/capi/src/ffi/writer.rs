@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use super::border::{bytes, give, held, ready};
 use super::kinds::{dp_sealing, dp_writer};
-use super::streams::Writing;
+use super::streams::{WriteFn, Writing};
 use crate::recipe::Recipe;
 use deadpan_bind::{Code, Fault};
 use deadpan_seal::{Error, Sealer};
@@ -39,7 +39,7 @@ exports! {
     /// Begins to seal, and writes the header.
     fn dp_writer_new(
         sealing: *const dp_sealing,
-        write: Option<unsafe extern "C" fn(user: *mut c_void, bytes: *const u8, length: usize) -> i32>,
+        write: WriteFn,
         user: *mut c_void,
         writer: *mut *mut dp_writer,
     ) {
