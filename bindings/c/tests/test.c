@@ -475,6 +475,30 @@ static void files(void)
     CHECK(close(in) == 0 && close(out) == 0);
     CODE(DP_ERR_READ, dp_seal_fd(b.sealing, in, out, NULL, NULL));
     CODE(DP_ERR_ARGUMENT, dp_seal_fd(b.sealing, -1, -1, NULL, NULL));
+    in = open("plain", O_RDWR);
+    CODE(DP_ERR_ARGUMENT, dp_seal_fd(b.sealing, in, in, NULL, NULL));
+    out = open("appended", O_RDWR | O_CREAT | O_EXCL | O_APPEND, 0666);
+    OK(dp_seal_fd(b.sealing, in, out, NULL, NULL));
+    CHECK(close(in) == 0 && close(out) == 0);
+    OK(dp_open_file(b.opening, "appended", "appended.opened", 0, NULL, NULL));
+    CHECK(mkfifo("fifo", 0666) == 0);
+    CODE(DP_ERR_EXISTS, dp_seal_file(b.sealing, "plain", "fifo", 1, NULL, NULL));
+    CODE(DP_ERR_ARGUMENT, dp_seal_file(b.sealing, "plain", "new/", 0, NULL, NULL));
+    {
+        struct stat about;
+        mode_t mask = umask(077);
+        OK(dp_open_folder(b.opening, "folder.dpn", "private", NULL, NULL));
+        CHECK(stat("private/in", &about) == 0 && (about.st_mode & 0777) == 0700);
+        OK(dp_open_file(b.opening, "sealed", "private.file", 0, NULL, NULL));
+        CHECK(stat("private.file", &about) == 0 && (about.st_mode & 0777) == 0600);
+        umask(mask);
+    }
+    /* The output in the folder itself is left out, also the one of before. */
+    OK(dp_seal_folder(b.sealing, "folder", "folder/x.dpn", 0, NULL, NULL));
+    OK(dp_seal_folder(b.sealing, "folder", "folder/x.dpn", 1, NULL, NULL));
+    list.entries = 0;
+    OK(dp_list_folder(b.opening, "folder/x.dpn", count, &list, NULL));
+    CHECK(list.entries <= 3 && unlink("folder/x.dpn") == 0);
     in = open("sealed.fd", O_RDONLY);
     out = open("opened.fd", O_RDWR | O_CREAT | O_EXCL, 0666);
     OK(dp_open_fd(b.opening, in, out, NULL, NULL));
@@ -519,6 +543,18 @@ static int32_t stop_soon(uint64_t done, void *user)
     return done > 1000000;
 }
 
+static int32_t change_itself(uint64_t done, void *work)
+{
+    uint8_t sealed[4000];
+    size_t written;
+    struct both b = make(DP_X25519);
+    (void)done;
+    OK(dp_seal(b.sealing, u("face"), 4, sealed, sizeof sealed, &written, (const dp_work *)work, NULL));
+    OK(dp_work_watch((const dp_work *)work, NULL, NULL, NULL));
+    release(b);
+    return 0;
+}
+
 static void *stop_it(void *work)
 {
     OK(dp_work_stop((const dp_work *)work, 1, NULL));
@@ -545,6 +581,10 @@ static void work(void)
     OK(dp_work_watch(watched, stop_soon, &told, NULL));
     CODE(DP_ERR_STOPPED, dp_seal(b.sealing, plain, LENGTH, sealed, (size_t)needed, &written, watched, NULL));
     CHECK(told > 1000000 && told < LENGTH);
+    /* A callback may change its own options, and use them. */
+    OK(dp_work_watch(watched, change_itself, watched, NULL));
+    OK(dp_seal(b.sealing, plain, LENGTH, sealed, (size_t)needed, &written, watched, NULL));
+    OK(dp_work_stop(watched, 1, NULL));
     OK(dp_work_watch(watched, NULL, NULL, NULL));
     CODE(DP_ERR_STOPPED, dp_seal(b.sealing, plain, LENGTH, sealed, (size_t)needed, &written, watched, NULL));
     OK(dp_work_stop(watched, 0, NULL));

@@ -10,16 +10,26 @@ use std::time::SystemTime;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::Fault;
-use deadpan_pack::draft;
+use crate::{Code, Fault};
+use deadpan_pack::{OutputPlace, draft};
 
 /// Returns the folder and the name of an output.
 fn split(target: &Path) -> Result<(PathBuf, OsString), Fault> {
-    let Some(name) = target.file_name() else {
+    // A path that ends in a slash names a folder.
+    let is_name = !target.as_os_str().as_bytes().ends_with(b"/") && !target.as_os_str().as_bytes().ends_with(b"/.");
+    let Some(name) = target.file_name().filter(|_| is_name) else {
         return Err(Fault::argument(format!("{} is not a name for an output", target.display())));
     };
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok((folder.to_owned(), name.to_owned()))
+}
+
+/// Returns the permission bits that new files do not get. There is no call that reads them without changing them for
+/// all threads, so the system's file about the process tells.
+pub(crate) fn umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o077)
 }
 
 fn temporary(folder: &Path, name: &std::ffi::OsStr) -> PathBuf {
@@ -45,8 +55,6 @@ pub(crate) struct DraftFile {
     path: PathBuf,
     file: File,
     replace: bool,
-    /// The permission bits that new files do not get.
-    umask: u32,
     done: bool,
 }
 
@@ -54,33 +62,37 @@ impl DraftFile {
     /// Makes a file that gets the name `target` later. Until then only its owner can read it.
     pub(crate) fn new(target: &Path, replace: bool) -> Result<Self, Fault> {
         let (folder, name) = split(target)?;
-        if !replace && fs::symlink_metadata(target).is_ok() {
-            return Err(Fault::write(target, &io::ErrorKind::AlreadyExists.into()));
+        if let Ok(about) = fs::symlink_metadata(target) {
+            let is_file = about.is_file() || about.is_symlink();
+            if !replace || !is_file {
+                let text = format!("{} exists already", target.display());
+                let text = if replace { format!("{text}, and is no file") } else { text };
+                return Err(Fault::new(Code::Exists, text));
+            }
         }
         let path = temporary(&folder, &name);
-        let made = (|| {
-            let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o777).open(&path)?;
-            // Other runs remove drafts that nobody has locked.
-            let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
-            let umask = 0o777 & !file.metadata()?.mode();
-            file.set_permissions(Permissions::from_mode(0o600))?;
-            Ok((file, umask))
-        })();
-        let (file, umask) = made.map_err(|error| {
-            let _ = fs::remove_file(&path);
-            Fault::write(target, &error)
-        })?;
-        Ok(Self { target: target.to_owned(), folder, path, file, replace, umask, done: false })
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
+        let file = file.map_err(|error| Fault::write(target, &error))?;
+        // Other runs remove drafts that nobody has locked.
+        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        Ok(Self { target: target.to_owned(), folder, path, file, replace, done: false })
     }
 
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
+    /// Returns the place that the file gets, for a packer: a folder that is packed may hold it.
+    pub(crate) fn place(&self) -> Option<OutputPlace> {
+        let folder = fs::metadata(&self.folder).ok()?;
+        let name = self.target.file_name()?.as_bytes().to_vec();
+        Some(OutputPlace::Name { folder: (folder.dev(), folder.ino()), name })
+    }
+
     /// Gives the file its name, with the mode and the time, or those of a new file.
     pub(crate) fn land(mut self, mode: Option<u32>, modified: Option<SystemTime>) -> Result<(), Fault> {
         let landed = (|| {
-            let mode = mode.unwrap_or(0o666) & 0o777 & !self.umask;
+            let mode = mode.unwrap_or(0o666) & 0o777 & !umask();
             self.file.set_permissions(Permissions::from_mode(mode))?;
             if let Some(modified) = modified {
                 self.file.set_times(FileTimes::new().set_modified(modified))?;
@@ -122,8 +134,12 @@ impl DraftFolder {
             return Err(Fault::write(target, &io::ErrorKind::AlreadyExists.into()));
         }
         let path = temporary(&above, &name);
-        let made = fs::DirBuilder::new().mode(0o700).create(&path).and_then(|()| File::open(&path));
-        let folder = made.map_err(|error| Fault::write(target, &error))?;
+        let failed = |error: io::Error| Fault::write(target, &error);
+        fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+        let folder = File::open(&path).map_err(|error| {
+            let _ = fs::remove_dir(&path);
+            failed(error)
+        })?;
         let _ = flock(&folder, FlockOperation::NonBlockingLockExclusive);
         Ok(Self { target: target.to_owned(), above, path, folder, done: false })
     }
@@ -143,7 +159,7 @@ impl DraftFolder {
 impl Drop for DraftFolder {
     fn drop(&mut self) {
         if !self.done {
-            let _ = fs::remove_dir_all(&self.path);
+            let _ = draft::clear(&self.path);
         }
     }
 }

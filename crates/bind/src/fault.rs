@@ -96,12 +96,20 @@ pub struct Fault {
     pub code: Code,
     /// The same in words.
     pub text: String,
+    /// The number of the system's error, if there is one.
+    pub errno: Option<i32>,
 }
 
 impl Fault {
     /// Makes an error.
     pub fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into() }
+        Self { code, text: text.into(), errno: None }
+    }
+
+    /// Adds the number of the system's error.
+    #[must_use]
+    pub fn with_errno(self, errno: Option<i32>) -> Self {
+        Self { errno, ..self }
     }
 
     /// Makes an error about an argument.
@@ -116,13 +124,14 @@ impl Fault {
     }
 
     pub(crate) fn read(path: &Path, error: &io::Error) -> Self {
-        Self::new(Code::Read, format!("cannot read {}: {error}", path.display()))
+        Self::new(Code::Read, format!("cannot read {}: {error}", path.display())).with_errno(error.raw_os_error())
     }
 
     pub(crate) fn write(path: &Path, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::AlreadyExists => Self::new(Code::Exists, format!("{} exists already", path.display())),
-            _ => Self::new(Code::Write, format!("cannot write {}: {error}", path.display())),
+            _ => Self::new(Code::Write, format!("cannot write {}: {error}", path.display()))
+                .with_errno(error.raw_os_error()),
         }
     }
 }
@@ -164,7 +173,7 @@ impl From<Error> for Fault {
                 Ok(fault) => fault,
                 Err(inner) => match inner.downcast::<deadpan_pack::Error>() {
                     Ok(error) => error.into(),
-                    Err(inner) => Self::new(code, inner.to_string()),
+                    Err(inner) => Self::new(code, inner.to_string()).with_errno(inner.raw_os_error()),
                 },
             },
             error => Self::new(code, error.to_string()),
@@ -184,10 +193,16 @@ impl From<KeyError> for Fault {
 
 impl From<deadpan_pack::Error> for Fault {
     fn from(error: deadpan_pack::Error) -> Self {
-        let code = match error.fault() {
-            deadpan_pack::Fault::Data => Code::Tampered,
-            deadpan_pack::Fault::Caller => Code::Argument,
-            _ => Code::Write,
+        use deadpan_pack::{Action, Error};
+        let code = match &error {
+            Error::Stopped => Code::Stopped,
+            Error::Read(_) | Error::Shrank { .. } => Code::Read,
+            Error::Entry { action: Action::Read | Action::ReadAttributes | Action::Open, .. } => Code::Read,
+            other => match other.fault() {
+                deadpan_pack::Fault::Data => Code::Tampered,
+                deadpan_pack::Fault::Caller => Code::Argument,
+                _ => Code::Write,
+            },
         };
         Self::new(code, error.to_string())
     }

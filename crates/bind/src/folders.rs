@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::draft::{DraftFile, DraftFolder};
+use crate::draft::{DraftFile, DraftFolder, umask};
 use crate::files::{blame, metadata, open_input, refuse_same};
 use crate::{Code, Fault};
 use deadpan_pack::{Contents, Job, Packer, Packing, Rest, Unpacker, Unpacking};
@@ -64,7 +64,7 @@ pub fn seal_folder(
     let draft = DraftFile::new(output, replace)?;
     let id = draft.file().metadata().map_err(|error| Fault::write(output, &error))?;
     let except = Some((std::os::unix::fs::MetadataExt::dev(&id), std::os::unix::fs::MetadataExt::ino(&id)));
-    let packer = Packer::new(folder, &name, Packing { except, ..Packing::default() })
+    let packer = Packer::new(folder, &name, Packing { except, output: draft.place(), ..Packing::default() })
         .map_err(|error| Fault::from(error).about(folder))?;
     let sealing = sealing.clone().metadata(metadata)?;
     let (summary, source) =
@@ -87,7 +87,7 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
     }
     let draft = DraftFolder::new(output)?;
     let target = draft.folder().try_clone().map_err(|error| Fault::write(output, &error))?;
-    let mut unpacker = Unpacker::new(target.into(), Unpacking { fresh: true, ..Unpacking::default() });
+    let mut unpacker = Unpacker::new(target.into(), Unpacking { fresh: true, mask: umask(), ..Unpacking::default() });
     let (summary, _) = opened.scatter(&file, Scattered(&mut unpacker), work).map_err(failed)?;
     let outcome = unpacker.finish().map_err(|error| Fault::from(error).about(input))?;
     if let Some(failure) = outcome.failures.first() {

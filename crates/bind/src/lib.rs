@@ -7,7 +7,9 @@ mod draft;
 mod fault;
 mod files;
 mod folders;
+mod inspect;
 
 pub use fault::{Code, Fault};
 pub use files::{open_file, seal_file};
 pub use folders::{Entry, Kind, list_folder, open_folder, seal_folder};
+pub use inspect::inspect;

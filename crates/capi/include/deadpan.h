@@ -23,7 +23,14 @@
  * the function returns DP_ERR_ROOM, and the length is the one that is needed. A pointer may be NULL if its length is 0.
  * Input and output must not share memory. Texts are UTF-8 with a length beside them; paths end with a zero.
  *
- * Callbacks must return: no exception of C++ and no longjmp may leave them.
+ * In `check(dp_…(…, &error), error)`, C may read the last argument before the call: give `&error` to `check`.
+ *
+ * Callbacks come from threads of the library, other ones each time, but never two at once for one call. They must return:
+ * no exception of C++ and no longjmp may leave them. They may use the library; a reader or writer that is in use gives
+ * DP_ERR_BUSY, and progress is not told while its callback runs.
+ *
+ * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe sends SIGPIPE,
+ * as it does everywhere. If memory for small things is short, the program is aborted.
  *
  * Nobody may change an input, or read or write an output, while a function works on it. Secret inputs are handled in a
  * time that depends on their lengths only; the crates' documentation says what may leak.
@@ -101,7 +108,7 @@ int32_t dp_error_free(dp_error *error);
 /* ---- Keys, passphrases and sessions ---- */
 
 int32_t dp_private_key_generate(int32_t kind, dp_private_key **key, dp_error **error);
-/* Reads PEM or an age identity. A protected key needs its passphrase, otherwise NULL. */
+/* Reads PEM or an age identity; of several keys the first. A protected key needs its passphrase, otherwise NULL. */
 int32_t dp_private_key_read(const uint8_t *text, size_t length, const dp_passphrase *passphrase, dp_private_key **key,
                             dp_error **error);
 /* Writes PEM, protected by a passphrase unless that is NULL, or an age identity. Wipe the text after use. */
@@ -110,7 +117,7 @@ int32_t dp_private_key_write(const dp_private_key *key, int32_t form, const dp_p
 int32_t dp_private_key_public(const dp_private_key *key, dp_public_key **public_key, dp_error **error);
 int32_t dp_private_key_free(dp_private_key *key);
 
-/* Reads PEM or an age recipient. */
+/* Reads PEM or an age recipient; of several keys the first. */
 int32_t dp_public_key_read(const uint8_t *text, size_t length, dp_public_key **key, dp_error **error);
 int32_t dp_public_key_write(const dp_public_key *key, int32_t form, uint8_t *text, size_t room, size_t *length,
                             dp_error **error);
@@ -174,11 +181,12 @@ int32_t dp_open(const dp_opening *opening, const uint8_t *sealed, size_t length,
 
 /* ---- Files and folders. The output gets its name when it is complete; after an error there is none ---- */
 
-/* `replace` lets the output replace another file; otherwise that is DP_ERR_EXISTS. */
+/* `replace` lets the output replace another file or link; otherwise, and for folders and devices, that is DP_ERR_EXISTS. */
 int32_t dp_seal_file(const dp_sealing *sealing, const char *input, const char *output, int32_t replace,
                      const dp_work *work, dp_error **error);
 int32_t dp_open_file(const dp_opening *opening, const char *input, const char *output, int32_t replace,
                      const dp_work *work, dp_error **error);
+/* Sockets, pipes and devices in the folder, and the output itself, are left out. */
 int32_t dp_seal_folder(const dp_sealing *sealing, const char *folder, const char *output, int32_t replace,
                        const dp_work *work, dp_error **error);
 /* The folder must not exist. */
@@ -202,12 +210,13 @@ typedef int32_t (*dp_write)(void *user, const uint8_t *bytes, size_t length);
 /* As dp_read, from a position. */
 typedef int64_t (*dp_read_at)(void *user, uint64_t position, uint8_t *buffer, size_t room);
 
-/* The two callbacks are called from two threads. What was written is authentic; complete it is only after DP_OK. */
+/* What was written is authentic; complete it is only after DP_OK. */
 int32_t dp_seal_stream(const dp_sealing *sealing, dp_read read, dp_write write, void *user, const dp_work *work,
                        dp_error **error);
 int32_t dp_open_stream(const dp_opening *opening, dp_read read, dp_write write, void *user, const dp_work *work,
                        dp_error **error);
-/* From one open descriptor to another. Two regular files at their beginnings go at the full speed of files. */
+/* From one open descriptor to another; both stay open, and are at their ends then. Two regular files at their beginnings
+ * go at the full speed of files. Descriptors must block. After an error, the output may hold a part. */
 int32_t dp_seal_fd(const dp_sealing *sealing, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 int32_t dp_open_fd(const dp_opening *opening, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 
@@ -241,7 +250,8 @@ int32_t dp_random(uint8_t *buffer, size_t length, dp_error **error);
 
 int32_t dp_base64_encode(int32_t alphabet, const uint8_t *data, size_t length, uint8_t *text, size_t room,
                          size_t *written, dp_error **error);
-/* Strict: each sequence of bytes has one valid text. */
+/* Strict: each sequence of bytes has one valid text. After DP_ERR_ROOM, `written` is enough, and may be up to 2 more than
+ * needed. */
 int32_t dp_base64_decode(int32_t alphabet, const uint8_t *text, size_t length, uint8_t *data, size_t room,
                          size_t *written, dp_error **error);
 

@@ -7,6 +7,5 @@
 #[allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 mod ffi;
 mod handles;
-mod inspect;
 mod recipe;
 mod watch;

@@ -1,7 +1,7 @@
 //! Watching and stopping work from other threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use deadpan_seal::Work;
 
@@ -14,20 +14,26 @@ pub(crate) struct Watch {
     pub(crate) threads: AtomicUsize,
     pub(crate) stop: AtomicBool,
     pub(crate) done: AtomicU64,
-    callback: Mutex<Option<Callback>>,
+    /// Whether the callback asked for an end of the work that runs now.
+    enough: AtomicBool,
+    callback: Mutex<Option<Arc<Mutex<Callback>>>>,
 }
 
 impl Watch {
     pub(crate) fn set_callback(&self, callback: Option<Callback>) {
+        let callback = callback.map(|callback| Arc::new(Mutex::new(callback)));
         *self.callback.lock().unwrap_or_else(PoisonError::into_inner) = callback;
     }
 
-    /// Counts bytes, and tells the callback, one thread at a time.
-    fn progress(&self, bytes: u64) {
-        let done = self.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let mut callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner);
-        if callback.as_mut().is_some_and(|callback| !callback(done)) {
-            self.stop.store(true, Ordering::Relaxed);
+    /// Tells the callback how many bytes are done, unless it is called already: by another thread, or by this one, if
+    /// the callback itself uses the library.
+    fn tell(&self) {
+        let callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Some(callback) = callback else { return };
+        if let Ok(mut callback) = callback.try_lock()
+            && !callback(self.done.load(Ordering::Relaxed))
+        {
+            self.enough.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -36,9 +42,17 @@ impl Watch {
 pub(crate) fn under<T>(watch: Option<&Watch>, run: impl FnOnce(&Work<'_>) -> T) -> T {
     let Some(watch) = watch else { return run(&Work::default()) };
     watch.done.store(0, Ordering::Relaxed);
-    let progress = |bytes| watch.progress(bytes);
-    let stop = || watch.stop.load(Ordering::Relaxed);
-    run(&Work { threads: watch.threads.load(Ordering::Relaxed), progress: Some(&progress), stop: Some(&stop) })
+    watch.enough.store(false, Ordering::Relaxed);
+    let progress = |bytes| {
+        watch.done.fetch_add(bytes, Ordering::Relaxed);
+        watch.tell();
+    };
+    let stop = || watch.stop.load(Ordering::Relaxed) || watch.enough.load(Ordering::Relaxed);
+    let result =
+        run(&Work { threads: watch.threads.load(Ordering::Relaxed), progress: Some(&progress), stop: Some(&stop) });
+    // A thread may have found the callback in use when the last bytes were done.
+    watch.tell();
+    result
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! Otherwise the file has a temporary name, `.NAME.XXXXXXXX.deadpan-part`, and is removed on failures and signals. If a
 //! run is killed, its temporary file stays, and the next run with the same output removes it.
 
-mod clear;
 mod folder;
 pub mod set;
 
@@ -30,8 +29,7 @@ use crate::failure::Failure;
 use crate::process;
 use crate::shown::shown;
 use crate::signals::{self, Guard};
-use clear::clear;
-use deadpan_pack::draft;
+use deadpan_pack::draft::{self, clear};
 
 /// How old an empty draft folder is at most while its run may not have locked it yet.
 const NEW: Duration = Duration::from_secs(5);

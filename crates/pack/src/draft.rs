@@ -4,6 +4,10 @@
 //! [`rename_new`] gives it its name. [`Unpacker`](crate::Unpacker) makes drafts for files in folders that existed
 //! before. The command line makes them for its outputs, and removes drafts of killed runs.
 
+mod clear;
+
+pub use clear::clear;
+
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::os::fd::AsFd;

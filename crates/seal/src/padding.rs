@@ -62,7 +62,9 @@ pub(crate) fn write_padding(data: u64, output: &mut impl Write) -> io::Result<()
 /// Returns data with their padding. They are wiped on drop.
 pub(crate) fn padded(data: &[u8]) -> Result<Wiped<Vec<u8>>, Error> {
     let length = padded_length(data.len() as u64)?;
-    let mut padded = Wiped::new(Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX)));
+    let mut padded = Wiped::new(Vec::new());
+    let room = usize::try_from(length).unwrap_or(usize::MAX);
+    padded.try_reserve_exact(room).map_err(|_| Error::System("there is not enough memory to pad the data"))?;
     padded.extend_from_slice(data);
     write_padding(data.len() as u64, &mut *padded).map_err(Error::Write)?;
     Ok(padded)

@@ -4,7 +4,6 @@ use std::ffi::c_char;
 
 use super::border::{copy, held, maybe, path};
 use super::kinds::{dp_opening, dp_sealing, dp_work};
-use crate::inspect;
 use crate::recipe::{Recipe, Ring};
 use crate::watch::{Watch, under};
 
@@ -46,6 +45,6 @@ exports! {
         length: *mut usize,
     ) {
         let identities = maybe::<Ring, _>(opening)?.map(|ring| ring.identities());
-        copy(inspect::file(path(input)?, identities.as_deref())?.as_bytes(), text.cast(), room, length)
+        copy(deadpan_bind::inspect(path(input)?, identities.as_deref())?.as_bytes(), text.cast(), room, length)
     }
 }

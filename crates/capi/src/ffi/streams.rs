@@ -1,10 +1,13 @@
 //! Callbacks as streams, and descriptors.
 
 use std::ffi::c_void;
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
+use std::os::unix::fs::MetadataExt;
+
+use rustix::fs::{OFlags, fcntl_getfl};
 
 use super::border::{held, maybe};
 use super::kinds::{dp_opening, dp_sealing, dp_work};
@@ -98,11 +101,29 @@ unsafe fn borrowed(descriptor: i32) -> Result<ManuallyDrop<File>, Fault> {
 fn is_positioned(mut input: &File, mut output: &File) -> bool {
     let is_regular = |file: &File| file.metadata().is_ok_and(|about| about.is_file());
     let is_empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
-    is_regular(input)
+    // Where an output is open for appending, systems ignore positions.
+    let appends = fcntl_getfl(output).is_ok_and(|flags| flags.contains(OFlags::APPEND));
+    !appends
+        && is_regular(input)
         && is_regular(output)
         && is_empty(output)
         && input.stream_position().is_ok_and(|position| position == 0)
         && output.stream_position().is_ok_and(|position| position == 0)
+}
+
+/// Refuses a file that is the input as well as the output.
+fn refuse_same(input: &File, output: &File) -> Result<(), Fault> {
+    let id = |file: &File| file.metadata().ok().filter(Metadata::is_file).map(|about| (about.dev(), about.ino()));
+    match (id(input), id(output)) {
+        (Some(one), Some(other)) if one == other => Err(Fault::argument("a file is the input as well as the output")),
+        _ => Ok(()),
+    }
+}
+
+/// Moves to the ends of files that were used by positions, where streams would be.
+fn to_the_ends(mut input: &File, mut output: &File) -> Result<(), Fault> {
+    let moved = input.seek(SeekFrom::End(0)).and_then(|_| output.seek(SeekFrom::End(0)));
+    moved.map(drop).map_err(|error| Fault::new(Code::System, error.to_string()).with_errno(error.raw_os_error()))
 }
 
 exports! {
@@ -141,23 +162,26 @@ exports! {
     fn dp_seal_fd(sealing: *const dp_sealing, input: i32, output: i32, work: *const dp_work) {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         let (input, output) = (borrowed(input)?, borrowed(output)?);
-        under(watch.as_deref(), |work| match is_positioned(&input, &output) {
+        refuse_same(&input, &output)?;
+        let positioned = is_positioned(&input, &output);
+        under(watch.as_deref(), |work| match positioned {
             true => sealing.file(&input, &output, work),
             false => sealing.stream(&*input, &*output, work),
         })?;
-        Ok(())
+        if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }
 
     /// Opens from one descriptor to another one.
     fn dp_open_fd(opening: *const dp_opening, input: i32, output: i32, work: *const dp_work) {
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
         let (input, output) = (borrowed(input)?, borrowed(output)?);
+        refuse_same(&input, &output)?;
         let positioned = is_positioned(&input, &output);
         let opened = Header::read(&*input)?.open(&identities)?;
         under(watch.as_deref(), |work| match positioned {
             true => opened.file(&input, &output, work),
             false => opened.stream(&*input, &*output, work),
         })?;
-        Ok(())
+        if positioned { to_the_ends(&input, &output) } else { Ok(()) }
     }
 }

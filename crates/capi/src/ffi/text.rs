@@ -60,17 +60,17 @@ exports! {
         written: *mut usize,
     ) {
         let codec = codec(alphabet)?;
-        let needed = codec.decoded_len_max(length);
-        set(written, needed)?;
+        set(written, 0)?;
         apart(text, length, data, room)?;
         let (text, data) = (bytes(text, length)?, buffer(data, room)?);
+        let needed = codec.decoded_len_max(length);
         match codec.decode_into(text, data) {
             Ok(decoded) => set(written, decoded.len()),
-            Err(_) if room < needed => Err(small(needed)),
-            Err(error) => {
-                set(written, 0)?;
-                Err(Fault::new(Code::Encoding, error.to_string()))
+            Err(_) if room < needed => {
+                set(written, needed)?;
+                Err(small(needed))
             }
+            Err(error) => Err(Fault::new(Code::Encoding, error.to_string())),
         }
     }
 

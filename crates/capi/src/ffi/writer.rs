@@ -19,7 +19,12 @@ impl Writer {
         match self.0.try_lock() {
             Ok(sealer) => Ok(sealer),
             Err(TryLockError::WouldBlock) => Err(Fault::new(Code::Busy, Code::Busy.message())),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::Poisoned(poisoned)) => {
+                // What follows would have a gap before it.
+                let mut sealer = poisoned.into_inner();
+                drop(sealer.take());
+                Ok(sealer)
+            }
         }
     }
 }

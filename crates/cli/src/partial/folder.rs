@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, mkdirat, openat};
 use rustix::io::Errno;
 
-use super::clear::clear;
 use super::{exists, folder_of, is_named, open_folder_of, rename_new, sweep, temporary};
 use crate::failure::Failure;
 use crate::shown::shown;
 use crate::signals::{self, Guard};
+use deadpan_pack::draft::clear;
 
 /// The number of temporary names that are tried. A run that removes drafts can take a new folder for one of a killed
 /// run, until the folder is locked.
@@ -50,7 +50,7 @@ impl PartialFolder {
             }
             let path = above.join(&temporary);
             let guard = signals::guard(move || {
-                clear(&path);
+                let _ = clear(&path);
             });
             if let Some(folder) = lock(&parent, &temporary).map_err(failed)? {
                 return Ok(Self { target: target.into(), name: name.into(), parent, folder, temporary, guard });

@@ -13,6 +13,7 @@ use rustix::io::Errno;
 const TRIES: usize = 20;
 
 /// Removes the folder. Returns whether it is gone.
+#[must_use]
 pub fn clear(path: &Path) -> bool {
     // An empty folder is removed without another open file, which a limit (`ulimit -n`) may not allow.
     if fs::remove_dir(path).is_ok() {

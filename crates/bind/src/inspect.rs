@@ -1,19 +1,20 @@
 //! The description of a sealed file as JSON.
 
-use std::fs::File;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use serde_json::{Map, Value, json};
 
-use deadpan_bind::{Code, Fault};
+use crate::Fault;
+use crate::files::open_input;
 use deadpan_seal::{Format, Header, Identity, Kind, Stanza};
 
-/// Describes a sealed file: what everybody can see, and with a key that opens it also its metadata.
-pub(crate) fn file(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
-    let opened = File::open(path).and_then(|file| file.metadata().map(|about| (file, about)));
-    let cannot = |error: std::io::Error| Fault::new(Code::Read, format!("cannot read {}: {error}", path.display()));
-    let (file, about) = opened.map_err(cannot)?;
+/// Describes a sealed file as a JSON object: what everybody can see, and with a key that opens it also its metadata.
+///
+/// # Errors
+/// If the file cannot be read, is not sealed, or does not open with the keys.
+pub fn inspect(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
+    let (file, about) = open_input(path)?;
     let failed = |error: deadpan_seal::Error| Fault::from(error).about(path);
     let header = Header::read(&file).map_err(failed)?;
     let mut text = Map::new();

@@ -1,0 +1,82 @@
+"""Seals files, folders and bytes with classical, post-quantum and hybrid encryption.
+
+>>> import deadpan
+>>> key = deadpan.PrivateKey.generate()
+>>> sealed = deadpan.seal(b"straight face", key.public)
+>>> deadpan.open(sealed, key)
+b'straight face'
+"""
+
+from deadpan import base64, ct, pad
+from deadpan._native import (
+    CostlyError,
+    Error,
+    InvalidKeyError,
+    LimitError,
+    LockedKeyError,
+    NewerError,
+    NoKeyError,
+    NotSealedError,
+    Passphrase,
+    PassphraseError,
+    PrivateKey,
+    PublicKey,
+    Session,
+    SignatureError,
+    StoppedError,
+    TamperedError,
+    TruncatedError,
+    __version__,
+    list_folder,
+    open,
+    open_file,
+    open_folder,
+    open_into,
+    random_bytes,
+    seal,
+    seal_file,
+    seal_folder,
+    seal_into,
+    sealed_length,
+)
+from deadpan._inspect import Entry, inspect
+from deadpan._streams import Reader, Writer
+
+__all__ = [
+    "CostlyError",
+    "Entry",
+    "Error",
+    "InvalidKeyError",
+    "LimitError",
+    "LockedKeyError",
+    "NewerError",
+    "NoKeyError",
+    "NotSealedError",
+    "Passphrase",
+    "PassphraseError",
+    "PrivateKey",
+    "PublicKey",
+    "Reader",
+    "Session",
+    "SignatureError",
+    "StoppedError",
+    "TamperedError",
+    "TruncatedError",
+    "Writer",
+    "__version__",
+    "base64",
+    "ct",
+    "inspect",
+    "list_folder",
+    "open",
+    "open_file",
+    "open_folder",
+    "open_into",
+    "pad",
+    "random_bytes",
+    "seal",
+    "seal_file",
+    "seal_folder",
+    "seal_into",
+    "sealed_length",
+]

@@ -1,0 +1,3 @@
+from typing_extensions import Buffer
+
+def compare_digest(a: str | Buffer, b: str | Buffer) -> bool: ...

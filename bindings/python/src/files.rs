@@ -1,0 +1,131 @@
+//! Sealing and opening of files and folders by path.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::exception;
+use crate::to::{Options, identities, sealing};
+use crate::work;
+use deadpan_bind::Kind;
+
+/// Returns the length of a file, if it is known.
+fn length(path: &std::path::Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|about| about.len())
+}
+
+/// Seals a file.
+#[pyfunction]
+#[pyo3(signature = (input, output, to, *, replace = false, age = false, hide_length = false, mixed = false,
+    progress = None))]
+#[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
+pub(crate) fn seal_file(
+    py: Python<'_>,
+    input: PathBuf,
+    output: PathBuf,
+    to: &Bound<'_, PyAny>,
+    replace: bool,
+    age: bool,
+    hide_length: bool,
+    mixed: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let sealing = sealing(to, Options { age, hide_length, mixed })?;
+    work::run(py, length(&input), progress, |work| {
+        deadpan_bind::seal_file(&sealing, &input, &output, replace, work).map(drop)
+    })
+}
+
+/// Opens a sealed file.
+#[pyfunction]
+#[pyo3(signature = (input, output, keys, *, replace = false, progress = None))]
+pub(crate) fn open_file(
+    py: Python<'_>,
+    input: PathBuf,
+    output: PathBuf,
+    keys: &Bound<'_, PyAny>,
+    replace: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let identities = identities(keys)?;
+    work::run(py, length(&input), progress, |work| {
+        deadpan_bind::open_file(&identities, &input, &output, replace, work).map(drop)
+    })
+}
+
+/// Seals a folder with everything in it. Returns notes about entries that were left out.
+#[pyfunction]
+#[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, mixed = false, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
+pub(crate) fn seal_folder(
+    py: Python<'_>,
+    folder: PathBuf,
+    output: PathBuf,
+    to: &Bound<'_, PyAny>,
+    replace: bool,
+    hide_length: bool,
+    mixed: bool,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<String>> {
+    let sealing = sealing(to, Options { hide_length, mixed, ..Options::default() })?;
+    work::run(py, None, progress, |work| {
+        deadpan_bind::seal_folder(&sealing, &folder, &output, replace, work).map(|(_, notes)| notes)
+    })
+}
+
+/// Opens a sealed folder to a new folder.
+#[pyfunction]
+#[pyo3(signature = (input, folder, keys, *, progress = None))]
+pub(crate) fn open_folder(
+    py: Python<'_>,
+    input: PathBuf,
+    folder: PathBuf,
+    keys: &Bound<'_, PyAny>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let identities = identities(keys)?;
+    work::run(py, None, progress, |work| deadpan_bind::open_folder(&identities, &input, &folder, work).map(drop))
+}
+
+/// Lists the entries of a sealed folder: dictionaries with path, kind, size and mode.
+#[pyfunction]
+pub(crate) fn list_folder<'py>(
+    py: Python<'py>,
+    input: PathBuf,
+    keys: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let identities = identities(keys)?;
+    let mut entries = Vec::new();
+    py.detach(|| {
+        deadpan_bind::list_folder(&identities, &input, |entry| {
+            let kind = match entry.kind {
+                Kind::File => "file",
+                Kind::Folder => "folder",
+                _ => "other",
+            };
+            entries.push((entry.path.clone(), kind, entry.size, entry.mode));
+            true
+        })
+    })
+    .map_err(exception)?;
+    let entry = |(path, kind, size, mode): (Vec<u8>, &str, u64, u32)| {
+        let entry = PyDict::new(py);
+        entry.set_item("path", OsString::from_vec(path))?;
+        entry.set_item("kind", kind)?;
+        entry.set_item("size", size)?;
+        entry.set_item("mode", mode)?;
+        Ok(entry)
+    };
+    entries.into_iter().map(entry).collect()
+}
+
+/// Describes a sealed file as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, keys = None))]
+pub(crate) fn inspect(py: Python<'_>, path: PathBuf, keys: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+    let identities = keys.map(identities).transpose()?;
+    py.detach(|| deadpan_bind::inspect(&path, identities.as_deref())).map_err(exception)
+}

@@ -1,0 +1,184 @@
+//! Keys, passphrases and sessions.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::buffer;
+use crate::errors::{exception, raised};
+use deadpan_bind::{Code, Fault};
+use deadpan_seal::key::{self, Found};
+use deadpan_seal::{Cost, Kem};
+
+/// A private key, which opens what was sealed to its public key.
+#[pyclass(frozen, module = "deadpan")]
+pub(crate) struct PrivateKey(pub(crate) deadpan_seal::PrivateKey);
+
+#[pymethods]
+impl PrivateKey {
+    /// Makes a new key: "hybrid" (X-Wing), "ecc" (X25519), "pqc" (ML-KEM-768), or the name of a kind.
+    #[staticmethod]
+    #[pyo3(signature = (mode = "hybrid"))]
+    fn generate(py: Python<'_>, mode: &str) -> PyResult<Self> {
+        let kem = match mode {
+            "hybrid" => Kem::XWing,
+            "ecc" => Kem::X25519,
+            "pqc" => Kem::MlKem768,
+            name => Kem::ALL.into_iter().find(|kem| kem.name() == name).ok_or_else(|| {
+                let names: Vec<_> = Kem::ALL.iter().map(|kem| kem.name()).collect();
+                PyValueError::new_err(format!("{name} is no mode; there are hybrid, ecc, pqc, {}", names.join(", ")))
+            })?,
+        };
+        py.detach(|| deadpan_seal::PrivateKey::generate(kem)).map(Self).map_err(raised)
+    }
+
+    /// Reads a key: PEM, or an age identity. A protected key needs its passphrase.
+    #[staticmethod]
+    #[pyo3(signature = (text, passphrase = None))]
+    fn read(py: Python<'_>, text: &Bound<'_, PyAny>, passphrase: Option<&Passphrase>) -> PyResult<Self> {
+        let text = buffer::text(text)?;
+        py.detach(|| {
+            let mut locked = false;
+            for found in key::read(&text).map_err(Fault::from)? {
+                match (found, passphrase) {
+                    (Found::Private(private), _) => return Ok(Self(private)),
+                    (Found::Protected(key), Some(passphrase)) => {
+                        return key.unlock(&passphrase.0).map(Self).map_err(Fault::from);
+                    }
+                    (Found::Protected(_), None) => locked = true,
+                    _ => {}
+                }
+            }
+            Err(match locked {
+                true => Fault::new(Code::Locked, Code::Locked.message()),
+                false => Fault::new(Code::Key, "the text holds no private key that opens files"),
+            })
+        })
+        .map_err(exception)
+    }
+
+    /// Returns the key as PEM, protected if there is a passphrase.
+    #[pyo3(signature = (passphrase = None))]
+    fn to_pem<'py>(&self, py: Python<'py>, passphrase: Option<&Passphrase>) -> PyResult<Bound<'py, PyBytes>> {
+        match passphrase {
+            None => Ok(PyBytes::new(py, &key::private_pem(&self.0))),
+            Some(passphrase) => {
+                let pem = py.detach(|| key::protected_pem(&self.0, &passphrase.0)).map_err(raised)?;
+                Ok(PyBytes::new(py, pem.as_bytes()))
+            }
+        }
+    }
+
+    /// Returns the key as an age identity.
+    fn to_age<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let identity = key::age_identity(&self.0);
+        let identity = identity.ok_or_else(|| PyValueError::new_err("age has no keys of this kind"))?;
+        Ok(PyBytes::new(py, &identity))
+    }
+
+    /// The public key.
+    #[getter]
+    fn public(&self) -> PublicKey {
+        PublicKey(self.0.public().clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<deadpan.PrivateKey {} {}>", self.0.kem().name(), key::fingerprint(self.0.public()))
+    }
+}
+
+/// A public key, to which data are sealed.
+#[pyclass(frozen, module = "deadpan")]
+pub(crate) struct PublicKey(pub(crate) deadpan_seal::PublicKey);
+
+impl PublicKey {
+    pub(crate) fn parse(text: &[u8]) -> Result<deadpan_seal::PublicKey, Fault> {
+        let public = key::read(text)?.into_iter().find_map(|found| match found {
+            Found::Public(public) => Some(public),
+            _ => None,
+        });
+        public.ok_or_else(|| Fault::new(Code::Key, "the text holds no public key that seals"))
+    }
+}
+
+#[pymethods]
+impl PublicKey {
+    /// Reads a key: PEM, or an age recipient.
+    #[staticmethod]
+    fn read(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Self::parse(&buffer::text(text)?).map(Self).map_err(exception)
+    }
+
+    /// Returns the key as PEM.
+    fn to_pem(&self) -> String {
+        key::public_pem(&self.0)
+    }
+
+    /// Returns the key as an age recipient.
+    fn to_age(&self) -> PyResult<String> {
+        key::age_recipient(&self.0).ok_or_else(|| PyValueError::new_err("age has no keys of this kind"))
+    }
+
+    /// A short text to compare keys by.
+    #[getter]
+    fn fingerprint(&self) -> String {
+        key::fingerprint(&self.0)
+    }
+
+    /// The name of the kind of key.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.0.kem().name()
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0.kem() == other.0.kem() && self.0.as_bytes() == other.0.as_bytes()
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.0.as_bytes().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<deadpan.PublicKey {} {}>", self.kind(), self.fingerprint())
+    }
+}
+
+/// A passphrase. It is hashed for each item; a `Session` hashes it once.
+#[pyclass(frozen, module = "deadpan")]
+pub(crate) struct Passphrase(pub(crate) deadpan_seal::Passphrase);
+
+#[pymethods]
+impl Passphrase {
+    #[new]
+    fn new(text: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = buffer::text(text)?;
+        match text.is_empty() {
+            true => Err(PyValueError::new_err("the passphrase is empty")),
+            false => Ok(Self(deadpan_seal::Passphrase::new(&text))),
+        }
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<deadpan.Passphrase>"
+    }
+}
+
+/// A passphrase that is hashed once, for many items.
+#[pyclass(frozen, module = "deadpan")]
+pub(crate) struct Session(pub(crate) deadpan_seal::Session);
+
+#[pymethods]
+impl Session {
+    #[new]
+    fn new(py: Python<'_>, passphrase: &Passphrase) -> PyResult<Self> {
+        py.detach(|| deadpan_seal::Session::new(&passphrase.0, Cost::default())).map(Self).map_err(raised)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<deadpan.Session>"
+    }
+}

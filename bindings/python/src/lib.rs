@@ -1,0 +1,44 @@
+//! Deadpan for Python: conversions, and nothing else. `python/deadpan` has what is written in Python.
+
+mod buffer;
+mod bytes;
+mod errors;
+mod files;
+mod imp;
+mod keys;
+mod streams;
+mod text;
+mod to;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The part of the package that is written in Rust.
+#[pymodule(gil_used = false)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    errors::add(module)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<keys::PrivateKey>()?;
+    module.add_class::<keys::PublicKey>()?;
+    module.add_class::<keys::Passphrase>()?;
+    module.add_class::<keys::Session>()?;
+    module.add_class::<streams::NativeReader>()?;
+    module.add_class::<streams::NativeWriter>()?;
+    module.add_function(wrap_pyfunction!(bytes::seal, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes::open, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes::seal_into, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes::open_into, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes::sealed_length, module)?)?;
+    module.add_function(wrap_pyfunction!(bytes::random_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(files::seal_file, module)?)?;
+    module.add_function(wrap_pyfunction!(files::open_file, module)?)?;
+    module.add_function(wrap_pyfunction!(files::seal_folder, module)?)?;
+    module.add_function(wrap_pyfunction!(files::open_folder, module)?)?;
+    module.add_function(wrap_pyfunction!(files::list_folder, module)?)?;
+    module.add_function(wrap_pyfunction!(files::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(text::b64encode, module)?)?;
+    module.add_function(wrap_pyfunction!(text::b64decode, module)?)?;
+    module.add_function(wrap_pyfunction!(text::compare_digest, module)?)?;
+    module.add_function(wrap_pyfunction!(text::pad, module)?)?;
+    module.add_function(wrap_pyfunction!(text::unpad, module)?)
+}

@@ -1,0 +1,75 @@
+//! Long work: without the lock of the interpreter, with progress, and with an ear for Ctrl-C.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+use crate::errors::exception;
+use deadpan_bind::Fault;
+use deadpan_seal::Work;
+
+/// How often signals are looked for, and progress is told.
+const TICK: Duration = Duration::from_millis(40);
+/// Work on less data takes less than a tick.
+const SHORT: u64 = 16 << 20;
+
+/// Runs work on data of this length, if it is known. A callback is told how many bytes are done; if it raises, or a
+/// signal comes, the work stops and the exception is raised.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    length: Option<u64>,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Work<'_>) -> Result<T, Fault> + Send,
+) -> PyResult<T> {
+    if progress.is_none() && length.is_some_and(|length| length < SHORT) {
+        return py.detach(|| work(&Work::default())).map_err(exception);
+    }
+    let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let count = |bytes| {
+        done.fetch_add(bytes, Ordering::Relaxed);
+    };
+    let stopped = || stop.load(Ordering::Relaxed);
+    let options = Work { threads: 0, progress: Some(&count), stop: Some(&stopped) };
+    let progress = progress.map(|progress| progress.clone().unbind());
+    let mut raised = None;
+    let result = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let options = &options;
+            scope.spawn(move || {
+                let result = work(options);
+                // The receiver waits below.
+                let _ = sender.send(result);
+            });
+            loop {
+                match receiver.recv_timeout(TICK) {
+                    Ok(result) => return Some(result),
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                    Err(RecvTimeoutError::Timeout) if raised.is_some() => {}
+                    Err(RecvTimeoutError::Timeout) => {
+                        let told = Python::attach(|py| {
+                            py.check_signals()?;
+                            let Some(progress) = &progress else { return Ok(()) };
+                            progress.call1(py, (done.load(Ordering::Relaxed),)).map(drop)
+                        });
+                        if let Err(error) = told {
+                            raised = Some(error);
+                            stop.store(true, Ordering::Relaxed);
+                        }
+                    }
+                }
+            }
+        })
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let result = result.unwrap_or_else(|| Err(Fault::new(deadpan_bind::Code::Panic, "a fault in Deadpan")));
+    let value = result.map_err(exception)?;
+    if let Some(progress) = &progress {
+        progress.call1(py, (done.load(Ordering::Relaxed),))?;
+    }
+    Ok(value)
+}

@@ -1,0 +1,351 @@
+import gc
+import io
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+import zipfile
+
+import deadpan
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+KEY = deadpan.PrivateKey.generate()
+OTHER = deadpan.PrivateKey.generate()
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "ecc", "pqc", "P-256", "ML-KEM-1024"])
+def test_keys_are_written_and_read(mode):
+    key = deadpan.PrivateKey.generate(mode)
+    passphrase = deadpan.Passphrase("correct horse")
+    sealed = deadpan.seal(b"face", key.public)
+    assert deadpan.open(sealed, deadpan.PrivateKey.read(key.to_pem())) == b"face"
+    locked = key.to_pem(passphrase)
+    with pytest.raises(deadpan.LockedKeyError):
+        deadpan.PrivateKey.read(locked)
+    with pytest.raises(deadpan.PassphraseError):
+        deadpan.PrivateKey.read(locked, deadpan.Passphrase("battery"))
+    assert deadpan.open(sealed, deadpan.PrivateKey.read(locked, passphrase)) == b"face"
+    assert deadpan.PublicKey.read(key.public.to_pem()) == key.public
+    assert key.public.fingerprint in repr(key.public)
+    assert hash(deadpan.PublicKey.read(key.public.to_pem())) == hash(key.public)
+    assert "PRIVATE" not in repr(key)
+
+
+def test_age_keys_and_files():
+    key = deadpan.PrivateKey.generate("ecc")
+    assert key.public.to_age().startswith("age1")
+    assert key.to_age().startswith(b"AGE-SECRET-KEY-1")
+    sealed = deadpan.seal(b"face", key.public.to_age(), age=True)
+    assert sealed.startswith(b"age-encryption.org/v1")
+    assert deadpan.open(sealed, key) == b"face"
+
+
+def test_wrong_modes_and_keys():
+    with pytest.raises(ValueError, match="hybrid"):
+        deadpan.PrivateKey.generate("rot13")
+    with pytest.raises(deadpan.InvalidKeyError):
+        deadpan.PublicKey.read("no key")
+    with pytest.raises(ValueError):
+        deadpan.Passphrase("")
+    with pytest.raises(TypeError):
+        deadpan.seal(b"face", 7)
+    with pytest.raises(TypeError):
+        deadpan.open(b"face", "a text")
+    with pytest.raises(TypeError, match="encode"):
+        deadpan.seal("a text", KEY.public)
+    with pytest.raises(ValueError):
+        deadpan.seal(b"face", [])
+    with pytest.raises(ValueError):
+        deadpan.seal(b"face", [KEY.public, deadpan.PrivateKey.generate("ecc").public])
+    deadpan.seal(b"face", [KEY.public, deadpan.PrivateKey.generate("ecc").public], mixed=True)
+
+
+@given(st.binary(max_size=3000), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_bytes_come_back(data, hide):
+    sealed = deadpan.seal(data, KEY.public, hide_length=hide)
+    assert len(sealed) == deadpan.sealed_length(len(data), KEY.public, hide_length=hide)
+    assert deadpan.open(sealed, KEY) == data
+    assert deadpan.open(bytearray(sealed), [OTHER, KEY]) == data
+
+
+@pytest.mark.parametrize("length", [0, 1, 65503, 65504, 65505, 262112, 3_000_000, 40_000_000])
+def test_lengths(length):
+    data = os.urandom(length)
+    sealed = deadpan.seal(data, KEY.public)
+    assert deadpan.open(sealed, KEY) == data
+    for changed in (0, len(sealed) // 2, len(sealed) - 1):
+        bad = bytearray(sealed)
+        bad[changed] ^= 1
+        with pytest.raises(deadpan.Error):
+            deadpan.open(bad, KEY)
+    with pytest.raises(deadpan.TruncatedError):
+        deadpan.open(sealed[:-1], KEY)
+
+
+def test_errors_are_a_tree():
+    with pytest.raises(deadpan.NoKeyError):
+        deadpan.open(deadpan.seal(b"face", KEY.public), OTHER)
+    with pytest.raises(deadpan.NotSealedError):
+        deadpan.open(b"no such thing", KEY)
+    with pytest.raises(deadpan.PassphraseError):
+        deadpan.open(deadpan.seal(b"face", deadpan.Passphrase("one")), deadpan.Passphrase("two"))
+    assert issubclass(deadpan.TruncatedError, deadpan.TamperedError)
+    assert issubclass(deadpan.TamperedError, deadpan.Error)
+
+
+def test_passphrases_and_sessions():
+    passphrase = deadpan.Passphrase(b"correct horse")
+    session = deadpan.Session(passphrase)
+    sealed = [deadpan.seal(bytes([number]), session) for number in range(20)]
+    assert [deadpan.open(item, session) for item in sealed] == [bytes([number]) for number in range(20)]
+    assert deadpan.open(sealed[3], passphrase) == b"\x03"
+    assert "horse" not in repr(passphrase) + repr(session)
+
+
+def test_into_buffers():
+    sealed = bytearray(5000)
+    length = deadpan.seal_into(memoryview(b"face"), KEY.public, sealed)
+    out = bytearray(10)
+    assert deadpan.open_into(memoryview(sealed)[:length], KEY, out) == 4
+    assert out == b"face\0\0\0\0\0\0"
+    with pytest.raises(ValueError, match="too small"):
+        deadpan.open_into(sealed[:length], KEY, bytearray(3))
+    with pytest.raises(BufferError):
+        deadpan.open_into(sealed[:length], KEY, b"0123456789")
+    with pytest.raises(BufferError):
+        deadpan.seal(memoryview(b"0123456789")[::2], KEY.public)
+
+
+def test_files_and_folders(tmp_path):
+    plain, sealed, back = tmp_path / "plain", tmp_path / "sealed", tmp_path / "back"
+    plain.write_bytes(b"straight face")
+    deadpan.seal_file(plain, sealed, KEY.public)
+    deadpan.open_file(sealed, back, KEY)
+    assert back.read_bytes() == b"straight face"
+    with pytest.raises(FileExistsError):
+        deadpan.open_file(sealed, back, KEY)
+    deadpan.open_file(str(sealed), os.fsencode(back).decode(), KEY, replace=True)
+    with pytest.raises(FileNotFoundError, match="missing"):
+        deadpan.seal_file(tmp_path / "missing", tmp_path / "x", KEY.public)
+    with pytest.raises(deadpan.NoKeyError, match="sealed"):
+        deadpan.open_file(sealed, tmp_path / "x", OTHER)
+    about = deadpan.inspect(sealed)
+    assert about["format"] == "deadpan" and about["recipients"] == [{"type": "key", "kind": "X-Wing", "kem": 0x647A}]
+    assert "name" not in about and deadpan.inspect(sealed, KEY)["name"] == "plain"
+    with pytest.raises(deadpan.NotSealedError):
+        deadpan.inspect(plain)
+    folder = tmp_path / "folder"
+    (folder / "in").mkdir(parents=True)
+    (folder / "in" / "file").write_bytes(b"straight face")
+    assert deadpan.seal_folder(folder, tmp_path / "folder.dpn", KEY.public) == []
+    entries = deadpan.list_folder(tmp_path / "folder.dpn", KEY)
+    assert any(entry["path"].endswith("in/file") and entry["size"] == 13 for entry in entries)
+    deadpan.open_folder(tmp_path / "folder.dpn", tmp_path / "again", KEY)
+    assert (tmp_path / "again" / "in" / "file").read_bytes() == b"straight face"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "again", "back", "folder", "folder.dpn", "plain", "sealed",
+    ]  # fmt: skip
+
+
+def test_progress_and_stop(tmp_path):
+    plain = tmp_path / "plain"
+    plain.write_bytes(bytes(200_000_000))
+    told = []
+    deadpan.seal_file(plain, tmp_path / "sealed", KEY.public, progress=told.append)
+    assert told[-1] == 200_000_000 and told == sorted(told)
+
+    def enough(done):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        deadpan.open_file(tmp_path / "sealed", tmp_path / "x", KEY, progress=enough)
+    assert not (tmp_path / "x").exists()
+
+
+def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):
+    with open(tmp_path / "plain", "wb") as file:
+        file.truncate(6_000_000_000)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.monotonic()
+    # To /dev/shm or a disk, the sparse file would take tens of seconds.
+    with pytest.raises(KeyboardInterrupt):
+        deadpan.seal_file(tmp_path / "plain", tmp_path / "sealed", KEY.public)
+    took = time.monotonic() - start
+    timer.join()
+    assert took < 3
+    assert [path.name for path in tmp_path.iterdir()] == ["plain"]
+
+
+def test_reader_and_writer(tmp_path):
+    data = os.urandom(2_000_000)
+    path = tmp_path / "sealed"
+    with open(path, "wb") as file, deadpan.Writer(file, KEY.public) as writer:
+        for start in range(0, len(data), 77_777):
+            assert writer.write(data[start : start + 77_777]) == len(data[start : start + 77_777])
+        assert writer.tell() == len(data)
+    reader = deadpan.Reader(path, KEY)
+    assert len(reader) == len(data)
+    for place in (0, 1_000_000, 1_999_990, 5):
+        assert reader.seek(place) == place
+        assert reader.read(100) == data[place : place + 100]
+    assert reader.seek(-10, os.SEEK_END) == len(data) - 10
+    assert reader.read() == data[-10:]
+    assert reader.read(5) == b""
+    assert io.BufferedReader(deadpan.Reader(path, KEY)).read() == data
+    reader.close()
+    with pytest.raises(ValueError):
+        reader.read(1)
+    with pytest.raises(FileNotFoundError):
+        deadpan.Reader(tmp_path / "missing", KEY)
+    with pytest.raises(deadpan.NoKeyError):
+        deadpan.Reader(path, OTHER)
+
+
+def test_a_writer_that_fails_has_no_end(tmp_path):
+    path = tmp_path / "sealed"
+    with pytest.raises(RuntimeError), open(path, "wb") as file, deadpan.Writer(file, KEY.public) as writer:
+        writer.write(b"straight ")
+        raise RuntimeError
+    with pytest.raises(deadpan.TruncatedError):
+        deadpan.open(path.read_bytes(), KEY)
+
+
+def test_a_forgotten_writer_warns():
+    with pytest.warns(ResourceWarning, match="cut short"):
+        deadpan.Writer(io.BytesIO(), KEY.public).write(b"face")
+        gc.collect()
+
+
+def test_the_standard_library_reads_and_writes_sealed_files(tmp_path):
+    path = tmp_path / "sealed"
+    (tmp_path / "file").write_bytes(b"straight face")
+    with open(path, "wb") as file, deadpan.Writer(file, KEY.public) as writer:
+        with tarfile.open(fileobj=writer, mode="w|") as archive:
+            archive.add(tmp_path / "file", arcname="file")
+    with tarfile.open(fileobj=deadpan.Reader(path, KEY)) as archive:
+        assert archive.extractfile("file").read() == b"straight face"
+    with open(path, "wb") as file, deadpan.Writer(file, KEY.public) as writer:
+        with zipfile.ZipFile(writer, "w") as archive:
+            archive.writestr("file", b"straight face")
+    with zipfile.ZipFile(deadpan.Reader(path, KEY)) as archive:
+        assert archive.read("file") == b"straight face"
+    with open(path, "wb") as file, deadpan.Writer(file, KEY.public) as writer:
+        pickle.dump({"face": "straight"}, writer)
+    assert pickle.load(io.BufferedReader(deadpan.Reader(path, KEY))) == {"face": "straight"}
+
+
+def test_base64_pad_and_compare():
+    import base64
+
+    for length in range(70):
+        data = os.urandom(length)
+        assert deadpan.base64.b64encode(data) == base64.b64encode(data)
+        assert deadpan.base64.urlsafe_b64encode(data) == base64.urlsafe_b64encode(data)
+        assert deadpan.base64.b64encode(data, b"-_") == base64.b64encode(data, b"-_")
+        assert deadpan.base64.b64decode(base64.b64encode(data)) == data
+        assert deadpan.base64.b64decode(base64.b64encode(data).decode()) == data
+        assert deadpan.base64.urlsafe_b64decode(base64.urlsafe_b64encode(data)) == data
+        assert deadpan.base64.b64decode(base64.b64encode(data, b"*!"), b"*!") == data
+    for bad in (b"Zg=", b"Zh==", b"Z g==", b"Zg==\n"):
+        with pytest.raises(ValueError):
+            deadpan.base64.b64decode(bad)
+    assert deadpan.ct.compare_digest(b"face", b"face") and not deadpan.ct.compare_digest(b"face", b"fact")
+    assert not deadpan.ct.compare_digest("face", "faces")
+    assert deadpan.pad.pad(b"attack at dawn") == b"attack at dawn\x02\x02"
+    assert deadpan.pad.unpad(deadpan.pad.pad(b"x", 8, "iso7816-4"), 8, "iso7816-4") == b"x"
+    with pytest.raises(ValueError):
+        deadpan.pad.unpad(b"attack at dawn\x02\x03")
+    assert len(deadpan.random_bytes(1000)) == 1000 and deadpan.random_bytes(32) != deadpan.random_bytes(32)
+
+
+def test_work_does_not_hold_the_lock_of_the_interpreter(tmp_path):
+    fifo, sealed = tmp_path / "fifo", tmp_path / "sealed"
+    os.mkfifo(fifo)
+    # It waits for what this thread writes.
+    thread = threading.Thread(target=deadpan.seal_file, args=(fifo, sealed, KEY.public), daemon=True)
+    thread.start()
+    fifo.write_bytes(b"straight face")
+    thread.join(60)
+    assert not thread.is_alive()
+    assert deadpan.open(sealed.read_bytes(), KEY) == b"straight face"
+
+
+def test_threads_work_at_the_same_time():
+    data = bytes(30_000_000)
+    sealed = deadpan.seal(data, KEY.public)
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(deadpan.open(sealed, KEY) == data)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 4
+
+
+def test_a_buffer_that_another_thread_writes_is_sealed_whole():
+    data = bytearray(5_000_000)
+    stop = False
+
+    def write():
+        byte = 0
+        while not stop:
+            byte = (byte + 1) % 256
+            data[:1000] = bytes([byte]) * 1000
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(10):
+            assert len(deadpan.open(deadpan.seal(data, KEY.public), KEY)) == len(data)
+    finally:
+        stop = True
+        thread.join()
+
+
+def test_ten_thousand_calls_do_not_grow():
+    import resource
+
+    def run(times):
+        for _ in range(times):
+            sealed = deadpan.seal(b"straight face", KEY.public)
+            assert deadpan.open(sealed, KEY) == b"straight face"
+
+    run(1000)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    run(10_000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 4096
+
+
+def test_an_interpreter_that_ends_with_work_under_way(tmp_path):
+    code = """
+import threading, deadpan, os
+key = deadpan.PrivateKey.generate()
+data = bytes(300_000_000)
+threading.Thread(target=lambda: deadpan.seal(data, key.public), daemon=True).start()
+"""
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif("DEADPAN" not in os.environ, reason="DEADPAN does not name the command line")
+def test_the_command_line_in_the_ring(tmp_path):
+    command = os.environ["DEADPAN"]
+    env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path / "home")}
+    (tmp_path / "key").write_bytes(KEY.to_pem())
+    (tmp_path / "key").chmod(0o600)
+    (tmp_path / "key.pub").write_text(KEY.public.to_pem())
+    (tmp_path / "plain").write_bytes(b"straight face")
+    run = lambda *words: subprocess.run([command, *words], cwd=tmp_path, env=env, check=True)  # noqa: E731
+    run("seal", "-r", "key.pub", "-o", "from-cli", "plain")
+    assert deadpan.open((tmp_path / "from-cli").read_bytes(), KEY) == b"straight face"
+    (tmp_path / "from-python").write_bytes(deadpan.seal(b"straight face", KEY.public))
+    run("open", "-i", "key", "-o", "back", "from-python")
+    assert (tmp_path / "back").read_bytes() == b"straight face"
