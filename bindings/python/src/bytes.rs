@@ -11,6 +11,9 @@ use crate::work;
 use deadpan_bind::Fault;
 use deadpan_seal::{Header, random};
 
+/// Shorter results are copied.
+const SMALL: usize = 256 << 10;
+
 /// Seals bytes.
 #[pyfunction]
 #[pyo3(signature = (data, to, *, age = false, hide_length = false, mixed = false))]
@@ -25,6 +28,11 @@ pub(crate) fn seal<'py>(
     let sealing = sealing(to, Options { age, hide_length, mixed })?;
     let data = buffer::input(data)?;
     let plain = data.bytes();
+    if plain.len() < SMALL {
+        // To ask for the length first would take longer than to copy the result.
+        let sealed = py.detach(|| sealing.bytes(plain)).map_err(raised)?;
+        return Ok(PyBytes::new(py, &sealed));
+    }
     let room = sealing.sealed_length(plain.len() as u64).map_err(raised)?;
     PyBytes::new_with(py, room as usize, |sealed| {
         work::run(py, Some(plain.len() as u64), None, |work| {

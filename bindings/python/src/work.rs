@@ -15,8 +15,8 @@ const TICK: Duration = Duration::from_millis(40);
 /// Work on less data takes less than a tick.
 const SHORT: u64 = 16 << 20;
 
-/// Runs work on data of this length, if it is known. A callback is told how many bytes are done; if it raises, or a
-/// signal comes, the work stops and the exception is raised.
+/// Runs work on data of this length, if it is known. A callback is told how many bytes are done: none at the beginning,
+/// and all at the end. If it raises before the end, or a signal comes, the work stops and the exception is raised.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     length: Option<u64>,
@@ -25,6 +25,9 @@ pub(crate) fn run<T: Send>(
 ) -> PyResult<T> {
     if progress.is_none() && length.is_some_and(|length| length < SHORT) {
         return py.detach(|| work(&Work::default())).map_err(exception);
+    }
+    if let Some(progress) = progress {
+        progress.call1((0,))?;
     }
     let (done, stop) = (AtomicU64::new(0), AtomicBool::new(false));
     let count = |bytes| {

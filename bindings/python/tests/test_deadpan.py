@@ -159,7 +159,7 @@ def test_progress_and_stop(tmp_path):
     plain.write_bytes(bytes(200_000_000))
     told = []
     deadpan.seal_file(plain, tmp_path / "sealed", KEY.public, progress=told.append)
-    assert told[-1] == 200_000_000 and told == sorted(told)
+    assert told[0] == 0 and told[-1] == 200_000_000 and told == sorted(told)
 
     def enough(done):
         raise RuntimeError("enough")

@@ -4,7 +4,7 @@ use super::border::{apart, buffer, bytes, held, maybe, set, small};
 use super::kinds::{dp_opening, dp_sealing, dp_work};
 use crate::recipe::{Recipe, Ring};
 use crate::watch::{Watch, under};
-use deadpan_seal::{Header, random};
+use deadpan_seal::{Error, Header, random};
 
 exports! {
     /// Seals bytes into a buffer.
@@ -21,12 +21,19 @@ exports! {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         apart(plain, length, sealed, room)?;
         let (plain, sealed) = (bytes(plain, length)?, buffer(sealed, room)?);
-        let needed = usize::try_from(sealing.sealed_length(length as u64)?).unwrap_or(usize::MAX);
-        if room < needed {
-            set(written, needed)?;
-            return Err(small(needed));
+        match under(watch.as_deref(), |work| sealing.bytes_into(plain, sealed, work)) {
+            Ok(length) => set(written, length),
+            // To ask for the length before would cost as much as a small header.
+            Err(error @ Error::Invalid(_)) => {
+                let needed = usize::try_from(sealing.sealed_length(length as u64)?).unwrap_or(usize::MAX);
+                if room >= needed {
+                    return Err(error.into());
+                }
+                set(written, needed)?;
+                Err(small(needed))
+            }
+            Err(error) => Err(error.into()),
         }
-        set(written, under(watch.as_deref(), |work| sealing.bytes_into(plain, sealed, work))?)
     }
 
     /// Opens bytes into a buffer.
@@ -44,13 +51,18 @@ exports! {
         apart(sealed, length, plain, room)?;
         let (mut payload, plain) = (bytes(sealed, length)?, buffer(plain, room)?);
         let opened = Header::read(&mut payload)?.open(&identities)?;
-        let needed = usize::try_from(opened.room(payload)?).unwrap_or(usize::MAX);
-        if room < needed {
-            set(written, needed)?;
-            return Err(small(needed));
+        match under(watch.as_deref(), |work| opened.bytes_into(payload, plain, work)) {
+            Ok(summary) => set(written, summary.plain as usize),
+            Err(error @ Error::Invalid(_)) => {
+                let needed = usize::try_from(opened.room(payload)?).unwrap_or(usize::MAX);
+                if room >= needed {
+                    return Err(error.into());
+                }
+                set(written, needed)?;
+                Err(small(needed))
+            }
+            Err(error) => Err(error.into()),
         }
-        let summary = under(watch.as_deref(), |work| opened.bytes_into(payload, plain, work))?;
-        set(written, summary.plain as usize)
     }
 
     /// Fills a buffer with random bytes of the system.
