@@ -6,40 +6,31 @@ use pyo3::prelude::*;
 
 use deadpan_bind::{Code, Fault};
 
-create_exception!(deadpan, Error, PyException, "What can go wrong with sealed data and keys.");
-create_exception!(deadpan, NotSealedError, Error, "The data are not sealed.");
-create_exception!(deadpan, NewerError, Error, "The data were sealed by a newer version.");
-create_exception!(deadpan, TamperedError, Error, "The data are damaged, or were changed after sealing.");
-create_exception!(deadpan, TruncatedError, TamperedError, "The sealed data end too early.");
-create_exception!(deadpan, SignatureError, TamperedError, "A signature is wrong or missing.");
-create_exception!(deadpan, LimitError, Error, "The data ask for more memory or work than is allowed.");
-create_exception!(deadpan, NoKeyError, Error, "No key opens the data.");
-create_exception!(deadpan, PassphraseError, NoKeyError, "The passphrase is wrong.");
-create_exception!(deadpan, CostlyError, NoKeyError, "Trying the passphrase costs more than is allowed.");
-create_exception!(deadpan, InvalidKeyError, Error, "The key is damaged, or is no key.");
-create_exception!(deadpan, LockedKeyError, InvalidKeyError, "The private key is protected by a passphrase.");
-create_exception!(deadpan, StoppedError, Error, "The progress callback stopped the work.");
+macro_rules! exceptions {
+    ($($name:ident: $base:ident, $text:literal;)*) => {
+        $( create_exception!(deadpan, $name, $base, $text); )*
 
-pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = module.py();
-    for (name, exception) in [
-        ("Error", py.get_type::<Error>()),
-        ("NotSealedError", py.get_type::<NotSealedError>()),
-        ("NewerError", py.get_type::<NewerError>()),
-        ("TamperedError", py.get_type::<TamperedError>()),
-        ("TruncatedError", py.get_type::<TruncatedError>()),
-        ("SignatureError", py.get_type::<SignatureError>()),
-        ("LimitError", py.get_type::<LimitError>()),
-        ("NoKeyError", py.get_type::<NoKeyError>()),
-        ("PassphraseError", py.get_type::<PassphraseError>()),
-        ("CostlyError", py.get_type::<CostlyError>()),
-        ("InvalidKeyError", py.get_type::<InvalidKeyError>()),
-        ("LockedKeyError", py.get_type::<LockedKeyError>()),
-        ("StoppedError", py.get_type::<StoppedError>()),
-    ] {
-        module.add(name, exception)?;
-    }
-    Ok(())
+        pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $( module.add(stringify!($name), module.py().get_type::<$name>())?; )*
+            Ok(())
+        }
+    };
+}
+
+exceptions! {
+    Error: PyException, "What can go wrong with sealed data and keys.";
+    NotSealedError: Error, "The data are not sealed.";
+    NewerError: Error, "The data were sealed by a newer version.";
+    TamperedError: Error, "The data are damaged, or were changed after sealing.";
+    TruncatedError: TamperedError, "The sealed data end too early.";
+    SignatureError: TamperedError, "A signature is wrong or missing.";
+    LimitError: Error, "The data ask for more memory or work than is allowed.";
+    NoKeyError: Error, "No key opens the data.";
+    PassphraseError: NoKeyError, "The passphrase is wrong.";
+    CostlyError: NoKeyError, "Trying the passphrase costs more than is allowed.";
+    InvalidKeyError: Error, "The key is damaged, or is no key.";
+    LockedKeyError: InvalidKeyError, "The private key is protected by a passphrase.";
+    StoppedError: Error, "The progress callback stopped the work.";
 }
 
 /// Returns the exception for an error.

@@ -12,16 +12,8 @@ use pyo3::types::PyBytes;
 use crate::buffer;
 use crate::errors::{exception, raised};
 use crate::to::{Options, identities, sealing};
-use deadpan_bind::{Code, Fault};
+use deadpan_bind::Fault;
 use deadpan_seal::{Error, Header, RangeReader, Sealer};
-
-/// Returns the exception for an error of a stream.
-fn of_stream(error: io::Error, code: Code) -> PyErr {
-    match error.downcast::<Error>() {
-        Ok(error) => raised(error),
-        Err(error) => exception(Fault::new(code, error.to_string()).with_errno(error.raw_os_error())),
-    }
-}
 
 /// Reads at any place of a sealed file.
 #[pyclass(frozen, module = "deadpan._native")]
@@ -37,11 +29,7 @@ impl NativeReader {
     fn new(py: Python<'_>, path: PathBuf, keys: &Bound<'_, PyAny>) -> PyResult<Self> {
         let identities = identities(keys)?;
         py.detach(|| {
-            let cannot = |error: io::Error| {
-                let text = format!("cannot read {}: {error}", path.display());
-                Fault::new(Code::Read, text).with_errno(error.raw_os_error())
-            };
-            let mut file = File::open(&path).map_err(cannot)?;
+            let mut file = File::open(&path).map_err(|error| Fault::read(&path, &error))?;
             let open = || {
                 let header = Header::read(&file)?.open(&identities)?;
                 (&mut file).seek(SeekFrom::Start(0)).map_err(Error::Read)?;
@@ -63,7 +51,7 @@ impl NativeReader {
                 reader.seek(SeekFrom::Start(position))?;
                 reader.read_exact(bytes)
             });
-            filled.map_err(|error| of_stream(error, Code::Read))
+            filled.map_err(|error| exception(Fault::of_reader(error)))
         })
     }
 }
@@ -116,7 +104,7 @@ impl NativeWriter {
             sealer.as_mut().map(|sealer| sealer.write_all(plain))
         });
         let written = written.ok_or_else(|| PyValueError::new_err("the writer is closed"))?;
-        written.map_err(|error| of_stream(error, Code::Write))?;
+        written.map_err(|error| exception(Fault::of_writer(error)))?;
         Ok(PyBytes::new(py, &self.ready.take()))
     }
 
@@ -124,7 +112,7 @@ impl NativeWriter {
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let sealer = self.sealer.lock().unwrap_or_else(PoisonError::into_inner).take();
         let sealer = sealer.ok_or_else(|| PyValueError::new_err("the writer is closed"))?;
-        py.detach(|| sealer.finish()).map_err(|error| of_stream(error, Code::Write))?;
+        py.detach(|| sealer.finish()).map_err(|error| exception(Fault::of_writer(error)))?;
         Ok(PyBytes::new(py, &self.ready.take()))
     }
 }

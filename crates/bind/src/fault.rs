@@ -123,8 +123,22 @@ impl Fault {
         Self { text: format!("{}: {}", path.display(), self.text), ..self }
     }
 
-    pub(crate) fn read(path: &Path, error: &io::Error) -> Self {
+    /// Makes the error of an input that the system cannot open or read.
+    #[must_use]
+    pub fn read(path: &Path, error: &io::Error) -> Self {
         Self::new(Code::Read, format!("cannot read {}: {error}", path.display())).with_errno(error.raw_os_error())
+    }
+
+    /// Makes the error of a reader, which may hold an error of the engine.
+    #[must_use]
+    pub fn of_reader(error: io::Error) -> Self {
+        error.downcast::<Error>().unwrap_or_else(Error::Read).into()
+    }
+
+    /// Makes the error of a writer, which may hold an error of the engine.
+    #[must_use]
+    pub fn of_writer(error: io::Error) -> Self {
+        error.downcast::<Error>().unwrap_or_else(Error::Write).into()
     }
 
     pub(crate) fn write(path: &Path, error: &io::Error) -> Self {

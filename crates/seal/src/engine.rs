@@ -27,7 +27,8 @@ use crate::Work;
 #[cfg(test)]
 use buffer::count as buffers;
 
-/// The buffers of all workers together take at most this much memory, however many cores there are.
+/// The buffers of all workers together take at most this much memory, however many cores there are. It is enough for
+/// eight workers with segments of 256 KiB, whose buffers have a page more than 1.25 MiB.
 const MEMORY: usize = (10 << 20) + (64 << 10);
 
 /// Returns how many workers to start for this many units of work, each of which takes this much memory.

@@ -120,7 +120,7 @@ pub(super) unsafe fn set<T>(pointer: *mut T, value: T) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that a result can be written, before it is made, and clears it.
+/// Clears the place for a handle. Fails if the place is NULL, before the handle is made.
 // SAFETY: the pointer is NULL, or valid for writing.
 pub(super) unsafe fn ready<T>(pointer: *mut *mut T) -> Result<(), Fault> {
     set(pointer, std::ptr::null_mut())

@@ -4,7 +4,31 @@ use super::border::{apart, buffer, bytes, held, maybe, set, small};
 use super::kinds::{dp_opening, dp_sealing, dp_work};
 use crate::recipe::{Recipe, Ring};
 use crate::watch::{Watch, under};
+use deadpan_bind::Fault;
 use deadpan_seal::{Error, Header, random};
+
+/// Writes the length of a result. Asks for the length that is needed only after the room was too small: to ask before
+/// would cost as much as to make a small header.
+// SAFETY: `written` is NULL or valid for writing.
+unsafe fn told(
+    result: Result<usize, Error>,
+    room: usize,
+    written: *mut usize,
+    needed: impl FnOnce() -> Result<u64, Error>,
+) -> Result<(), Fault> {
+    match result {
+        Ok(length) => set(written, length),
+        Err(error @ Error::Invalid(_)) => {
+            let needed = usize::try_from(needed()?).unwrap_or(usize::MAX);
+            if room >= needed {
+                return Err(error.into());
+            }
+            set(written, needed)?;
+            Err(small(needed))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
 
 exports! {
     /// Seals bytes into a buffer.
@@ -21,19 +45,8 @@ exports! {
         let (sealing, watch) = (held::<Recipe, _>(sealing)?.sealing()?, maybe::<Watch, _>(work)?);
         apart(plain, length, sealed, room)?;
         let (plain, sealed) = (bytes(plain, length)?, buffer(sealed, room)?);
-        match under(watch.as_deref(), |work| sealing.bytes_into(plain, sealed, work)) {
-            Ok(length) => set(written, length),
-            // To ask for the length before would cost as much as a small header.
-            Err(error @ Error::Invalid(_)) => {
-                let needed = usize::try_from(sealing.sealed_length(length as u64)?).unwrap_or(usize::MAX);
-                if room >= needed {
-                    return Err(error.into());
-                }
-                set(written, needed)?;
-                Err(small(needed))
-            }
-            Err(error) => Err(error.into()),
-        }
+        let result = under(watch.as_deref(), |work| sealing.bytes_into(plain, sealed, work));
+        told(result, room, written, || sealing.sealed_length(length as u64))
     }
 
     /// Opens bytes into a buffer.
@@ -51,18 +64,8 @@ exports! {
         apart(sealed, length, plain, room)?;
         let (mut payload, plain) = (bytes(sealed, length)?, buffer(plain, room)?);
         let opened = Header::read(&mut payload)?.open(&identities)?;
-        match under(watch.as_deref(), |work| opened.bytes_into(payload, plain, work)) {
-            Ok(summary) => set(written, summary.plain as usize),
-            Err(error @ Error::Invalid(_)) => {
-                let needed = usize::try_from(opened.room(payload)?).unwrap_or(usize::MAX);
-                if room >= needed {
-                    return Err(error.into());
-                }
-                set(written, needed)?;
-                Err(small(needed))
-            }
-            Err(error) => Err(error.into()),
-        }
+        let result = under(watch.as_deref(), |work| opened.bytes_into(payload, plain, work));
+        told(result.map(|summary| summary.plain as usize), room, written, || opened.room(payload))
     }
 
     /// Fills a buffer with random bytes of the system.

@@ -10,7 +10,7 @@ use super::kinds::{dp_opening, dp_reader};
 use super::streams::{Placed, ReadAtFn};
 use crate::recipe::Ring;
 use deadpan_bind::{Code, Fault};
-use deadpan_seal::{Cursor, Error, Header, ReadAt};
+use deadpan_seal::{Cursor, Header, ReadAt};
 
 trait Source: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Source for T {}
@@ -35,8 +35,7 @@ exports! {
     fn dp_reader_new(opening: *const dp_opening, input: *const c_char, reader: *mut *mut dp_reader) {
         ready(reader)?;
         let (ring, input) = (held::<Ring, _>(opening)?, path(input)?);
-        let cannot = |error| Fault::new(Code::Read, format!("cannot read {}: {error}", input.display()));
-        let failed = |error: std::io::Error| cannot(error.to_string());
+        let failed = |error| Fault::read(input, &error);
         let file = File::open(input).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         give(reader, Reader::new(file, length, &ring).map_err(|fault| fault.about(input))?)
@@ -84,10 +83,7 @@ exports! {
             }
             Ok(())
         };
-        fill().map_err(|error: std::io::Error| match error.downcast::<Error>() {
-            Ok(error) => Fault::from(error),
-            Err(error) => Fault::from(Error::Read(error)),
-        })?;
+        fill().map_err(Fault::of_reader)?;
         set(read, done)
     }
 }

@@ -9,7 +9,7 @@ use super::kinds::{dp_sealing, dp_writer};
 use super::streams::{WriteFn, Writing};
 use crate::recipe::Recipe;
 use deadpan_bind::{Code, Fault};
-use deadpan_seal::{Error, Sealer};
+use deadpan_seal::Sealer;
 
 /// A writer; `None` after it was finished or failed.
 struct Writer(Mutex<Option<Sealer<Writing>>>);
@@ -33,13 +33,6 @@ fn ended() -> Fault {
     Fault::argument("the writer was finished, or has failed")
 }
 
-fn failed(error: std::io::Error) -> Fault {
-    match error.downcast::<Error>() {
-        Ok(error) => error.into(),
-        Err(error) => Error::Write(error).into(),
-    }
-}
-
 exports! {
     /// Begins to seal, and writes the header.
     fn dp_writer_new(
@@ -60,14 +53,14 @@ exports! {
         let mut sealer = writer.lock()?;
         let written = sealer.as_mut().ok_or_else(ended)?.write_all(data);
         // What follows a failure would have a gap before it.
-        written.inspect_err(|_| drop(sealer.take())).map_err(failed)
+        written.inspect_err(|_| drop(sealer.take())).map_err(Fault::of_writer)
     }
 
     /// Seals the end. Without it, the sealed data are cut short, and do not open.
     fn dp_writer_finish(writer: *const dp_writer) {
         let writer = held::<Writer, _>(writer)?;
         let sealer = writer.lock()?.take().ok_or_else(ended)?;
-        sealer.finish().map(drop).map_err(failed)
+        sealer.finish().map(drop).map_err(Fault::of_writer)
     }
 }
 

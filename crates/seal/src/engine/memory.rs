@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::on_threads;
-use crate::imp::spare::Spare;
+use crate::imp::spare::{Piece, Spare};
 use crate::segment::{Payload, SegmentCipher, Segments};
 use crate::{Error, Work};
 use deadpan_ct::Wipe;
@@ -36,17 +36,8 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
     }
     let segments = payload.segments_in(sealed.len() as u64)?;
     let mut spare = Spare::new(data, segments.data() as usize);
-    let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
-        cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
-    };
-    let result =
-        run(payload, segments, spare.pieces(payload.shape().data()), &Work::default(), |cipher, segment, piece| {
-            open(cipher, segment, piece.clear())
-        });
-    let last = segments.count() - 1;
-    // An empty last segment has no piece, so it is opened here.
-    let result = result
-        .and_then(|()| if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) });
+    let pieces = spare.pieces(payload.shape().data());
+    let result = open_pieces(payload, segments, sealed, pieces, Piece::clear, &Work::default());
     match result {
         Ok(()) => spare.keep(),
         // Data that were authentic before the failure must not remain in memory.
@@ -66,15 +57,26 @@ pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], 
 /// Opens all segments into `data`, which is as long as their data. If that fails, `data` holds nothing of them.
 pub(crate) fn open_into<P: Payload>(payload: &P, sealed: &[u8], data: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
     let segments = payload.segments_in(sealed.len() as u64)?;
+    let pieces = data.chunks_mut(payload.shape().data());
+    open_pieces(payload, segments, sealed, pieces, |piece| piece, work).inspect_err(|_| data.wipe())
+}
+
+/// Opens all segments, each into the bytes of its piece.
+fn open_pieces<'p, P: Payload, T: Send>(
+    payload: &P,
+    segments: Segments,
+    sealed: &[u8],
+    pieces: impl Iterator<Item = T> + Send,
+    bytes: impl Fn(T) -> &'p mut [u8] + Sync,
+    work: &Work<'_>,
+) -> Result<(), Error> {
     let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
         cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
     };
-    let result = run(payload, segments, data.chunks_mut(payload.shape().data()), work, open);
-    let last = segments.count() - 1;
+    run(payload, segments, pieces, work, |cipher, segment, piece| open(cipher, segment, bytes(piece)))?;
     // An empty last segment has no piece, so it is opened here.
-    let result = result
-        .and_then(|()| if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) });
-    result.inspect_err(|_| data.wipe())
+    let last = segments.count() - 1;
+    if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) }
 }
 
 /// Calls `each` for every piece, on several threads. Of several failures, the failure of the first segment is reported:

@@ -125,6 +125,12 @@ impl Opened {
         Ok(Located { payload, segments, signed: Some((verified, trailer)) })
     }
 
+    /// Finds the segments of a payload in memory, and moves to them.
+    fn locate_bytes(&self, payload: &mut &[u8]) -> Result<Located, Error> {
+        let keys = self.payload(&mut *payload)?;
+        self.locate_in(keys, std::io::Cursor::new(*payload), 0, payload.len() as u64)
+    }
+
     /// Opens one regular file to another, on all cores, at positions. `input` is the whole sealed file. `output` must
     /// be empty, and not open for appending, because systems then ignore positions.
     ///
@@ -219,9 +225,7 @@ impl Opened {
     /// # Errors
     /// If the data were changed or cut short. `plain` is then as before.
     pub fn bytes_onto(&self, mut payload: &[u8], plain: &mut Vec<u8>) -> Result<Summary, Error> {
-        let keys = self.payload(&mut payload)?;
-        let located = self.locate_in(keys, std::io::Cursor::new(payload), 0, payload.len() as u64)?;
-        let Located { payload: keys, segments, signed } = located;
+        let Located { payload: keys, segments, signed } = self.locate_bytes(&mut payload)?;
         let input = Bytes(payload);
         let checker = signed.map(|(verified, begin)| Checker { verified, input: &input, begin });
         let watched = Watched { payload: &keys, watch: &checker };
@@ -249,9 +253,7 @@ impl Opened {
     /// # Errors
     /// If no payload has this length, or its beginning was changed.
     pub fn room(&self, mut payload: &[u8]) -> Result<u64, Error> {
-        let keys = self.payload(&mut payload)?;
-        let located = self.locate_in(keys, std::io::Cursor::new(payload), 0, payload.len() as u64)?;
-        Ok(located.segments.data())
+        Ok(self.locate_bytes(&mut payload)?.segments.data())
     }
 
     /// Opens bytes in memory into a buffer, whose first bytes are then the data: see [`Opened::room`]. `payload` begins
@@ -261,9 +263,7 @@ impl Opened {
     /// If the buffer is too small, if the data were changed or cut short, or if the work is stopped. The buffer then
     /// holds nothing of the data.
     pub fn bytes_into(&self, mut payload: &[u8], plain: &mut [u8], work: &Work<'_>) -> Result<Summary, Error> {
-        let keys = self.payload(&mut payload)?;
-        let located = self.locate_in(keys, std::io::Cursor::new(payload), 0, payload.len() as u64)?;
-        let Located { payload: keys, segments, signed } = located;
+        let Located { payload: keys, segments, signed } = self.locate_bytes(&mut payload)?;
         let input = Bytes(payload);
         let checker = signed.map(|(verified, begin)| Checker { verified, input: &input, begin });
         let watched = Watched { payload: &keys, watch: &checker };
