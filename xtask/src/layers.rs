@@ -8,9 +8,9 @@ use crate::workspace::Workspace;
 /// Each crate, with the crates that it may depend on.
 const ARROWS: [(&str, &[&str]); 11] = [
     ("cli", &["seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
-    ("python", &["bind", "seal", "pack", "picture", "base64", "pad", "ct"]),
+    ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
-    ("bind", &["seal", "pack"]),
+    ("bind", &["seal", "pack", "picture"]),
     ("seal", &["base64", "pad", "ct"]),
     ("base64", &["ct"]),
     ("pad", &["ct"]),

@@ -4,46 +4,79 @@ use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::imp::Pinned;
+use crate::imp::{Memory, Pinned};
 use deadpan_seal::Secret;
 
-/// Bytes of a caller: `bytes` themselves, or a copy of a buffer that its owner may change meanwhile.
+/// Up to this length, data are worked on at once, and copied if their owner may change them meanwhile. Longer data are
+/// copied in pieces.
+pub(crate) const SHORT: usize = 256 << 10;
+
+/// Data of a caller.
 pub(crate) enum Input<'a> {
+    /// `bytes` cannot change.
     Bytes(&'a [u8]),
+    /// The owner of a buffer may change it meanwhile.
+    Shared(Pinned),
+}
+
+/// Bytes that do not change meanwhile: those of the caller, or a copy.
+pub(crate) enum Fixed<'a> {
+    Own(&'a [u8]),
     Copy(Secret),
 }
 
-impl Input<'_> {
-    pub(crate) fn bytes(&self) -> &[u8] {
+impl std::ops::Deref for Fixed<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
         match self {
-            Self::Bytes(bytes) => bytes,
+            Self::Own(bytes) => bytes,
             Self::Copy(copy) => copy,
         }
     }
 }
 
-/// Returns the bytes of a value. `bytes` cannot change and are not copied.
-pub(crate) fn input<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Input<'a>> {
+impl<'a> Input<'a> {
+    pub(crate) fn of(value: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = value.cast::<PyBytes>() {
+            return Ok(Self::Bytes(bytes.as_bytes()));
+        }
+        if value.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("a text has to be encoded first: text.encode()"));
+        }
+        Ok(Self::Shared(Pinned::readable(value)?))
+    }
+
+    pub(crate) fn memory(&self) -> Memory<'_> {
+        match self {
+            Self::Bytes(bytes) => Memory::of(bytes),
+            Self::Shared(pinned) => pinned.memory(),
+        }
+    }
+
+    /// Returns all of the data, copied if they may change.
+    pub(crate) fn fixed(&self) -> Fixed<'_> {
+        match self {
+            Self::Bytes(bytes) => Fixed::Own(bytes),
+            Self::Shared(pinned) => Fixed::Copy(pinned.memory().copy()),
+        }
+    }
+
+    /// Returns all of the data if they are short.
+    pub(crate) fn short(&self) -> Option<Fixed<'_>> {
+        (self.memory().len() <= SHORT).then(|| self.fixed())
+    }
+}
+
+/// Returns the bytes of a text or of a buffer.
+pub(crate) fn text<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Fixed<'a>> {
     if let Ok(bytes) = value.cast::<PyBytes>() {
-        return Ok(Input::Bytes(bytes.as_bytes()));
+        return Ok(Fixed::Own(bytes.as_bytes()));
     }
-    if value.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("a text has to be encoded first: text.encode()"));
-    }
-    Ok(Input::Copy(Pinned::readable(value)?.copy()))
-}
-
-/// Returns a buffer that can be written.
-pub(crate) fn output(value: &Bound<'_, PyAny>) -> PyResult<Pinned> {
-    Pinned::writable(value)
-}
-
-/// Returns the bytes of a text or of bytes; they are wiped.
-pub(crate) fn text(value: &Bound<'_, PyAny>) -> PyResult<Secret> {
     if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Secret::copy_of(text.to_cow()?.as_bytes()));
+        return Ok(Fixed::Own(text.to_str()?.as_bytes()));
     }
-    Ok(Secret::copy_of(input(value)?.bytes()))
+    Ok(Fixed::Copy(Pinned::readable(value)?.memory().copy()))
 }
 
 /// Returns the error for a buffer that cannot be used.

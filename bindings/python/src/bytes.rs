@@ -4,15 +4,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::buffer;
+use crate::buffer::Input;
 use crate::errors::raised;
+use crate::imp::{Memory, NewBytes, Pinned, wiped};
 use crate::to::{Options, identities, sealing};
 use crate::work;
 use deadpan_bind::Fault;
-use deadpan_seal::{Header, random};
-
-/// Shorter results are copied.
-const SMALL: usize = 256 << 10;
+use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
 
 /// Seals bytes.
 #[pyfunction]
@@ -26,19 +24,15 @@ pub(crate) fn seal<'py>(
     mixed: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let sealing = sealing(to, Options { age, hide_length, mixed })?;
-    let data = buffer::input(data)?;
-    let plain = data.bytes();
-    if plain.len() < SMALL {
-        // To ask for the length first would take longer than to copy the result.
-        let sealed = py.detach(|| sealing.bytes(plain)).map_err(raised)?;
+    let data = Input::of(data)?;
+    if let Some(plain) = data.short() {
+        let sealed = py.detach(|| sealing.bytes(&plain)).map_err(raised)?;
         return Ok(PyBytes::new(py, &sealed));
     }
-    let room = sealing.sealed_length(plain.len() as u64).map_err(raised)?;
-    PyBytes::new_with(py, room as usize, |sealed| {
-        work::run(py, Some(plain.len() as u64), None, |work| {
-            sealing.bytes_into(plain, sealed, work).map(drop).map_err(Fault::from)
-        })
-    })
+    let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
+    let mut sealed = NewBytes::new(py, room)?;
+    seal_long(py, &sealing, data.memory(), sealed.memory())?;
+    Ok(sealed.finish(room))
 }
 
 /// Opens bytes.
@@ -49,27 +43,15 @@ pub(crate) fn open<'py>(
     keys: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let identities = identities(keys)?;
-    let data = buffer::input(data)?;
-    let mut payload = data.bytes();
-    let (opened, room) = py
-        .detach(|| {
-            let opened = Header::read(&mut payload)?.open(&identities)?;
-            let room = opened.room(payload)?;
-            Ok((opened, room))
-        })
-        .map_err(|error: deadpan_seal::Error| raised(error))?;
-    let mut length = room;
-    let plain = PyBytes::new_with(py, room as usize, |plain| {
-        length = work::run(py, Some(room), None, |work| {
-            opened.bytes_into(payload, plain, work).map(|summary| summary.plain).map_err(Fault::from)
-        })?;
-        Ok(())
-    })?;
-    // A hidden length shows only now.
-    match length == room {
-        true => Ok(plain),
-        false => Ok(PyBytes::new(py, &plain.as_bytes()[..length as usize])),
+    let data = Input::of(data)?;
+    if let Some(sealed) = data.short() {
+        let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
+        return Ok(wiped(plain, |plain| PyBytes::new(py, plain)));
     }
+    let (opened, room) = begin(py, data.memory(), &identities)?;
+    let mut plain = NewBytes::new(py, room)?;
+    let length = open_long(py, &opened, data.memory(), room, plain.memory())?;
+    Ok(plain.finish(length))
 }
 
 /// Returns how long the result of `seal` is for data of this length.
@@ -96,10 +78,17 @@ pub(crate) fn seal_into<'py>(
     age: bool,
     hide_length: bool,
     mixed: bool,
-) -> PyResult<usize> {
-    let out = buffer::output(out)?;
-    let sealed = seal(py, data, to, age, hide_length, mixed)?;
-    put(&sealed, &out)
+) -> PyResult<u64> {
+    let sealing = sealing(to, Options { age, hide_length, mixed })?;
+    let (data, out) = apart(data, out)?;
+    if let Some(plain) = data.short() {
+        return put(&py.detach(|| sealing.bytes(&plain)).map_err(raised)?, out.memory());
+    }
+    let room = sealing.sealed_length(data.memory().len() as u64).map_err(raised)?;
+    if room > out.memory().len() as u64 {
+        return Err(too_small(room));
+    }
+    seal_long(py, &sealing, data.memory(), out.memory())
 }
 
 /// Opens bytes into a buffer, and returns how many bytes it has now.
@@ -109,19 +98,74 @@ pub(crate) fn open_into<'py>(
     data: &Bound<'py, PyAny>,
     keys: &Bound<'py, PyAny>,
     out: &Bound<'py, PyAny>,
-) -> PyResult<usize> {
-    let out = buffer::output(out)?;
-    let plain = open(py, data, keys)?;
-    put(&plain, &out)
+) -> PyResult<u64> {
+    let identities = identities(keys)?;
+    let (data, out) = apart(data, out)?;
+    if let Some(sealed) = data.short() {
+        let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
+        return wiped(plain, |plain| put(plain, out.memory()));
+    }
+    let (opened, room) = begin(py, data.memory(), &identities)?;
+    if room <= out.memory().len() as u64 {
+        return open_long(py, &opened, data.memory(), room, out.memory());
+    }
+    if !opened.hides_length() {
+        return Err(too_small(room));
+    }
+    // Without their padding, the data may fit.
+    let mut plain = NewBytes::new(py, room)?;
+    let length = open_long(py, &opened, data.memory(), room, plain.memory())?;
+    put(plain.finish(length).as_bytes(), out.memory())
 }
 
-fn put(bytes: &Bound<'_, PyBytes>, out: &crate::imp::Pinned) -> PyResult<usize> {
-    let bytes = bytes.as_bytes();
-    if out.len() < bytes.len() {
-        return Err(PyValueError::new_err(format!("the buffer is too small: it needs {} bytes", bytes.len())));
+/// Returns input and output, which must not have bytes in common.
+fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(Input<'a>, Pinned)> {
+    let (data, out) = (Input::of(data)?, Pinned::writable(out)?);
+    match data.memory().overlaps(out.memory()) {
+        true => Err(PyValueError::new_err("data and out share memory")),
+        false => Ok((data, out)),
     }
-    out.put(bytes);
-    Ok(bytes.len())
+}
+
+fn seal_long(py: Python<'_>, sealing: &Sealing, plain: Memory<'_>, sealed: Memory<'_>) -> PyResult<u64> {
+    let length = plain.len() as u64;
+    work::run(py, Some(length), None, |work| {
+        sealing.positions(&plain, length, &sealed, work).map(|summary| summary.sealed).map_err(Fault::from)
+    })
+}
+
+fn open_short(mut sealed: &[u8], identities: &[Identity]) -> Result<Vec<u8>, Error> {
+    let opened = Header::read(&mut sealed)?.open(identities)?;
+    let mut plain = Vec::new();
+    opened.bytes_onto(sealed, &mut plain).map(|_| plain)
+}
+
+/// Opens the header, and returns how much room the data need.
+fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResult<(Opened, u64)> {
+    let length = sealed.len() as u64;
+    py.detach(|| {
+        let opened = Header::read(Cursor::new(&sealed, length))?.open(identities)?;
+        let room = opened.room_at(&sealed, length)?;
+        Ok((opened, room))
+    })
+    .map_err(|error: Error| raised(error))
+}
+
+/// Opens data to a place with room for them, and returns their length. If that fails, nothing of the data is there.
+fn open_long(py: Python<'_>, opened: &Opened, sealed: Memory<'_>, room: u64, plain: Memory<'_>) -> PyResult<u64> {
+    let result = work::run(py, Some(room), None, |work| {
+        opened.positions_into(&sealed, sealed.len() as u64, &plain, work).map_err(Fault::from)
+    });
+    result.map(|summary| summary.plain).inspect_err(|_| plain.wipe(room as usize))
+}
+
+fn put(bytes: &[u8], out: Memory<'_>) -> PyResult<u64> {
+    let length = bytes.len() as u64;
+    out.write(bytes, 0).map(|()| length).ok_or_else(|| too_small(length))
+}
+
+fn too_small(needed: u64) -> PyErr {
+    PyValueError::new_err(format!("the buffer is too small: it needs {needed} bytes"))
 }
 
 /// Returns random bytes of the system.

@@ -1,18 +1,123 @@
-//! Memory of Python's buffers: all `unsafe` of this crate.
+//! Memory of Python's objects: all `unsafe` of this crate.
 #![allow(unsafe_code)]
 
-use pyo3::buffer::PyBuffer;
+use std::io;
+use std::marker::PhantomData;
+
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::buffer::unfit;
-use deadpan_seal::Secret;
+use deadpan_ct::Wipe;
+use deadpan_seal::{ReadAt, Secret, WriteAt};
+
+/// A part of memory that other threads may read and write meanwhile. So its bytes are only copied, and no reference to
+/// them is made.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory<'a> {
+    start: *mut u8,
+    length: usize,
+    writable: bool,
+    /// The same bytes, if nobody changes them.
+    fixed: Option<&'a [u8]>,
+    holder: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: a copy from or to this memory is possible from any thread. The lifetime keeps its holder alive.
+unsafe impl Send for Memory<'_> {}
+// SAFETY: copies at the same time race with each other, and with Python's other threads. That is what users of a buffer
+// ask for who write it meanwhile: the copied bytes are then old or new ones, and nothing depends on which.
+unsafe impl Sync for Memory<'_> {}
+
+impl<'a> Memory<'a> {
+    /// Bytes that nobody changes, to be read.
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            start: bytes.as_ptr().cast_mut(),
+            length: bytes.len(),
+            writable: false,
+            fixed: Some(bytes),
+            holder: PhantomData,
+        }
+    }
+
+    pub(crate) fn len(self) -> usize {
+        self.length
+    }
+
+    /// Whether both have bytes in common.
+    pub(crate) fn overlaps(self, other: Self) -> bool {
+        let (one, two) = (self.start as usize, other.start as usize);
+        one < two + other.length && two < one + self.length && self.length > 0 && other.length > 0
+    }
+
+    /// Copies the bytes as they are now.
+    pub(crate) fn copy(self) -> Secret {
+        let mut copy = Secret::zeroed(self.length);
+        self.read(&mut copy, 0);
+        copy
+    }
+
+    /// Copies bytes from a position on, and returns how many there were.
+    fn read(self, buffer: &mut [u8], position: u64) -> usize {
+        let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
+        let count = buffer.len().min(self.length - begin);
+        // SAFETY: `begin + count` is at most the length of this memory, which its holder keeps alive; the buffer has
+        // `count` bytes, and is Rust's own.
+        unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
+        count
+    }
+
+    /// Writes bytes from a position on, if there is room.
+    pub(crate) fn write(self, bytes: &[u8], position: u64) -> Option<()> {
+        let begin = usize::try_from(position).ok()?;
+        let end = begin.checked_add(bytes.len()).filter(|&end| self.writable && end <= self.length)?;
+        debug_assert!(end <= self.length);
+        // SAFETY: the range lies in this memory, which its holder keeps alive and lets be written.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(begin), bytes.len()) };
+        Some(())
+    }
+
+    /// Overwrites the first bytes with zeros.
+    pub(crate) fn wipe(self, length: usize) {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        for begin in (0..length.min(self.length)).step_by(ZEROS.len()) {
+            let count = ZEROS.len().min(length.min(self.length) - begin);
+            let _ = self.write(&ZEROS[..count], begin as u64);
+        }
+    }
+}
+
+impl ReadAt for Memory<'_> {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        Ok(self.read(buffer, position))
+    }
+
+    fn bytes_at(&self, position: u64, length: usize) -> Option<&[u8]> {
+        self.fixed?.get(usize::try_from(position).ok()?..)?.get(..length)
+    }
+}
+
+impl WriteAt for Memory<'_> {
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        self.write(bytes, position).ok_or_else(|| io::ErrorKind::WriteZero.into())
+    }
+
+    fn at_once(&self) -> usize {
+        // A copy costs nothing beside its bytes.
+        0
+    }
+}
 
 /// A buffer that its owner cannot free or resize while this value lives.
-pub(crate) struct Pinned(PyBuffer<u8>);
+pub(crate) struct Pinned(PyUntypedBuffer);
 
 impl Pinned {
+    /// Takes a buffer with items of any type.
     pub(crate) fn readable(value: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let buffer = PyBuffer::<u8>::get(value)?;
+        let buffer = PyUntypedBuffer::get(value)?;
         match buffer.is_c_contiguous() {
             true => Ok(Self(buffer)),
             false => Err(unfit("the buffer is not contiguous")),
@@ -27,23 +132,73 @@ impl Pinned {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.0.len_bytes()
+    pub(crate) fn memory(&self) -> Memory<'_> {
+        let (start, length) = (self.0.buf_ptr().cast::<u8>(), self.0.len_bytes());
+        Memory { start, length, writable: !self.0.readonly(), fixed: None, holder: PhantomData }
+    }
+}
+
+/// From this length on, new memory is on huge pages.
+#[cfg(target_os = "linux")]
+const HUGE: usize = 8 << 20;
+
+/// A new `bytes` object that nobody has seen yet. Python would fill it with zeros first, which takes as long as sealing.
+pub(crate) struct NewBytes<'py> {
+    bytes: Bound<'py, PyBytes>,
+    length: usize,
+}
+
+impl<'py> NewBytes<'py> {
+    pub(crate) fn new(py: Python<'py>, length: u64) -> PyResult<Self> {
+        let length = isize::try_from(length).map_err(|_| pyo3::exceptions::PyMemoryError::new_err(()))?;
+        // SAFETY: without a text, Python makes an object with so many bytes of any value, or fails with an exception.
+        let bytes = unsafe {
+            let made = ffi::PyBytes_FromStringAndSize(std::ptr::null(), length);
+            Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked::<PyBytes>()
+        };
+        let mut new = Self { bytes, length: length as usize };
+        new.advise();
+        Ok(new)
     }
 
-    /// Copies the bytes as they are now.
-    pub(crate) fn copy(&self) -> Secret {
-        let mut copy = Secret::zeroed(self.len());
-        // SAFETY: the buffer has so many bytes, in one piece, as long as it is held; the copy has as many. Another
-        // thread may write them meanwhile, so no reference to them is made.
-        unsafe { std::ptr::copy_nonoverlapping(self.0.buf_ptr().cast::<u8>(), copy.as_mut_ptr(), copy.len()) };
-        copy
+    /// Lets much memory be on huge pages: the system needs longer to clear small pages than they take to be filled.
+    #[cfg(target_os = "linux")]
+    fn advise(&mut self) {
+        use rustix::mm::{Advice, madvise};
+
+        const PAGE: usize = 4096;
+        let Memory { start, length, .. } = self.memory();
+        let begin = start.align_offset(PAGE);
+        if length >= HUGE && begin < PAGE {
+            // SAFETY: the range lies within the object and begins on a page. The advice has no effect that a program can
+            // see. Without it, filling the memory is only slower.
+            let _ = unsafe { madvise(start.add(begin).cast(), (length - begin) / PAGE * PAGE, Advice::LinuxHugepage) };
+        }
     }
 
-    /// Writes bytes to the beginning of a buffer that has room for them.
-    pub(crate) fn put(&self, bytes: &[u8]) {
-        assert!(bytes.len() <= self.len() && !self.0.readonly(), "it has the room");
-        // SAFETY: `writable` made this value, so the buffer may be written, and it has the room.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.0.buf_ptr().cast::<u8>(), bytes.len()) };
+    #[cfg(not(target_os = "linux"))]
+    fn advise(&mut self) {}
+
+    pub(crate) fn memory(&mut self) -> Memory<'_> {
+        // SAFETY: this is a `bytes` object, and its bytes live as long as it does. Nobody else has it yet, so writing is
+        // allowed.
+        let start = unsafe { ffi::PyBytes_AsString(self.bytes.as_ptr()) }.cast::<u8>();
+        Memory { start, length: self.length, writable: true, fixed: None, holder: PhantomData }
     }
+
+    /// Returns the object, of which the first `length` bytes were written. The others must not be seen.
+    pub(crate) fn finish(self, length: u64) -> Bound<'py, PyBytes> {
+        let length = usize::try_from(length).map_or(self.length, |length| length.min(self.length));
+        match length == self.length {
+            true => self.bytes,
+            false => PyBytes::new(self.bytes.py(), &self.bytes.as_bytes()[..length]),
+        }
+    }
+}
+
+/// Wipes bytes that held data.
+pub(crate) fn wiped<T>(mut data: Vec<u8>, last: impl FnOnce(&[u8]) -> T) -> T {
+    let result = last(&data);
+    data.wipe();
+    result
 }

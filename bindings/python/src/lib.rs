@@ -1,13 +1,18 @@
 //! Deadpan for Python: conversions, and nothing else. `python/deadpan` has what is written in Python.
 
+mod base64;
 mod buffer;
 mod bytes;
+mod command;
+mod compare;
 mod errors;
 mod files;
 mod imp;
 mod keys;
+mod lab;
+mod pad;
+mod picture;
 mod streams;
-mod text;
 mod to;
 mod work;
 
@@ -36,9 +41,23 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::open_folder, module)?)?;
     module.add_function(wrap_pyfunction!(files::list_folder, module)?)?;
     module.add_function(wrap_pyfunction!(files::inspect, module)?)?;
-    module.add_function(wrap_pyfunction!(text::b64encode, module)?)?;
-    module.add_function(wrap_pyfunction!(text::b64decode, module)?)?;
-    module.add_function(wrap_pyfunction!(text::compare_digest, module)?)?;
-    module.add_function(wrap_pyfunction!(text::pad, module)?)?;
-    module.add_function(wrap_pyfunction!(text::unpad, module)?)
+    module.add_function(wrap_pyfunction!(base64::b64encode, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::b64decode, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::standard_b64encode, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::standard_b64decode, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::urlsafe_b64encode, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::urlsafe_b64decode, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::encodebytes, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::decodebytes, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::b16encode, module)?)?;
+    module.add_function(wrap_pyfunction!(base64::b16decode, module)?)?;
+    module.add_function(wrap_pyfunction!(compare::compare_digest, module)?)?;
+    module.add_function(wrap_pyfunction!(pad::pad, module)?)?;
+    module.add_function(wrap_pyfunction!(pad::unpad, module)?)?;
+    module.add_function(wrap_pyfunction!(command::command, module)?)?;
+    module.add_function(wrap_pyfunction!(lab::lab_worker, module)?)?;
+    module.add_function(wrap_pyfunction!(lab::lab_shown, module)?)?;
+    module.add_function(wrap_pyfunction!(picture::hide, module)?)?;
+    module.add_function(wrap_pyfunction!(picture::reveal, module)?)?;
+    Ok(())
 }

@@ -9,11 +9,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::buffer;
+use crate::buffer::Input;
 use crate::errors::{exception, raised};
 use crate::to::{Options, identities, sealing};
 use deadpan_bind::Fault;
-use deadpan_seal::{Error, Header, RangeReader, Sealer};
+use deadpan_seal::{Cursor, Error, Header, RangeReader, Sealer};
 
 /// Reads at any place of a sealed file.
 #[pyclass(frozen, module = "deadpan._native")]
@@ -32,7 +32,7 @@ impl NativeReader {
             let mut file = File::open(&path).map_err(|error| Fault::read(&path, &error))?;
             let open = || {
                 let header = Header::read(&file)?.open(&identities)?;
-                (&mut file).seek(SeekFrom::Start(0)).map_err(Error::Read)?;
+                file.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
                 header.seekable(file)
             };
             let reader = open().map_err(|error: Error| Fault::from(error).about(&path))?;
@@ -97,11 +97,11 @@ impl NativeWriter {
 
     /// Seals bytes. Returns what is to be written now.
     fn write<'py>(&self, py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let data = buffer::input(data)?;
-        let plain = data.bytes();
+        let data = Input::of(data)?;
+        let plain = data.memory();
         let written = py.detach(|| {
             let mut sealer = self.sealer.lock().unwrap_or_else(PoisonError::into_inner);
-            sealer.as_mut().map(|sealer| sealer.write_all(plain))
+            sealer.as_mut().map(|sealer| io::copy(&mut Cursor::new(plain, plain.len() as u64), sealer).map(drop))
         });
         let written = written.ok_or_else(|| PyValueError::new_err("the writer is closed"))?;
         written.map_err(|error| exception(Fault::of_writer(error)))?;

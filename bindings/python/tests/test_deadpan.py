@@ -119,6 +119,8 @@ def test_into_buffers():
         deadpan.open_into(sealed[:length], KEY, bytearray(3))
     with pytest.raises(BufferError):
         deadpan.open_into(sealed[:length], KEY, b"0123456789")
+    with pytest.raises(ValueError, match="share memory"):
+        deadpan.seal_into(memoryview(sealed)[:100], KEY.public, memoryview(sealed)[99:])
     with pytest.raises(BufferError):
         deadpan.seal(memoryview(b"0123456789")[::2], KEY.public)
 

@@ -1,5 +1,6 @@
 //! The program's command line.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -13,6 +14,7 @@ use crate::{
     completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal, share, sign,
     streams, synonym, unpack, verify,
 };
+use deadpan_lab::invocation;
 
 /// Seals (encrypts) files and folders with a straight face: neither the bytes nor the time show anything of the secret
 #[derive(Parser)]
@@ -56,9 +58,10 @@ enum Command {
     Man(man::Man),
 }
 
-/// Parses the command line. After `--help` or an error of clap, ends the program.
-pub fn parse() -> Result<Cli, Failure> {
-    Cli::try_parse().map_err(|mut error| match error.get(ContextKind::InvalidSubcommand) {
+/// Parses the command line, of which the first word is the program's name. After `--help` or an error of clap, ends the
+/// program.
+pub fn parse(words: Vec<OsString>) -> Result<Cli, Failure> {
+    Cli::try_parse_from(words).map_err(|mut error| match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => unknown(word),
         _ if error.use_stderr() => {
             // clap proposes `-- -p` for an unknown option, which makes a file of it.
@@ -85,7 +88,8 @@ fn help(text: &clap::Error) -> Failure {
 /// Reports that the command does not exist, and suggests a similar one.
 fn unknown(word: &str) -> Failure {
     // After `deadpan help`, only `deadpan --help` lists commands.
-    let parent = std::env::args().nth(1).filter(|first| first != word && first != "help");
+    let parent = invocation::arguments().into_iter().next().and_then(|first| first.into_string().ok());
+    let parent = parent.filter(|first| first != word && first != "help");
     let cli = Cli::command();
     let command = parent.as_deref().and_then(|name| cli.find_subcommand(name)).unwrap_or(&cli);
     let within = parent.as_ref().map_or(String::new(), |parent| format!(" {parent}"));

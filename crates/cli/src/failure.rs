@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::process::ExitCode;
 
 use rustix::io::Errno;
 
@@ -169,12 +168,12 @@ impl Failure {
     }
 
     /// Writes the failure to standard error and returns the exit code of the program.
-    pub fn end(&self) -> ExitCode {
+    pub fn end(&self) -> u8 {
         self.say();
         if self.quiet {
             crate::signals::die_of_broken_pipe();
         }
-        self.exit.into()
+        self.exit as u8
     }
 }
 
@@ -234,11 +233,5 @@ impl From<deadpan_pack::Fault> for Exit {
             deadpan_pack::Fault::Caller => Self::Usage,
             deadpan_pack::Fault::System => Self::System,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
     }
 }

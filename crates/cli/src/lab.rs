@@ -3,15 +3,13 @@
 mod generations;
 pub mod targets;
 
-use std::process::ExitCode;
-
 use deadpan_lab::harness::{self, Caller, Suite};
 
 pub use deadpan_lab::harness::Command;
 
 /// Runs a command of the lab on Deadpan's own functions.
-pub fn run(command: &Command) -> ExitCode {
-    harness::run(
+pub fn run(command: &Command) -> u8 {
+    let code = harness::run(
         command,
         &Suite {
             name: env!("CARGO_PKG_NAME"),
@@ -22,5 +20,6 @@ pub fn run(command: &Command) -> ExitCode {
             speed: targets::speed,
             generations: generations::offer,
         },
-    )
+    );
+    harness::number(code)
 }

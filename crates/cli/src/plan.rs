@@ -1,7 +1,5 @@
 //! Validated commands: a command line, checked as far as possible without reading any file.
 
-use std::process::ExitCode;
-
 use crate::failure::{Exit, Failure};
 use crate::{lab, process, streams};
 
@@ -20,19 +18,20 @@ pub enum Task {
 }
 
 impl Task {
-    pub fn run(self) -> ExitCode {
+    /// Runs the task and returns the exit code of the program.
+    pub fn run(self) -> u8 {
         match self {
             Self::Lab(command) => match streams::check_stdout() {
                 Ok(()) => lab::run(&command),
                 // Each command of the lab has this exit code for a file that cannot be written.
                 Err(failure) => {
                     failure.end();
-                    ExitCode::from(2)
+                    2
                 }
             },
             Self::Plan(plan) => {
                 process::close();
-                plan.run().map_or_else(|failure| failure.end(), ExitCode::from)
+                plan.run().map_or_else(|failure| failure.end(), |exit| exit as u8)
             }
         }
     }

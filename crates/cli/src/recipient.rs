@@ -18,6 +18,7 @@ use crate::mode::{ModeArg, mode_name};
 use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
 use crate::shown::{bytes, shown};
 use crate::suggest::closest;
+use deadpan_lab::invocation;
 use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
 use deadpan_seal::{Cost, Kem, Mode, PublicKey, Recipient, Sealing, plugin};
@@ -191,7 +192,7 @@ impl RecipientArgs {
 
     /// Changes the advice about a missing file whose name follows `-p`: the name is probably a passphrase.
     pub fn advise(&self, source: &Source, failure: Failure) -> Failure {
-        let words: Vec<_> = std::env::args_os().collect();
+        let words: Vec<_> = invocation::arguments();
         let is_value = |pair: &[OsString]| {
             let is_option = ["-p", "-ap", "-fp", "--passphrase"].iter().any(|option| pair[0] == *option);
             is_option && source.path().is_some_and(|path| pair[1] == path && fs::symlink_metadata(path).is_err())

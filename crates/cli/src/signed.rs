@@ -14,6 +14,7 @@ use crate::passphrase::Passphrases;
 use crate::report::Done;
 use crate::shown::{bytes, count, shown};
 use crate::signers::{self, Signers, Wanted};
+use deadpan_lab::invocation;
 use deadpan_pack::Time;
 use deadpan_seal::key;
 use deadpan_seal::sign::VerifyingKey;
@@ -78,7 +79,7 @@ impl SigningArgs {
 
 /// Returns the files that are named right after an option. Their names may be meant as the option's value.
 fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
-    let words: Vec<_> = std::env::args_os().collect();
+    let words: Vec<_> = invocation::arguments();
     let is_after = |path: &Path| words.windows(2).any(|pair| pair[0] == *option && pair[1] == *path);
     sources.iter().filter_map(Source::path).filter(|path| is_after(path)).collect()
 }

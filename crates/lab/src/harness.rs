@@ -127,6 +127,12 @@ pub fn run(command: &Command, suite: &Suite) -> ExitCode {
     }
 }
 
+/// Returns the number of an exit code, which the standard library does not tell.
+#[must_use]
+pub fn number(code: ExitCode) -> u8 {
+    (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
+}
+
 /// The complete `main` function of a benchmark: reads the command line, measures the targets and prints the timing
 /// verdicts. Targets with one class are only traced.
 ///

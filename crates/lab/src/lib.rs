@@ -23,6 +23,7 @@ pub mod generations;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod imp;
+pub mod invocation;
 mod load;
 pub mod machine;
 mod number;

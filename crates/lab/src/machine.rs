@@ -17,6 +17,7 @@ use std::process::{Command, Stdio};
 use sha2::{Digest, Sha256};
 
 use crate::clock::{self, Clock};
+use crate::invocation::code;
 use crate::record::{Machine, Tool};
 
 /// Returns the facts about this machine, and about this clock on it.
@@ -45,7 +46,7 @@ pub fn tool(name: &str, version: &str) -> Tool {
         name: name.to_owned(),
         version: version.to_owned(),
         revision: option_env!("DEADPAN_REVISION").map(str::to_owned).or_else(|| revision(&sources()?)),
-        binary_sha256: std::env::current_exe().ok().and_then(|path| digest(&path)),
+        binary_sha256: code().and_then(|path| digest(&path)),
     }
 }
 
@@ -146,7 +147,7 @@ fn sources() -> Option<PathBuf> {
     }
     let here = std::env::current_dir().ok()?;
     let top = PathBuf::from(git(&here, &["rev-parse", "--show-toplevel"])?).canonicalize().ok()?;
-    let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+    let program = code()?.canonicalize().ok()?;
     program.starts_with(&top).then_some(top)
 }
 

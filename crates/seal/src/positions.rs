@@ -10,6 +10,12 @@ pub trait ReadAt: Sync {
     /// # Errors
     /// If the data cannot be read.
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
+
+    /// Returns `length` bytes that lie in memory and do not change, so that they need not be copied. Returns none
+    /// unless it is overridden.
+    fn bytes_at(&self, _position: u64, _length: usize) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// Writes at positions, from several threads at once.
@@ -28,11 +34,21 @@ pub trait WriteAt: Sync {
     fn reserve(&self, _end: u64) -> io::Result<()> {
         Ok(())
     }
+
+    /// Returns how many bytes are best written at once. The default suits files: the system lets one thread write to a
+    /// file at a time, and each change of the writer costs time.
+    fn at_once(&self) -> usize {
+        1 << 20
+    }
 }
 
 impl<T: ReadAt + ?Sized> ReadAt for &T {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
         (**self).read_at(buffer, position)
+    }
+
+    fn bytes_at(&self, position: u64, length: usize) -> Option<&[u8]> {
+        (**self).bytes_at(position, length)
     }
 }
 
@@ -43,6 +59,10 @@ impl<T: WriteAt + ?Sized> WriteAt for &T {
 
     fn reserve(&self, end: u64) -> io::Result<()> {
         (**self).reserve(end)
+    }
+
+    fn at_once(&self) -> usize {
+        (**self).at_once()
     }
 }
 
@@ -55,6 +75,10 @@ impl ReadAt for Bytes<'_> {
         let read = rest.len().min(buffer.len());
         buffer[..read].copy_from_slice(&rest[..read]);
         Ok(read)
+    }
+
+    fn bytes_at(&self, position: u64, length: usize) -> Option<&[u8]> {
+        self.0.get(usize::try_from(position).ok()?..)?.get(..length)
     }
 }
 

@@ -80,3 +80,12 @@ __all__ = [
     "seal_into",
     "sealed_length",
 ]
+
+
+def __getattr__(name):
+    # They are loaded when they are used first.
+    if name in ("lab", "picture"):
+        import importlib
+
+        return importlib.import_module(f"deadpan.{name}")
+    raise AttributeError(f"module 'deadpan' has no attribute {name!r}")

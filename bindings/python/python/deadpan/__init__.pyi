@@ -6,7 +6,9 @@ from typing_extensions import Buffer
 
 from deadpan import base64 as base64
 from deadpan import ct as ct
+from deadpan import lab as lab
 from deadpan import pad as pad
+from deadpan import picture as picture
 from deadpan._inspect import Entry as Entry
 from deadpan._inspect import inspect as inspect
 from deadpan._streams import Reader as Reader

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use super::output::quoted;
+use crate::invocation;
 
 /// How a user starts the lab, for the command line that repeats a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,9 @@ impl Caller {
 /// Returns the program's name as a shell needs it: the bare name if the search path leads to this program, otherwise
 /// the path by which it was called.
 fn program() -> String {
+    if let Some(words) = invocation::interpreted() {
+        return words.iter().map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ");
+    }
     let called = env::args_os().next().map(PathBuf::from).unwrap_or_default();
     let name = called.file_name().map(PathBuf::from).unwrap_or_default();
     let own = env::current_exe().and_then(|path| path.canonicalize()).ok();

@@ -279,11 +279,9 @@ pub(super) fn explained(error: &Error) -> Fault {
 pub(super) fn supervised(args: &ForeignArgs, work: impl FnOnce() -> ExitCode) -> ExitCode {
     #[cfg(unix)]
     if let Some(path) = &args.so {
-        // The standard library does not tell the number of an exit code.
-        let number = |code: ExitCode| (0..=255).find(|&number| ExitCode::from(number) == code).unwrap_or(2);
         let symbol = args.symbol.as_deref().unwrap_or_default();
         let patience = Duration::from_secs_f64(args.timeout);
-        return match foreign::supervised(path, symbol, patience, || number(work())) {
+        return match foreign::supervised(path, symbol, patience, || super::number(work())) {
             Ok(Some(code)) => ExitCode::from(code),
             Ok(None) => {
                 note(&format!("interrupted: `{symbol}` did not end by itself and was killed; nothing was reported"));

@@ -8,9 +8,9 @@ use super::args::{SpeedArgs, TableArgs};
 use super::output::{Fault, Run, quoted};
 use super::progress::{self, Progress};
 use super::show::Screen;
-use crate::clock;
 use crate::generations::{Contents, Job, Offer, Plan, SETS, Set, Workplace, measure, variants};
 use crate::record::Generations;
+use crate::{clock, invocation};
 
 /// Measures the workloads, prints the table and writes the record.
 pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
@@ -22,6 +22,9 @@ pub(super) fn run(args: &SpeedArgs, suite: &Suite) -> Result<ExitCode, Fault> {
     }
     let plan = plan(args, &offer, suite)?;
     args.output.check(&[])?;
+    if invocation::interpreted().is_some() {
+        return Err("the start of an interpreter would count as time of Deadpan\nhint: use the program deadpan".into());
+    }
     let mut place = Workplace::new(&parent(&args.table), std::env::current_exe()?)?;
     let mut run = Run::new(suite, &describe(args), &*clock::best());
     announce(&screen, &plan, &place);

@@ -1,6 +1,6 @@
 //! The command `selftest`, which tests every promise of the lab on this machine.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 
 use super::Suite;
 use super::args::SelftestArgs;
@@ -9,6 +9,7 @@ use super::progress::{self, Progress};
 use super::show::Screen;
 use crate::clock::{self, Clock};
 use crate::distribution::clopper_pearson;
+use crate::invocation;
 use crate::plural::plural;
 use crate::record::{Check, Verdict};
 use crate::selftest::{self, Options, WorkerOptions};
@@ -168,16 +169,12 @@ fn under_valgrind() -> Vec<Check> {
     let failed = |why: String| {
         vec![Check { what: "taint: all controls".to_owned(), detail: why, passed: Some(false), ..Check::default() }]
     };
-    let Ok(program) = std::env::current_exe() else {
+    let Ok(mut program) = invocation::under("valgrind", &["--quiet", "--log-fd=2", "--error-limit=no"]) else {
         return skipped("the path of this program is not known".to_owned());
     };
-    let arguments: Vec<String> =
-        std::env::args().skip(1).take_while(|word| word != "selftest").chain(["selftest".to_owned()]).collect();
-    let output = Command::new("valgrind")
-        .args(["--quiet", "--log-fd=2", "--error-limit=no"])
-        .arg(program)
-        .args(arguments)
-        .arg("--under-valgrind")
+    let output = program
+        .args(invocation::arguments().iter().take_while(|word| *word != "selftest"))
+        .args(["selftest", "--under-valgrind"])
         .stderr(Stdio::null())
         .output();
     match output {

@@ -1,6 +1,6 @@
 //! A benchmark under Valgrind: checks each target for jumps and addresses that depend on a secret, and times nothing.
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use super::args::BenchArgs;
 use super::choice::choose;
@@ -9,7 +9,7 @@ use super::show::Screen;
 use crate::plural::plural;
 use crate::record::Verdict;
 use crate::target::Target;
-use crate::{random, taint};
+use crate::{invocation, random, taint};
 
 /// The option with which [`start`] starts this program under Valgrind.
 const CHILD: &str = "--under-valgrind";
@@ -55,11 +55,9 @@ pub(super) fn run(args: &BenchArgs, targets: fn() -> Vec<Target>) -> Result<Exit
 
 /// Starts this program again under Valgrind, with the same arguments.
 fn start() -> Result<ExitCode, Fault> {
-    let program = std::env::current_exe().map_err(|error| format!("the path of this program is not known: {error}"))?;
-    let status = Command::new("valgrind")
-        .args(["--quiet", "--error-limit=no"])
-        .arg(program)
-        .args(std::env::args_os().skip(1))
+    let status = invocation::under("valgrind", &["--quiet", "--error-limit=no"])
+        .map_err(|error| format!("the path of this program is not known: {error}"))?
+        .args(invocation::arguments())
         .arg(CHILD)
         .status()
         .map_err(|error| format!("cannot start valgrind: {error}\nhint: install Valgrind, for example with apt"))?;

@@ -54,27 +54,25 @@ def measure(prepare, call, data, repeats, before, within, clock=time.perf_counte
     return clock() - start
 
 
-def read(count):
-    data = sys.stdin.buffer.read(count)
+def read(source, count):
+    data = source.read(count)
     if len(data) < count:
         # The lab has closed the pipe.
-        sys.exit(0)
+        raise EOFError
     return data
 
 
-def main():
-    write = sys.stdout.buffer.write
-    # What a target prints goes to standard error, because the lab reads standard output.
-    sys.stdout = sys.stderr
-    hello = HELLO + "".join(f"target: {name} {parts} {classes}\n" for name, parts, classes, _, _ in TARGETS)
-    write(b"DPWK" + struct.pack("<II", VERSION, len(hello.encode())) + hello.encode())
+def serve(targets, source, sink):
+    """Answers requests until `source` ends."""
+    hello = HELLO + "".join(f"target: {name} {parts} {classes}\n" for name, parts, classes, _, _ in targets)
+    sink.write(b"DPWK" + struct.pack("<II", VERSION, len(hello.encode())) + hello.encode())
     gc.freeze()
     gc.disable()
     while True:
-        sys.__stdout__.buffer.flush()
-        number, target, repeats, slots, length = struct.unpack("<5I", read(20))
-        data = read(slots * (8 + length))
-        prepare, call = ((lambda _: ()), (lambda: None)) if target == NO_CALL else TARGETS[target][3:]
+        sink.flush()
+        number, target, repeats, slots, length = struct.unpack("<5I", read(source, 20))
+        data = read(source, slots * (8 + length))
+        prepare, call = ((lambda _: ()), (lambda: None)) if target == NO_CALL else targets[target][3:]
         repeats = 0 if target == NO_CALL else repeats
         ticks = []
         for place in range(0, len(data), 8 + length):
@@ -83,7 +81,18 @@ def main():
             ticks.append(measure(prepare, call, input_bytes, repeats, before, within))
         # Garbage is collected between the requests only.
         gc.collect()
-        write(struct.pack(f"<II{slots}Q", number, slots, *ticks))
+        sink.write(struct.pack(f"<II{slots}Q", number, slots, *ticks))
 
 
-main()
+def main():
+    sink = sys.stdout.buffer
+    # What a target prints goes to standard error, because the lab reads standard output.
+    sys.stdout = sys.stderr
+    try:
+        serve(TARGETS, sys.stdin.buffer, sink)
+    except EOFError:
+        pass
+
+
+if __name__ == "__main__":
+    main()

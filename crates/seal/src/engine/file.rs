@@ -18,9 +18,6 @@ use crate::{Error, Work};
 /// The most segments in a batch. If a batch has this many full segments of 256 KiB, its data end on a page boundary, so
 /// no two workers write to the same page.
 const LONGEST_BATCH: u64 = 128;
-/// The number of bytes to write at once. The system lets one thread write to a file at a time, and each change of the
-/// writer costs time.
-const WRITTEN: usize = 1 << 20;
 /// The number of batches for each worker. With several batches, all workers finish at about the same time.
 const BATCHES: u64 = 8;
 /// For less data than this, a second thread costs more than it saves.

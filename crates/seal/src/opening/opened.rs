@@ -16,7 +16,7 @@ use crate::payload::AnyPayload;
 use crate::positions::Bytes;
 use crate::segment::{Payload, Segments};
 use crate::trailer::{About, Checker, Leaves, PayloadReader, Verified, Watched};
-use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work};
+use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work, WriteAt};
 
 /// A file whose header is open. It holds the file key, and opens the payload in any of several ways.
 pub struct Opened {
@@ -156,16 +156,40 @@ impl Opened {
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         file::check_empty(output)?;
+        let summary = self.positions_into(input, length, output, work)?;
+        if self.contents.padded {
+            output.set_len(summary.plain).map_err(Error::Write)?;
+        }
+        Ok(summary)
+    }
+
+    /// Opens `input`, a whole sealed file of `length` bytes, to a place of [`Opened::room_at`] bytes, on all cores. The
+    /// first [`Summary::plain`] bytes are the data.
+    ///
+    /// # Errors
+    /// If the data were changed or cut short, if reading or writing fails, or if the system fails. After an error, the
+    /// contents of `output` must not be used.
+    pub fn positions_into(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        output: &impl WriteAt,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
         let Located { payload, segments, signed } = self.locate(Cursor::new(input, length))?;
         let checker = signed.map(|(verified, begin)| Checker { verified, input, begin });
         let watched = Watched { payload: &payload, watch: &checker };
-        let padded = self.contents.padded;
-        let plain = file::open(&watched, input, self.begin(), segments, padded, output, work)?;
-        if padded {
-            output.set_len(plain).map_err(Error::Write)?;
-        }
+        let plain = file::open(&watched, input, self.begin(), segments, self.contents.padded, output, work)?;
         let signatures = checker.map(|checker| checker.verified.signatures);
         Ok(Summary { plain, sealed: length, signatures })
+    }
+
+    /// Returns how much room [`Opened::positions_into`] needs for `input`, a whole sealed file of `length` bytes.
+    ///
+    /// # Errors
+    /// If no sealed file has this length, if its beginning was changed, or if reading fails.
+    pub fn room_at(&self, input: &impl ReadAt, length: u64) -> Result<u64, Error> {
+        Ok(self.locate(Cursor::new(input, length))?.segments.data())
     }
 
     /// Opens a stream to a stream, on all cores, in order. `input` begins after the header. All written data are

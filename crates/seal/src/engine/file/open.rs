@@ -24,7 +24,7 @@ pub(crate) fn open(
 ) -> Result<u64, Error> {
     let Shape { overhead, .. } = payload.shape();
     let data = segments.data_in(0);
-    let room = room(segments.data(), payload.shape().data());
+    let room = room(output, segments.data(), payload.shape().data());
     // A file that was made longer may ask for more room than there is. What is wrong with it shows when it is opened.
     let _ = output.reserve(segments.data());
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
@@ -35,10 +35,12 @@ pub(crate) fn open(
         let mut pages = Pages::new(room);
         shift.run(|segment, edge| {
             let length = segments.data_in(segment);
-            let sealed = &mut sealed[..length + overhead];
-            if read_full_at(input, sealed, begin + segments.sealed_at(segment)).map_err(Error::Read)? < sealed.len() {
-                return Err(Error::Truncated);
-            }
+            let (from, sealed) = (begin + segments.sealed_at(segment), &mut sealed[..length + overhead]);
+            let sealed = match input.bytes_at(from, sealed.len()) {
+                Some(there) => there,
+                None if read_full_at(input, sealed, from).map_err(Error::Read)? == sealed.len() => sealed,
+                None => return Err(Error::Truncated),
+            };
             let position = segments.data_at(segment);
             if edge.first {
                 pages.begin(position);

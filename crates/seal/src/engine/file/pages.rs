@@ -5,7 +5,6 @@
 
 use std::io;
 
-use super::WRITTEN;
 use crate::WriteAt;
 use crate::engine::buffer::{Buffer, PAGE};
 
@@ -21,8 +20,8 @@ pub(super) struct Pages {
 }
 
 /// Returns the length of a buffer for an output of `total` bytes, which comes in segments.
-pub(super) fn room(total: u64, segment: usize) -> usize {
-    PAGE + total.min(WRITTEN.next_multiple_of(segment) as u64) as usize
+pub(super) fn room(output: &impl WriteAt, total: u64, segment: usize) -> usize {
+    PAGE + total.min(output.at_once().max(1).next_multiple_of(segment) as u64) as usize
 }
 
 impl Pages {

@@ -16,6 +16,17 @@ pub(crate) struct Plain<'a, R> {
 }
 
 impl<R: ReadAt> Plain<'_, R> {
+    /// Returns the bytes from a position on: where they lie, or in the buffer, which they fill.
+    fn take<'b>(&'b self, buffer: &'b mut [u8], position: u64) -> Result<&'b [u8], Error> {
+        if position + buffer.len() as u64 <= self.length
+            && let Some(there) = self.input.bytes_at(position, buffer.len())
+        {
+            return Ok(there);
+        }
+        self.read(buffer, position)?;
+        Ok(buffer)
+    }
+
     /// Reads at a position. Positions after the end of the data hold the padding.
     fn read(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let here =
@@ -43,7 +54,7 @@ pub(crate) fn seal(
 ) -> Result<(), Error> {
     let Shape { sealed: full, overhead } = payload.shape();
     let data = segments.data_in(0);
-    let room = room(segments.sealed(), full);
+    let room = room(output, segments.sealed(), full);
     output.reserve(begin + segments.sealed()).map_err(Error::Write)?;
     let (shift, workers) = Shift::new(segments, work, data + room);
     on_threads(workers, || {
@@ -51,7 +62,7 @@ pub(crate) fn seal(
         let (mut plain, mut pages) = (Buffer::new(data), Pages::new(room));
         shift.run(|segment, edge| {
             let plain = &mut plain[..segments.data_in(segment)];
-            source.read(plain, segments.data_at(segment))?;
+            let plain = source.take(plain, segments.data_at(segment))?;
             if edge.first {
                 pages.begin(begin + segments.sealed_at(segment));
             }

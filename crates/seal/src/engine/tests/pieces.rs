@@ -4,6 +4,7 @@ use std::io::{self, SeekFrom};
 
 use super::agree::open_in_all_ways;
 use super::*;
+use crate::positions::Bytes;
 use crate::{Cursor, ReadAt, WriteAt};
 
 /// The length of a piece. No border of a segment or a page is a border of a piece.
@@ -51,6 +52,19 @@ impl ReadAt for Pieces {
     }
 }
 
+/// Pieces that take each segment as it comes, as memory does.
+struct Eager(Pieces);
+
+impl WriteAt for Eager {
+    fn write_all_at(&self, bytes: &[u8], position: u64) -> io::Result<()> {
+        self.0.write_all_at(bytes, position)
+    }
+
+    fn at_once(&self) -> usize {
+        0
+    }
+}
+
 #[test]
 fn pieces_hold_what_files_hold() {
     let _alone = alone();
@@ -66,6 +80,11 @@ fn pieces_hold_what_files_hold() {
                 assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
                 assert!(pieces.bytes() == sealed, "{length} bytes on {threads}, padded: {padded}");
 
+                let eager = Eager(Pieces::default());
+                let done = sealing.positions(&Bytes(&data), length as u64, &eager, &work(threads)).expect("sealed");
+                assert_eq!((done.plain, done.sealed), (length as u64, sealed.len() as u64));
+                assert!(eager.0.bytes() == sealed, "{length} bytes in memory on {threads}, padded: {padded}");
+
                 let gathered = Pieces::default();
                 let source = apart::Lazy::new(&data);
                 let (done, _) = sealing.gather_positions(source, &gathered, &work(threads)).expect("sealed");
@@ -73,6 +92,7 @@ fn pieces_hold_what_files_hold() {
                 assert!(gathered.bytes() == sealed, "{length} bytes gathered on {threads}, padded: {padded}");
 
                 open_pieces(&pieces, &data, sealed.len() as u64, threads);
+                open_eagerly(&sealed, &data, threads);
             }
             open_in_all_ways(&sealed, &data, 2);
         }
@@ -91,6 +111,17 @@ fn open_pieces(pieces: &Pieces, data: &[u8], length: u64, threads: usize) {
     reader.seek(SeekFrom::Start(begin as u64)).expect("a place");
     reader.read_to_end(&mut output).expect("opened");
     assert!(output == data[begin..], "from {begin} of {}", data.len());
+}
+
+fn open_eagerly(sealed: &[u8], data: &[u8], threads: usize) {
+    let (opened, _) = opened(sealed).expect("the passphrase");
+    let (input, length, eager) = (Bytes(sealed), sealed.len() as u64, Eager(Pieces::default()));
+    let room = opened.room_at(&input, length).expect("a length");
+    let done = opened.positions_into(&input, length, &eager, &work(threads)).expect("opened");
+    assert_eq!(done.plain, data.len() as u64);
+    let written = eager.0.bytes();
+    assert_eq!(written.len() as u64, room);
+    assert!(written[..data.len()] == *data, "{} bytes from memory", data.len());
 }
 
 #[test]

@@ -1,0 +1,200 @@
+//! Runs named operations on request, and prints how long they took: the Rust and C side of `scripts/bench-languages`.
+//!
+//! A line `NAME SIZE TIMES` on standard input runs an operation TIMES times on SIZE bytes, and prints the nanoseconds.
+//! `list` prints the names. The environment variable `DEADPAN_LIBRARY` names `libdeadpan.so`, and `DEADPAN` the command
+//! line.
+#![allow(clippy::print_stdout)]
+
+mod ffi;
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use deadpan_base64::STANDARD;
+use deadpan_seal::{Header, Identity, Kem, PrivateKey, Recipient, Sealing, Work};
+use ffi::C;
+
+const NAMES: [&str; 10] = [
+    "seal",
+    "open",
+    "seal.new",
+    "open.new",
+    "c.seal",
+    "c.open",
+    "command.seal",
+    "command.open",
+    "base64.seal",
+    "base64.open",
+];
+
+/// Data of one size, sealed and opened.
+struct Data {
+    plain: Vec<u8>,
+    sealed: Vec<u8>,
+    opened: Vec<u8>,
+    text: Vec<u8>,
+}
+
+struct Worker {
+    sealing: Sealing,
+    identities: [Identity; 1],
+    c: Result<C, Box<dyn Error>>,
+    data: Data,
+    files: Option<Files>,
+}
+
+/// A folder with keys and a file for the command line.
+struct Files {
+    folder: PathBuf,
+    size: usize,
+}
+
+impl Files {
+    fn new(plain: &[u8]) -> Result<Self, Box<dyn Error>> {
+        let folder = env::temp_dir().join(format!("deadpan-worker-{}", std::process::id()));
+        // What an earlier worker with this number left behind.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("plain"), plain)?;
+        let files = Self { folder, size: plain.len() };
+        files.run(&["keygen", "--no-passphrase"])?;
+        files.run(&["seal", "-f", "-o", "sealed", "plain"])?;
+        Ok(files)
+    }
+
+    fn run(&self, words: &[&str]) -> Result<(), Box<dyn Error>> {
+        let program = env::var_os("DEADPAN").ok_or("DEADPAN is not set")?;
+        let mut command = Command::new(program);
+        command.args(words).current_dir(&self.folder).env("DEADPAN_HOME", self.folder.join("home"));
+        let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+        if status.success() { Ok(()) } else { Err(format!("deadpan {}: {status}", words.join(" ")).into()) }
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // The folder is in the system's place for temporary files.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Worker {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let key = PrivateKey::generate(Kem::XWing)?;
+        let sealing = Sealing::to(vec![Recipient::Key(key.public().clone())])?;
+        let c = C::load(&key);
+        let data = Data { plain: Vec::new(), sealed: Vec::new(), opened: Vec::new(), text: Vec::new() };
+        Ok(Self { sealing, identities: [Identity::Key(key)], c, data, files: None })
+    }
+
+    /// Answers a line: runs an operation, and returns the nanoseconds that it took.
+    fn answer(&mut self, line: &str) -> Result<String, Box<dyn Error>> {
+        if line == "list" {
+            return Ok(NAMES.join(" "));
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [name, size, times] = words[..] else { return Err("a line is NAME SIZE TIMES".into()) };
+        let (size, times): (usize, u32) = (size.parse()?, times.parse()?);
+        self.prepare(name, size)?;
+        let start = Instant::now();
+        for _ in 0..times {
+            self.once(name)?;
+        }
+        let took = start.elapsed().as_nanos();
+        self.check(name)?;
+        Ok(took.to_string())
+    }
+
+    /// Makes the data of this size, unless they are there.
+    fn prepare(&mut self, name: &str, size: usize) -> Result<(), Box<dyn Error>> {
+        if self.data.plain.len() != size || self.data.sealed.is_empty() {
+            self.files = None;
+            self.data = Data { plain: Vec::new(), sealed: Vec::new(), opened: Vec::new(), text: Vec::new() };
+            let plain: Vec<u8> = (0..size as u64).map(|place| ((place * 31) >> 3) as u8).collect();
+            let room = self.sealing.sealed_length(size as u64)? as usize;
+            self.data =
+                Data { text: STANDARD.encode(&plain).into(), plain, sealed: vec![1; room], opened: vec![1; size] };
+            self.once("seal")?;
+        }
+        if name.starts_with("command") && self.files.as_ref().is_none_or(|files| files.size != size) {
+            self.files = Some(Files::new(&self.data.plain)?);
+        }
+        Ok(())
+    }
+
+    fn once(&mut self, name: &str) -> Result<(), Box<dyn Error>> {
+        let Data { plain, sealed, opened, text } = &mut self.data;
+        let c = || self.c.as_ref().map_err(ToString::to_string);
+        let open = |sealed: &[u8], opened: &mut [u8]| {
+            let mut payload = sealed;
+            let header = Header::read(&mut payload)?.open(&self.identities)?;
+            header.bytes_into(payload, opened, &Work::default())
+        };
+        let done = match name {
+            "seal" => self.sealing.bytes_into(plain, sealed, &Work::default())?,
+            "open" => open(sealed, opened)?.plain as usize,
+            "seal.new" => self.sealing.bytes(plain)?.len(),
+            "open.new" => {
+                let mut payload = &sealed[..];
+                let header = Header::read(&mut payload)?.open(&self.identities)?;
+                let mut plain = Vec::new();
+                header.bytes_onto(payload, &mut plain)?;
+                plain.len()
+            }
+            "c.seal" => {
+                let c = c()?;
+                c.seal(plain, sealed)
+            }
+            "c.open" => {
+                let c = c()?;
+                c.open(sealed, opened)
+            }
+            "base64.seal" => STANDARD.encode(plain).len(),
+            "base64.open" => STANDARD.decode(text)?.len(),
+            "command.seal" | "command.open" => {
+                let files = self.files.as_ref().ok_or("there are no files")?;
+                match name {
+                    "command.seal" => files.run(&["seal", "-f", "-o", "sealed", "plain"])?,
+                    _ => files.run(&["open", "-f", "-o", "opened", "sealed"])?,
+                }
+                plain.len()
+            }
+            _ => return Err(format!("there is no operation {name}").into()),
+        };
+        // What is empty needs no work.
+        if done == 0 && !plain.is_empty() { Err("nothing was done".into()) } else { Ok(()) }
+    }
+
+    /// Checks the result of the last run.
+    fn check(&mut self, name: &str) -> Result<(), Box<dyn Error>> {
+        if name.ends_with("seal") {
+            self.once("open")?;
+        }
+        let same = match name {
+            "command.open" => {
+                let folder = &self.files.as_ref().ok_or("there are no files")?.folder;
+                fs::read(folder.join("opened"))? == self.data.plain
+            }
+            "seal" | "open" | "c.seal" | "c.open" => self.data.opened == self.data.plain,
+            _ => true,
+        };
+        if same { Ok(()) } else { Err("the data did not come back".into()) }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut worker = Worker::new()?;
+    for line in std::io::stdin().lock().lines() {
+        match worker.answer(line?.trim()) {
+            Ok(answer) => println!("{answer}"),
+            Err(error) => println!("error {error}"),
+        }
+        std::io::stdout().flush()?;
+    }
+    Ok(())
+}

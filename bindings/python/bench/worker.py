@@ -1,0 +1,186 @@
+"""Runs named operations on request, and prints how long they took: the Python side of the bench `languages`.
+
+A line `NAME SIZE TIMES` on standard input runs an operation TIMES times on SIZE bytes, and prints the nanoseconds. `list`
+prints the names.
+"""
+
+import base64
+import filecmp
+import os
+import sys
+import tempfile
+import time
+
+import deadpan
+
+KEY = deadpan.PrivateKey.generate()
+PUBLIC = KEY.public
+
+
+def data_of(size):
+    """Bytes that do not compress, and are the same each time."""
+    block = bytes((place * 31 >> 3) & 255 for place in range(1 << 16))
+    return (block * (size // len(block) + 1))[:size]
+
+
+class Buffers:
+    """Sealing and opening into buffers that were used before."""
+
+    def __init__(self, size):
+        self.plain = data_of(size)
+        self.sealed = bytearray(deadpan.sealed_length(size, PUBLIC))
+        self.opened = bytearray(size)
+        self.seal()
+        self.open()
+
+    def seal(self):
+        return deadpan.seal_into(self.plain, PUBLIC, self.sealed)
+
+    def open(self):
+        return deadpan.open_into(self.sealed, KEY, self.opened)
+
+    def check(self):
+        assert self.opened == self.plain
+
+
+class Pair:
+    """A function and its inverse, which return new objects."""
+
+    def __init__(self, size, forth, back):
+        self.plain = data_of(size)
+        self.forth, self.back = forth, back
+        self.sealed = forth(self.plain)
+
+    def seal(self):
+        return self.forth(self.plain)
+
+    def open(self):
+        return self.back(self.sealed)
+
+    def check(self):
+        assert bytes(self.back(self.sealed)) == self.plain
+
+
+def aesgcm():
+    """AES-256-GCM of the package `cryptography`, with a key that both sides have. It takes up to 2 GiB."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    cipher = AESGCM(AESGCM.generate_key(256))
+
+    def forth(data):
+        nonce = os.urandom(12)
+        return nonce, cipher.encrypt(nonce, data, None)
+
+    return forth, lambda sealed: cipher.decrypt(*sealed, None)
+
+
+def fernet():
+    from cryptography.fernet import Fernet
+
+    cipher = Fernet(Fernet.generate_key())
+    return cipher.encrypt, cipher.decrypt
+
+
+def pyrage():
+    """age in Rust, for X25519."""
+    import pyrage
+
+    identity = pyrage.x25519.Identity.generate()
+    recipient = identity.to_public()
+    return (lambda data: pyrage.encrypt(data, [recipient])), (lambda sealed: pyrage.decrypt(sealed, [identity]))
+
+
+def pynacl():
+    """libsodium's sealed box, for X25519."""
+    from nacl.public import PrivateKey, SealedBox
+
+    key = PrivateKey.generate()
+    return SealedBox(key.public_key).encrypt, SealedBox(key).decrypt
+
+
+def pybase64():
+    import pybase64
+
+    return pybase64.b64encode, lambda text: pybase64.b64decode(text, validate=True)
+
+
+class Files:
+    """Sealing and opening of a file, on the disk of the folder for temporary files."""
+
+    def __init__(self, size):
+        self.folder = tempfile.TemporaryDirectory()
+        self.plain, self.sealed, self.opened = (os.path.join(self.folder.name, name) for name in ("plain", "x", "y"))
+        with open(self.plain, "wb") as file:
+            file.write(data_of(size))
+        self.seal()
+        self.open()
+
+    def seal(self):
+        deadpan.seal_file(self.plain, self.sealed, PUBLIC, replace=True)
+
+    def open(self):
+        deadpan.open_file(self.sealed, self.opened, KEY, replace=True)
+
+    def check(self):
+        assert filecmp.cmp(self.plain, self.opened, shallow=False)
+
+
+def new():
+    return (lambda data: deadpan.seal(data, PUBLIC)), (lambda sealed: deadpan.open(sealed, KEY))
+
+
+def own_base64():
+    return deadpan.base64.b64encode, deadpan.base64.b64decode
+
+
+def std_base64():
+    return base64.b64encode, lambda text: base64.b64decode(text, validate=True)
+
+
+PAIRS = {
+    "aesgcm": aesgcm,
+    "fernet": fernet,
+    "pyrage": pyrage,
+    "pynacl": pynacl,
+    "base64": own_base64,
+    "pybase64": pybase64,
+    "std-base64": std_base64,
+}
+# The name of each operation, what makes its data, and the method to run.
+OPERATIONS = {
+    **{way: (Buffers, way) for way in ("seal", "open")},
+    **{f"{way}.new": (lambda size: Pair(size, *new()), way) for way in ("seal", "open")},
+    **{f"file.{way}": (Files, way) for way in ("seal", "open")},
+    **{
+        f"{name}.{way}": (lambda size, pair=pair: Pair(size, *pair()), way)
+        for name, pair in PAIRS.items()
+        for way in ("seal", "open")
+    },
+}
+
+
+def main():
+    kept = (None, None)
+    for line in sys.stdin:
+        if line.strip() == "list":
+            print(*OPERATIONS, flush=True)
+            continue
+        try:
+            name, size, times = line.split()
+            maker, way = OPERATIONS[name]
+            place = (name.replace("seal", "").replace("open", ""), size)
+            if kept[0] != place:
+                kept = (None, None)
+                kept = (place, maker(int(size)))
+            run = getattr(kept[1], way)
+            start = time.perf_counter_ns()
+            for _ in range(int(times)):
+                run()
+            took = time.perf_counter_ns() - start
+            kept[1].check()
+            print(took, flush=True)
+        except Exception as error:
+            print(f"error {type(error).__name__}: {error}", flush=True)
+
+
+main()

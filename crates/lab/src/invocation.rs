@@ -1,0 +1,55 @@
+//! How this process was started, for programs that start themselves again and for command lines in messages.
+//!
+//! Usually the system knows. A program that runs inside an interpreter, such as `python -m deadpan`, tells it with
+//! [`set`].
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// The start of a program inside an interpreter.
+#[derive(Clone, Debug)]
+pub struct Invocation {
+    /// The words that start the program: `python3`, `-m`, `deadpan`.
+    pub start: Vec<OsString>,
+    /// The file with the program's code.
+    pub code: PathBuf,
+    /// The arguments that follow the words of the start.
+    pub arguments: Vec<OsString>,
+}
+
+static INVOCATION: OnceLock<Invocation> = OnceLock::new();
+
+/// Tells how this process was started, instead of the system. The first call counts.
+pub fn set(invocation: Invocation) {
+    let _ = INVOCATION.set(invocation);
+}
+
+/// Returns the program's arguments, without the words that start it.
+#[must_use]
+pub fn arguments() -> Vec<OsString> {
+    INVOCATION.get().map_or_else(|| std::env::args_os().skip(1).collect(), |known| known.arguments.clone())
+}
+
+/// Returns a command that runs a tool, such as Valgrind, with these options on this program, without its arguments.
+#[cfg(feature = "harness")]
+pub(crate) fn under(tool: &str, options: &[&str]) -> std::io::Result<std::process::Command> {
+    let mut command = std::process::Command::new(tool);
+    command.args(options);
+    match interpreted() {
+        Some(start) => command.args(start),
+        None => command.arg(std::env::current_exe()?),
+    };
+    Ok(command)
+}
+
+/// Returns the words that start this program, if it runs inside an interpreter.
+#[cfg(feature = "harness")]
+pub(crate) fn interpreted() -> Option<&'static [OsString]> {
+    INVOCATION.get().map(|known| &*known.start)
+}
+
+/// Returns the file with this program's code.
+pub(crate) fn code() -> Option<PathBuf> {
+    INVOCATION.get().map_or_else(|| std::env::current_exe().ok(), |known| Some(known.code.clone()))
+}
