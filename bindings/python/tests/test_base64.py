@@ -1,0 +1,77 @@
+import base64
+import binascii
+import io
+import os
+
+import deadpan
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+PAIRS = [None, b"+/", b"-_", b"*!", b"/+", "-_"]
+
+
+@given(st.binary(max_size=500), st.sampled_from(PAIRS))
+def test_as_the_standard_module(data, pair):
+    own = deadpan.base64
+    text = own.b64encode(data, pair)
+    assert text == base64.b64encode(data, pair.encode() if isinstance(pair, str) else pair)
+    assert own.b64decode(text, pair) == own.b64decode(text.decode(), pair) == data
+    assert own.standard_b64encode(data) == base64.standard_b64encode(data)
+    assert own.urlsafe_b64encode(data) == base64.urlsafe_b64encode(data)
+    assert own.urlsafe_b64decode(base64.urlsafe_b64encode(data)) == data
+    assert own.encodebytes(data) == base64.encodebytes(data)
+    assert own.decodebytes(base64.encodebytes(data)) == data
+    assert own.b16encode(data) == base64.b16encode(data)
+    assert own.b16decode(base64.b16encode(data)) == data
+    assert own.b16decode(base64.b16encode(data).lower(), casefold=True) == data
+
+
+@given(st.text("Zg=ABab09+/-_ \n", max_size=12))
+def test_what_is_valid_is_what_is_encoded(text):
+    try:
+        data = deadpan.base64.b64decode(text)
+    except binascii.Error:
+        # Either the standard module refuses it too, or it is not the one text for its bytes.
+        try:
+            assert base64.b64encode(base64.b64decode(text, validate=True)).decode() != text
+        except binascii.Error:
+            pass
+    else:
+        assert base64.b64encode(data).decode() == text
+
+
+@pytest.mark.parametrize("length", [0, 1, 4095, 4096, 4097, 49151, 49152, 49153, 1_000_000])
+def test_lengths(length):
+    data = os.urandom(length)
+    text = base64.b64encode(data)
+    for given_ in (data, bytearray(data), memoryview(data)):
+        assert deadpan.base64.b64encode(given_) == text
+    for given_ in (text, bytearray(text), text.decode()):
+        assert deadpan.base64.b64decode(given_) == data
+    out, back = io.BytesIO(), io.BytesIO()
+    deadpan.base64.encode(io.BytesIO(data), out)
+    assert out.getvalue() == base64.encodebytes(data)
+    deadpan.base64.decode(io.BytesIO(out.getvalue()), back)
+    assert back.getvalue() == data
+
+
+def test_what_is_refused():
+    for bad in (b"Zg=", b"Zh==", b"Z g==", b"Zg==\n", "Zg==é", b"Zg==Zg=="):
+        with pytest.raises(binascii.Error):
+            deadpan.base64.b64decode(bad)
+    with pytest.raises(ValueError, match="validate"):
+        deadpan.base64.b64decode(b"Zg==", validate=False)
+    with pytest.raises(ValueError, match="two"):
+        deadpan.base64.b64encode(b"f", b"-")
+    with pytest.raises(binascii.Error):
+        deadpan.base64.b64decode(b"+/==", b"-_")
+    with pytest.raises(binascii.Error):
+        deadpan.base64.b64decode(b"+/+/", b"*!")
+    for bad in (b"abc", b"xy", b"ab"):
+        with pytest.raises(binascii.Error):
+            deadpan.base64.b16decode(bad)
+    with pytest.raises(TypeError):
+        deadpan.base64.b64encode("a text")
+    with pytest.raises(TypeError):
+        deadpan.ct.compare_digest("a text", b"a text")
