@@ -8,10 +8,12 @@ mod fault;
 mod files;
 mod folders;
 mod inspect;
+#[cfg(feature = "picture")]
 mod pictures;
 
 pub use fault::{Code, Fault};
 pub use files::{open_file, seal_file};
 pub use folders::{Entry, Kind, list_folder, open_folder, seal_folder};
 pub use inspect::inspect;
+#[cfg(feature = "picture")]
 pub use pictures::{PictureOptions, read_pictures, write_pictures};

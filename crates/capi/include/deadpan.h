@@ -25,8 +25,8 @@
  *
  * In `check(dp_…(…, &error), error)`, C may read the last argument before the call: give `&error` to `check`.
  *
- * Callbacks come from threads of the library, other ones each time, but never two at once for one call. They must return:
- * no exception of C++ and no longjmp may leave them. They may use the library; a reader or writer that is in use gives
+ * Callbacks come from threads of the library, other ones each time. The same callback is never called twice at once for
+ * one call, but a stream's `read` and `write` may be. They must return: no exception of C++ and no longjmp may leave them. They may use the library; a reader or writer that is in use gives
  * DP_ERR_BUSY, and progress is not told while its callback runs.
  *
  * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe sends SIGPIPE,
@@ -101,6 +101,8 @@ const char *dp_version(void);
 const char *dp_message(int32_t code);
 /* The code of an error. */
 int32_t dp_error_code(const dp_error *error);
+/* The errno of an error that the system reported, such as ENOENT, and otherwise 0. */
+int32_t dp_error_errno(const dp_error *error);
 /* The text of an error, without a zero behind it. */
 int32_t dp_error_text(const dp_error *error, char *text, size_t room, size_t *length);
 int32_t dp_error_free(dp_error *error);

@@ -57,6 +57,13 @@ pub extern "C" fn dp_error_code(error: *const dp_error) -> i32 {
     held::<Fault, _>(error).map_or_else(|fault| fault.code as i32, |fault| fault.code as i32)
 }
 
+/// Returns the system's number of an error that the system reported, and otherwise 0.
+// SAFETY: no other library has names with this prefix.
+#[unsafe(no_mangle)]
+pub extern "C" fn dp_error_errno(error: *const dp_error) -> i32 {
+    held::<Fault, _>(error).map_or(0, |fault| fault.errno.unwrap_or(0))
+}
+
 /// Copies the text of an error.
 // SAFETY: no other library has names with this prefix; the caller keeps the promises of deadpan.h.
 #[unsafe(no_mangle)]

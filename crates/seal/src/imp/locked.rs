@@ -12,16 +12,23 @@ use memmap2::MmapMut;
 
 use deadpan_ct::Wipe;
 
-/// Bytes in a slot: the length of the longest secret that each file needs.
-const SLOT: usize = 128;
+/// Bytes in a slot, short and long: the lengths of the longest key, and of the metadata that most files have.
+const SIZES: [usize; 2] = [128, 512];
 pub(super) const PAGE: usize = 4096;
 
 /// Zeroed bytes with one owner, wiped on drop.
 pub(crate) struct Locked {
     start: NonNull<u8>,
     length: usize,
-    /// A mapping for one secret that is longer than a slot.
-    _own: Option<MmapMut>,
+    home: Home,
+}
+
+/// Where the bytes lie.
+enum Home {
+    /// In a slot of this of [`SIZES`].
+    Slot(usize),
+    /// In a mapping for one secret that is longer than a slot.
+    Own(#[expect(dead_code, reason = "it is unmapped on drop")] MmapMut),
 }
 
 // SAFETY: it owns its bytes as a `Box<[u8]>` would; nothing about them belongs to a thread.
@@ -38,7 +45,8 @@ struct Slots {
 // SAFETY: the pointers are only handed on, each to one owner; see `Locked`.
 unsafe impl Send for Slots {}
 
-static SLOTS: Mutex<Slots> = Mutex::new(Slots { pages: Vec::new(), free: Vec::new() });
+static SLOTS: [Mutex<Slots>; SIZES.len()] =
+    [const { Mutex::new(Slots { pages: Vec::new(), free: Vec::new() }) }; SIZES.len()];
 
 /// Maps memory, locks it and keeps it out of core dumps where the system allows that. Limits on locked memory are low
 /// on many machines; a secret that may be swapped out is then better than none.
@@ -52,10 +60,10 @@ pub(super) fn map(length: usize) -> MmapMut {
 }
 
 impl Slots {
-    fn take(&mut self) -> NonNull<u8> {
+    fn take(&mut self, size: usize) -> NonNull<u8> {
         if self.free.is_empty() {
             let mut page = map(PAGE);
-            let slots = page.chunks_exact_mut(SLOT).map(|slot| NonNull::from(slot).cast());
+            let slots = page.chunks_exact_mut(size).map(|slot| NonNull::from(slot).cast());
             self.free.extend(slots);
             self.pages.push(page);
         }
@@ -65,12 +73,12 @@ impl Slots {
 
 impl Locked {
     pub(crate) fn zeroed(length: usize) -> Self {
-        if length > SLOT {
+        let Some(class) = SIZES.iter().position(|size| length <= *size) else {
             let mut own = map(length);
-            return Self { start: NonNull::from(&mut own[..]).cast(), length, _own: Some(own) };
-        }
-        let start = SLOTS.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Self { start, length, _own: None }
+            return Self { start: NonNull::from(&mut own[..]).cast(), length, home: Home::Own(own) };
+        };
+        let start = SLOTS[class].lock().unwrap_or_else(PoisonError::into_inner).take(SIZES[class]);
+        Self { start, length, home: Home::Slot(class) }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -88,8 +96,8 @@ impl Locked {
 impl Drop for Locked {
     fn drop(&mut self) {
         self.bytes_mut().wipe();
-        if self._own.is_none() {
-            SLOTS.lock().unwrap_or_else(PoisonError::into_inner).free.push(self.start);
+        if let Home::Slot(class) = self.home {
+            SLOTS[class].lock().unwrap_or_else(PoisonError::into_inner).free.push(self.start);
         }
     }
 }
@@ -102,14 +110,18 @@ mod tests {
 
     #[test]
     fn secrets_do_not_share_bytes_and_start_as_zeros() {
-        let mut all: Vec<Locked> = (0..200).map(|i| Locked::zeroed([0, 1, 31, 128, 129, 5000][i % 6])).collect();
+        let mut all: Vec<Locked> =
+            (0..200).map(|i| Locked::zeroed([0, 1, 31, 128, 129, 512, 513, 5000][i % 8])).collect();
         assert!(all.iter().all(|it| it.bytes().iter().all(|byte| *byte == 0)));
         for (i, it) in all.iter_mut().enumerate() {
             it.bytes_mut().fill(i as u8);
         }
         assert!(all.iter().enumerate().all(|(i, it)| it.bytes().iter().all(|byte| *byte == i as u8)));
         drop(all);
-        assert!((0..200).all(|_| Locked::zeroed(128).bytes() == [0; 128]), "a slot was not wiped");
+        for size in SIZES {
+            let clean = |_| Locked::zeroed(size).bytes().iter().all(|byte| *byte == 0);
+            assert!((0..200).all(clean), "a slot was not wiped");
+        }
     }
 
     #[test]

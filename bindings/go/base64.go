@@ -1,0 +1,51 @@
+package deadpan
+
+import (
+	"unsafe"
+
+	"deadpan/internal/abi"
+)
+
+// An Encoding is an alphabet of base64. Its time depends on lengths only, and each sequence of bytes has one valid
+// text.
+type Encoding struct {
+	alphabet int32
+}
+
+// The alphabets of RFC 4648, as in encoding/base64.
+var (
+	StdEncoding    = Encoding{0}
+	RawStdEncoding = Encoding{1}
+	URLEncoding    = Encoding{2}
+	RawURLEncoding = Encoding{3}
+)
+
+// EncodeToString returns the text of bytes. It panics if libdeadpan cannot be loaded.
+func (e Encoding) EncodeToString(data []byte) string {
+	text := e.AppendEncode(nil, data)
+	return unsafe.String(unsafe.SliceData(text), len(text))
+}
+
+// AppendEncode appends the text of bytes to dst. It panics if libdeadpan cannot be loaded, or if the room behind dst
+// and the data share memory.
+func (e Encoding) AppendEncode(dst, data []byte) []byte {
+	text, err := fill(dst, 0, func(room []byte, length *int, err *abi.Handle) int32 {
+		return abi.Base64Encode(e.alphabet, data, room, length, err)
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// DecodeString returns the bytes of a text.
+func (e Encoding) DecodeString(text string) ([]byte, error) {
+	return e.AppendDecode(nil, unsafe.Slice(unsafe.StringData(text), len(text)))
+}
+
+// AppendDecode appends the bytes of a text to dst. After an error, dst is returned as it was.
+func (e Encoding) AppendDecode(dst, text []byte) ([]byte, error) {
+	return fill(dst, 0, func(room []byte, length *int, err *abi.Handle) int32 {
+		return abi.Base64Decode(e.alphabet, text, room, length, err)
+	})
+}

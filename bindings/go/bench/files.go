@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+
+	"deadpan"
+)
+
+// files seals and opens a file, on the disk of the folder for temporary files.
+type files struct {
+	folder string
+	key    *deadpan.PrivateKey
+}
+
+func newFiles(size int) (*files, error) {
+	key, err := deadpan.GenerateKey(deadpan.XWing)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "deadpan-worker-")
+	if err != nil {
+		return nil, err
+	}
+	files := &files{folder: folder, key: key}
+	if err := os.WriteFile(files.path("plain"), data(size), 0o600); err != nil {
+		return nil, err
+	}
+	return files, files.seal()
+}
+
+func (f *files) path(name string) string {
+	return filepath.Join(f.folder, name)
+}
+
+func (f *files) seal() error {
+	options := &deadpan.SealOptions{Replace: true}
+	return deadpan.SealFile(context.Background(), f.path("sealed"), f.path("plain"), options, f.key.Public())
+}
+
+func (f *files) open() error {
+	options := &deadpan.OpenOptions{Replace: true}
+	return deadpan.OpenFile(context.Background(), f.path("opened"), f.path("sealed"), options, f.key)
+}
+
+func (f *files) check() error {
+	if err := f.open(); err != nil {
+		return err
+	}
+	plain, err := os.ReadFile(f.path("plain"))
+	if err != nil {
+		return err
+	}
+	opened, err := os.ReadFile(f.path("opened"))
+	if err == nil && !bytes.Equal(plain, opened) {
+		err = errOther
+	}
+	return err
+}
+
+func (f *files) close() {
+	// The folder is in the system's place for temporary files.
+	_ = os.RemoveAll(f.folder)
+	_ = f.key.Close()
+}
+
+// sealingFiles and openingFiles keep one file at a time.
+var lastFiles *files
+
+func sealingFiles(size int) (run, check func() error, err error) {
+	made, err := nextFiles(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return made.seal, made.check, nil
+}
+
+func openingFiles(size int) (run, check func() error, err error) {
+	made, err := nextFiles(size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return made.open, made.check, made.open()
+}
+
+func nextFiles(size int) (*files, error) {
+	if lastFiles != nil {
+		lastFiles.close()
+	}
+	made, err := newFiles(size)
+	lastFiles = made
+	return made, err
+}

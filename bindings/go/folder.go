@@ -1,0 +1,77 @@
+package deadpan
+
+import (
+	"context"
+	"runtime"
+
+	"deadpan/internal/abi"
+)
+
+// SealFolder seals a folder with everything in it to the file output. Sockets, pipes and devices in the folder, and
+// the output itself, are left out. The output gets its name when it is complete; after an error there is none.
+func SealFolder(ctx context.Context, output, folder string, options *SealOptions, to ...Recipient) error {
+	return sealPath(ctx, output, folder, options, to, abi.SealFolder)
+}
+
+// OpenFolder opens the sealed folder input to a new folder, which gets its name when it is complete. A folder is never
+// replaced.
+func OpenFolder(ctx context.Context, folder, input string, options *OpenOptions, keys ...Identity) error {
+	if options != nil && options.Replace {
+		return wrong("%s cannot be replaced, because it is a folder", folder)
+	}
+	return openPath(ctx, folder, input, options, keys,
+		func(list abi.Handle, input, folder string, _ int32, work abi.Handle, err *abi.Handle) int32 {
+			return abi.OpenFolder(list, input, folder, work, err)
+		})
+}
+
+// An EntryKind tells what an entry of a folder is.
+type EntryKind int32
+
+// The kinds of entries.
+const (
+	EntryFile   EntryKind = 0
+	EntryFolder EntryKind = 1
+	EntryOther  EntryKind = 2
+)
+
+// An Entry is an entry of a sealed folder.
+type Entry struct {
+	// Path is separated by slashes, and is empty for the folder itself.
+	Path string
+	Kind EntryKind
+	Size int64
+}
+
+// ListFolder lists the entries of a sealed folder. It reads the index only, and not the files.
+func ListFolder(ctx context.Context, input string, keys ...Identity) ([]Entry, error) {
+	if ctx == nil {
+		return nil, wrong("the context is nil")
+	}
+	if err := checkPaths(input); err != nil {
+		return nil, err
+	}
+	list, err := opening(keys)
+	if err != nil {
+		return nil, err
+	}
+	defer list.release()
+	defer runtime.KeepAlive(keys)
+	var entries []Entry
+	user := abi.Register(&abi.Target{Each: func(path string, kind int32, size uint64) int32 {
+		if ctx.Err() != nil {
+			return 1
+		}
+		entries = append(entries, Entry{Path: path, Kind: EntryKind(kind), Size: int64(size)})
+		return 0
+	}})
+	defer abi.Unregister(user)
+	err = run(func(err *abi.Handle) int32 { return abi.ListFolder(list.handle, input, user, err) })
+	if ctx.Err() != nil {
+		return nil, stopped(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
+}

@@ -1,0 +1,88 @@
+package deadpan
+
+import (
+	"encoding/json"
+	"io/fs"
+	"math"
+	"runtime"
+	"time"
+
+	"deadpan/internal/abi"
+)
+
+// An Info describes a sealed file.
+type Info struct {
+	// Format is "deadpan" or "age".
+	Format string `json:"format"`
+	// Length is that of the sealed file, and HeaderLength that of its header.
+	Length       int64 `json:"length"`
+	HeaderLength int64 `json:"header_length"`
+	// Signed tells whether there is a signature. It does not tell whether it is right.
+	Signed     bool            `json:"signed"`
+	Recipients []InfoRecipient `json:"recipients"`
+
+	// Kind is "bytes", "file" or "folder". This and what follows is known only with a key that opens the file.
+	Kind        string      `json:"kind"`
+	Name        string      `json:"name"`
+	Modified    time.Time   `json:"-"`
+	Mode        fs.FileMode `json:"-"`
+	HidesLength bool        `json:"hides_length"`
+
+	// Raw is everything, as JSON.
+	Raw json.RawMessage `json:"-"`
+}
+
+// An InfoRecipient is a recipient, as far as it shows.
+type InfoRecipient struct {
+	// Type is "key", "passphrase" or "other".
+	Type string `json:"type"`
+	// Kind is the kind of a key, and KindName its name.
+	Kind     Kind   `json:"kem"`
+	KindName string `json:"kind"`
+	// Memory in KiB, Passes and Lanes are the cost of a passphrase.
+	Memory uint32 `json:"memory"`
+	Passes uint32 `json:"passes"`
+	Lanes  uint32 `json:"lanes"`
+}
+
+// Inspect describes a sealed file: what everybody can see, and with a key that opens it also its name, time and mode.
+func Inspect(input string, keys ...Identity) (*Info, error) {
+	if err := checkPaths(input); err != nil {
+		return nil, err
+	}
+	var list list
+	if len(keys) > 0 {
+		var err error
+		if list, err = opening(keys); err != nil {
+			return nil, err
+		}
+	}
+	defer list.release()
+	defer runtime.KeepAlive(keys)
+	text, err := fill(nil, 4096, func(room []byte, length *int, err *abi.Handle) int32 {
+		return abi.Inspect(input, list.handle, room, length, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parseInfo(text)
+}
+
+func parseInfo(text []byte) (*Info, error) {
+	info := &Info{Raw: text}
+	var other struct {
+		Modified *float64 `json:"modified"`
+		Mode     uint32   `json:"mode"`
+	}
+	for _, into := range []any{info, &other} {
+		if err := json.Unmarshal(text, into); err != nil {
+			return nil, &Error{Code: ErrFault, Text: "the description is not as expected", causes: []error{err}}
+		}
+	}
+	if other.Modified != nil {
+		seconds, fraction := math.Modf(*other.Modified)
+		info.Modified = time.Unix(int64(seconds), int64(fraction*1e9))
+	}
+	info.Mode = fs.FileMode(other.Mode & 0o777)
+	return info, nil
+}

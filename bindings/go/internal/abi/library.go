@@ -1,0 +1,90 @@
+//go:build !deadpan_cgo
+
+package abi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ebitengine/purego"
+)
+
+const advice = `
+install it with "cargo cinstall --release -p deadpan-capi" in Deadpan's repository, or build it there with
+"cargo build --profile dist -p deadpan-capi" and set DEADPAN_LIBRARY to the path of target/dist/libdeadpan.so`
+
+// A symbol is a function of the library.
+type symbol struct {
+	name    string
+	address atomic.Uintptr
+}
+
+// symbols are all functions that the package calls.
+var symbols []*symbol
+
+func add(name string) *symbol {
+	added := &symbol{name: name}
+	symbols = append(symbols, added)
+	return added
+}
+
+// find returns the address of a function, or 0 if the library is missing.
+func (s *symbol) find() uintptr {
+	if address := s.address.Load(); address != 0 {
+		return address
+	}
+	handle, err := library()
+	if err != nil {
+		return 0
+	}
+	address, err := purego.Dlsym(handle, s.name)
+	if err != nil {
+		return 0
+	}
+	s.address.Store(address)
+	return address
+}
+
+// library opens the library once. It stays open until the program ends.
+var library = sync.OnceValues(func() (uintptr, error) {
+	if path := os.Getenv("DEADPAN_LIBRARY"); path != "" {
+		return open(path)
+	}
+	names := []string{"libdeadpan.so.0", "libdeadpan.so"}
+	if runtime.GOOS == "darwin" {
+		names = []string{"libdeadpan.0.dylib", "libdeadpan.dylib"}
+	}
+	var failed []error
+	for _, name := range names {
+		handle, err := open(name)
+		if err == nil {
+			return handle, nil
+		}
+		failed = append(failed, err)
+	}
+	return 0, errors.Join(failed...)
+})
+
+// open opens one library, and checks that it is Deadpan's.
+func open(path string) (uintptr, error) {
+	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return 0, err
+	}
+	for _, function := range symbols {
+		if _, err := purego.Dlsym(handle, function.name); err != nil {
+			return 0, fmt.Errorf("%s is not libdeadpan of this version: %w", path, err)
+		}
+	}
+	return handle, nil
+}
+
+// MissingText tells why there is no library, and what to do about it.
+func MissingText() string {
+	_, err := library()
+	return fmt.Sprintf("libdeadpan cannot be loaded: %v%s", err, advice)
+}

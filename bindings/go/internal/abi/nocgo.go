@@ -1,0 +1,6 @@
+//go:build deadpan_cgo && !cgo
+
+package abi
+
+// The compiler's error about this name tells what is missing.
+var _ = the_build_tag_deadpan_cgo_needs_CGO_ENABLED_1

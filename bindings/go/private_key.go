@@ -1,0 +1,131 @@
+package deadpan
+
+import (
+	"runtime"
+
+	"deadpan/internal/abi"
+)
+
+// The forms of written keys, as in deadpan.h.
+const (
+	formPEM = 0
+	formAge = 1
+)
+
+// textRoom is enough for every written key. A private key must not be written twice: protecting it takes a second.
+const textRoom = 16 << 10
+
+// A PrivateKey opens what was sealed to its public key. It is an [Identity].
+type PrivateKey struct {
+	held            resource
+	handle, opening abi.Handle
+	public          *PublicKey
+}
+
+// GenerateKey makes a new key.
+func GenerateKey(kind Kind) (*PrivateKey, error) {
+	var handle abi.Handle
+	err := run(func(err *abi.Handle) int32 { return abi.PrivateKeyGenerate(int32(kind), &handle, err) })
+	if err != nil {
+		return nil, err
+	}
+	return newPrivateKey(handle)
+}
+
+// ParsePrivateKey reads PEM or an age identity; of several keys, the first. The passphrase may be nil; without it, a
+// key that is protected gives [ErrLocked].
+func ParsePrivateKey(text []byte, passphrase *Passphrase) (*PrivateKey, error) {
+	unlock, err := passphrase.optional()
+	if err != nil {
+		return nil, err
+	}
+	var handle abi.Handle
+	err = run(func(err *abi.Handle) int32 { return abi.PrivateKeyRead(text, unlock, &handle, err) })
+	runtime.KeepAlive(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	return newPrivateKey(handle)
+}
+
+// newPrivateKey owns a handle, and frees it if something fails.
+func newPrivateKey(handle abi.Handle) (*PrivateKey, error) {
+	key := &PrivateKey{handle: handle}
+	var public abi.Handle
+	err := run(func(err *abi.Handle) int32 { return abi.PrivateKeyPublic(handle, &public, err) })
+	if err == nil {
+		key.public, err = newPublicKey(public)
+	}
+	if err == nil {
+		key.opening, err = openingWith(abi.OpeningAddKey, handle)
+	}
+	if err != nil {
+		abi.PrivateKeyFree(handle)
+		return nil, err
+	}
+	opening := key.opening
+	own(key, &key.held, "private key", func() {
+		abi.PrivateKeyFree(handle)
+		abi.OpeningFree(opening)
+	})
+	return key, nil
+}
+
+// Public returns the public key.
+func (k *PrivateKey) Public() *PublicKey {
+	if k == nil {
+		return nil
+	}
+	return k.public
+}
+
+// PEM writes the key as PEM, protected by a passphrase unless that is nil. Clear the text after use.
+func (k *PrivateKey) PEM(passphrase *Passphrase) ([]byte, error) {
+	protect, err := passphrase.optional()
+	if err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(passphrase)
+	return k.write(formPEM, protect)
+}
+
+// Age writes the key as an age identity, if age has keys of its kind. Clear the text after use.
+func (k *PrivateKey) Age() ([]byte, error) {
+	return k.write(formAge, 0)
+}
+
+func (k *PrivateKey) write(form int32, passphrase abi.Handle) ([]byte, error) {
+	if k == nil {
+		return nil, wrong("the private key is nil")
+	}
+	if err := k.held.check(); err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(k)
+	return fill(nil, textRoom, func(room []byte, length *int, err *abi.Handle) int32 {
+		return abi.PrivateKeyWrite(k.handle, form, passphrase, room, length, err)
+	})
+}
+
+// String returns the kind and the fingerprint of the public key, and nothing secret.
+func (k *PrivateKey) String() string {
+	if k == nil || k.public == nil {
+		return "no private key"
+	}
+	return "private key of " + k.public.String()
+}
+
+// Close wipes the key. It is also wiped some time after the program has forgotten it.
+func (k *PrivateKey) Close() error {
+	if k != nil {
+		k.held.close()
+	}
+	return nil
+}
+
+func (k *PrivateKey) identity() (part, error) {
+	if k == nil {
+		return part{}, wrong("a private key is nil")
+	}
+	return part{k.handle, abi.OpeningAddKey, k.opening}, k.held.check()
+}

@@ -1,0 +1,248 @@
+package deadpan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+
+	"deadpan/internal/abi"
+)
+
+// A Reader reads the data of a sealed file at any place, and opens only what is read. It is an [io.ReadSeekCloser] and
+// an [io.ReaderAt]. Any goroutine may use it; goroutines that use one Reader at once wait for each other.
+//
+// What it returns is authentic.
+type Reader struct {
+	held   resource
+	handle abi.Handle
+	source *source
+	size   int64
+
+	lock     sync.Mutex
+	position int64
+}
+
+// OpenReader opens a sealed file for reading at any place.
+func OpenReader(input string, keys ...Identity) (*Reader, error) {
+	if err := checkPaths(input); err != nil {
+		return nil, err
+	}
+	return newReader(new(source), keys, func(list abi.Handle, _ uintptr, reader, err *abi.Handle) int32 {
+		return abi.ReaderNew(list, input, reader, err)
+	})
+}
+
+// NewReader reads sealed data of a size from r. It does not close r, and uses it until the Reader is closed.
+func NewReader(r io.ReaderAt, size int64, keys ...Identity) (*Reader, error) {
+	if r == nil {
+		return nil, wrong("the reader is nil")
+	}
+	if size < 0 {
+		return nil, wrong("the size %d is negative", size)
+	}
+	return newReader(&source{reader: r}, keys, func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32 {
+		return abi.ReaderNewAt(list, user, uint64(size), reader, err)
+	})
+}
+
+func newReader(
+	source *source, keys []Identity, call func(list abi.Handle, user uintptr, reader, err *abi.Handle) int32,
+) (*Reader, error) {
+	list, err := opening(keys)
+	if err != nil {
+		return nil, err
+	}
+	defer list.release()
+	defer runtime.KeepAlive(keys)
+	user := abi.Register(&abi.Target{ReadAt: source.readAt})
+	var handle abi.Handle
+	var length uint64
+	var reader *Reader
+	free := func() {
+		abi.ReaderFree(handle)
+		abi.Unregister(user)
+	}
+	defer func() {
+		if reader == nil {
+			free()
+		}
+	}()
+	err = source.explain(run(func(err *abi.Handle) int32 { return call(list.handle, user, &handle, err) }))
+	if err == nil {
+		err = run(func(err *abi.Handle) int32 { return abi.ReaderLength(handle, &length, err) })
+	}
+	if err != nil {
+		return nil, err
+	}
+	reader = &Reader{handle: handle, source: source, size: int64(length)}
+	own(reader, &reader.held, "reader", free)
+	return reader, nil
+}
+
+// Size returns the length of the data.
+func (r *Reader) Size() int64 {
+	if r == nil {
+		return 0
+	}
+	return r.size
+}
+
+// ReadAt reads data from an offset.
+func (r *Reader) ReadAt(buffer []byte, offset int64) (int, error) {
+	if r == nil {
+		return 0, wrong("the reader is nil")
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.readAt(buffer, offset)
+}
+
+// Read reads the next data.
+func (r *Reader) Read(buffer []byte) (int, error) {
+	if r == nil {
+		return 0, wrong("the reader is nil")
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if len(buffer) == 0 {
+		return 0, r.held.check()
+	}
+	count, err := r.readAt(buffer, r.position)
+	r.position += int64(count)
+	if count > 0 && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return count, err
+}
+
+// Seek sets where Read goes on.
+func (r *Reader) Seek(offset int64, whence int) (int64, error) {
+	if r == nil {
+		return 0, wrong("the reader is nil")
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if err := r.held.check(); err != nil {
+		return 0, err
+	}
+	switch whence {
+	case io.SeekStart:
+	case io.SeekCurrent:
+		offset += r.position
+	case io.SeekEnd:
+		offset += r.size
+	default:
+		return 0, wrong("%d is no place to seek from", whence)
+	}
+	if offset < 0 {
+		return 0, wrong("a position before the beginning")
+	}
+	r.position = offset
+	return offset, nil
+}
+
+// Close frees the reader. It does not close what it reads from. Closing twice does nothing.
+func (r *Reader) Close() error {
+	if r != nil {
+		r.held.close()
+	}
+	return nil
+}
+
+// readAt reads with the lock held.
+func (r *Reader) readAt(buffer []byte, offset int64) (int, error) {
+	if err := r.held.check(); err != nil {
+		return 0, err
+	}
+	if offset < 0 {
+		return 0, wrong("the offset %d is negative", offset)
+	}
+	var count int
+	err := run(func(err *abi.Handle) int32 { return abi.ReaderRead(r.handle, uint64(offset), buffer, &count, err) })
+	runtime.KeepAlive(r)
+	if err = r.source.explain(err); err != nil {
+		if closed := r.held.check(); closed != nil {
+			err = closed
+		}
+		return 0, err
+	}
+	if count < len(buffer) {
+		return count, io.EOF
+	}
+	return count, nil
+}
+
+// A source is where a reader gets sealed data from. One thread at a time uses it.
+type source struct {
+	reader io.ReaderAt
+	buffer []byte
+	// What the last call of the caller's reader came to, if that was no success.
+	failed   error
+	panicked any
+	exited   bool
+}
+
+// readAt fills a buffer of the library.
+func (s *source) readAt(position uint64, buffer []byte) int64 {
+	switch s.reader.(type) {
+	case *os.File, *bytes.Reader, *strings.Reader:
+		return s.check(buffer, func() (int, error) { return s.reader.ReadAt(buffer, int64(position)) })
+	}
+	// Other readers get a buffer of Go, in a goroutine that may panic or end without harm to the library.
+	if cap(s.buffer) < len(buffer) {
+		s.buffer = make([]byte, len(buffer))
+	}
+	piece := s.buffer[:len(buffer)]
+	answer := make(chan int64, 1)
+	go func() {
+		said := int64(-1)
+		s.exited = true
+		defer func() {
+			s.panicked = recover()
+			answer <- said
+		}()
+		said = s.check(piece, func() (int, error) { return s.reader.ReadAt(piece, int64(position)) })
+		s.exited = false
+	}()
+	said := <-answer
+	if said > 0 {
+		copy(buffer, piece[:said])
+	}
+	return said
+}
+
+// check calls the caller's reader, and holds it to the contract of io.ReaderAt.
+func (s *source) check(buffer []byte, read func() (int, error)) int64 {
+	count, err := read()
+	switch {
+	case count < 0 || count > len(buffer):
+		s.failed = fmt.Errorf("the reader returned %d for a buffer of %d bytes", count, len(buffer))
+	case count < len(buffer) && err == nil:
+		s.failed = fmt.Errorf("the reader returned %d for a buffer of %d bytes, and no error", count, len(buffer))
+	case count < len(buffer) && !errors.Is(err, io.EOF):
+		s.failed = err
+	default:
+		return int64(count)
+	}
+	return -1
+}
+
+// explain lets a panic of the caller's reader go on, or returns its error instead of the library's.
+func (s *source) explain(err error) error {
+	cause, panicked, exited := s.failed, s.panicked, s.exited
+	s.failed, s.panicked, s.exited = nil, nil, false
+	switch {
+	case panicked != nil:
+		panic(panicked)
+	case exited:
+		runtime.Goexit()
+	case err != nil && cause != nil:
+		return failed(ErrRead, cause)
+	}
+	return err
+}

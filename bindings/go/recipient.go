@@ -1,0 +1,204 @@
+package deadpan
+
+import "deadpan/internal/abi"
+
+// A Recipient is what data are sealed to: a [*PublicKey], a [*Passphrase] or a [*Session].
+type Recipient interface {
+	recipient() (part, error)
+}
+
+// An Identity is what data are opened with: a [*PrivateKey], a [*Passphrase] or a [*Session].
+type Identity interface {
+	identity() (part, error)
+}
+
+// A part is one recipient or identity, as the library knows it.
+type part struct {
+	handle abi.Handle
+	// add puts the part into a list of recipients or identities.
+	add add
+	// alone is the list that holds nothing else. Making it once saves three calls for each item.
+	alone abi.Handle
+}
+
+type add func(list, part abi.Handle, err *abi.Handle) int32
+
+// SealOptions chooses how data are sealed. The zero value and nil are good choices.
+type SealOptions struct {
+	// AllowMixed allows a classical key beside others, which makes the result as a whole classical.
+	AllowMixed bool
+	// HideLength pads the data, so that the length of the result reveals little about theirs.
+	HideLength bool
+	// AgeFormat chooses age's format instead of Deadpan's.
+	AgeFormat bool
+	// Replace lets an output replace another file. Otherwise that is ErrExists.
+	Replace bool
+	// Threads is the number of threads that work. 0 stands for one on each core.
+	Threads int
+	// Progress is told how many bytes of data are done: 0 first, then about twenty times a second, and at the end. The
+	// goroutine that called the function calls it.
+	Progress func(done int64)
+}
+
+// OpenOptions chooses how data are opened. The zero value and nil are good choices.
+type OpenOptions struct {
+	// Replace lets an output replace another file. Otherwise that is ErrExists.
+	Replace bool
+	// Threads is the number of threads that work. 0 stands for one on each core.
+	Threads int
+	// Progress is told how many bytes of data are done: 0 first, then about twenty times a second, and at the end. The
+	// goroutine that called the function calls it.
+	Progress func(done int64)
+}
+
+func (o *SealOptions) work() work {
+	if o == nil {
+		return work{}
+	}
+	return work{o.Threads, o.Progress}
+}
+
+func (o *SealOptions) replace() int32 {
+	return flag(o != nil && o.Replace)
+}
+
+func (o *OpenOptions) work() work {
+	if o == nil {
+		return work{}
+	}
+	return work{o.Threads, o.Progress}
+}
+
+func (o *OpenOptions) replace() int32 {
+	return flag(o != nil && o.Replace)
+}
+
+func flag(on bool) int32 {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// A list is a list of recipients or identities in the library.
+type list struct {
+	handle abi.Handle
+	// free is nil if the list belongs to its only part.
+	free func(abi.Handle) int32
+}
+
+func (l list) release() {
+	if l.free != nil {
+		l.free(l.handle)
+	}
+}
+
+// newList makes a list in the library, and fills it.
+func newList(
+	begin func(list, err *abi.Handle) int32, free func(abi.Handle) int32, fill func(list abi.Handle) error,
+) (list, error) {
+	var handle abi.Handle
+	if err := run(func(err *abi.Handle) int32 { return begin(&handle, err) }); err != nil {
+		return list{}, err
+	}
+	if err := fill(handle); err != nil {
+		free(handle)
+		return list{}, err
+	}
+	return list{handle, free}, nil
+}
+
+// sealing returns the library's list of recipients and options.
+func sealing(options *SealOptions, to []Recipient) (list, error) {
+	var chosen SealOptions
+	if options != nil {
+		chosen = *options
+	}
+	isPlain := !chosen.AllowMixed && !chosen.HideLength && !chosen.AgeFormat
+	if isPlain && len(to) == 1 && to[0] != nil {
+		only, err := to[0].recipient()
+		return list{handle: only.alone}, err
+	}
+	return newList(abi.SealingNew, abi.SealingFree, func(list abi.Handle) error {
+		for place, recipient := range to {
+			if recipient == nil {
+				return wrong("recipient %d is nil", place+1)
+			}
+			part, err := recipient.recipient()
+			if err == nil {
+				err = part.addTo(list)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return choose(list, chosen)
+	})
+}
+
+// opening returns the library's list of identities.
+func opening(keys []Identity) (list, error) {
+	if len(keys) == 1 && keys[0] != nil {
+		only, err := keys[0].identity()
+		return list{handle: only.alone}, err
+	}
+	return newList(abi.OpeningNew, abi.OpeningFree, func(list abi.Handle) error {
+		for place, key := range keys {
+			if key == nil {
+				return wrong("key %d is nil", place+1)
+			}
+			part, err := key.identity()
+			if err == nil {
+				err = part.addTo(list)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p part) addTo(list abi.Handle) error {
+	return run(func(err *abi.Handle) int32 { return p.add(list, p.handle, err) })
+}
+
+// choose sets options, in the order of deadpan.h.
+func choose(sealing abi.Handle, options SealOptions) error {
+	for _, option := range []struct {
+		on  bool
+		set func(sealing abi.Handle, on int32, err *abi.Handle) int32
+	}{
+		{options.AllowMixed, abi.SealingAllowMixed},
+		{options.HideLength, abi.SealingHideLength},
+		{options.AgeFormat, abi.SealingAge},
+	} {
+		if err := run(func(err *abi.Handle) int32 { return option.set(sealing, flag(option.on), err) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sealingTo makes the list of recipients that holds one part.
+func sealingTo(add add, handle abi.Handle) (abi.Handle, error) {
+	made, err := newList(abi.SealingNew, abi.SealingFree, part{handle: handle, add: add}.addTo)
+	return made.handle, err
+}
+
+// openingWith makes the list of identities that holds one part.
+func openingWith(add add, handle abi.Handle) (abi.Handle, error) {
+	made, err := newList(abi.OpeningNew, abi.OpeningFree, part{handle: handle, add: add}.addTo)
+	return made.handle, err
+}
+
+func both(seal, open add, handle abi.Handle) (sealing, opening abi.Handle, err error) {
+	if sealing, err = sealingTo(seal, handle); err != nil {
+		return 0, 0, err
+	}
+	if opening, err = openingWith(open, handle); err != nil {
+		abi.SealingFree(sealing)
+		return 0, 0, err
+	}
+	return sealing, opening, nil
+}

@@ -1,0 +1,42 @@
+package deadpan
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// A resource owns handles of the library until it is closed, or until the garbage collector finds its owner forgotten.
+//
+// The numbers of handles stay in their owner when they are freed: the library refuses them, so that a key that is
+// closed while another goroutine uses it does no harm.
+type resource struct {
+	name    string
+	free    func()
+	closed  atomic.Bool
+	cleanup runtime.Cleanup
+}
+
+// own makes an owner responsible for handles. `free` must not hold the owner.
+func own[T any](owner *T, held *resource, name string, free func()) {
+	held.name, held.free = name, free
+	held.cleanup = runtime.AddCleanup(owner, func(free func()) { free() }, free)
+}
+
+// close frees the handles. Closing twice does nothing.
+func (r *resource) close() {
+	if r.free != nil && r.closed.CompareAndSwap(false, true) {
+		r.cleanup.Stop()
+		r.free()
+	}
+}
+
+// check returns an error if the resource was closed, or never made.
+func (r *resource) check() error {
+	if r.free == nil {
+		return wrong("a key, passphrase, session, reader or writer was not made by a function of this package")
+	}
+	if r.closed.Load() {
+		return &Error{Code: ErrClosed, Text: "the " + r.name + " was closed"}
+	}
+	return nil
+}

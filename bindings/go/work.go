@@ -1,0 +1,124 @@
+package deadpan
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+
+	"deadpan/internal/abi"
+)
+
+// interval is how often a progress function is told something new.
+const interval = 50 * time.Millisecond
+
+// work is how the library works on something.
+type work struct {
+	threads  int
+	progress func(done int64)
+}
+
+// do calls the library. It stops the library's work when the context is done, and tells about progress meanwhile.
+func (w work) do(ctx context.Context, call func(work abi.Handle) error) error {
+	return w.serve(ctx, nil, call)
+}
+
+// serve does the same, and answers requests meanwhile, on the goroutine of the caller.
+func (w work) serve(ctx context.Context, requests <-chan request, call func(work abi.Handle) error) error {
+	if ctx == nil {
+		return wrong("the context is nil")
+	}
+	if w.threads < 0 || w.threads > math.MaxUint32 {
+		return wrong("%d threads are not possible", w.threads)
+	}
+	if ctx.Err() != nil {
+		return stopped(ctx)
+	}
+	if ctx.Done() == nil && w.threads == 0 && w.progress == nil && requests == nil {
+		return call(0)
+	}
+	var handle abi.Handle
+	if err := run(func(err *abi.Handle) int32 { return abi.WorkNew(&handle, err) }); err != nil {
+		return err
+	}
+	defer abi.WorkFree(handle)
+	err := run(func(err *abi.Handle) int32 { return abi.WorkThreads(handle, uint32(w.threads), err) })
+	if err != nil {
+		return err
+	}
+	// A stop that comes when the work is over finds a handle that was freed, and does nothing.
+	defer context.AfterFunc(ctx, func() { abi.WorkStop(handle, 1, nil) })()
+	if w.progress == nil && requests == nil {
+		err = call(handle)
+	} else {
+		err = w.watch(handle, requests, call)
+	}
+	if ctx.Err() != nil && errors.Is(err, ErrStopped) {
+		return stopped(ctx)
+	}
+	return err
+}
+
+// watch lets another goroutine call the library. So the functions of the caller run where the caller expects them, and
+// none of their panics crosses C.
+func (w work) watch(handle abi.Handle, requests <-chan request, call func(work abi.Handle) error) error {
+	done := make(chan error, 1)
+	go func() { done <- call(handle) }()
+	var ended bool
+	defer func() {
+		if !ended {
+			// A function of the caller panics, or ends the goroutine. The library must be done before the panic goes
+			// on.
+			abi.WorkStop(handle, 1, nil)
+			refuse(requests, done)
+		}
+	}()
+	var ticks <-chan time.Time
+	tell := func() {
+		var bytes uint64
+		abi.WorkDone(handle, &bytes, nil)
+		w.progress(int64(bytes))
+	}
+	if w.progress != nil {
+		w.progress(0)
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		ticks = ticker.C
+	}
+	for {
+		select {
+		case request := <-requests:
+			request.serve()
+		case <-ticks:
+			tell()
+		case err := <-done:
+			ended = true
+			if err == nil && w.progress != nil {
+				tell()
+			}
+			return err
+		}
+	}
+}
+
+// refuse answers requests with a failure until the library is done.
+func refuse(requests <-chan request, done <-chan error) {
+	for {
+		select {
+		case request := <-requests:
+			request.refuse()
+		case <-done:
+			return
+		}
+	}
+}
+
+// stopped returns the error of work that a context has stopped.
+func stopped(ctx context.Context) error {
+	causes := []error{ctx.Err()}
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		causes = append(causes, cause)
+	}
+	text := ErrStopped.message()
+	return &Error{Code: ErrStopped, Text: text + ": " + causes[len(causes)-1].Error(), causes: causes}
+}

@@ -1,0 +1,65 @@
+package deadpan.bench;
+
+import deadpan.Kind;
+import deadpan.Opener;
+import deadpan.PrivateKey;
+import deadpan.Sealer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** Deadpan with an X-Wing key, from file to file in the folder for temporary files. */
+final class FileTasks extends Task {
+    private final Path folder = Files.createTempDirectory("deadpan-worker-");
+    private final Path plain = folder.resolve("plain");
+    private final Path sealed = folder.resolve("sealed");
+    private final Path opened = folder.resolve("opened");
+    private final Sealer sealer;
+    private final Opener opener;
+    private final boolean isOpening;
+
+    private FileTasks(PrivateKey key, long size, boolean isOpening) throws IOException {
+        super(size);
+        this.isOpening = isOpening;
+        sealer = Sealer.to(key.publicKey()).replaceExisting();
+        opener = Opener.with(key).replaceExisting();
+        Files.write(plain, data(size));
+        sealer.sealFile(plain, sealed);
+        opener.openFile(sealed, opened);
+    }
+
+    static Map<String, Maker> makers() {
+        PrivateKey key = PrivateKey.generate(Kind.XWING);
+        return Map.of(
+                "file.seal",
+                size -> new FileTasks(key, size, false),
+                "file.open",
+                size -> new FileTasks(key, size, true));
+    }
+
+    @Override
+    void run() throws IOException {
+        if (isOpening) {
+            opener.openFile(sealed, opened);
+        } else {
+            sealer.sealFile(plain, sealed);
+        }
+    }
+
+    @Override
+    void check() throws IOException {
+        if (!isOpening) {
+            opener.openFile(sealed, opened);
+        }
+        require(Files.mismatch(plain, opened) == -1);
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Path path : new Path[] {plain, sealed, opened, folder}) {
+            Files.deleteIfExists(path);
+        }
+    }
+}

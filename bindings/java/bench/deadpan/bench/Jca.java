@@ -1,0 +1,98 @@
+package deadpan.bench;
+
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.util.Arrays;
+import java.util.Map;
+
+import javax.crypto.Cipher;
+import javax.crypto.KeyAgreement;
+import javax.crypto.Mac;
+import javax.crypto.spec.GCMParameterSpec;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * The platform's own cryptography: X25519 with a fresh key pair, then HKDF-SHA256 (RFC 5869,
+ * written with {@link Mac}, which Java before 25 has too), then AES-256-GCM of all data in one
+ * message, from an array into an array that is used again. It is classical: Java 24 has ML-KEM, and
+ * no hybrid. The key is fresh each time, so the nonce is zero.
+ */
+final class Jca extends Task {
+    private static final int TAG = 16;
+
+    private final KeyPairGenerator generator = KeyPairGenerator.getInstance("X25519");
+    private final KeyPair owner = generator.generateKeyPair();
+    private final boolean isOpening;
+    private final byte[] plain;
+    private final byte[] sealed;
+    private final byte[] opened;
+    private PublicKey fresh;
+
+    private Jca(long size, boolean isOpening) throws Exception {
+        super(size);
+        this.isOpening = isOpening;
+        plain = data(size);
+        sealed = new byte[plain.length + TAG];
+        opened = isOpening ? new byte[plain.length] : null;
+        if (isOpening) {
+            seal();
+        }
+    }
+
+    static Map<String, Maker> makers() {
+        return Map.of(
+                "jca.seal", size -> new Jca(size, false), "jca.open", size -> new Jca(size, true));
+    }
+
+    private void seal() throws Exception {
+        KeyPair pair = generator.generateKeyPair();
+        fresh = pair.getPublic();
+        require(
+                cipher(Cipher.ENCRYPT_MODE, pair.getPrivate(), owner.getPublic(), plain, sealed)
+                        == sealed.length);
+    }
+
+    private int open(byte[] into) throws Exception {
+        return cipher(Cipher.DECRYPT_MODE, owner.getPrivate(), fresh, sealed, into);
+    }
+
+    private int cipher(int mode, PrivateKey mine, PublicKey theirs, byte[] input, byte[] output)
+            throws Exception {
+        KeyAgreement agreement = KeyAgreement.getInstance("X25519");
+        agreement.init(mine);
+        agreement.doPhase(theirs, true);
+        byte[] extracted = hmac(new byte[32], agreement.generateSecret());
+        byte[] context = Arrays.copyOf(fresh.getEncoded(), fresh.getEncoded().length + 1);
+        context[context.length - 1] = 1;
+        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
+        SecretKeySpec key = new SecretKeySpec(hmac(extracted, context), "AES");
+        cipher.init(mode, key, new GCMParameterSpec(8 * TAG, new byte[12]));
+        return cipher.doFinal(input, 0, input.length, output, 0);
+    }
+
+    private static byte[] hmac(byte[] key, byte[] data) throws Exception {
+        Mac mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec(key, "HmacSHA256"));
+        return mac.doFinal(data);
+    }
+
+    @Override
+    void run() throws Exception {
+        if (isOpening) {
+            open(opened);
+        } else {
+            seal();
+        }
+    }
+
+    @Override
+    void check() throws Exception {
+        byte[] result = isOpening ? opened : new byte[plain.length];
+        if (!isOpening) {
+            open(result);
+        }
+        require(Arrays.equals(result, plain));
+    }
+}

@@ -1,0 +1,261 @@
+package deadpan;
+
+import java.io.IOException;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.nio.ReadOnlyBufferException;
+import java.util.List;
+
+/**
+ * Sealing and opening of bytes in memory, by one of three ways.
+ *
+ * <ul>
+ *   <li>Short data go as they lie, also from the heap. The collector waits meanwhile: a millisecond
+ *       at most.
+ *   <li>Long data outside of the heap go as they lie. The collector does not wait, and an interrupt
+ *       stops the work.
+ *   <li>Long data of the heap go piece by piece through the buffers of a stream. That costs a copy
+ *       in and a copy out, and neither the memory of a second array nor a collector that waits for
+ *       all of it.
+ * </ul>
+ */
+final class Bytes {
+    /** The longest data that the collector waits for. */
+    static final long BRIEF = 4 << 20;
+
+    private static final MemoryLayout[] PARAMETERS = {
+        Library.HANDLE,
+        Library.POINTER,
+        Library.SIZE,
+        Library.POINTER,
+        Library.SIZE,
+        Library.POINTER,
+        Library.HANDLE,
+        Library.POINTER
+    };
+    private static final MethodHandle SEAL = Library.function("dp_seal", PARAMETERS);
+    private static final MethodHandle OPEN = Library.function("dp_open", PARAMETERS);
+    private static final MethodHandle SEAL_BRIEF = Library.brief("dp_seal", PARAMETERS);
+    private static final MethodHandle OPEN_BRIEF = Library.brief("dp_open", PARAMETERS);
+
+    private static final long NO_WORK = 0;
+    private static final Thread STRANGER = Thread.ofPlatform().daemon().unstarted(() -> {});
+
+    private Bytes() {}
+
+    /** Seals data that are short, to keys alone. */
+    static long sealBriefly(Recipe recipe, MemorySegment data, MemorySegment out)
+            throws IOException {
+        long[] written = new long[1];
+        long[] error = new long[1];
+        int code;
+        try {
+            code =
+                    (int)
+                            SEAL_BRIEF.invokeExact(
+                                    recipe.number(),
+                                    data,
+                                    data.byteSize(),
+                                    out,
+                                    out.byteSize(),
+                                    MemorySegment.ofArray(written),
+                                    NO_WORK,
+                                    MemorySegment.ofArray(error));
+        } catch (Throwable thrown) {
+            throw Failure.unexpected(thrown);
+        }
+        return outcome(code, written[0], error[0]);
+    }
+
+    /** Opens data that are short, with keys alone. */
+    static long openBriefly(Ring ring, MemorySegment sealed, MemorySegment out) throws IOException {
+        long[] written = new long[1];
+        long[] error = new long[1];
+        int code;
+        try {
+            code =
+                    (int)
+                            OPEN_BRIEF.invokeExact(
+                                    ring.number(),
+                                    sealed,
+                                    sealed.byteSize(),
+                                    out,
+                                    out.byteSize(),
+                                    MemorySegment.ofArray(written),
+                                    NO_WORK,
+                                    MemorySegment.ofArray(error));
+        } catch (Throwable thrown) {
+            throw Failure.unexpected(thrown);
+        }
+        return outcome(code, written[0], error[0]);
+    }
+
+    /** Refuses an output that may not be written, which the library would write all the same. */
+    static void checkWritable(MemorySegment out) {
+        if (out.isReadOnly()) {
+            throw new ReadOnlyBufferException();
+        }
+    }
+
+    private static long outcome(int code, long written, long error) throws IOException {
+        if (code == Failure.OK) {
+            return written;
+        }
+        Call.Told told = Call.takeTold(error);
+        if (code == Failure.ROOM) {
+            throw new BufferTooSmallException(written);
+        }
+        throw Failure.of(code, told, Failure.Subject.NONE);
+    }
+
+    /** Seals data that may be long. */
+    static long seal(Recipe recipe, MemorySegment data, MemorySegment out, Effort effort)
+            throws IOException {
+        if (data.isNative() && out.isNative()) {
+            try (Work work = new Work(effort, null)) {
+                long number = recipe.number();
+                return work.run(
+                        Failure.Subject.NONE,
+                        call ->
+                                (int)
+                                        SEAL.invokeExact(
+                                                number,
+                                                data,
+                                                data.byteSize(),
+                                                out,
+                                                out.byteSize(),
+                                                call.result,
+                                                work.number(),
+                                                call.error));
+            }
+        }
+        long needed = recipe.sealedLength(data.byteSize());
+        if (out.byteSize() < needed) {
+            throw new BufferTooSmallException(needed);
+        }
+        try (MemoryStream stream = new MemoryStream(data, out)) {
+            return stream.run(Streams.SEAL, recipe.number(), effort);
+        }
+    }
+
+    /** Opens data that may be long. */
+    static long open(Ring ring, MemorySegment sealed, MemorySegment out, Effort effort)
+            throws IOException {
+        if (sealed.isNative() && out.isNative()) {
+            try (Work work = new Work(effort, null)) {
+                long number = ring.number();
+                return work.run(
+                        Failure.Subject.NONE,
+                        call ->
+                                (int)
+                                        OPEN.invokeExact(
+                                                number,
+                                                sealed,
+                                                sealed.byteSize(),
+                                                out,
+                                                out.byteSize(),
+                                                call.result,
+                                                work.number(),
+                                                call.error));
+            }
+        }
+        try (MemoryStream stream = new MemoryStream(sealed, out)) {
+            return stream.run(Streams.OPEN, ring.number(), effort);
+        } catch (MemoryStream.Full full) {
+            throw new BufferTooSmallException(openedLength(ring, sealed));
+        }
+    }
+
+    /** Returns how many bytes are enough for opened data. */
+    static long openedLength(Ring ring, MemorySegment sealed) throws IOException {
+        try {
+            return openBriefly(ring, sealed, MemorySegment.NULL);
+        } catch (BufferTooSmallException small) {
+            return small.needed();
+        }
+    }
+
+    /**
+     * Memory as the input and the output of a stream. What was opened before a failure is wiped.
+     */
+    private static final class MemoryStream extends Callback {
+        private final MemorySegment input;
+        private final MemorySegment output;
+        private final List<MemorySegment.Scope> scopes;
+        private long position;
+        private long filled;
+
+        MemoryStream(MemorySegment input, MemorySegment output) {
+            if (input.asOverlappingSlice(output).isPresent()) {
+                throw new IllegalArgumentException("the input and the buffer share memory");
+            }
+            this.input = everywhere(input);
+            this.output = everywhere(output);
+            this.scopes = List.of(input.scope(), output.scope());
+        }
+
+        long run(MethodHandle how, long list, Effort effort) throws IOException {
+            boolean isDone = false;
+            try (Work work = new Work(effort, this)) {
+                work.run(
+                        Failure.Subject.NONE,
+                        call ->
+                                (int)
+                                        how.invokeExact(
+                                                list,
+                                                READ,
+                                                WRITE,
+                                                number,
+                                                work.number(),
+                                                call.error));
+                isDone = true;
+                return filled;
+            } finally {
+                if (!isDone && scopes.getLast().isAlive()) {
+                    output.asSlice(0, filled).fill((byte) 0);
+                }
+            }
+        }
+
+        @Override
+        long read(MemorySegment buffer) {
+            checkAlive();
+            long length = Math.min(buffer.byteSize(), input.byteSize() - position);
+            MemorySegment.copy(input, position, buffer, 0, length);
+            position += length;
+            return length;
+        }
+
+        @Override
+        void write(MemorySegment bytes) throws Full {
+            checkAlive();
+            if (bytes.byteSize() > output.byteSize() - filled) {
+                throw new Full();
+            }
+            MemorySegment.copy(bytes, 0, output, filled, bytes.byteSize());
+            filled += bytes.byteSize();
+        }
+
+        /** Refuses memory that progress has freed on the caller's thread. */
+        private void checkAlive() {
+            for (MemorySegment.Scope scope : scopes) {
+                if (!scope.isAlive()) {
+                    throw new IllegalStateException("the memory was freed in use");
+                }
+            }
+        }
+
+        /** Lets the library's threads use memory of this thread, which waits for them. */
+        private static MemorySegment everywhere(MemorySegment memory) {
+            return memory.isAccessibleBy(STRANGER)
+                    ? memory
+                    : MemorySegment.ofAddress(memory.address()).reinterpret(memory.byteSize());
+        }
+
+        /** Says that the output is too small. */
+        private static final class Full extends IOException {
+            private static final long serialVersionUID = 1;
+        }
+    }
+}

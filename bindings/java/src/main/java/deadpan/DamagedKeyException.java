@@ -1,0 +1,10 @@
+package deadpan;
+
+/** The key is damaged, or is no key. */
+public class DamagedKeyException extends DeadpanException {
+    private static final long serialVersionUID = 1;
+
+    DamagedKeyException(String message) {
+        super(message);
+    }
+}

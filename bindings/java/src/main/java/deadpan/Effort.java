@@ -1,0 +1,23 @@
+package deadpan;
+
+import java.util.Objects;
+
+/** How work is done: by how many threads, and who is told of it. */
+record Effort(int threads, Progress progress) {
+    static final Effort PLAIN = new Effort(0, null);
+
+    Effort withThreads(int number) {
+        if (number < 0) {
+            throw new IllegalArgumentException(number + " is no number of threads");
+        }
+        return new Effort(number, progress);
+    }
+
+    Effort withProgress(Progress told) {
+        return new Effort(threads, Objects.requireNonNull(told, "progress"));
+    }
+
+    boolean isPlain() {
+        return threads == 0 && progress == null;
+    }
+}

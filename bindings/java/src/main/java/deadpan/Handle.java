@@ -1,0 +1,88 @@
+package deadpan;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Cleaner;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A handle of the library, which is freed once: by {@link #close}, or by the cleaner after its
+ * owner was forgotten.
+ *
+ * <p>The library keeps what a running call uses, and refuses a number that was freed. So a handle
+ * may be closed while another thread uses it.
+ */
+final class Handle implements AutoCloseable {
+    private static final Cleaner CLEANER = Cleaner.create();
+
+    private final State state;
+    private final Cleaner.Cleanable cleanable;
+
+    private Handle(State state, Object owner) {
+        this.state = state;
+        // A handle without an owner is closed by the call that made it.
+        this.cleanable = owner == null ? state::run : CLEANER.register(owner, state);
+    }
+
+    /** Frees the handle when its owner is forgotten. */
+    static Handle of(Object owner, String noun, long number, MethodHandle free) {
+        return new Handle(new State(number, free, noun, null), owner);
+    }
+
+    /**
+     * Frees the handle when its owner is forgotten, and unregisters the callback that the handle
+     * uses.
+     */
+    static Handle of(Object owner, String noun, long number, MethodHandle free, Callback callback) {
+        return new Handle(new State(number, free, noun, callback), owner);
+    }
+
+    /** Makes a handle for one call. */
+    static Handle brief(String noun, long number, MethodHandle free) {
+        return new Handle(new State(number, free, noun, null), null);
+    }
+
+    /** Returns the number, for a call of the library. */
+    long number() {
+        long number = state.number.get();
+        if (number == 0) {
+            throw new IllegalStateException("the " + state.noun + " is closed");
+        }
+        return number;
+    }
+
+    boolean isOpen() {
+        return state.number.get() != 0;
+    }
+
+    @Override
+    public void close() {
+        cleanable.clean();
+    }
+
+    /** What is left to do when the owner is gone; holds no reference to the owner. */
+    private record State(AtomicLong number, MethodHandle free, String noun, Callback callback)
+            implements Runnable {
+        State(long number, MethodHandle free, String noun, Callback callback) {
+            this(new AtomicLong(number), free, noun, callback);
+        }
+
+        @Override
+        public void run() {
+            long freed = number.getAndSet(0);
+            if (freed == 0) {
+                return;
+            }
+            try {
+                if ((int) free.invokeExact(freed) != Failure.OK) {
+                    throw new AssertionError("the " + noun + " was freed by others");
+                }
+            } catch (Throwable thrown) {
+                throw Failure.unexpected(thrown);
+            } finally {
+                if (callback != null) {
+                    callback.close();
+                }
+            }
+        }
+    }
+}

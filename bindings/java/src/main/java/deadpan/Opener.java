@@ -1,0 +1,346 @@
+package deadpan;
+
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Opens with some keys or passphrases, with options. It cannot change: each option gives a new
+ * opener.
+ *
+ * <p>Any thread may use it. Nobody may change an input, or use an output, while a method works on
+ * it. {@link Thread#interrupt} stops long work with {@link java.io.InterruptedIOException}, and
+ * then there is no output.
+ *
+ * {@snippet :
+ * Opener opener = Opener.with(key, oldKey);
+ * opener.replaceExisting().openFile(Path.of("report.dpn"), Path.of("report.txt"));
+ * }
+ */
+public final class Opener {
+    /** More keys than this are not tried while the collector waits. */
+    private static final int FEW = 8;
+
+    private static final int BUFFER = 64 << 10;
+
+    private final List<Identity> identities;
+    private final Effort effort;
+    private final boolean isReplacing;
+    private final boolean isOfKeys;
+
+    private Opener(List<Identity> identities, Effort effort, boolean isReplacing) {
+        this.identities = identities;
+        this.effort = effort;
+        this.isReplacing = isReplacing;
+        this.isOfKeys = areKeys(identities);
+    }
+
+    /**
+     * Opens with keys or passphrases, whichever fits.
+     *
+     * @param identities the keys and passphrases, at least one
+     * @return the opener
+     */
+    public static Opener with(Identity... identities) {
+        return with(List.of(identities));
+    }
+
+    /**
+     * Opens with keys or passphrases, whichever fits.
+     *
+     * @param identities the keys and passphrases, at least one
+     * @return the opener
+     */
+    public static Opener with(Collection<? extends Identity> identities) {
+        List<Identity> list = List.copyOf(identities);
+        if (list.isEmpty()) {
+            throw new IllegalArgumentException("there is no identity");
+        }
+        return new Opener(list, Effort.PLAIN, false);
+    }
+
+    private static boolean areKeys(List<Identity> identities) {
+        for (Identity identity : identities) {
+            if (!(identity instanceof PrivateKey)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Chooses the number of threads of long work.
+     *
+     * @param number the number, or 0 for one on each core
+     * @return the opener with this option
+     */
+    public Opener threads(int number) {
+        return new Opener(identities, effort.withThreads(number), isReplacing);
+    }
+
+    /**
+     * Tells how much of long work is done.
+     *
+     * @param progress is told the number of bytes
+     * @return the opener with this option
+     */
+    public Opener progress(Progress progress) {
+        return new Opener(identities, effort.withProgress(progress), isReplacing);
+    }
+
+    /**
+     * Lets outputs replace files that exist. Folders are never replaced.
+     *
+     * @return the opener with this option
+     */
+    public Opener replaceExisting() {
+        return new Opener(identities, effort, true);
+    }
+
+    /**
+     * Opens sealed bytes, all or nothing.
+     *
+     * @param sealed the sealed data
+     * @return the data
+     * @throws IOException if the data do not open
+     */
+    public byte[] open(byte[] sealed) throws IOException {
+        MemorySegment input = MemorySegment.ofArray(sealed);
+        Ring ring = begin();
+        try {
+            // To ask for the length costs a try of the keys, and that of a passphrase is slow.
+            boolean isAsked = isOfKeys && sealed.length >= Bytes.BRIEF;
+            byte[] room = new byte[isAsked ? (int) Bytes.openedLength(ring, input) : sealed.length];
+            int length = (int) open(ring, input, MemorySegment.ofArray(room));
+            if (length == room.length) {
+                return room;
+            }
+            byte[] data = Arrays.copyOf(room, length);
+            Arrays.fill(room, 0, length, (byte) 0);
+            return data;
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Opens sealed bytes into an array, all or nothing. An array as long as the sealed data is
+     * always long enough.
+     *
+     * @param sealed the sealed data
+     * @param out gets the data
+     * @return the length of the data
+     * @throws BufferTooSmallException if the array is too short
+     * @throws IOException if the data do not open
+     */
+    public int open(byte[] sealed, byte[] out) throws IOException {
+        return (int) open(MemorySegment.ofArray(sealed), MemorySegment.ofArray(out));
+    }
+
+    /**
+     * Opens a sealed buffer into another one, all or nothing, and moves both positions. Direct
+     * buffers are fastest for long data.
+     *
+     * @param sealed the sealed data
+     * @param out gets the data
+     * @throws BufferTooSmallException if there is too little room in {@code out}
+     * @throws IOException if the data do not open; then no position has moved
+     */
+    public void open(ByteBuffer sealed, ByteBuffer out) throws IOException {
+        long length = open(MemorySegment.ofBuffer(sealed), MemorySegment.ofBuffer(out));
+        sealed.position(sealed.limit());
+        out.position(out.position() + (int) length);
+    }
+
+    /**
+     * Opens sealed memory into other memory, all or nothing. Native memory is fastest for long
+     * data.
+     *
+     * @param sealed the sealed data
+     * @param out gets the data
+     * @return the length of the data
+     * @throws BufferTooSmallException if {@code out} is too short
+     * @throws IOException if the data do not open
+     */
+    public long open(MemorySegment sealed, MemorySegment out) throws IOException {
+        Ring ring = begin();
+        try {
+            return open(ring, sealed, out);
+        } finally {
+            end(ring);
+        }
+    }
+
+    private long open(Ring ring, MemorySegment sealed, MemorySegment out) throws IOException {
+        Bytes.checkWritable(out);
+        boolean isBrief =
+                sealed.byteSize() < Bytes.BRIEF
+                        && isOfKeys
+                        && identities.size() <= FEW
+                        && effort.isPlain();
+        return isBrief
+                ? Bytes.openBriefly(ring, sealed, out)
+                : Bytes.open(ring, sealed, out, effort);
+    }
+
+    /**
+     * Opens a sealed file. The output gets its name when it is complete; after an error there is
+     * none.
+     *
+     * @param input the sealed file
+     * @param output the file
+     * @throws java.nio.file.FileAlreadyExistsException if the output exists
+     * @throws IOException if the file does not open
+     */
+    public void openFile(Path input, Path output) throws IOException {
+        Ring ring = begin();
+        try {
+            Places.run(Places.OPEN_FILE, ring.number(), input, output, isReplacing, effort);
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Opens a sealed folder to a new folder.
+     *
+     * @param input the sealed file
+     * @param folder the folder, which must not exist
+     * @throws java.nio.file.FileAlreadyExistsException if the folder exists
+     * @throws IOException if the folder does not open
+     */
+    public void openFolder(Path input, Path folder) throws IOException {
+        Ring ring = begin();
+        try {
+            Places.openFolder(ring, input, folder, effort);
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Lists the entries of a sealed folder.
+     *
+     * @param input the sealed file
+     * @return the entries, in their order in the file
+     * @throws IOException if the folder does not open
+     */
+    public List<Entry> listFolder(Path input) throws IOException {
+        Ring ring = begin();
+        try {
+            return Places.list(ring, input);
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Describes a sealed file as a JSON object, with the name, time and mode that only the owner of
+     * a key sees.
+     *
+     * @param input the sealed file
+     * @return the JSON object
+     * @throws IOException if the file does not open
+     */
+    public String inspect(Path input) throws IOException {
+        Ring ring = begin();
+        try {
+            return Places.inspect(input, ring.number());
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Opens what one stream reads to another stream. Both stay open. Threads of the library read
+     * and write, at the same time.
+     *
+     * <p>What was written is authentic; it is complete only if no exception is thrown.
+     *
+     * @param input the sealed data
+     * @param output gets the data
+     * @throws IOException what a stream threw, or why the data do not open
+     */
+    public void open(InputStream input, OutputStream output) throws IOException {
+        Objects.requireNonNull(input, "input");
+        Objects.requireNonNull(output, "output");
+        Ring ring = begin();
+        try (Streams streams = new Streams(input, output)) {
+            streams.run(Streams.OPEN, ring.number(), effort);
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Opens a sealed file for reading at any place.
+     *
+     * @param input the sealed file
+     * @return the channel
+     * @throws IOException if the file does not open
+     */
+    public SealedChannel newChannel(Path input) throws IOException {
+        Objects.requireNonNull(input, "input");
+        Ring ring = begin();
+        try {
+            return new SealedChannel(ring, input);
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Opens a channel with sealed data for reading at any place. The new channel closes it.
+     *
+     * @param sealed the sealed data, which nobody else may move or change
+     * @return the channel
+     * @throws IOException if the data do not open
+     */
+    public SealedChannel newChannel(SeekableByteChannel sealed) throws IOException {
+        Objects.requireNonNull(sealed, "sealed");
+        Ring ring = begin();
+        try {
+            return new SealedChannel(ring, sealed);
+        } finally {
+            end(ring);
+        }
+    }
+
+    /**
+     * Opens a sealed file for reading from the beginning.
+     *
+     * @param input the sealed file
+     * @return the stream, which has a buffer
+     * @throws IOException if the file does not open
+     */
+    public InputStream newInputStream(Path input) throws IOException {
+        return new BufferedInputStream(Channels.newInputStream(newChannel(input)), BUFFER);
+    }
+
+    /** Returns the library's list, for one call that is followed by {@link #end}. */
+    private Ring begin() {
+        return Ring.of(identities);
+    }
+
+    private void end(Ring ring) {
+        ring.done();
+        Reference.reachabilityFence(identities);
+    }
+
+    /** Returns the identities, and nothing that is secret. */
+    @Override
+    public String toString() {
+        return "Opener" + identities;
+    }
+}

@@ -1,0 +1,136 @@
+package deadpan;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
+import java.util.List;
+
+/**
+ * The library's list of what data are sealed to, with its options. Each recipient keeps its own.
+ */
+final class Recipe implements AutoCloseable {
+    private static final MethodHandle NEW =
+            Library.function("dp_sealing_new", Library.POINTER, Library.POINTER);
+    private static final MethodHandle ADD_KEY =
+            Library.function("dp_sealing_add_key", Library.HANDLE, Library.HANDLE, Library.POINTER);
+    private static final MethodHandle ADD_PASSPHRASE =
+            Library.function(
+                    "dp_sealing_add_passphrase", Library.HANDLE, Library.HANDLE, Library.POINTER);
+    private static final MethodHandle ADD_SESSION =
+            Library.function(
+                    "dp_sealing_add_session", Library.HANDLE, Library.HANDLE, Library.POINTER);
+    private static final MethodHandle ALLOW_MIXED =
+            Library.function(
+                    "dp_sealing_allow_mixed", Library.HANDLE, Library.INT, Library.POINTER);
+    private static final MethodHandle HIDE_LENGTH =
+            Library.function(
+                    "dp_sealing_hide_length", Library.HANDLE, Library.INT, Library.POINTER);
+    private static final MethodHandle AGE =
+            Library.function("dp_sealing_age", Library.HANDLE, Library.INT, Library.POINTER);
+    private static final MethodHandle LENGTH =
+            Library.function(
+                    "dp_sealed_length",
+                    Library.HANDLE,
+                    Library.LONG,
+                    Library.POINTER,
+                    Library.POINTER);
+    private static final MethodHandle FREE = Library.function("dp_sealing_free", Library.HANDLE);
+
+    /** Options of a recipe. */
+    record Options(boolean mixed, boolean hideLength, boolean age) {
+        static final Options NONE = new Options(false, false, false);
+    }
+
+    private final Handle handle;
+    private final boolean isKept;
+
+    private Recipe(Object owner, String noun, boolean isKept) {
+        long number = Call.run(call -> (int) NEW.invokeExact(call.result, call.error));
+        this.handle =
+                owner == null
+                        ? Handle.brief(noun, number, FREE)
+                        : Handle.of(owner, noun, number, FREE);
+        this.isKept = isKept;
+    }
+
+    static Recipe ofKey(Object owner, long key) {
+        return new Recipe(owner, "public key", true).add(ADD_KEY, key);
+    }
+
+    static Recipe ofPassphrase(Object owner, long passphrase) {
+        return new Recipe(owner, "passphrase", true).add(ADD_PASSPHRASE, passphrase);
+    }
+
+    static Recipe ofSession(Object owner, long session) {
+        return new Recipe(owner, "session", true).add(ADD_SESSION, session);
+    }
+
+    /** Returns the recipe of one recipient without options. */
+    static Recipe of(Recipient recipient) {
+        return switch (recipient) {
+            case PublicKey key -> key.recipe();
+            case Passphrase passphrase -> passphrase.recipe();
+            case Session session -> session.recipe();
+        };
+    }
+
+    /** Makes the recipe of these recipients, for one call if there is no owner. */
+    static Recipe of(Object owner, List<Recipient> recipients, Options options) {
+        Recipe recipe = new Recipe(owner, "list of recipients", owner != null);
+        try {
+            for (Recipient recipient : recipients) {
+                switch (recipient) {
+                    case PublicKey key -> recipe.add(ADD_KEY, key.number());
+                    case Passphrase passphrase -> recipe.add(ADD_PASSPHRASE, passphrase.number());
+                    case Session session -> recipe.add(ADD_SESSION, session.number());
+                }
+            }
+            recipe.set(ALLOW_MIXED, options.mixed);
+            recipe.set(HIDE_LENGTH, options.hideLength);
+            recipe.set(AGE, options.age);
+        } catch (Throwable failed) {
+            recipe.close();
+            throw failed;
+        } finally {
+            Reference.reachabilityFence(recipients);
+        }
+        return recipe;
+    }
+
+    private Recipe add(MethodHandle how, long recipient) {
+        try {
+            long number = number();
+            Call.run(call -> (int) how.invokeExact(number, recipient, call.error));
+            return this;
+        } catch (Throwable failed) {
+            close();
+            throw failed;
+        }
+    }
+
+    private void set(MethodHandle option, boolean value) {
+        long number = number();
+        Call.run(call -> (int) option.invokeExact(number, value ? 1 : 0, call.error));
+    }
+
+    long number() {
+        return handle.number();
+    }
+
+    /** Returns how long the sealed data are for data of a length. */
+    long sealedLength(long length) {
+        long number = number();
+        return Call.run(call -> (int) LENGTH.invokeExact(number, length, call.result, call.error));
+    }
+
+    /** Gives back a recipe that was made for one call. */
+    void done() {
+        if (!isKept) {
+            close();
+        }
+    }
+
+    @Override
+    public void close() {
+        handle.close();
+    }
+}

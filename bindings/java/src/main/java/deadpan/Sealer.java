@@ -1,0 +1,371 @@
+package deadpan;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * Seals to some recipients, with options. It cannot change: each option gives a new sealer.
+ *
+ * <p>Any thread may use it. Nobody may change an input, or use an output, while a method works on
+ * it. {@link Thread#interrupt} stops long work with {@link java.io.InterruptedIOException}, and
+ * then there is no output.
+ *
+ * {@snippet :
+ * Sealer sealer = Sealer.to(alice, bob).hideLength();
+ * sealer.replaceExisting().sealFile(Path.of("report.txt"), Path.of("report.dpn"));
+ * }
+ */
+public final class Sealer {
+    /** More recipients than this are not sealed to while the collector waits. */
+    private static final int FEW = 8;
+
+    /** Results up to this length are made in more room than they need, and copied. */
+    private static final int SHORT = 64 << 10;
+
+    private final List<Recipient> recipients;
+    private final Recipe.Options options;
+    private final Effort effort;
+    private final boolean isReplacing;
+    private final boolean isOfKeys;
+
+    /** The library's list, where it has no secrets and can be kept. */
+    private volatile Recipe kept;
+
+    private Sealer(
+            List<Recipient> recipients,
+            Recipe.Options options,
+            Effort effort,
+            boolean isReplacing) {
+        this.recipients = recipients;
+        this.options = options;
+        this.effort = effort;
+        this.isReplacing = isReplacing;
+        this.isOfKeys = areKeys(recipients);
+    }
+
+    /**
+     * Seals to recipients.
+     *
+     * @param recipients the recipients, at least one
+     * @return the sealer
+     */
+    public static Sealer to(Recipient... recipients) {
+        return to(List.of(recipients));
+    }
+
+    /**
+     * Seals to recipients.
+     *
+     * @param recipients the recipients, at least one
+     * @return the sealer
+     */
+    public static Sealer to(Collection<? extends Recipient> recipients) {
+        List<Recipient> list = List.copyOf(recipients);
+        if (list.isEmpty()) {
+            throw new IllegalArgumentException("there is no recipient");
+        }
+        return new Sealer(list, Recipe.Options.NONE, Effort.PLAIN, false);
+    }
+
+    private static boolean areKeys(List<Recipient> recipients) {
+        for (Recipient recipient : recipients) {
+            if (!(recipient instanceof PublicKey)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Allows a classical key beside others, which makes the whole file classical.
+     *
+     * @return the sealer with this option
+     */
+    public Sealer allowMixed() {
+        return with(new Recipe.Options(true, options.hideLength(), options.age()));
+    }
+
+    /**
+     * Pads the data, so that the length of the result reveals little about theirs.
+     *
+     * @return the sealer with this option
+     */
+    public Sealer hideLength() {
+        return with(new Recipe.Options(options.mixed(), true, options.age()));
+    }
+
+    /**
+     * Chooses age's format instead of Deadpan's.
+     *
+     * @return the sealer with this option
+     */
+    public Sealer ageFormat() {
+        return with(new Recipe.Options(options.mixed(), options.hideLength(), true));
+    }
+
+    private Sealer with(Recipe.Options changed) {
+        return new Sealer(recipients, changed, effort, isReplacing);
+    }
+
+    /**
+     * Chooses the number of threads of long work.
+     *
+     * @param number the number, or 0 for one on each core
+     * @return the sealer with this option
+     */
+    public Sealer threads(int number) {
+        return new Sealer(recipients, options, effort.withThreads(number), isReplacing);
+    }
+
+    /**
+     * Tells how much of long work is done.
+     *
+     * @param progress is told the number of bytes
+     * @return the sealer with this option
+     */
+    public Sealer progress(Progress progress) {
+        return new Sealer(recipients, options, effort.withProgress(progress), isReplacing);
+    }
+
+    /**
+     * Lets outputs replace files that exist.
+     *
+     * @return the sealer with this option
+     */
+    public Sealer replaceExisting() {
+        return new Sealer(recipients, options, effort, true);
+    }
+
+    /**
+     * Seals bytes.
+     *
+     * @param data the bytes
+     * @return the sealed data
+     * @throws IOException if the data cannot be sealed
+     */
+    public byte[] seal(byte[] data) throws IOException {
+        MemorySegment input = MemorySegment.ofArray(data);
+        Recipe recipe = begin();
+        try {
+            if (data.length <= SHORT && isBrief(data.length)) {
+                byte[] room =
+                        new byte[data.length + data.length / 8 + 512 + 1792 * recipients.size()];
+                try {
+                    long length = Bytes.sealBriefly(recipe, input, MemorySegment.ofArray(room));
+                    return Arrays.copyOf(room, (int) length);
+                } catch (BufferTooSmallException small) {
+                    // The length is told below.
+                }
+            }
+            byte[] sealed = new byte[array(recipe.sealedLength(data.length))];
+            long length = seal(recipe, input, MemorySegment.ofArray(sealed));
+            return length == sealed.length ? sealed : Arrays.copyOf(sealed, (int) length);
+        } finally {
+            end(recipe);
+        }
+    }
+
+    /**
+     * Seals bytes into an array.
+     *
+     * @param data the bytes
+     * @param out gets the sealed data
+     * @return the length of the sealed data
+     * @throws BufferTooSmallException if the array is too short
+     * @throws IOException if the data cannot be sealed
+     */
+    public int seal(byte[] data, byte[] out) throws IOException {
+        return (int) seal(MemorySegment.ofArray(data), MemorySegment.ofArray(out));
+    }
+
+    /**
+     * Seals a buffer into another one, and moves both positions. Direct buffers are fastest for
+     * long data.
+     *
+     * @param data the bytes
+     * @param out gets the sealed data
+     * @throws BufferTooSmallException if there is too little room in {@code out}
+     * @throws IOException if the data cannot be sealed; then no position has moved
+     */
+    public void seal(ByteBuffer data, ByteBuffer out) throws IOException {
+        long length = seal(MemorySegment.ofBuffer(data), MemorySegment.ofBuffer(out));
+        data.position(data.limit());
+        out.position(out.position() + (int) length);
+    }
+
+    /**
+     * Seals memory into other memory. Native memory is fastest for long data.
+     *
+     * @param data the bytes
+     * @param out gets the sealed data
+     * @return the length of the sealed data
+     * @throws BufferTooSmallException if {@code out} is too short
+     * @throws IOException if the data cannot be sealed
+     */
+    public long seal(MemorySegment data, MemorySegment out) throws IOException {
+        Recipe recipe = begin();
+        try {
+            return seal(recipe, data, out);
+        } finally {
+            end(recipe);
+        }
+    }
+
+    private long seal(Recipe recipe, MemorySegment data, MemorySegment out) throws IOException {
+        Bytes.checkWritable(out);
+        return isBrief(data.byteSize())
+                ? Bytes.sealBriefly(recipe, data, out)
+                : Bytes.seal(recipe, data, out, effort);
+    }
+
+    private boolean isBrief(long length) {
+        return length < Bytes.BRIEF && isOfKeys && recipients.size() <= FEW && effort.isPlain();
+    }
+
+    /**
+     * Returns how long the sealed data are for data of a length.
+     *
+     * @param length the length of the data
+     * @return the length of the sealed data
+     */
+    public long sealedLength(long length) {
+        if (length < 0) {
+            throw new IllegalArgumentException(length + " is no length");
+        }
+        Recipe recipe = begin();
+        try {
+            return recipe.sealedLength(length);
+        } finally {
+            end(recipe);
+        }
+    }
+
+    /**
+     * Seals a file. The output gets its name when it is complete; after an error there is none.
+     *
+     * @param input the file
+     * @param output the sealed file
+     * @throws java.nio.file.FileAlreadyExistsException if the output exists
+     * @throws IOException if the file cannot be sealed
+     */
+    public void sealFile(Path input, Path output) throws IOException {
+        Recipe recipe = begin();
+        try {
+            Places.run(Places.SEAL_FILE, recipe.number(), input, output, isReplacing, effort);
+        } finally {
+            end(recipe);
+        }
+    }
+
+    /**
+     * Seals a folder to a file. Sockets, pipes and devices in the folder are left out.
+     *
+     * @param folder the folder
+     * @param output the sealed file
+     * @throws java.nio.file.FileAlreadyExistsException if the output exists
+     * @throws IOException if the folder cannot be sealed
+     */
+    public void sealFolder(Path folder, Path output) throws IOException {
+        Recipe recipe = begin();
+        try {
+            Places.run(Places.SEAL_FOLDER, recipe.number(), folder, output, isReplacing, effort);
+        } finally {
+            end(recipe);
+        }
+    }
+
+    /**
+     * Seals what one stream reads to another stream. Both stay open. Threads of the library read
+     * and write, at the same time.
+     *
+     * @param input the data
+     * @param output gets the sealed data; after an exception a part of them
+     * @throws IOException what a stream threw, or why the data cannot be sealed
+     */
+    public void seal(InputStream input, OutputStream output) throws IOException {
+        Objects.requireNonNull(input, "input");
+        Objects.requireNonNull(output, "output");
+        Recipe recipe = begin();
+        try (Streams streams = new Streams(input, output)) {
+            streams.run(Streams.SEAL, recipe.number(), effort);
+        } finally {
+            end(recipe);
+        }
+    }
+
+    /**
+     * Returns a stream that seals what is written to it.
+     *
+     * @param output gets the sealed data
+     * @return the stream
+     * @throws IOException if the header cannot be written
+     */
+    public SealingStream newOutputStream(OutputStream output) throws IOException {
+        Objects.requireNonNull(output, "output");
+        Recipe recipe = begin();
+        try {
+            return new SealingStream(recipe, output);
+        } finally {
+            end(recipe);
+        }
+    }
+
+    /**
+     * Returns a channel that seals what is written to it.
+     *
+     * @param output gets the sealed data, and must block
+     * @return the channel
+     * @throws IOException if the header cannot be written
+     */
+    public SealingStream newChannel(WritableByteChannel output) throws IOException {
+        return newOutputStream(Channels.newOutputStream(output));
+    }
+
+    /** Returns the library's list, for one call that is followed by {@link #end}. */
+    private Recipe begin() {
+        if (recipients.size() == 1 && options.equals(Recipe.Options.NONE)) {
+            return Recipe.of(recipients.getFirst());
+        }
+        if (!isOfKeys) {
+            return Recipe.of(null, recipients, options);
+        }
+        Recipe made = kept;
+        if (made == null) {
+            // Two threads may make one each: the cleaner frees both.
+            made = Recipe.of(this, recipients, options);
+            kept = made;
+        }
+        return made;
+    }
+
+    private void end(Recipe recipe) {
+        recipe.done();
+        Reference.reachabilityFence(recipients);
+        Reference.reachabilityFence(this);
+    }
+
+    private static int array(long length) {
+        if (length > Integer.MAX_VALUE - 8) {
+            throw new IllegalArgumentException(
+                    "the sealed data are too long for an array; use memory segments");
+        }
+        return (int) length;
+    }
+
+    /** Returns the recipients' number and kinds. */
+    @Override
+    public String toString() {
+        return "Sealer" + recipients;
+    }
+}
