@@ -6,10 +6,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
 
 use crate::buffer::{self, Input};
+use crate::imp::NewBytes;
 use deadpan_base64::hex::{self, Case};
 use deadpan_base64::{Base64, Error, STANDARD, URL_SAFE};
-use deadpan_ct::{CtEq, Wipe};
-use deadpan_seal::{ReadAt, Secret};
+use deadpan_ct::{CtEq, Wipe, Wiped};
 
 /// Work on longer data lets other threads of Python run.
 const BRIEF: usize = 4096;
@@ -53,7 +53,7 @@ pub(crate) fn b64decode<'py>(
         None | Some(USUAL) => decoded(py, &buffer::text(s)?, STANDARD),
         Some([b'-', b'_']) => decoded(py, &buffer::text(s)?, URL_SAFE),
         Some(pair) => {
-            let mut text = Secret::copy_of(&buffer::text(s)?);
+            let mut text = Wiped::new(buffer::text(s)?.to_vec());
             // The usual symbols have no meaning now, unless they are in the pair.
             replace(&mut text, USUAL, USUAL.map(|symbol| if pair.contains(&symbol) { symbol } else { b'?' }));
             replace(&mut text, pair, USUAL);
@@ -138,35 +138,32 @@ pub(crate) fn b16decode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>, casefold: b
     })
 }
 
-/// Encodes bytes, and changes the text at the end.
+/// Encodes bytes, and changes each piece of the text.
 fn encoded<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     codec: Base64,
-    last: impl FnOnce(&mut [u8]),
+    last: impl Fn(&mut [u8]) + Copy + Send + Sync,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(data)?;
     let length = data.memory().len();
     let room = codec.encoded_len(length).ok_or_else(|| wrong(py, Error::TooLong))?;
-    PyBytes::new_with(py, room, |text| {
-        let result = match &data {
-            Input::Bytes(bytes) if length <= BRIEF => codec.encode_into(bytes, text).map(drop),
-            Input::Bytes(bytes) => py.detach(|| codec.encode_into(bytes, text).map(drop)),
-            Input::Shared(pinned) => {
-                let memory = pinned.memory();
-                py.detach(|| {
-                    let mut piece = Secret::zeroed(length.min(PIECE));
-                    (0..length).step_by(PIECE).zip(text.chunks_mut(PIECE / 3 * 4)).try_for_each(|(begin, text)| {
-                        let read = memory.read_at(&mut piece, begin as u64).unwrap_or(0);
-                        codec.encode_into(&piece[..read], text).map(drop)
-                    })
-                })
-            }
-        };
-        result.map_err(|error| wrong(py, error))?;
-        last(text);
-        Ok(())
-    })
+    let mut text = NewBytes::new(py, room as u64)?;
+    let place = text.uninit();
+    let mut encode = || match &data {
+        Input::Bytes(bytes) => codec.encode_uninit(bytes, place).map(last),
+        Input::Shared(pinned) => {
+            let memory = pinned.memory();
+            let mut piece = Wiped::new(vec![0; length.min(PIECE)]);
+            (0..length).step_by(PIECE).zip(place.chunks_mut(PIECE / 3 * 4)).try_for_each(|(begin, place)| {
+                let read = memory.read(&mut piece, begin as u64);
+                codec.encode_uninit(&piece[..read], place).map(last)
+            })
+        }
+    };
+    let result = if length <= BRIEF { encode() } else { py.detach(encode) };
+    result.map_err(|error| wrong(py, error))?;
+    Ok(text.finish(room as u64))
 }
 
 fn decoded<'py>(py: Python<'py>, text: &[u8], codec: Base64) -> PyResult<Bound<'py, PyBytes>> {

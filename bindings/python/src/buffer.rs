@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::imp::{Memory, Pinned};
-use deadpan_seal::Secret;
+use deadpan_ct::Wiped;
 
 /// Up to this length, data are worked on at once, and copied if their owner may change them meanwhile. Longer data are
 /// copied in pieces.
@@ -22,7 +22,7 @@ pub(crate) enum Input<'a> {
 /// Bytes that do not change meanwhile: those of the caller, or a copy.
 pub(crate) enum Fixed<'a> {
     Own(&'a [u8]),
-    Copy(Secret),
+    Copy(Wiped<Vec<u8>>),
 }
 
 impl std::ops::Deref for Fixed<'_> {

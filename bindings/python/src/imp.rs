@@ -3,6 +3,7 @@
 
 use std::io;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::ffi;
@@ -10,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::buffer::unfit;
-use deadpan_ct::Wipe;
-use deadpan_seal::{ReadAt, Secret, WriteAt};
+use deadpan_ct::{Wipe, Wiped};
+use deadpan_seal::{ReadAt, WriteAt};
 
 /// A part of memory that other threads may read and write meanwhile. So its bytes are only copied, and no reference to
 /// them is made.
@@ -54,14 +55,14 @@ impl<'a> Memory<'a> {
     }
 
     /// Copies the bytes as they are now.
-    pub(crate) fn copy(self) -> Secret {
-        let mut copy = Secret::zeroed(self.length);
+    pub(crate) fn copy(self) -> Wiped<Vec<u8>> {
+        let mut copy = Wiped::new(vec![0; self.length]);
         self.read(&mut copy, 0);
         copy
     }
 
     /// Copies bytes from a position on, and returns how many there were.
-    fn read(self, buffer: &mut [u8], position: u64) -> usize {
+    pub(crate) fn read(self, buffer: &mut [u8], position: u64) -> usize {
         let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
         let count = buffer.len().min(self.length - begin);
         // SAFETY: `begin + count` is at most the length of this memory, which its holder keeps alive; the buffer has
@@ -184,6 +185,13 @@ impl<'py> NewBytes<'py> {
         // allowed.
         let start = unsafe { ffi::PyBytes_AsString(self.bytes.as_ptr()) }.cast::<u8>();
         Memory { start, length: self.length, writable: true, fixed: None, holder: PhantomData }
+    }
+
+    /// Returns the bytes, which have no value yet.
+    pub(crate) fn uninit(&mut self) -> &mut [MaybeUninit<u8>] {
+        let Memory { start, length, .. } = self.memory();
+        // SAFETY: nobody else has the object, and its bytes live as long as it does. They may have any value.
+        unsafe { std::slice::from_raw_parts_mut(start.cast(), length) }
     }
 
     /// Returns the object, of which the first `length` bytes were written. The others must not be seen.

@@ -13,33 +13,96 @@ use crate::buffer::Input;
 use crate::errors::{exception, raised};
 use crate::to::{Options, identities, sealing};
 use deadpan_bind::Fault;
-use deadpan_seal::{Cursor, Error, Header, RangeReader, Sealer};
+use deadpan_seal::{Cursor, Error, Header, Identity, RangeReader, Sealer};
 
-/// Reads at any place of a sealed file.
+/// Where sealed data are read.
+enum SealedSource {
+    File(File),
+    /// A file object of Python, with `seek` and `read`.
+    Object(Py<PyAny>),
+}
+
+impl Read for SealedSource {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Object(object) => Python::attach(|py| {
+                let read = object.call_method1(py, "read", (buffer.len(),)).map_err(io::Error::other)?;
+                let data = Input::of(read.bind(py)).map_err(io::Error::other)?;
+                match data.memory().len() {
+                    length if length > buffer.len() => Err(io::Error::other("read returned more than was asked for")),
+                    _ => Ok(data.memory().read(buffer, 0)),
+                }
+            }),
+        }
+    }
+}
+
+impl Seek for SealedSource {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Object(object) => Python::attach(|py| {
+                let (offset, whence) = match to {
+                    SeekFrom::Start(offset) => (i64::try_from(offset).map_err(io::Error::other)?, 0),
+                    SeekFrom::Current(offset) => (offset, 1),
+                    SeekFrom::End(offset) => (offset, 2),
+                };
+                let place = object.call_method1(py, "seek", (offset, whence)).map_err(io::Error::other)?;
+                place.extract::<u64>(py).map_err(io::Error::other)
+            }),
+        }
+    }
+}
+
+/// Returns the exception that a file object raised, or the one for an error of the library.
+fn raised_by_object(error: io::Error) -> PyErr {
+    match error.downcast::<PyErr>() {
+        Ok(own) => own,
+        Err(error) => exception(Fault::of_reader(error)),
+    }
+}
+
+/// Returns the exception for an error of the engine, of which the reader may be the cause.
+fn failed(error: Error) -> PyErr {
+    match error {
+        Error::Read(error) => raised_by_object(error),
+        error => raised(error),
+    }
+}
+
+/// Reads at any place of sealed data.
 #[pyclass(frozen, module = "deadpan._native")]
 pub(crate) struct NativeReader {
-    reader: Mutex<RangeReader<File>>,
+    reader: Mutex<RangeReader<SealedSource>>,
     #[pyo3(get)]
     length: u64,
+}
+
+fn range_reader(mut source: SealedSource, identities: &[Identity]) -> Result<RangeReader<SealedSource>, Error> {
+    source.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
+    let header = Header::read(&mut source)?.open(identities)?;
+    source.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
+    header.seekable(source)
 }
 
 #[pymethods]
 impl NativeReader {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf, keys: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(py: Python<'_>, source: &Bound<'_, PyAny>, keys: &Bound<'_, PyAny>) -> PyResult<Self> {
         let identities = identities(keys)?;
-        py.detach(|| {
-            let mut file = File::open(&path).map_err(|error| Fault::read(&path, &error))?;
-            let open = || {
-                let header = Header::read(&file)?.open(&identities)?;
-                file.seek(SeekFrom::Start(0)).map_err(Error::Read)?;
-                header.seekable(file)
-            };
-            let reader = open().map_err(|error: Error| Fault::from(error).about(&path))?;
-            let length = reader.length();
-            Ok(Self { reader: Mutex::new(reader), length })
-        })
-        .map_err(exception)
+        let reader = if source.hasattr("read")? && source.hasattr("seek")? {
+            let source = SealedSource::Object(source.clone().unbind());
+            py.detach(|| range_reader(source, &identities)).map_err(failed)?
+        } else {
+            let path: PathBuf = source.extract()?;
+            py.detach(|| {
+                let file = File::open(&path).map_err(|error| Fault::read(&path, &error))?;
+                range_reader(SealedSource::File(file), &identities).map_err(|error| Fault::from(error).about(&path))
+            })
+            .map_err(exception)?
+        };
+        Ok(Self { length: reader.length(), reader: Mutex::new(reader) })
     }
 
     /// Returns up to so many bytes from a position; fewer only at the end.
@@ -51,7 +114,7 @@ impl NativeReader {
                 reader.seek(SeekFrom::Start(position))?;
                 reader.read_exact(bytes)
             });
-            filled.map_err(|error| exception(Fault::of_reader(error)))
+            filled.map_err(raised_by_object)
         })
     }
 }

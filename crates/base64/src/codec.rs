@@ -2,6 +2,7 @@
 
 #[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};
+use core::mem::MaybeUninit;
 
 use crate::stream::Decoder;
 use crate::{Alphabet, Error, imp};
@@ -118,6 +119,16 @@ impl Base64 {
             Ok(text) => Ok(imp::text(text)),
             Err(needed) => Err(Error::Output { needed }),
         }
+    }
+
+    /// Encodes into the front of memory that need not be initialized, and returns that part. May leak: the length.
+    ///
+    /// # Errors
+    /// If `output` is too small.
+    #[inline]
+    pub fn encode_uninit<'a>(&self, input: &[u8], output: &'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], Error> {
+        imp::encode_uninit(self.alphabet, self.writes_padding(), input, output)
+            .map_err(|needed| Error::Output { needed })
     }
 
     /// Encodes the first `length` bytes of `buffer` to its front and returns that part. May leak: the length.

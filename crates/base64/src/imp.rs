@@ -24,6 +24,7 @@ mod vector;
 
 #[cfg(feature = "alloc")]
 use alloc::{string::String, vec::Vec};
+use core::mem::MaybeUninit;
 
 use crate::Alphabet;
 #[cfg(all(target_arch = "x86_64", not(deadpan_portable)))]
@@ -88,6 +89,25 @@ pub fn encode<'a>(alphabet: Alphabet, padded: bool, input: &[u8], output: &'a mu
     // SAFETY: the input is readable for its length, the output writable for `total`, and two borrows do not overlap.
     unsafe { encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr(), total) };
     Ok(output)
+}
+
+/// Encodes `input` into the front of memory that need not be initialized, and returns that part, or the number of bytes
+/// that are needed.
+#[inline(always)]
+pub fn encode_uninit<'a>(
+    alphabet: Alphabet,
+    padded: bool,
+    input: &[u8],
+    output: &'a mut [MaybeUninit<u8>],
+) -> Result<&'a mut [u8], usize> {
+    let total = total_for(input.len(), padded);
+    let output = output.get_mut(..total).ok_or(total)?;
+    // SAFETY: the input is readable for its length, the output writable for `total`, and two borrows do not overlap. The
+    // kernel fills the output, so all of it is initialized then.
+    unsafe {
+        encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr().cast(), total);
+        Ok(core::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), total))
+    }
 }
 
 /// Encodes `input` and appends the symbols to `output`.

@@ -120,6 +120,9 @@ fn output_is_exact_and_wiped_on_failure() {
 #[test]
 fn a_small_output_is_the_callers_fault() {
     assert_eq!(STANDARD.encode_into(b"foob", &mut [0; 7]), Err(Error::Output { needed: 8 }));
+    let mut room = [std::mem::MaybeUninit::uninit(); 8];
+    assert_eq!(STANDARD.encode_uninit(b"foob", &mut room[..7]), Err(Error::Output { needed: 8 }));
+    assert_eq!(STANDARD.encode_uninit(b"foob", &mut room).unwrap(), b"Zm9vYg==");
     assert_eq!(STANDARD.encode_in_place(&mut [0; 7], 4), Err(Error::Output { needed: 8 }));
     assert_eq!(STANDARD.decode_into(b"Zm9vYg==", &mut [0; 3]), Err(Error::Output { needed: 4 }));
     let long = STANDARD.encode(&[7; 10_000]);

@@ -126,7 +126,7 @@ impl Fault {
     /// Makes the error of an input that the system cannot open or read.
     #[must_use]
     pub fn read(path: &Path, error: &io::Error) -> Self {
-        Self::new(Code::Read, format!("cannot read {}: {error}", path.display())).with_errno(error.raw_os_error())
+        Self::system(Code::Read, "read", path, error)
     }
 
     /// Makes the error of a reader, which may hold an error of the engine.
@@ -144,9 +144,15 @@ impl Fault {
     pub(crate) fn write(path: &Path, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::AlreadyExists => Self::new(Code::Exists, format!("{} exists already", path.display())),
-            _ => Self::new(Code::Write, format!("cannot write {}: {error}", path.display()))
-                .with_errno(error.raw_os_error()),
+            _ => Self::system(Code::Write, "write", path, error),
         }
+    }
+
+    fn system(code: Code, verb: &str, path: &Path, error: &io::Error) -> Self {
+        if path.as_os_str().as_encoded_bytes().contains(&0) {
+            return Self::argument(format!("a path has a zero byte in it: {}", path.display()));
+        }
+        Self::new(code, format!("cannot {verb} {}: {error}", path.display())).with_errno(error.raw_os_error())
     }
 }
 

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn data(length: usize) -> Vec<u8> {
-        (0..length).map(|place| (place * 7 >> 2) as u8).collect()
+        (0..length).map(|place| ((place * 7) >> 2) as u8).collect()
     }
 
     struct Given<'a>(&'a [u8]);

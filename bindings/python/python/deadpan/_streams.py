@@ -9,15 +9,32 @@ from deadpan._native import NativeReader, NativeWriter
 class Reader(io.RawIOBase):
     """The data of a sealed file, readable at any place. Only what is read is opened.
 
-    Wrap it in ``io.BufferedReader`` to read many small pieces.
+    ``source`` is a path, or a binary file object that can seek, which stays open. Wrap the reader in
+    ``io.BufferedReader`` to read many small pieces.
     """
 
-    def __init__(self, path, keys):
-        self._native = NativeReader(path, keys)
+    def __init__(self, source, keys):
+        self._native = None
+        self._native = NativeReader(source, keys)
         self._position = 0
 
     def __len__(self):
+        self._check()
         return self._native.length
+
+    def __bool__(self):
+        # A file object is true even if it is empty.
+        return True
+
+    def close(self):
+        # The keys of the file are wiped with the last reference.
+        self._native = None
+        super().close()
+
+    def __del__(self):
+        if getattr(self, "_native", None) is not None:
+            _forgotten(self, "a reader that is not closed")
+            self.close()
 
     def readable(self):
         return True
@@ -31,7 +48,7 @@ class Reader(io.RawIOBase):
 
     def seek(self, offset, whence=os.SEEK_SET, /):
         self._check()
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._native.length}.get(whence)
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: len(self)}.get(whence)
         if base is None:
             raise ValueError(f"{whence} is no place to seek from")
         if base + offset < 0:
@@ -42,8 +59,11 @@ class Reader(io.RawIOBase):
     def read(self, size=-1, /):
         self._check()
         if size is None or size < 0:
-            size = max(self._native.length - self._position, 0)
-        data = self._native.read_at(self._position, size)
+            size = max(len(self) - self._position, 0)
+        native = self._native
+        if native is None:
+            raise ValueError("the reader is closed")
+        data = native.read_at(self._position, size)
         self._position += len(data)
         return data
 
@@ -57,7 +77,7 @@ class Reader(io.RawIOBase):
         return len(data)
 
     def _check(self):
-        if self.closed:
+        if self.closed or self._native is None:
             raise ValueError("the reader is closed")
 
 
@@ -69,6 +89,7 @@ class Writer(io.RawIOBase):
     """
 
     def __init__(self, file, to, *, age=False, hide_length=False, mixed=False):
+        self._native = None
         self._native = NativeWriter(to, age=age, hide_length=hide_length, mixed=mixed)
         self._file = file
         self._position = 0
@@ -80,22 +101,25 @@ class Writer(io.RawIOBase):
         return self._position
 
     def write(self, b, /):
-        if self.closed:
+        native = self._native
+        if self.closed or native is None:
             raise ValueError("the writer is closed")
         length = memoryview(b).nbytes
-        self._put(self._native.write(b))
+        self._put(native.write(b))
         self._position += length
         return length
 
     def close(self):
         if not self.closed:
+            native = self._native
             try:
-                self._put(self._native.finish())
+                self._put(native.finish() if native is not None else b"")
             finally:
-                super().close()
+                self.abandon()
 
     def abandon(self):
         """Closes the writer without an end: the sealed data do not open."""
+        self._native = None
         super().close()
 
     def __exit__(self, kind, value, trace):
@@ -106,13 +130,26 @@ class Writer(io.RawIOBase):
 
     def __del__(self):
         # A writer that was forgotten has no end: what was written may not be all.
-        if not self.closed:
-            import warnings
-
-            warnings.warn(f"unclosed {self!r}: the sealed data are cut short", ResourceWarning, source=self)
+        if getattr(self, "_native", None) is not None:
+            _forgotten(self, "the sealed data are cut short")
             self.abandon()
 
     def _put(self, data):
-        while data:
-            written = self._file.write(data)
-            data = data[written:] if written is not None else b""
+        """Writes sealed bytes. After an error the writer takes nothing more, because bytes may be missing."""
+        try:
+            while data:
+                written = self._file.write(data)
+                if written is None:
+                    raise BlockingIOError("the file does not wait, and takes nothing now")
+                if not isinstance(written, int) or not 0 < written <= len(data):
+                    raise OSError(f"the file says that it wrote {written!r} of {len(data)} bytes")
+                data = data[written:]
+        except BaseException:
+            self.abandon()
+            raise
+
+
+def _forgotten(what, why):
+    import warnings
+
+    warnings.warn(f"unclosed {what!r}: {why}", ResourceWarning, source=what)

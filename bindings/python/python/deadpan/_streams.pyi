@@ -1,6 +1,6 @@
 import io
 from types import TracebackType
-from typing import Protocol
+from typing import IO, Protocol
 
 from deadpan import _Keys, _Path, _To
 
@@ -8,7 +8,8 @@ class _Writable(Protocol):
     def write(self, data: bytes, /) -> int | None: ...
 
 class Reader(io.RawIOBase):
-    def __init__(self, path: _Path, keys: _Keys) -> None: ...
+    def __init__(self, source: _Path | IO[bytes], keys: _Keys) -> None: ...
+    def __bool__(self) -> bool: ...
     def __len__(self) -> int: ...
 
 class Writer(io.RawIOBase):
