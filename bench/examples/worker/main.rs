@@ -63,8 +63,14 @@ impl Files {
         fs::write(folder.join("plain"), plain)?;
         let files = Self { folder, size: plain.len() };
         files.run(&["keygen", "--no-passphrase"])?;
-        files.run(&["seal", "-f", "-o", "sealed", "plain"])?;
+        files.run(&["seal", "-o", "sealed", "plain"])?;
         Ok(files)
+    }
+
+    /// Removes an output and makes it anew. A file that is replaced would be written to the disk first.
+    fn renew(&self, output: &str, words: &[&str]) -> Result<(), Box<dyn Error>> {
+        let _ = fs::remove_file(self.folder.join(output));
+        self.run(words)
     }
 
     fn run(&self, words: &[&str]) -> Result<(), Box<dyn Error>> {
@@ -159,8 +165,8 @@ impl Worker {
             "command.seal" | "command.open" => {
                 let files = self.files.as_ref().ok_or("there are no files")?;
                 match name {
-                    "command.seal" => files.run(&["seal", "-f", "-o", "sealed", "plain"])?,
-                    _ => files.run(&["open", "-f", "-o", "opened", "sealed"])?,
+                    "command.seal" => files.renew("sealed", &["seal", "-o", "sealed", "plain"])?,
+                    _ => files.renew("opened", &["open", "-o", "opened", "sealed"])?,
                 }
                 plain.len()
             }

@@ -36,13 +36,14 @@ func (f *files) path(name string) string {
 }
 
 func (f *files) seal() error {
-	options := &deadpan.SealOptions{Replace: true}
-	return deadpan.SealFile(context.Background(), f.path("sealed"), f.path("plain"), options, f.key.Public())
+	// A file that is replaced would be written to the disk first.
+	_ = os.Remove(f.path("sealed"))
+	return deadpan.SealFile(context.Background(), f.path("sealed"), f.path("plain"), nil, f.key.Public())
 }
 
 func (f *files) open() error {
-	options := &deadpan.OpenOptions{Replace: true}
-	return deadpan.OpenFile(context.Background(), f.path("opened"), f.path("sealed"), options, f.key)
+	_ = os.Remove(f.path("opened"))
+	return deadpan.OpenFile(context.Background(), f.path("opened"), f.path("sealed"), nil, f.key)
 }
 
 func (f *files) check() error {

@@ -7,6 +7,7 @@ prints the names.
 import base64
 import filecmp
 import os
+import pathlib
 import sys
 import tempfile
 import time
@@ -116,10 +117,13 @@ class Files:
         self.open()
 
     def seal(self):
-        deadpan.seal_file(self.plain, self.sealed, PUBLIC, replace=True)
+        # A file that is replaced would be written to the disk first.
+        pathlib.Path(self.sealed).unlink(missing_ok=True)
+        deadpan.seal_file(self.plain, self.sealed, PUBLIC)
 
     def open(self):
-        deadpan.open_file(self.sealed, self.opened, KEY, replace=True)
+        pathlib.Path(self.opened).unlink(missing_ok=True)
+        deadpan.open_file(self.sealed, self.opened, KEY)
 
     def check(self):
         assert filecmp.cmp(self.plain, self.opened, shallow=False)

@@ -158,7 +158,7 @@ impl Way {
 /// Words in braces are replaced: `{self}` by this program's path, `{in}` by the input, `{made}` by the output of the
 /// first operation, `{out}` by the output of the second operation, `{parent}` and `{name}` by the folder and the name
 /// of the input, `{bytes}` by the size of the input, `{keys}` by a folder for keys, `{passphrase}` by a file with a
-/// passphrase.
+/// passphrase, `{result}` by the file of [`Action::Told`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A program with its arguments. The line is split at spaces.
@@ -167,6 +167,9 @@ pub enum Action {
     Shell(&'static str),
     /// The name of a [`Kernel`]. The kernel runs in its own process, and only its work is timed.
     Kernel(&'static str),
+    /// A line for `sh -c` that writes to `{result}` how many nanoseconds its work on `{bytes}` bytes took, without its
+    /// preparation: the kernel of another language. The program checks its result itself.
+    Told(&'static str),
 }
 
 /// The workloads of a table, and the kernels that they need.

@@ -6,8 +6,9 @@
 use deadpan_lab::generations::{Action, Kernel, Offer, Operation, Subject, Way, Workload};
 
 mod bytes;
+mod languages;
 
-use Action::{Kernel as Own, Run, Shell};
+use Action::{Kernel as Own, Run, Shell, Told};
 
 /// Returns all workloads and the functions that measure bytes in memory.
 pub(super) fn offer() -> Offer {
@@ -53,7 +54,11 @@ fn files() -> [Workload; 2] {
             "file, key",
             Subject::File,
             [("seal", 2089.0), ("open", 2080.0)],
-            [vec![key], file_limits().into(), vec![age(), openssl_key(), gpg_key()]],
+            [
+                vec![key],
+                file_limits().into(),
+                [age(), openssl_key(), gpg_key()].into_iter().chain(languages::files()).collect(),
+            ],
         ),
     ]
 }
@@ -132,13 +137,15 @@ const COVER: &str = "'{self}' random -f -o {keys}/noise 33MB && '{self}' picture
     {keys}/noise";
 
 fn in_memory() -> [Workload; 2] {
-    let of = |name, beat, seal, open| {
+    let of = |name, beat, seal, open, peers| {
         let copy = Way::limit("memcpy", [Own("memory.copy"), Own("memory.copy")]);
-        workload(name, Subject::Memory, beat, [vec![Way::own([Own(seal), Own(open)])], vec![copy], Vec::new()])
+        workload(name, Subject::Memory, beat, [vec![Way::own([Own(seal), Own(open)])], vec![copy], peers])
     };
+    let passphrase = [("seal", 1536.0), ("open", 1777.0)];
+    let key = [("seal", 6430.0), ("open", 5355.0)];
     [
-        of("bytes, passphrase", [("seal", 1536.0), ("open", 1777.0)], "bytes.seal.passphrase", "bytes.open.passphrase"),
-        of("bytes, key", [("seal", 6430.0), ("open", 5355.0)], "bytes.seal.key", "bytes.open.key"),
+        of("bytes, passphrase", passphrase, "bytes.seal.passphrase", "bytes.open.passphrase", Vec::new()),
+        of("bytes, key", key, "bytes.seal.key", "bytes.open.key", languages::bytes()),
     ]
 }
 

@@ -308,7 +308,7 @@ impl Bench<'_> {
             }
         }
         if way.role == Role::Peer
-            && way.actions.iter().any(|action| matches!(action, Action::Shell(_)))
+            && way.actions.iter().any(|action| matches!(action, Action::Shell(_) | Action::Told(_)))
             && !installed(way.program())
         {
             return Some(format!("{} is not installed", way.program()));
@@ -346,25 +346,38 @@ impl Bench<'_> {
         let (took, peak) = self.runner.whole(&program).map_err(reason)?;
         let seen = &mut variant.seen[operation];
         seen.peak = seen.peak.max(peak);
-        if let Action::Kernel(_) = action {
-            let done: Done = serde_json::from_slice(&fs::read(self.place.result())?)?;
-            fs::remove_file(self.place.result())?;
-            seen.seconds.push(done.seconds);
-            seen.amount = done.amount;
-        } else {
-            seen.seconds.push(took.wall);
-            seen.processor_seconds.push(took.usage.user + took.usage.system);
-            seen.amount = bytes as f64;
-            self.check(group, variant.way, operation, round)?;
+        match action {
+            Action::Kernel(_) => {
+                let done: Done = serde_json::from_slice(&self.result()?)?;
+                seen.seconds.push(done.seconds);
+                seen.amount = done.amount;
+            }
+            Action::Told(_) => {
+                seen.seconds.push(told(&self.result()?)?);
+                seen.amount = bytes as f64;
+            }
+            Action::Run(_) | Action::Shell(_) => {
+                seen.seconds.push(took.wall);
+                seen.processor_seconds.push(took.usage.user + took.usage.system);
+                seen.amount = bytes as f64;
+                self.check(group, variant.way, operation, round)?;
+            }
         }
         Ok(())
+    }
+
+    /// Takes what a process wrote about its work.
+    fn result(&self) -> Result<Vec<u8>, Trouble> {
+        let result = fs::read(self.place.result())?;
+        fs::remove_file(self.place.result())?;
+        Ok(result)
     }
 
     fn program(&self, group: &Group<'_>, action: Action, operation: usize) -> Result<Program, Trouble> {
         let bytes = group.set.map_or(0, |set| set.bytes);
         Ok(match action {
             Action::Run(line) => Program::new(line, line.split(' ').map(|word| self.place.fill(word, bytes))),
-            Action::Shell(line) => Program::shell(line, self.place.fill(line, bytes)),
+            Action::Shell(line) | Action::Told(line) => Program::shell(line, self.place.fill(line, bytes)),
             Action::Kernel(name) => {
                 let (input, output) = if operation == 0 {
                     (self.place.input(), self.place.made())
@@ -405,6 +418,13 @@ impl Bench<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the seconds that a program told in nanoseconds. The error is what else it told.
+fn told(result: &[u8]) -> Result<f64, Trouble> {
+    let text = String::from_utf8_lossy(result);
+    let nanoseconds: Option<u64> = text.trim().parse().ok().filter(|&nanoseconds| nanoseconds > 0);
+    nanoseconds.map(|nanoseconds| nanoseconds as f64 / 1e9).ok_or_else(|| text.trim().into())
 }
 
 fn title(group: &Group<'_>) -> String {
@@ -453,7 +473,7 @@ fn row(group: &Group<'_>, variant: &Variant<'_>, index: usize, operation: &str) 
         variant: variant.name.to_owned(),
         role: variant.way.role,
         command: match variant.way.actions[index] {
-            Action::Run(line) | Action::Shell(line) => line.to_owned(),
+            Action::Run(line) | Action::Shell(line) | Action::Told(line) => line.to_owned(),
             Action::Kernel(name) => format!("kernel {name}"),
         },
         unit: unit.0.to_owned(),

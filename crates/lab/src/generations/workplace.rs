@@ -65,7 +65,7 @@ impl Workplace {
         self.data.join("out").join("x")
     }
 
-    /// Returns the path of the file into which a kernel writes its result.
+    /// Returns the path of the file into which a kernel, or a line of another language, writes its result.
     #[must_use]
     pub fn result(&self) -> PathBuf {
         self.keys.join("result")
@@ -92,6 +92,7 @@ impl Workplace {
             ("{name}", input.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())),
             ("{keys}", text(&self.keys)),
             ("{passphrase}", text(&self.keys.join("passphrase"))),
+            ("{result}", text(&self.result())),
             ("{bytes}", bytes),
         ]
         .iter()

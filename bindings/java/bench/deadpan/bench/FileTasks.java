@@ -23,11 +23,11 @@ final class FileTasks extends Task {
     private FileTasks(PrivateKey key, long size, boolean isOpening) throws IOException {
         super(size);
         this.isOpening = isOpening;
-        sealer = Sealer.to(key.publicKey()).replaceExisting();
-        opener = Opener.with(key).replaceExisting();
+        sealer = Sealer.to(key.publicKey());
+        opener = Opener.with(key);
         Files.write(plain, data(size));
-        sealer.sealFile(plain, sealed);
-        opener.openFile(sealed, opened);
+        seal();
+        open();
     }
 
     static Map<String, Maker> makers() {
@@ -42,16 +42,27 @@ final class FileTasks extends Task {
     @Override
     void run() throws IOException {
         if (isOpening) {
-            opener.openFile(sealed, opened);
+            open();
         } else {
-            sealer.sealFile(plain, sealed);
+            seal();
         }
+    }
+
+    /** Seals to a new file: one that is replaced would be written to the disk first. */
+    private void seal() throws IOException {
+        Files.deleteIfExists(sealed);
+        sealer.sealFile(plain, sealed);
+    }
+
+    private void open() throws IOException {
+        Files.deleteIfExists(opened);
+        opener.openFile(sealed, opened);
     }
 
     @Override
     void check() throws IOException {
         if (!isOpening) {
-            opener.openFile(sealed, opened);
+            open();
         }
         require(Files.mismatch(plain, opened) == -1);
     }

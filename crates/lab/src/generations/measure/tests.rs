@@ -171,3 +171,20 @@ fn rows_summarize_the_measurements() {
             .all(|row| row.rate.is_none() && row.ratio.is_none() && row.skipped.as_deref() == Some("failed"))
     );
 }
+
+#[test]
+fn a_program_that_tells_its_own_time_is_believed_and_one_that_tells_something_else_has_no_figure() {
+    const TELLS: [Action; 2] = [Action::Told("echo 2000000 > '{result}'"), Action::Told("echo 4000000 > '{result}'")];
+    const COMPLAINS: [Action; 2] = [Action::Told("echo error of mine > '{result}'"), Action::Told("true")];
+    let ways = [copy(), Way::peer("sh tells", TELLS), Way::peer("sh complains", COMPLAINS)];
+    let found = run(&plan(&[SETS[0].scaled(1e-5)]), &offer(ways.to_vec(), Subject::File));
+    let seconds = |operation: &str| {
+        let row = found.rows.iter().find(|row| row.variant == "sh tells" && row.operation == operation).unwrap();
+        row.seconds.clone()
+    };
+    assert_eq!((seconds("there"), seconds("back")), (vec![0.002; 2], vec![0.004; 2]));
+    for row in found.rows.iter().filter(|row| row.variant == "sh complains") {
+        assert!(row.rate.is_none() && row.skipped.is_some(), "{row:?}");
+        assert!(row.operation == "back" || row.skipped.as_deref().unwrap().contains("error of mine"), "{row:?}");
+    }
+}
