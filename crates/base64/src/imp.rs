@@ -102,8 +102,8 @@ pub fn encode_uninit<'a>(
 ) -> Result<&'a mut [u8], usize> {
     let total = total_for(input.len(), padded);
     let output = output.get_mut(..total).ok_or(total)?;
-    // SAFETY: the input is readable for its length, the output writable for `total`, and two borrows do not overlap. The
-    // kernel fills the output, so all of it is initialized then.
+    // SAFETY: the input is readable for its length, the output writable for `total`, and two borrows do not overlap.
+    // The kernel fills the output, so all of it is initialized then.
     unsafe {
         encode_raw(alphabet, input.as_ptr(), input.len(), output.as_mut_ptr().cast(), total);
         Ok(core::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), total))

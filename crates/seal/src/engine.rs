@@ -34,7 +34,8 @@ const MEMORY: usize = (10 << 20) + (64 << 10);
 /// Returns how many workers to start for this many units of work, each of which takes this much memory.
 pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     let most = (MEMORY / memory.max(1)).min(usize::try_from(units).unwrap_or(usize::MAX));
-    // On Linux, the number of cores comes from several files. To read them takes half as long as to seal a short message.
+    // On Linux, the number of cores comes from several files. To read them takes half as long as to seal a short
+    // message.
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match work.threads {
         _ if most <= 1 => 1,
