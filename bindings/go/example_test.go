@@ -53,11 +53,11 @@ func ExampleSealFile() {
 	}
 	defer passphrase.Close()
 
-	err = deadpan.SealFile(ctx, sealed, report, nil, passphrase)
+	err = deadpan.SealFile(ctx, report, sealed, nil, passphrase)
 	fmt.Println(err)
-	err = deadpan.OpenFile(ctx, report, sealed, nil, passphrase)
+	err = deadpan.OpenFile(ctx, sealed, report, nil, passphrase)
 	fmt.Println(errors.Is(err, fs.ErrExist))
-	err = deadpan.OpenFile(ctx, report, sealed, &deadpan.OpenOptions{Replace: true}, passphrase)
+	err = deadpan.OpenFile(ctx, sealed, report, &deadpan.OpenOptions{Replace: true}, passphrase)
 	fmt.Println(err)
 	// Output:
 	// <nil>

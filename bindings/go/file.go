@@ -10,21 +10,21 @@ import (
 
 // SealFile seals the file input to the file output, with its name, time and mode. The output gets its name when it is
 // complete; after an error there is none.
-func SealFile(ctx context.Context, output, input string, options *SealOptions, to ...Recipient) error {
-	return sealPath(ctx, output, input, options, to, abi.SealFile)
+func SealFile(ctx context.Context, input, output string, options *SealOptions, to ...Recipient) error {
+	return sealPath(ctx, input, output, options, to, abi.SealFile)
 }
 
 // OpenFile opens the sealed file input to the file output, and restores its time and mode. The output gets its name
 // when it is complete; after an error there is none.
-func OpenFile(ctx context.Context, output, input string, options *OpenOptions, keys ...Identity) error {
-	return openPath(ctx, output, input, options, keys, abi.OpenFile)
+func OpenFile(ctx context.Context, input, output string, options *OpenOptions, keys ...Identity) error {
+	return openPath(ctx, input, output, options, keys, abi.OpenFile)
 }
 
 // A pathCall is a function of the library that makes one path from another.
 type pathCall func(list abi.Handle, input, output string, replace int32, work abi.Handle, err *abi.Handle) int32
 
 func sealPath(
-	ctx context.Context, output, input string, options *SealOptions, to []Recipient, call pathCall,
+	ctx context.Context, input, output string, options *SealOptions, to []Recipient, call pathCall,
 ) error {
 	list, err := sealing(options, to)
 	if err != nil {
@@ -32,11 +32,11 @@ func sealPath(
 	}
 	defer list.release()
 	defer runtime.KeepAlive(to)
-	return onPaths(ctx, output, input, list, options.replace(), options.work(), call)
+	return onPaths(ctx, input, output, list, options.replace(), options.work(), call)
 }
 
 func openPath(
-	ctx context.Context, output, input string, options *OpenOptions, keys []Identity, call pathCall,
+	ctx context.Context, input, output string, options *OpenOptions, keys []Identity, call pathCall,
 ) error {
 	list, err := opening(keys)
 	if err != nil {
@@ -44,11 +44,11 @@ func openPath(
 	}
 	defer list.release()
 	defer runtime.KeepAlive(keys)
-	return onPaths(ctx, output, input, list, options.replace(), options.work(), call)
+	return onPaths(ctx, input, output, list, options.replace(), options.work(), call)
 }
 
 func onPaths(
-	ctx context.Context, output, input string, list list, replace int32, work work, call pathCall,
+	ctx context.Context, input, output string, list list, replace int32, work work, call pathCall,
 ) error {
 	if err := checkPaths(input, output); err != nil {
 		return err

@@ -21,23 +21,23 @@ func TestFilesComeBack(t *testing.T) {
 	check(t, os.Chtimes(plain, when, when))
 	check(t, os.Chmod(plain, 0o640))
 	sealed, back := filepath.Join(folder, "sealed"), filepath.Join(folder, "back")
-	check(t, deadpan.SealFile(ctx, sealed, plain, nil, key.Public()))
-	check(t, deadpan.OpenFile(ctx, back, sealed, nil, key))
+	check(t, deadpan.SealFile(ctx, plain, sealed, nil, key.Public()))
+	check(t, deadpan.OpenFile(ctx, sealed, back, nil, key))
 	same(t, must(os.ReadFile(back))(t), data(1_000_000))
 	about := must(os.Stat(back))(t)
 	if about.Mode() != 0o640 || !about.ModTime().Equal(when) {
 		t.Fatalf("mode or time are lost: %v", about)
 	}
 
-	err := deadpan.SealFile(ctx, sealed, plain, nil, key.Public())
+	err := deadpan.SealFile(ctx, plain, sealed, nil, key.Public())
 	wants(t, err, deadpan.ErrExists)
 	wants(t, err, fs.ErrExist)
 	if !strings.Contains(err.Error(), sealed) {
 		t.Fatalf("the error does not name the file: %v", err)
 	}
-	check(t, deadpan.SealFile(ctx, sealed, plain, &deadpan.SealOptions{Replace: true}, key.Public()))
-	wants(t, deadpan.OpenFile(ctx, back, sealed, &deadpan.OpenOptions{}, key), fs.ErrExist)
-	check(t, deadpan.OpenFile(ctx, back, sealed, &deadpan.OpenOptions{Replace: true}, key))
+	check(t, deadpan.SealFile(ctx, plain, sealed, &deadpan.SealOptions{Replace: true}, key.Public()))
+	wants(t, deadpan.OpenFile(ctx, sealed, back, &deadpan.OpenOptions{}, key), fs.ErrExist)
+	check(t, deadpan.OpenFile(ctx, sealed, back, &deadpan.OpenOptions{Replace: true}, key))
 	if left := names(t, folder); !slices.Equal(left, []string{"back", "plain", "sealed"}) {
 		t.Fatalf("other files are left: %v", left)
 	}
@@ -47,23 +47,23 @@ func TestErrorsOfFiles(t *testing.T) {
 	key, folder := shared(), t.TempDir()
 	plain := write(t, folder, "plain", []byte("straight face"))
 	in := func(name string) string { return filepath.Join(folder, name) }
-	check(t, deadpan.SealFile(ctx, in("sealed"), plain, nil, key.Public()))
+	check(t, deadpan.SealFile(ctx, plain, in("sealed"), nil, key.Public()))
 
-	err := deadpan.SealFile(ctx, in("x"), in("missing"), nil, key.Public())
+	err := deadpan.SealFile(ctx, in("missing"), in("x"), nil, key.Public())
 	wants(t, err, deadpan.ErrRead)
 	wants(t, err, fs.ErrNotExist)
 	if !strings.Contains(err.Error(), in("missing")) {
 		t.Fatalf("the error does not name the file: %v", err)
 	}
-	err = deadpan.SealFile(ctx, in("no/such/folder"), plain, nil, key.Public())
+	err = deadpan.SealFile(ctx, plain, in("no/such/folder"), nil, key.Public())
 	wants(t, err, deadpan.ErrWrite)
 	wants(t, err, fs.ErrNotExist)
 	replace := &deadpan.SealOptions{Replace: true}
 	wants(t, deadpan.SealFile(ctx, plain, plain, replace, key.Public()), deadpan.ErrArgument)
-	wants(t, deadpan.SealFile(ctx, in("x\x00y"), plain, nil, key.Public()), deadpan.ErrArgument)
-	wants(t, deadpan.SealFile(ctx, "", plain, nil, key.Public()), deadpan.ErrArgument)
-	wants(t, deadpan.OpenFile(ctx, in("x"), plain, nil, key), deadpan.ErrNotSealed)
-	err = deadpan.OpenFile(ctx, in("x"), in("sealed"), nil, other())
+	wants(t, deadpan.SealFile(ctx, plain, in("x\x00y"), nil, key.Public()), deadpan.ErrArgument)
+	wants(t, deadpan.SealFile(ctx, plain, "", nil, key.Public()), deadpan.ErrArgument)
+	wants(t, deadpan.OpenFile(ctx, plain, in("x"), nil, key), deadpan.ErrNotSealed)
+	err = deadpan.OpenFile(ctx, in("sealed"), in("x"), nil, other())
 	wants(t, err, deadpan.ErrNoKey)
 	if !strings.Contains(err.Error(), "sealed") || errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("the error does not name the file: %v", err)
@@ -71,7 +71,7 @@ func TestErrorsOfFiles(t *testing.T) {
 
 	sealed := must(os.ReadFile(in("sealed")))(t)
 	sealed[len(sealed)-1] ^= 1
-	wants(t, deadpan.OpenFile(ctx, in("x"), write(t, folder, "bad", sealed), nil, key), deadpan.ErrTampered)
+	wants(t, deadpan.OpenFile(ctx, write(t, folder, "bad", sealed), in("x"), nil, key), deadpan.ErrTampered)
 	if left := names(t, folder); !slices.Equal(left, []string{"bad", "plain", "sealed"}) {
 		t.Fatalf("something is left after errors: %v", left)
 	}
@@ -83,8 +83,8 @@ func TestFoldersComeBack(t *testing.T) {
 	check(t, os.MkdirAll(in("things/deep"), 0o700))
 	write(t, folder, "things/deep/file", []byte("straight face"))
 	check(t, os.Symlink("deep/file", in("things/link")))
-	check(t, deadpan.SealFolder(ctx, in("sealed"), in("things"), nil, key.Public()))
-	check(t, deadpan.OpenFolder(ctx, in("back"), in("sealed"), nil, key))
+	check(t, deadpan.SealFolder(ctx, in("things"), in("sealed"), nil, key.Public()))
+	check(t, deadpan.OpenFolder(ctx, in("sealed"), in("back"), nil, key))
 	same(t, must(os.ReadFile(in("back/deep/file")))(t), []byte("straight face"))
 	same(t, must(os.ReadFile(in("back/link")))(t), []byte("straight face"))
 
@@ -104,12 +104,12 @@ func TestFoldersComeBack(t *testing.T) {
 		}
 	}
 
-	wants(t, deadpan.OpenFolder(ctx, in("back"), in("sealed"), nil, key), fs.ErrExist)
+	wants(t, deadpan.OpenFolder(ctx, in("sealed"), in("back"), nil, key), fs.ErrExist)
 	replace := &deadpan.OpenOptions{Replace: true}
-	wants(t, deadpan.OpenFolder(ctx, in("back"), in("sealed"), replace, key), deadpan.ErrArgument)
-	wants(t, deadpan.OpenFile(ctx, in("x"), in("sealed"), nil, key), deadpan.ErrArgument)
-	wants(t, deadpan.SealFolder(ctx, in("x"), in("missing"), nil, key.Public()), fs.ErrNotExist)
-	wants(t, deadpan.SealFolder(ctx, in("x"), in("sealed"), nil, key.Public()), deadpan.ErrArgument)
+	wants(t, deadpan.OpenFolder(ctx, in("sealed"), in("back"), replace, key), deadpan.ErrArgument)
+	wants(t, deadpan.OpenFile(ctx, in("sealed"), in("x"), nil, key), deadpan.ErrArgument)
+	wants(t, deadpan.SealFolder(ctx, in("missing"), in("x"), nil, key.Public()), fs.ErrNotExist)
+	wants(t, deadpan.SealFolder(ctx, in("sealed"), in("x"), nil, key.Public()), deadpan.ErrArgument)
 	_, err := deadpan.ListFolder(ctx, in("sealed"), other())
 	wants(t, err, deadpan.ErrNoKey)
 	_, err = deadpan.ListFolder(ctx, in("missing"), key)
@@ -130,7 +130,7 @@ func TestInspect(t *testing.T) {
 	when := time.Unix(1_600_000_000, 0)
 	check(t, os.Chtimes(plain, when, when))
 	sealed := filepath.Join(folder, "sealed")
-	check(t, deadpan.SealFile(ctx, sealed, plain, nil, key.Public(), other().Public()))
+	check(t, deadpan.SealFile(ctx, plain, sealed, nil, key.Public(), other().Public()))
 	info := must(deadpan.Inspect(sealed))(t)
 	size := must(os.Stat(sealed))(t).Size()
 	if info.Format != "deadpan" || info.Length != size || info.HeaderLength >= size || info.Signed || info.Kind != "" {
@@ -152,7 +152,7 @@ func TestInspect(t *testing.T) {
 	wants(t, err, fs.ErrNotExist)
 
 	secret := filepath.Join(folder, "secret")
-	check(t, deadpan.SealFile(ctx, secret, plain, nil, passphrase(t, "correct horse")))
+	check(t, deadpan.SealFile(ctx, plain, secret, nil, passphrase(t, "correct horse")))
 	if cost := must(deadpan.Inspect(secret))(t).Recipients[0]; cost.Type != "passphrase" || cost.Memory == 0 {
 		t.Fatalf("wrongly described: %v", cost)
 	}
@@ -162,7 +162,7 @@ func TestInspect(t *testing.T) {
 		to = append(to, generate(deadpan.X25519).Public())
 	}
 	many := filepath.Join(folder, "many")
-	check(t, deadpan.SealFile(ctx, many, plain, nil, to...))
+	check(t, deadpan.SealFile(ctx, plain, many, nil, to...))
 	if info := must(deadpan.Inspect(many))(t); len(info.Recipients) != 200 {
 		t.Fatalf("%d recipients", len(info.Recipients))
 	}

@@ -9,17 +9,17 @@ import (
 
 // SealFolder seals a folder with everything in it to the file output. Sockets, pipes and devices in the folder, and
 // the output itself, are left out. The output gets its name when it is complete; after an error there is none.
-func SealFolder(ctx context.Context, output, folder string, options *SealOptions, to ...Recipient) error {
-	return sealPath(ctx, output, folder, options, to, abi.SealFolder)
+func SealFolder(ctx context.Context, folder, output string, options *SealOptions, to ...Recipient) error {
+	return sealPath(ctx, folder, output, options, to, abi.SealFolder)
 }
 
 // OpenFolder opens the sealed folder input to a new folder, which gets its name when it is complete. A folder is never
 // replaced.
-func OpenFolder(ctx context.Context, folder, input string, options *OpenOptions, keys ...Identity) error {
+func OpenFolder(ctx context.Context, input, folder string, options *OpenOptions, keys ...Identity) error {
 	if options != nil && options.Replace {
 		return wrong("%s cannot be replaced, because it is a folder", folder)
 	}
-	return openPath(ctx, folder, input, options, keys,
+	return openPath(ctx, input, folder, options, keys,
 		func(list abi.Handle, input, folder string, _ int32, work abi.Handle, err *abi.Handle) int32 {
 			return abi.OpenFolder(list, input, folder, work, err)
 		})
@@ -34,6 +34,17 @@ const (
 	EntryFolder EntryKind = 1
 	EntryOther  EntryKind = 2
 )
+
+// String returns the kind in a word.
+func (k EntryKind) String() string {
+	switch k {
+	case EntryFile:
+		return "file"
+	case EntryFolder:
+		return "folder"
+	}
+	return "other"
+}
 
 // An Entry is an entry of a sealed folder.
 type Entry struct {

@@ -141,13 +141,13 @@ func TestTheCommandLineInTheRing(t *testing.T) {
 	run("seal", "-r", "key.pub", "-o", "from-cli", "plain")
 	same(t, must(deadpan.Open(must(os.ReadFile(in("from-cli")))(t), key))(t), plain)
 	run("seal", "-r", "key.pub", "-o", "folder-from-cli", "things")
-	check(t, deadpan.OpenFolder(ctx, in("opened"), in("folder-from-cli"), nil, key))
+	check(t, deadpan.OpenFolder(ctx, in("folder-from-cli"), in("opened"), nil, key))
 	same(t, must(os.ReadFile(in("opened/deep/file")))(t), []byte("straight face"))
 
 	write(t, folder, "from-go", must(deadpan.Seal(plain, key.Public()))(t))
 	run("open", "-i", "key", "-o", "from-go.opened", "from-go")
 	same(t, must(os.ReadFile(in("from-go.opened")))(t), plain)
-	check(t, deadpan.SealFolder(ctx, in("folder-from-go"), in("things"), nil, key.Public()))
+	check(t, deadpan.SealFolder(ctx, in("things"), in("folder-from-go"), nil, key.Public()))
 	run("open", "-i", "key", "-o", "opened-by-cli", "folder-from-go")
 	same(t, must(os.ReadFile(in("opened-by-cli/deep/file")))(t), []byte("straight face"))
 

@@ -70,7 +70,7 @@ func TestProgress(t *testing.T) {
 	open := &deadpan.OpenOptions{Progress: seal.Progress, Threads: 2}
 	sealed := filepath.Join(folder, "sealed")
 	for name, work := range map[string]func() error{
-		"file": func() error { return deadpan.SealFile(ctx, sealed, path, seal, key.Public()) },
+		"file": func() error { return deadpan.SealFile(ctx, path, sealed, seal, key.Public()) },
 		"stream": func() error {
 			return deadpan.SealStream(ctx, io.Discard, bytes.NewReader(plain), seal, key.Public())
 		},
@@ -83,7 +83,7 @@ func TestProgress(t *testing.T) {
 		}
 	}
 	told = nil
-	check(t, deadpan.OpenFile(ctx, filepath.Join(folder, "back"), sealed, open, key))
+	check(t, deadpan.OpenFile(ctx, sealed, filepath.Join(folder, "back"), open, key))
 	if told[0] != 0 || told[len(told)-1] != int64(len(plain)) {
 		t.Fatalf("told %v", told)
 	}
@@ -110,7 +110,7 @@ func TestAContextStopsFiles(t *testing.T) {
 				}
 			}}
 			within(t, 60*time.Second, func() {
-				err := deadpan.SealFile(stopped, filepath.Join(folder, "sealed"), path, options, key.Public())
+				err := deadpan.SealFile(stopped, path, filepath.Join(folder, "sealed"), options, key.Public())
 				if !errors.Is(err, context.Canceled) || !errors.Is(err, deadpan.ErrStopped) {
 					t.Errorf("the error is %v", err)
 				}
@@ -125,7 +125,7 @@ func TestAContextStopsFiles(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(ctx)
 	stop()
-	wants(t, deadpan.SealFile(stopped, filepath.Join(folder, "sealed"), path, nil, key.Public()), context.Canceled)
+	wants(t, deadpan.SealFile(stopped, path, filepath.Join(folder, "sealed"), nil, key.Public()), context.Canceled)
 	_, err := deadpan.AppendSeal(stopped, nil, nil, nil, key.Public())
 	wants(t, err, context.Canceled)
 }
@@ -148,7 +148,7 @@ func TestPanicsOfProgress(t *testing.T) {
 				panic("enough")
 			}
 		}}
-		err := deadpan.SealFile(ctx, filepath.Join(folder, "sealed"), path, options, key.Public())
+		err := deadpan.SealFile(ctx, path, filepath.Join(folder, "sealed"), options, key.Public())
 		t.Errorf("no panic: %v", err)
 	})
 }

@@ -38,12 +38,12 @@ func (f *files) path(name string) string {
 func (f *files) seal() error {
 	// A file that is replaced would be written to the disk first.
 	_ = os.Remove(f.path("sealed"))
-	return deadpan.SealFile(context.Background(), f.path("sealed"), f.path("plain"), nil, f.key.Public())
+	return deadpan.SealFile(context.Background(), f.path("plain"), f.path("sealed"), nil, f.key.Public())
 }
 
 func (f *files) open() error {
 	_ = os.Remove(f.path("opened"))
-	return deadpan.OpenFile(context.Background(), f.path("opened"), f.path("sealed"), nil, f.key)
+	return deadpan.OpenFile(context.Background(), f.path("sealed"), f.path("opened"), nil, f.key)
 }
 
 func (f *files) check() error {

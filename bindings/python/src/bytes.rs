@@ -12,18 +12,22 @@ use crate::work;
 use deadpan_bind::Fault;
 use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
 
-/// Seals bytes.
+/// Seals bytes, or any buffer, and returns the result.
+///
+/// `to` is one recipient or several: public keys, passphrases, sessions, texts of public keys. `age` chooses age's format.
+/// `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a classical key
+/// beside others, which makes all of it classical.
 #[pyfunction]
-#[pyo3(signature = (data, to, *, age = false, hide_length = false, mixed = false))]
+#[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false))]
 pub(crate) fn seal<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
     age: bool,
     hide_length: bool,
-    mixed: bool,
+    allow_mixed: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let sealing = sealing(to, Options { age, hide_length, mixed })?;
+    let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let data = Input::of(data)?;
     if let Some(plain) = data.short() {
         let sealed = py.detach(|| sealing.bytes(&plain)).map_err(raised)?;
@@ -35,7 +39,8 @@ pub(crate) fn seal<'py>(
     Ok(sealed.finish(room))
 }
 
-/// Opens bytes.
+/// Opens sealed bytes: returns all of the data, or raises. `keys` is one key or several: private keys, passphrases,
+/// sessions.
 #[pyfunction]
 pub(crate) fn open<'py>(
     py: Python<'py>,
@@ -56,20 +61,20 @@ pub(crate) fn open<'py>(
 
 /// Returns how long the result of `seal` is for data of this length.
 #[pyfunction]
-#[pyo3(signature = (length, to, *, age = false, hide_length = false, mixed = false))]
+#[pyo3(signature = (length, to, *, age = false, hide_length = false, allow_mixed = false))]
 pub(crate) fn sealed_length(
     length: u64,
     to: &Bound<'_, PyAny>,
     age: bool,
     hide_length: bool,
-    mixed: bool,
+    allow_mixed: bool,
 ) -> PyResult<u64> {
-    sealing(to, Options { age, hide_length, mixed })?.sealed_length(length).map_err(raised)
+    sealing(to, Options { age, hide_length, allow_mixed })?.sealed_length(length).map_err(raised)
 }
 
-/// Seals bytes into a buffer, and returns how many bytes it has now.
+/// Seals bytes into a buffer, and returns how many bytes it has now. See `sealed_length` and `seal`.
 #[pyfunction]
-#[pyo3(signature = (data, to, out, *, age = false, hide_length = false, mixed = false))]
+#[pyo3(signature = (data, to, out, *, age = false, hide_length = false, allow_mixed = false))]
 pub(crate) fn seal_into<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -77,9 +82,9 @@ pub(crate) fn seal_into<'py>(
     out: &Bound<'py, PyAny>,
     age: bool,
     hide_length: bool,
-    mixed: bool,
+    allow_mixed: bool,
 ) -> PyResult<u64> {
-    let sealing = sealing(to, Options { age, hide_length, mixed })?;
+    let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     let (data, out) = apart(data, out)?;
     if let Some(plain) = data.short() {
         return put(&py.detach(|| sealing.bytes(&plain)).map_err(raised)?, out.memory());
@@ -91,7 +96,7 @@ pub(crate) fn seal_into<'py>(
     seal_long(py, &sealing, data.memory(), out.memory())
 }
 
-/// Opens bytes into a buffer, and returns how many bytes it has now.
+/// Opens bytes into a buffer, and returns how many bytes it has now. A buffer as long as the sealed data suffices.
 #[pyfunction]
 pub(crate) fn open_into<'py>(
     py: Python<'py>,
@@ -115,7 +120,7 @@ pub(crate) fn open_into<'py>(
     // Without their padding, the data may fit.
     let mut plain = NewBytes::new(py, room)?;
     let length = open_long(py, &opened, data.memory(), room, plain.memory())?;
-    put(plain.finish(length).as_bytes(), out.memory())
+    plain.with(length, |data| put(data, out.memory()))
 }
 
 /// Returns input and output, which must not have bytes in common.

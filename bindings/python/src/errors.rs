@@ -38,11 +38,12 @@ pub(crate) fn exception(fault: Fault) -> PyErr {
     let text = fault.text;
     match fault.code {
         Code::Argument | Code::Room | Code::Encoding => PyValueError::new_err(text),
-        Code::Exists => PyFileExistsError::new_err(text),
         // With a number of the system, Python chooses the class: FileNotFoundError, PermissionError, …
-        Code::Read | Code::Write => match fault.errno {
-            Some(errno) => PyOSError::new_err((errno, text)),
-            None => PyOSError::new_err(text),
+        Code::Read | Code::Write | Code::Exists => match (fault.errno, fault.path) {
+            (Some(errno), Some(path)) => PyOSError::new_err((errno, reason(errno), path.into_os_string())),
+            (Some(errno), None) => PyOSError::new_err((errno, text)),
+            (None, _) if fault.code == Code::Exists => PyFileExistsError::new_err(text),
+            (None, _) => PyOSError::new_err(text),
         },
         Code::NotSealed => NotSealedError::new_err(text),
         Code::Newer => NewerError::new_err(text),
@@ -58,6 +59,12 @@ pub(crate) fn exception(fault: Fault) -> PyErr {
         Code::Stopped => StoppedError::new_err(text),
         _ => PyRuntimeError::new_err(text),
     }
+}
+
+/// Returns the system's words for one of its numbers.
+fn reason(errno: i32) -> String {
+    let text = std::io::Error::from_raw_os_error(errno).to_string();
+    text.rsplit_once(" (os error").map_or(text.clone(), |(reason, _)| reason.to_owned())
 }
 
 /// Returns the exception for an error of the engine.

@@ -17,9 +17,12 @@ fn length(path: &std::path::Path) -> Option<u64> {
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|about| about.len())
 }
 
-/// Seals a file.
+/// Seals the file `input` to the file `output`, with its name, time and mode.
+///
+/// `to`, `age`, `hide_length` and `allow_mixed` are those of `seal`. `replace` lets the output replace another file.
+/// `progress` is called with the number of bytes that are done; an exception stops the work.
 #[pyfunction]
-#[pyo3(signature = (input, output, to, *, replace = false, age = false, hide_length = false, mixed = false,
+#[pyo3(signature = (input, output, to, *, replace = false, age = false, hide_length = false, allow_mixed = false,
     progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal_file(
@@ -30,16 +33,17 @@ pub(crate) fn seal_file(
     replace: bool,
     age: bool,
     hide_length: bool,
-    mixed: bool,
+    allow_mixed: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let sealing = sealing(to, Options { age, hide_length, mixed })?;
+    let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
     work::run(py, length(&input), progress, |work| {
         deadpan_bind::seal_file(&sealing, &input, &output, replace, work).map(drop)
     })
 }
 
-/// Opens a sealed file.
+/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` are those of `open`, `replace` and
+/// `progress` those of `seal_file`.
 #[pyfunction]
 #[pyo3(signature = (input, output, keys, *, replace = false, progress = None))]
 pub(crate) fn open_file(
@@ -56,9 +60,10 @@ pub(crate) fn open_file(
     })
 }
 
-/// Seals a folder with everything in it. Returns notes about entries that were left out.
+/// Seals a folder with everything in it. Returns notes about entries that were left out. The options are those of
+/// `seal_file`.
 #[pyfunction]
-#[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, mixed = false, progress = None))]
+#[pyo3(signature = (folder, output, to, *, replace = false, hide_length = false, allow_mixed = false, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "they are the arguments in Python")]
 pub(crate) fn seal_folder(
     py: Python<'_>,
@@ -67,10 +72,10 @@ pub(crate) fn seal_folder(
     to: &Bound<'_, PyAny>,
     replace: bool,
     hide_length: bool,
-    mixed: bool,
+    allow_mixed: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<String>> {
-    let sealing = sealing(to, Options { hide_length, mixed, ..Options::default() })?;
+    let sealing = sealing(to, Options { hide_length, allow_mixed, ..Options::default() })?;
     work::run(py, None, progress, |work| {
         deadpan_bind::seal_folder(&sealing, &folder, &output, replace, work).map(|(_, notes)| notes)
     })

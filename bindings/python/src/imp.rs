@@ -197,10 +197,20 @@ impl<'py> NewBytes<'py> {
     /// Returns the object, of which the first `length` bytes were written. The others must not be seen.
     pub(crate) fn finish(self, length: u64) -> Bound<'py, PyBytes> {
         let length = usize::try_from(length).map_or(self.length, |length| length.min(self.length));
-        match length == self.length {
-            true => self.bytes,
-            false => PyBytes::new(self.bytes.py(), &self.bytes.as_bytes()[..length]),
+        if length == self.length {
+            return self.bytes;
         }
+        let py = self.bytes.py();
+        self.with(length as u64, |data| PyBytes::new(py, data))
+    }
+
+    /// Gives away the first `length` bytes, which were written, and wipes all of them.
+    pub(crate) fn with<T>(mut self, length: u64, use_them: impl FnOnce(&[u8]) -> T) -> T {
+        let length = usize::try_from(length).map_or(self.length, |length| length.min(self.length));
+        let result = use_them(&self.bytes.as_bytes()[..length]);
+        let all = self.length;
+        self.memory().wipe(all);
+        result
     }
 }
 

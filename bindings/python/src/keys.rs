@@ -6,8 +6,8 @@ use pyo3::types::PyBytes;
 
 use crate::buffer;
 use crate::errors::{exception, raised};
-use deadpan_bind::{Code, Fault};
-use deadpan_seal::key::{self, Found};
+use deadpan_bind::{public_key, public_keys};
+use deadpan_seal::key;
 use deadpan_seal::{Cost, Kem};
 
 /// A private key, which opens what was sealed to its public key.
@@ -32,32 +32,17 @@ impl PrivateKey {
         py.detach(|| deadpan_seal::PrivateKey::generate(kem)).map(Self).map_err(raised)
     }
 
-    /// Reads a key: PEM, or an age identity. A protected key needs its passphrase.
+    /// Reads a key: PEM, or an age identity. A protected key needs its passphrase. A text with several keys is an error.
     #[staticmethod]
     #[pyo3(signature = (text, passphrase = None))]
     fn read(py: Python<'_>, text: &Bound<'_, PyAny>, passphrase: Option<&Passphrase>) -> PyResult<Self> {
         let text = buffer::text(text)?;
-        py.detach(|| {
-            let mut locked = false;
-            for found in key::read(&text).map_err(Fault::from)? {
-                match (found, passphrase) {
-                    (Found::Private(private), _) => return Ok(Self(private)),
-                    (Found::Protected(key), Some(passphrase)) => {
-                        return key.unlock(&passphrase.0).map(Self).map_err(Fault::from);
-                    }
-                    (Found::Protected(_), None) => locked = true,
-                    _ => {}
-                }
-            }
-            Err(match locked {
-                true => Fault::new(Code::Locked, Code::Locked.message()),
-                false => Fault::new(Code::Key, "the text holds no private key that opens files"),
-            })
-        })
-        .map_err(exception)
+        let passphrase = passphrase.map(|passphrase| &passphrase.0);
+        py.detach(|| deadpan_bind::private_key(&text, passphrase)).map(Self).map_err(exception)
     }
 
-    /// Returns the key as PEM, protected if there is a passphrase.
+    /// Returns the key as PEM, protected if there is a passphrase: `bytes`, which are meant to be written to a file and
+    /// forgotten.
     #[pyo3(signature = (passphrase = None))]
     fn to_pem<'py>(&self, py: Python<'py>, passphrase: Option<&Passphrase>) -> PyResult<Bound<'py, PyBytes>> {
         match passphrase {
@@ -91,22 +76,19 @@ impl PrivateKey {
 #[pyclass(frozen, module = "deadpan")]
 pub(crate) struct PublicKey(pub(crate) deadpan_seal::PublicKey);
 
-impl PublicKey {
-    pub(crate) fn parse(text: &[u8]) -> Result<deadpan_seal::PublicKey, Fault> {
-        let public = key::read(text)?.into_iter().find_map(|found| match found {
-            Found::Public(public) => Some(public),
-            _ => None,
-        });
-        public.ok_or_else(|| Fault::new(Code::Key, "the text holds no public key that seals"))
-    }
-}
-
 #[pymethods]
 impl PublicKey {
-    /// Reads a key: PEM, or an age recipient.
+    /// Reads a key: PEM, or an age recipient. A text with several keys is an error.
     #[staticmethod]
     fn read(text: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::parse(&buffer::text(text)?).map(Self).map_err(exception)
+        public_key(&buffer::text(text)?).map(Self).map_err(exception)
+    }
+
+    /// Reads all keys of a text, such as a file with a key in each line.
+    #[staticmethod]
+    fn read_all(text: &Bound<'_, PyAny>) -> PyResult<Vec<Self>> {
+        let keys = public_keys(&buffer::text(text)?).map_err(exception)?;
+        Ok(keys.into_iter().map(Self).collect())
     }
 
     /// Returns the key as PEM.

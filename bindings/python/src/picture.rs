@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::buffer::Input;
-use crate::errors::exception;
+use crate::work;
 use deadpan_bind::{PictureOptions, read_pictures, write_pictures};
 
 /// Writes bytes to PNG or WebP pictures, and returns their paths. Nothing is encrypted: seal the bytes first.
@@ -22,12 +22,13 @@ pub(crate) fn hide(
 ) -> PyResult<Vec<PathBuf>> {
     let data = Input::of(data)?;
     let (memory, options) = (data.memory(), PictureOptions { size, spares, replace });
-    py.detach(|| write_pictures(&memory, memory.len() as u64, &output, options)).map_err(exception)
+    let length = memory.len() as u64;
+    work::run(py, Some(length), None, |work| write_pictures(&memory, length, &output, options, work))
 }
 
 /// Returns the bytes of pictures, which may be in any order. Spare pictures replace missing ones.
 #[pyfunction]
 pub(crate) fn reveal<'py>(py: Python<'py>, pictures: Vec<PathBuf>) -> PyResult<Bound<'py, PyBytes>> {
-    let data = py.detach(|| read_pictures(&pictures)).map_err(exception)?;
+    let data = work::run(py, None, None, |work| read_pictures(&pictures, work))?;
     Ok(PyBytes::new(py, &data))
 }

@@ -26,7 +26,7 @@ impl Read for SealedSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::File(file) => file.read(buffer),
-            Self::Object(object) => Python::attach(|py| {
+            Self::Object(object) => attached(|py| {
                 let read = object.call_method1(py, "read", (buffer.len(),)).map_err(io::Error::other)?;
                 let data = Input::of(read.bind(py)).map_err(io::Error::other)?;
                 match data.memory().len() {
@@ -42,17 +42,25 @@ impl Seek for SealedSource {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Self::File(file) => file.seek(to),
-            Self::Object(object) => Python::attach(|py| {
+            Self::Object(object) => attached(|py| {
                 let (offset, whence) = match to {
                     SeekFrom::Start(offset) => (i64::try_from(offset).map_err(io::Error::other)?, 0),
                     SeekFrom::Current(offset) => (offset, 1),
                     SeekFrom::End(offset) => (offset, 2),
                 };
                 let place = object.call_method1(py, "seek", (offset, whence)).map_err(io::Error::other)?;
+                // `mmap` returns nothing.
+                let place =
+                    if place.is_none(py) { object.call_method0(py, "tell").map_err(io::Error::other)? } else { place };
                 place.extract::<u64>(py).map_err(io::Error::other)
             }),
         }
     }
+}
+
+/// Runs a function with the interpreter, unless that is ending: then a thread that is not the main one must not enter.
+fn attached<T>(call: impl FnOnce(Python<'_>) -> io::Result<T>) -> io::Result<T> {
+    Python::try_attach(call).unwrap_or_else(|| Err(io::Error::other("the interpreter is ending")))
 }
 
 /// Returns the exception that a file object raised, or the one for an error of the library.
@@ -75,6 +83,7 @@ fn failed(error: Error) -> PyErr {
 #[pyclass(frozen, module = "deadpan._native")]
 pub(crate) struct NativeReader {
     reader: Mutex<RangeReader<SealedSource>>,
+    path: Option<PathBuf>,
     #[pyo3(get)]
     length: u64,
 }
@@ -91,18 +100,19 @@ impl NativeReader {
     #[new]
     fn new(py: Python<'_>, source: &Bound<'_, PyAny>, keys: &Bound<'_, PyAny>) -> PyResult<Self> {
         let identities = identities(keys)?;
+        let mut path = None;
         let reader = if source.hasattr("read")? && source.hasattr("seek")? {
             let source = SealedSource::Object(source.clone().unbind());
             py.detach(|| range_reader(source, &identities)).map_err(failed)?
         } else {
-            let path: PathBuf = source.extract()?;
+            let place: &PathBuf = path.insert(source.extract()?);
             py.detach(|| {
-                let file = File::open(&path).map_err(|error| Fault::read(&path, &error))?;
-                range_reader(SealedSource::File(file), &identities).map_err(|error| Fault::from(error).about(&path))
+                let file = File::open(place).map_err(|error| Fault::read(place, &error))?;
+                range_reader(SealedSource::File(file), &identities).map_err(|error| Fault::from(error).about(place))
             })
             .map_err(exception)?
         };
-        Ok(Self { length: reader.length(), reader: Mutex::new(reader) })
+        Ok(Self { length: reader.length(), reader: Mutex::new(reader), path })
     }
 
     /// Returns up to so many bytes from a position; fewer only at the end.
@@ -114,7 +124,10 @@ impl NativeReader {
                 reader.seek(SeekFrom::Start(position))?;
                 reader.read_exact(bytes)
             });
-            filled.map_err(raised_by_object)
+            filled.map_err(|error| match &self.path {
+                Some(path) => exception(Fault::of_reader(error).about(path)),
+                None => raised_by_object(error),
+            })
         })
     }
 }
@@ -150,9 +163,9 @@ pub(crate) struct NativeWriter {
 #[pymethods]
 impl NativeWriter {
     #[new]
-    #[pyo3(signature = (to, *, age = false, hide_length = false, mixed = false))]
-    fn new(to: &Bound<'_, PyAny>, age: bool, hide_length: bool, mixed: bool) -> PyResult<Self> {
-        let sealing = sealing(to, Options { age, hide_length, mixed })?;
+    #[pyo3(signature = (to, *, age = false, hide_length = false, allow_mixed = false))]
+    fn new(to: &Bound<'_, PyAny>, age: bool, hide_length: bool, allow_mixed: bool) -> PyResult<Self> {
+        let sealing = sealing(to, Options { age, hide_length, allow_mixed })?;
         let ready = Ready::default();
         let sealer = sealing.writer(ready.clone()).map_err(raised)?;
         Ok(Self { sealer: Mutex::new(Some(sealer)), ready })

@@ -6,6 +6,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::errors::{exception, raised};
 use crate::keys::{Passphrase, PrivateKey, PublicKey, Session};
+use deadpan_bind::public_keys;
 use deadpan_seal::{Cost, Format, Identity, Recipient, Sealing};
 
 /// Options of sealing.
@@ -13,43 +14,45 @@ use deadpan_seal::{Cost, Format, Identity, Recipient, Sealing};
 pub(crate) struct Options {
     pub(crate) age: bool,
     pub(crate) hide_length: bool,
-    pub(crate) mixed: bool,
+    pub(crate) allow_mixed: bool,
 }
 
-/// Returns one recipient: a key, a passphrase, a session, or the text of a key.
-fn recipient(value: &Bound<'_, PyAny>) -> PyResult<Option<Recipient>> {
+/// Returns the recipients that a value stands for: one, or all keys of a text. Returns none if it is something else.
+fn recipients(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Recipient>>> {
+    let one = |recipient| Ok(Some(vec![recipient]));
     if let Ok(key) = value.cast::<PublicKey>() {
-        return Ok(Some(Recipient::Key(key.get().0.clone())));
+        return one(Recipient::Key(key.get().0.clone()));
     }
     if let Ok(key) = value.cast::<PrivateKey>() {
-        return Ok(Some(Recipient::Key(key.get().0.public().clone())));
+        return one(Recipient::Key(key.get().0.public().clone()));
     }
     if let Ok(passphrase) = value.cast::<Passphrase>() {
-        return Ok(Some(Recipient::Passphrase(passphrase.get().0.clone(), Cost::default())));
+        return one(Recipient::Passphrase(passphrase.get().0.clone(), Cost::default()));
     }
     if let Ok(session) = value.cast::<Session>() {
-        return Ok(Some(session.get().0.recipient()));
+        return one(session.get().0.recipient());
     }
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>() {
-        let text = crate::buffer::text(value)?;
-        return PublicKey::parse(&text).map(|key| Some(Recipient::Key(key))).map_err(exception);
+        let keys = public_keys(&crate::buffer::text(value)?).map_err(exception)?;
+        return Ok(Some(keys.into_iter().map(Recipient::Key).collect()));
     }
     Ok(None)
 }
 
 /// Returns the sealing for one recipient or several.
 pub(crate) fn sealing(to: &Bound<'_, PyAny>, options: Options) -> PyResult<Sealing> {
-    let mut recipients = Vec::new();
-    match recipient(to)? {
-        Some(one) => recipients.push(one),
+    let all = match recipients(to)? {
+        Some(all) => all,
         None => {
-            for value in to.try_iter().map_err(|_| wrong(to, "recipient"))? {
+            let mut all = Vec::new();
+            for value in to.try_iter().map_err(|error| instead(to, error, "recipient"))? {
                 let value = value?;
-                recipients.push(recipient(&value)?.ok_or_else(|| wrong(&value, "recipient"))?);
+                all.extend(recipients(&value)?.ok_or_else(|| wrong(&value, "recipient"))?);
             }
+            all
         }
-    }
-    let sealing = if options.mixed { Sealing::mixed(recipients) } else { Sealing::to(recipients) };
+    };
+    let sealing = if options.allow_mixed { Sealing::mixed(all) } else { Sealing::to(all) };
     let format = if options.age { Format::Age } else { Format::Deadpan };
     sealing.and_then(|sealing| sealing.hide_length(options.hide_length).format(format)).map_err(raised)
 }
@@ -70,12 +73,20 @@ pub(crate) fn identities(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Identity>> {
         return Ok(vec![one]);
     }
     keys.try_iter()
-        .map_err(|_| wrong(keys, "key"))?
+        .map_err(|error| instead(keys, error, "key"))?
         .map(|value| value.and_then(|value| identity(&value).ok_or_else(|| wrong(&value, "key"))))
         .collect()
 }
 
+/// Returns the exception for a value that cannot be iterated, or the one that its iterator raised.
+fn instead(value: &Bound<'_, PyAny>, error: PyErr, what: &str) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(value.py()) { wrong(value, what) } else { error }
+}
+
 fn wrong(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
+    if what == "key" && value.is_instance_of::<PublicKey>() {
+        return PyTypeError::new_err("a public key opens nothing: a private key is needed");
+    }
     let name = value.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{name} is no {what}"))
 }

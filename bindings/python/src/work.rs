@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
@@ -37,15 +38,22 @@ pub(crate) fn run<T: Send>(
     let options = Work { threads: 0, progress: Some(&count), stop: Some(&stopped) };
     let progress = progress.map(|progress| progress.clone().unbind());
     let mut raised = None;
+    let job = Mutex::new(Some(work));
+    let take = || job.lock().unwrap_or_else(PoisonError::into_inner).take();
     let result = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
-            let options = &options;
-            scope.spawn(move || {
-                let result = work(options);
-                // The receiver waits below.
-                let _ = sender.send(result);
+            let (take, options) = (&take, &options);
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
+                if let Some(work) = take() {
+                    // The receiver waits below.
+                    let _ = sender.send(work(options));
+                }
             });
+            if spawned.is_err() {
+                // Without another thread, nobody looks for signals meanwhile.
+                return take().map(|work| work(options));
+            }
             loop {
                 match receiver.recv_timeout(TICK) {
                     Ok(result) => return Some(result),

@@ -63,7 +63,7 @@ def test_wrong_modes_and_keys():
         deadpan.seal(b"face", [])
     with pytest.raises(ValueError):
         deadpan.seal(b"face", [KEY.public, deadpan.PrivateKey.generate("ecc").public])
-    deadpan.seal(b"face", [KEY.public, deadpan.PrivateKey.generate("ecc").public], mixed=True)
+    deadpan.seal(b"face", [KEY.public, deadpan.PrivateKey.generate("ecc").public], allow_mixed=True)
 
 
 @given(st.binary(max_size=3000), st.booleans())

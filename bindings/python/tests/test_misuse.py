@@ -192,3 +192,170 @@ def test_arguments_that_are_not_possible():
         deadpan.random_bytes(2**62)
     with pytest.raises((MemoryError, OverflowError, ValueError)):
         deadpan.sealed_length(2**63, KEY.public)
+
+
+def test_several_keys_in_a_text():
+    other = deadpan.PrivateKey.generate("pqc")
+    both = KEY.public.to_pem() + other.public.to_pem()
+    assert deadpan.PublicKey.read_all(both) == [KEY.public, other.public]
+    sealed = deadpan.seal(b"face", both)
+    assert deadpan.open(sealed, KEY) == deadpan.open(sealed, other) == b"face"
+    for call in (
+        lambda: deadpan.PublicKey.read(both),
+        lambda: deadpan.PrivateKey.read(KEY.to_pem() + other.to_pem()),
+        lambda: deadpan.PublicKey.read(KEY.to_pem()),
+        lambda: deadpan.PrivateKey.read(KEY.public.to_pem()),
+    ):
+        with pytest.raises(deadpan.InvalidKeyError):
+            call()
+    with pytest.raises(TypeError, match="private key is needed"):
+        deadpan.open(sealed, KEY.public)
+
+
+def test_errors_of_files_have_numbers_and_names(tmp_path):
+    import errno
+
+    with pytest.raises(FileNotFoundError) as missing:
+        deadpan.seal_file(tmp_path / "missing", tmp_path / "x", KEY.public)
+    assert (missing.value.errno, missing.value.filename) == (errno.ENOENT, str(tmp_path / "missing"))
+    (tmp_path / "there").write_bytes(b"face")
+    with pytest.raises(FileExistsError) as exists:
+        deadpan.seal_file(tmp_path / "there", tmp_path / "there2", KEY.public)
+        deadpan.seal_file(tmp_path / "there", tmp_path / "there2", KEY.public)
+    assert (exists.value.errno, exists.value.filename) == (errno.EEXIST, str(tmp_path / "there2"))
+    with pytest.raises(TypeError, match="binary file object"):
+        deadpan.Writer(tmp_path / "x", KEY.public)
+
+
+def test_an_interpreter_that_ends_with_open_files_says_nothing(tmp_path):
+    import subprocess
+    import sys
+
+    code = f"""
+import deadpan, io
+key = deadpan.PrivateKey.generate()
+kept = [deadpan.Reader(io.BytesIO(deadpan.seal(b"face", key)), key), deadpan.Writer(io.BytesIO(), key)]
+kept.append(kept)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_writer_in_many_threads_keeps_its_order():
+    for _ in range(5):
+        out = io.BytesIO()
+        with deadpan.Writer(out, KEY.public) as writer:
+            write = lambda byte: [writer.write(bytes([byte]) * 300_000) for _ in range(20)]  # noqa: E731
+            threads = [threading.Thread(target=write, args=(byte,)) for byte in range(4)]
+            [thread.start() for thread in threads]
+            [thread.join(60) for thread in threads]
+        data = deadpan.open(out.getvalue(), KEY)
+        assert len(data) == 4 * 20 * 300_000 and set(data) == {0, 1, 2, 3}
+
+
+def test_a_reader_in_many_threads_reads_everything_once():
+    data = os.urandom(5_000_000)
+    with deadpan.Reader(io.BytesIO(deadpan.seal(data, KEY.public)), KEY) as reader:
+        pieces = []
+
+        def read():
+            while piece := reader.read(10_000):
+                pieces.append(piece)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join(60) for thread in threads]
+        assert sum(map(len, pieces)) == len(data)
+
+
+def test_use_within_use_is_an_error():
+    class Within(io.BytesIO):
+        reader = None
+
+        def read(self, size=-1):
+            if self.reader is not None:
+                self.reader.read(1)
+            return super().read(size)
+
+    source = Within(deadpan.seal(bytes(1_000_000), KEY.public))
+    with deadpan.Reader(source, KEY) as reader:
+        source.reader = reader
+        with pytest.raises(RuntimeError, match="in use by the same thread"):
+            reader.read(10)
+        source.reader = None
+        reader.seek(0)
+        assert reader.read(10) == bytes(10)
+
+
+def test_a_wrapper_that_is_closed_by_an_exception_seals_no_end():
+    out = io.BytesIO()
+    with pytest.raises(KeyError):
+        with deadpan.Writer(out, KEY.public) as writer:
+            with io.TextIOWrapper(io.BufferedWriter(writer), encoding="utf-8") as text:
+                print("half", file=text)
+                raise KeyError
+    with pytest.raises(deadpan.TruncatedError):
+        deadpan.open(out.getvalue(), KEY)
+
+
+def test_partial_writes_cost_no_copies():
+    class Short(io.RawIOBase):
+        taken = 0
+
+        def writable(self):
+            return True
+
+        def write(self, data):
+            self.taken += min(len(data), 4096)
+            return min(len(data), 4096)
+
+    import time
+
+    out, start = Short(), time.monotonic()
+    with deadpan.Writer(out, KEY.public) as writer:
+        writer.write(bytes(50_000_000))
+    assert out.taken > 50_000_000 and time.monotonic() - start < 20
+
+
+def test_copies_of_file_objects_are_refused():
+    import copy
+    import pickle
+
+    with deadpan.Reader(io.BytesIO(deadpan.seal(b"face", KEY.public)), KEY) as reader:
+        for call in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError):
+                call(reader)
+
+
+def test_errors_of_an_open_reader_name_the_file(tmp_path):
+    data = bytearray(deadpan.seal(bytes(3_000_000), KEY.public))
+    data[2_000_000] ^= 1
+    (tmp_path / "sealed").write_bytes(data)
+    with deadpan.Reader(tmp_path / "sealed", KEY) as reader:
+        with pytest.raises(deadpan.TamperedError, match="sealed: "):
+            reader.read()
+
+
+def test_ctrl_c_stops_pictures(tmp_path):
+    import signal
+
+    data = bytes(300_000_000)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            deadpan.picture.hide(data, tmp_path / "big.png")
+            timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_lab_refuses_numbers_that_are_not_possible():
+    for wrong in (
+        {"names": ("-a", "b")}, {"names": ("a" * 300, "b")}, {"seed": -1}, {"seed": True}, {"seed": 2**70},
+        {"time_limit": -1}, {"time_limit": float("nan")}, {"alpha": 2}, {"delta_ns": -3},
+    ):  # fmt: skip
+        with pytest.raises(ValueError):
+            deadpan.lab.compare_timing(len, b"a", b"b", **wrong)

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::{Code, Fault};
+use crate::Fault;
 use deadpan_pack::{OutputPlace, draft};
 
 /// Returns the folder and the name of an output.
@@ -65,9 +65,7 @@ impl DraftFile {
         if let Ok(about) = fs::symlink_metadata(target) {
             let is_file = about.is_file() || about.is_symlink();
             if !replace || !is_file {
-                let text = format!("{} exists already", target.display());
-                let text = if replace { format!("{text}, and is no file") } else { text };
-                return Err(Fault::new(Code::Exists, text));
+                return Err(Fault::exists(target, if replace { ", and is no file" } else { "" }));
             }
         }
         let path = temporary(&folder, &name);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use deadpan_seal::Error;
 use deadpan_seal::key::KeyError;
@@ -98,12 +98,14 @@ pub struct Fault {
     pub text: String,
     /// The number of the system's error, if there is one.
     pub errno: Option<i32>,
+    /// The file that the system could not read or write.
+    pub path: Option<PathBuf>,
 }
 
 impl Fault {
     /// Makes an error.
     pub fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into(), errno: None }
+        Self { code, text: text.into(), errno: None, path: None }
     }
 
     /// Adds the number of the system's error.
@@ -143,16 +145,23 @@ impl Fault {
 
     pub(crate) fn write(path: &Path, error: &io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::AlreadyExists => Self::new(Code::Exists, format!("{} exists already", path.display())),
+            io::ErrorKind::AlreadyExists => Self::exists(path, ""),
             _ => Self::system(Code::Write, "write", path, error),
         }
+    }
+
+    /// Makes the error of an output that exists already.
+    pub(crate) fn exists(path: &Path, more: &str) -> Self {
+        let fault = Self::new(Code::Exists, format!("{} exists already{more}", path.display()));
+        Self { errno: Some(rustix::io::Errno::EXIST.raw_os_error()), path: Some(path.to_owned()), ..fault }
     }
 
     fn system(code: Code, verb: &str, path: &Path, error: &io::Error) -> Self {
         if path.as_os_str().as_encoded_bytes().contains(&0) {
             return Self::argument(format!("a path has a zero byte in it: {}", path.display()));
         }
-        Self::new(code, format!("cannot {verb} {}: {error}", path.display())).with_errno(error.raw_os_error())
+        let fault = Self::new(code, format!("cannot {verb} {}: {error}", path.display()));
+        Self { errno: error.raw_os_error(), path: Some(path.to_owned()), ..fault }
     }
 }
 

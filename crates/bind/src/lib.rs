@@ -8,6 +8,7 @@ mod fault;
 mod files;
 mod folders;
 mod inspect;
+mod keys;
 #[cfg(feature = "picture")]
 mod pictures;
 
@@ -15,5 +16,6 @@ pub use fault::{Code, Fault};
 pub use files::{open_file, seal_file};
 pub use folders::{Entry, Kind, list_folder, open_folder, seal_folder};
 pub use inspect::inspect;
+pub use keys::{private_key, public_key, public_keys};
 #[cfg(feature = "picture")]
 pub use pictures::{PictureOptions, read_pictures, write_pictures};

@@ -2,13 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::draft::DraftFile;
 use crate::{Code, Fault};
 use deadpan_picture::carrier::{Carrier, Layout, Order, Writer, rewritten};
 use deadpan_picture::{Error, Format, Limits, Opened, Orientation, Reader, Sets, read_into, spare};
-use deadpan_seal::{ReadAt, random};
+use deadpan_seal::{ReadAt, Work, random};
 
 /// The usual size of a picture, whose file has 33.5 MB.
 const USUAL: (u32, u32) = (4096, 2730);
@@ -36,6 +37,7 @@ pub fn write_pictures(
     length: u64,
     output: &Path,
     options: PictureOptions,
+    work: &Work<'_>,
 ) -> Result<Vec<PathBuf>, Fault> {
     let failed = |error| fault(error, output);
     let (width, height) = options.size.unwrap_or(USUAL);
@@ -50,6 +52,7 @@ pub fn write_pictures(
     let writer = Writer::new(layout, |index| drafts[index as usize].file().try_clone()).map_err(failed)?;
     let (mut piece, mut position) = (vec![0; PIECE], 0);
     while position < length {
+        check(work)?;
         let most = (length - position).min(PIECE as u64) as usize;
         let read = data.read_at(&mut piece[..most], position).map_err(|error| failed(Error::Read(error)))?;
         if read == 0 {
@@ -61,8 +64,25 @@ pub fn write_pictures(
     let mut set = [0; 16];
     random::fill(&mut set)?;
     writer.finish(set, options.spares).map_err(failed)?;
-    drafts.into_iter().try_for_each(|draft| draft.land(None, None))?;
+    check(work)?;
+    for (landed, draft) in drafts.into_iter().enumerate() {
+        if let Err(fault) = draft.land(None, None) {
+            // What replaced other files stays: those are gone.
+            for name in names.iter().take(if options.replace { 0 } else { landed }) {
+                let _ = fs::remove_file(name);
+            }
+            return Err(fault);
+        }
+    }
     Ok(names)
+}
+
+/// Fails if the work was stopped.
+fn check(work: &Work<'_>) -> Result<(), Fault> {
+    match work.stop.is_some_and(|stop| stop()) {
+        true => Err(Fault::new(Code::Stopped, Code::Stopped.message())),
+        false => Ok(()),
+    }
 }
 
 /// A picture that carries a part.
@@ -78,7 +98,7 @@ struct PartPicture {
 ///
 /// # Errors
 /// If a picture carries nothing or is damaged, if they are of several sets, or if too many are missing.
-pub fn read_pictures(pictures: &[PathBuf]) -> Result<Vec<u8>, Fault> {
+pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, Fault> {
     let (mut sets, mut room) = (Sets::new(), 0);
     for path in pictures {
         let failed = |error| fault(error, path);
@@ -106,8 +126,14 @@ pub fn read_pictures(pictures: &[PathBuf]) -> Result<Vec<u8>, Fault> {
     let failed = |error: Error| Fault::new(code(&error), error.to_string());
     let open = |picture: &PartPicture| open(picture);
     let reader = Reader::recovering(set, open, scratch).map_err(failed)?;
-    let mut data = Vec::new();
-    reader.stream().read_to_end(&mut data).map_err(|error| failed(Error::Read(error)))?;
+    let (mut data, mut stream) = (Vec::new(), reader.stream());
+    loop {
+        check(work)?;
+        let read = (&mut stream).take(PIECE as u64).read_to_end(&mut data);
+        if read.map_err(|error| failed(Error::Read(error)))? == 0 {
+            break;
+        }
+    }
     match reader.damaged().first() {
         None => Ok(data),
         Some(damage) => {
@@ -131,7 +157,7 @@ fn open(picture: &PartPicture) -> std::io::Result<Opened> {
 /// Makes a file without a name, for parts that are made from spare pictures.
 fn scratch() -> std::io::Result<File> {
     let name = std::env::temp_dir().join(format!(".deadpan-{:016x}", random_number()?));
-    let file = File::options().read(true).write(true).create_new(true).open(&name)?;
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&name)?;
     fs::remove_file(&name)?;
     Ok(file)
 }
@@ -208,7 +234,22 @@ mod tests {
     }
 
     fn write(data: &[u8], output: &Path, options: PictureOptions) -> Result<Vec<PathBuf>, Fault> {
-        write_pictures(&Given(data), data.len() as u64, output, options)
+        write_pictures(&Given(data), data.len() as u64, output, options, &Work::default())
+    }
+
+    fn reveal(paths: &[PathBuf]) -> Result<Vec<u8>, Fault> {
+        read_pictures(paths, &Work::default())
+    }
+
+    #[test]
+    fn stopped_work_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (data, stop) = (data(3 << 20), || true);
+        let work = Work { stop: Some(&stop), ..Work::default() };
+        let output = folder.path().join("a.png");
+        let written = write_pictures(&Given(&data), data.len() as u64, &output, PictureOptions::default(), &work);
+        assert_eq!(written.expect_err("stopped").code, Code::Stopped);
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
 
     #[test]
@@ -224,11 +265,11 @@ mod tests {
             let data = data(length);
             let mut paths = write(&data, &folder.path().join(name), options).expect("written");
             paths.reverse();
-            assert_eq!(read_pictures(&paths).expect("read"), data, "{name}");
+            assert_eq!(reveal(&paths).expect("read"), data, "{name}");
             if options.spares > 0 {
                 assert_eq!(paths.len(), 7);
-                assert_eq!(read_pictures(&paths[2..]).expect("read"), data, "two pictures are lost");
-                assert_eq!(read_pictures(&paths[3..]).expect_err("too few").code, Code::Truncated);
+                assert_eq!(reveal(&paths[2..]).expect("read"), data, "two pictures are lost");
+                assert_eq!(reveal(&paths[3..]).expect_err("too few").code, Code::Truncated);
             }
         }
         let count = fs::read_dir(folder.path()).expect("a folder").count();
@@ -244,7 +285,7 @@ mod tests {
         write(b"face", &place("a.png"), PictureOptions::default()).expect("written");
         write(b"other", &place("b.png"), PictureOptions::default()).expect("written");
         assert_eq!(code(write(b"face", &place("a.png"), PictureOptions::default())), Code::Exists);
-        let read = |names: &[&str]| read_pictures(&names.iter().map(|name| place(name)).collect::<Vec<_>>());
+        let read = |names: &[&str]| reveal(&names.iter().map(|name| place(name)).collect::<Vec<_>>());
         assert_eq!(read(&["a.png", "b.png"]).expect_err("two sets").code, Code::Argument);
         assert_eq!(read(&[]).expect_err("none").code, Code::Argument);
         assert_eq!(read(&["c.png"]).expect_err("missing").code, Code::Read);

@@ -110,7 +110,7 @@ int32_t dp_error_free(dp_error *error);
 /* ---- Keys, passphrases and sessions ---- */
 
 int32_t dp_private_key_generate(int32_t kind, dp_private_key **key, dp_error **error);
-/* Reads PEM or an age identity; of several keys the first. A protected key needs its passphrase, otherwise NULL. */
+/* Reads PEM or an age identity. A protected key needs its passphrase, otherwise NULL. Several keys are DP_ERR_KEY. */
 int32_t dp_private_key_read(const uint8_t *text, size_t length, const dp_passphrase *passphrase, dp_private_key **key,
                             dp_error **error);
 /* Writes PEM, protected by a passphrase unless that is NULL, or an age identity. Wipe the text after use. */
@@ -119,7 +119,7 @@ int32_t dp_private_key_write(const dp_private_key *key, int32_t form, const dp_p
 int32_t dp_private_key_public(const dp_private_key *key, dp_public_key **public_key, dp_error **error);
 int32_t dp_private_key_free(dp_private_key *key);
 
-/* Reads PEM or an age recipient; of several keys the first. */
+/* Reads PEM or an age recipient. A text with several keys is DP_ERR_KEY, so that no recipient is lost. */
 int32_t dp_public_key_read(const uint8_t *text, size_t length, dp_public_key **key, dp_error **error);
 int32_t dp_public_key_write(const dp_public_key *key, int32_t form, uint8_t *text, size_t room, size_t *length,
                             dp_error **error);

@@ -157,6 +157,8 @@ pub enum LooksLike {
     Empty,
     /// An age file in armor, which [`crate::age::armor`] reads.
     Age,
+    /// A sealed file in armor.
+    Armor,
     /// OpenPGP: a message or a key, in armor or not.
     OpenPgp,
     /// A PEM block of another program, such as a key.
@@ -180,6 +182,7 @@ impl fmt::Display for LooksLike {
         f.write_str(match self {
             Self::Empty => "it is empty",
             Self::Age => "it is an age file in armor",
+            Self::Armor => "it is a sealed file in armor",
             Self::OpenPgp => "it is an OpenPGP file",
             Self::Pem => "it is a PEM file, and not one of Deadpan's",
             Self::Png => "it is a PNG picture",

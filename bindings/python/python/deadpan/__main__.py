@@ -11,7 +11,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGXFSZ):
         if signal.getsignal(number) is not signal.SIG_IGN or number == signal.SIGXFSZ:
             signal.signal(number, signal.SIG_DFL)
-    return _native.command([sys.executable, "-m", "deadpan"], _native.__file__, sys.argv[1:])
+    return _native.command([sys.executable, "-P", "-m", "deadpan"], _native.__file__, sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -2,11 +2,37 @@
 
 import io
 import os
+import sys
+import threading
+import warnings
 
 from deadpan._native import NativeReader, NativeWriter
 
 
-class Reader(io.RawIOBase):
+class _Turn:
+    """Lets one thread in at a time. A call from within a call is an error, since it would wait for itself."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._owner = None
+
+    def __enter__(self):
+        if self._owner == threading.get_ident():
+            raise RuntimeError("a sealed file object was used while it was in use by the same thread")
+        self._lock.acquire()
+        self._owner = threading.get_ident()
+
+    def __exit__(self, *_):
+        self._owner = None
+        self._lock.release()
+
+
+class _Sealed(io.RawIOBase):
+    def __reduce_ex__(self, protocol):
+        raise TypeError(f"a {type(self).__name__} cannot be copied or pickled")
+
+
+class Reader(_Sealed):
     """The data of a sealed file, readable at any place. Only what is read is opened.
 
     ``source`` is a path, or a binary file object that can seek, which stays open. Wrap the reader in
@@ -15,12 +41,12 @@ class Reader(io.RawIOBase):
 
     def __init__(self, source, keys):
         self._native = None
+        self._turn = _Turn()
         self._native = NativeReader(source, keys)
         self._position = 0
 
     def __len__(self):
-        self._check()
-        return self._native.length
+        return self._open().length
 
     def __bool__(self):
         # A file object is true even if it is empty.
@@ -37,35 +63,35 @@ class Reader(io.RawIOBase):
             self.close()
 
     def readable(self):
+        self._open()
         return True
 
     def seekable(self):
+        self._open()
         return True
 
     def tell(self):
-        self._check()
+        self._open()
         return self._position
 
     def seek(self, offset, whence=os.SEEK_SET, /):
-        self._check()
-        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: len(self)}.get(whence)
-        if base is None:
-            raise ValueError(f"{whence} is no place to seek from")
-        if base + offset < 0:
-            raise ValueError("a position before the beginning")
-        self._position = base + offset
-        return self._position
+        with self._turn:
+            base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: len(self)}.get(whence)
+            if base is None:
+                raise ValueError(f"{whence} is no place to seek from")
+            if base + offset < 0:
+                raise ValueError("a position before the beginning")
+            self._position = base + offset
+            return self._position
 
     def read(self, size=-1, /):
-        self._check()
-        if size is None or size < 0:
-            size = max(len(self) - self._position, 0)
-        native = self._native
-        if native is None:
-            raise ValueError("the reader is closed")
-        data = native.read_at(self._position, size)
-        self._position += len(data)
-        return data
+        with self._turn:
+            native = self._open()
+            if size is None or size < 0:
+                size = max(native.length - self._position, 0)
+            data = native.read_at(self._position, size)
+            self._position += len(data)
+            return data
 
     def readall(self):
         return self.read()
@@ -76,21 +102,28 @@ class Reader(io.RawIOBase):
         view[: len(data)] = data
         return len(data)
 
-    def _check(self):
-        if self.closed or self._native is None:
+    def _open(self):
+        native = self._native
+        if self.closed or native is None:
             raise ValueError("the reader is closed")
+        return native
 
 
-class Writer(io.RawIOBase):
+class Writer(_Sealed):
     """Seals what is written to it, and writes the result to a file object.
 
     Leave it with ``close`` or a ``with`` block that ends without an exception. Otherwise the sealed data are cut short,
-    and do not open.
+    and do not open. Within its ``with`` block, a wrapper such as ``io.TextIOWrapper`` may close the writer: the end is
+    sealed when the block ends.
     """
 
-    def __init__(self, file, to, *, age=False, hide_length=False, mixed=False):
+    def __init__(self, file, to, *, age=False, hide_length=False, allow_mixed=False):
         self._native = None
-        self._native = NativeWriter(to, age=age, hide_length=hide_length, mixed=mixed)
+        self._turn = _Turn()
+        self._within = self._ended = False
+        if not callable(getattr(file, "write", None)):
+            raise TypeError(f"a Writer writes to a binary file object, and {type(file).__name__} is none: open(path, 'wb')")
+        self._native = NativeWriter(to, age=age, hide_length=hide_length, allow_mixed=allow_mixed)
         self._file = file
         self._position = 0
 
@@ -101,28 +134,40 @@ class Writer(io.RawIOBase):
         return self._position
 
     def write(self, b, /):
-        native = self._native
-        if self.closed or native is None:
-            raise ValueError("the writer is closed")
-        length = memoryview(b).nbytes
-        self._put(native.write(b))
-        self._position += length
-        return length
+        with self._turn:
+            native = self._native
+            if self.closed or self._ended or native is None:
+                raise ValueError("the writer is closed")
+            length = memoryview(b).nbytes
+            self._put(native.write(b))
+            self._position += length
+            return length
 
     def close(self):
-        if not self.closed:
-            native = self._native
-            try:
-                self._put(native.finish() if native is not None else b"")
-            finally:
-                self.abandon()
+        if self._within:
+            # A wrapper may be closed because of an exception, which only the end of the block knows.
+            self._ended = True
+        elif not self.closed:
+            with self._turn:
+                native = self._native
+                try:
+                    self._put(native.finish() if native is not None else b"")
+                finally:
+                    self.abandon()
 
     def abandon(self):
         """Closes the writer without an end: the sealed data do not open."""
         self._native = None
+        self._within = False
         super().close()
 
+    def __enter__(self):
+        super().__enter__()
+        self._within = True
+        return self
+
     def __exit__(self, kind, value, trace):
+        self._within = False
         if kind is None:
             self.close()
         else:
@@ -137,19 +182,19 @@ class Writer(io.RawIOBase):
     def _put(self, data):
         """Writes sealed bytes. After an error the writer takes nothing more, because bytes may be missing."""
         try:
-            while data:
-                written = self._file.write(data)
+            rest = memoryview(data)
+            while rest:
+                written = self._file.write(rest if len(rest) < len(data) else data)
                 if written is None:
                     raise BlockingIOError("the file does not wait, and takes nothing now")
-                if not isinstance(written, int) or not 0 < written <= len(data):
-                    raise OSError(f"the file says that it wrote {written!r} of {len(data)} bytes")
-                data = data[written:]
+                if type(written) is not int or not 0 < written <= len(rest):
+                    raise OSError(f"the file says that it wrote {written!r} of {len(rest)} bytes")
+                rest = rest[written:]
         except BaseException:
             self.abandon()
             raise
 
 
 def _forgotten(what, why):
-    import warnings
-
-    warnings.warn(f"unclosed {what!r}: {why}", ResourceWarning, source=what)
+    if not sys.is_finalizing():
+        warnings.warn(f"unclosed {what!r}: {why}", ResourceWarning, source=what)

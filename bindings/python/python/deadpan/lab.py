@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import types
 
 from deadpan import _native
@@ -96,10 +97,15 @@ def compare_timing(
     draw = random.Random(seed)
     makers = [_maker(given, draw) for given in (class_a, class_b)]
     targets = [(_name_of(func), "secret:1", "zeros,ones", lambda data: makers[data[0]](), func)]
+    _check_numbers(time_limit, delta_ns, alpha, seed)
     # What is wrong with a class or with the function shows before the lab starts.
+    start = time.perf_counter()
     for maker in makers:
         func(*maker())
-    with tempfile.TemporaryDirectory(prefix="deadpan-lab-") as folder, contextlib.ExitStack() as stack:
+    took = (time.perf_counter() - start) / 2
+    # The paths of sockets are short.
+    home = tempfile.gettempdir() if len(tempfile.gettempdir()) < 60 else "/tmp"
+    with tempfile.TemporaryDirectory(prefix="deadpan-lab-", dir=home) as folder, contextlib.ExitStack() as stack:
         place = pathlib.Path(folder)
         listener = stack.enter_context(socket.socket(socket.AF_UNIX))
         listener.bind(str(place / "worker"))
@@ -108,7 +114,7 @@ def compare_timing(
         errors = stack.enter_context(open(place / "errors", "w+"))
         lab = subprocess.Popen(words, env=_environment(), stdin=subprocess.DEVNULL, stdout=errors, stderr=errors)
         try:
-            _serve(lab, listener, targets)
+            _serve(lab, listener, targets, took)
             lab.wait()
         except BaseException:
             lab.kill()
@@ -121,7 +127,7 @@ def compare_timing(
         return Comparison(record.read_text())
 
 
-def _serve(lab, listener, targets):
+def _serve(lab, listener, targets, took):
     """Makes the measurements that the lab asks for, until it has enough."""
     listener.settimeout(0.1)
     while True:
@@ -136,13 +142,17 @@ def _serve(lab, listener, targets):
         with open(descriptors[0], "rb") as source, open(descriptors[1], "wb") as sink:
             worker = types.ModuleType("deadpan_lab_worker")
             exec(_native.lab_worker(), worker.__dict__)
-            collected = gc.isenabled()
+            # A slow function would take longer to warm up than to be measured.
+            warm_up = max(1, min(1000, int(0.2 / max(took, 1e-9))))
+            worker.HELLO = worker.HELLO.replace("warm-up: 1000", f"warm-up: {warm_up}")
+            collected, frozen = gc.isenabled(), gc.get_freeze_count()
             try:
                 worker.serve(targets, source, sink)
             except (EOFError, BrokenPipeError):
                 pass
             finally:
-                gc.unfreeze()
+                if not frozen:
+                    gc.unfreeze()
                 if collected:
                     gc.enable()
 
@@ -175,13 +185,23 @@ def _words(place, names, quick, time_limit, delta_ns, alpha, seed):
     worker = shlex.join([sys.executable, "-c", _RELAY, str(place / "worker")])
     words = [sys.executable, "-P", "-m", "deadpan", "lab", "timing", "--worker", worker, "--no-trace"]
     for index, name in enumerate(names):
-        words += ["--class-file", f"{name}={place / f'class-{index}'}"]
-    words += ["--json", str(place / "record.json"), "--alpha", str(alpha)]
-    words += ["--quick"] if quick else []
-    words += ["--time-limit", str(time_limit)] if time_limit is not None else []
-    words += ["--delta", str(delta_ns)] if delta_ns is not None else []
-    words += ["--seed", str(seed)] if isinstance(seed, int) else []
+        words.append(f"--class-file={name}={place / f'class-{index}'}")
+    words += [f"--json={place / 'record.json'}", f"--alpha={alpha}", *(["--quick"] if quick else [])]
+    words += [f"--time-limit={time_limit}"] if time_limit is not None else []
+    words += [f"--delta={delta_ns}"] if delta_ns is not None else []
+    words += [f"--seed={seed}"] if seed is not None else []
     return words
+
+
+def _check_numbers(time_limit, delta_ns, alpha, seed):
+    if time_limit is not None and not 0 < time_limit < 1e6:
+        raise ValueError("time_limit is a number of seconds above 0")
+    if delta_ns is not None and not 0 <= delta_ns < 1e12:
+        raise ValueError("delta_ns is a number of nanoseconds")
+    if not 0 < alpha < 1:
+        raise ValueError("alpha is a share between 0 and 1")
+    if seed is not None and (type(seed) is not int or not 0 <= seed < 1 << 64):
+        raise ValueError("seed is a number from 0 to 2**64 - 1")
 
 
 def _environment():
@@ -191,7 +211,7 @@ def _environment():
 
 
 def _is_name(name):
-    return isinstance(name, str) and name.strip() != "" and all(c.isalnum() or c in " -" for c in name)
+    return isinstance(name, str) and 0 < len(name) <= 30 and name[0].isalnum() and all(c.isalnum() or c in " -" for c in name)
 
 
 def _name_of(func):

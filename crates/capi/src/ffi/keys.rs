@@ -2,8 +2,8 @@
 
 use super::border::{bytes, copy, give, held, maybe, ready, set};
 use super::kinds::{dp_passphrase, dp_private_key, dp_public_key, dp_session};
-use deadpan_bind::{Code, Fault};
-use deadpan_seal::key::{self, Found};
+use deadpan_bind::{Fault, private_key, public_key};
+use deadpan_seal::key;
 use deadpan_seal::{Cost, Kem, Passphrase, PrivateKey, PublicKey, Session};
 
 /// Forms of written keys.
@@ -28,19 +28,7 @@ exports! {
     ) {
         ready(key)?;
         let passphrase = maybe::<Passphrase, _>(passphrase)?;
-        let mut locked = false;
-        for found in key::read(bytes(text, length)?)? {
-            match (found, &passphrase) {
-                (Found::Private(private), _) => return give(key, private),
-                (Found::Protected(protected), Some(passphrase)) => return give(key, protected.unlock(passphrase)?),
-                (Found::Protected(_), None) => locked = true,
-                _ => {}
-            }
-        }
-        Err(match locked {
-            true => Fault::new(Code::Locked, Code::Locked.message()),
-            false => Fault::new(Code::Key, "the text holds no private key that opens files"),
-        })
+        give(key, private_key(bytes(text, length)?, passphrase.as_deref())?)
     }
 
     /// Writes a key as PEM, protected if `passphrase` is not NULL, or as an age identity.
@@ -74,11 +62,7 @@ exports! {
     /// Reads a public key: PEM or an age recipient.
     fn dp_public_key_read(text: *const u8, length: usize, key: *mut *mut dp_public_key) {
         ready(key)?;
-        let public = key::read(bytes(text, length)?)?.into_iter().find_map(|found| match found {
-            Found::Public(public) => Some(public),
-            _ => None,
-        });
-        give(key, public.ok_or_else(|| Fault::new(Code::Key, "the text holds no public key that seals"))?)
+        give(key, public_key(bytes(text, length)?)?)
     }
 
     /// Writes a public key as PEM or as an age recipient.

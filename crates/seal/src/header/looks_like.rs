@@ -25,6 +25,8 @@ pub(super) fn looks_like(start: &[u8]) -> LooksLike {
         LooksLike::Empty
     } else if begins(b"-----BEGIN AGE E") {
         LooksLike::Age
+    } else if begins(b"-----BEGIN DEADP") {
+        LooksLike::Armor
     } else if begins(b"-----BEGIN PGP") || is_openpgp(start) {
         LooksLike::OpenPgp
     } else if begins(b"-----BEGIN") {

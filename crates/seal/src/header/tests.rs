@@ -36,6 +36,7 @@ fn other_files_are_told_apart() {
     for (bytes, expected) in [
         (&b""[..], LooksLike::Empty),
         (b"-----BEGIN AGE ENCRYPTED FILE-----\n", LooksLike::Age),
+        (b"-----BEGIN DEADPAN SEALED FILE-----\n", LooksLike::Armor),
         (b"-----BEGIN PGP MESSAGE-----\n\n", LooksLike::OpenPgp),
         (b"-----BEGIN PRIVATE KEY-----\n", LooksLike::Pem),
         (b"Salted__01234567", LooksLike::OpenSsl),
