@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -155,4 +156,21 @@ func TestErrorsThatAreWrapped(t *testing.T) {
 	if text := deadpan.ErrNoKey.Error(); text != "deadpan: no key opens it" {
 		t.Fatal(text)
 	}
+}
+
+func TestAReaderThatIsANilPointerPanicsOnTheCallersSide(t *testing.T) {
+	key := must(deadpan.GenerateKey(deadpan.XWing))(t)
+	for name, reader := range map[string]io.ReaderAt{
+		"bytes": (*bytes.Reader)(nil), "strings": (*strings.Reader)(nil), "file": (*os.File)(nil),
+	} {
+		func() {
+			defer func() { _ = recover() }()
+			if _, err := deadpan.NewReader(reader, 1000, key); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}()
+	}
+	// The library still works.
+	sealed := must(deadpan.Seal([]byte("face"), key.Public()))(t)
+	check(t, must(deadpan.NewReader(bytes.NewReader(sealed), int64(len(sealed)), key))(t).Close())
 }

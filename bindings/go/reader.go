@@ -191,7 +191,7 @@ type source struct {
 func (s *source) readAt(position uint64, buffer []byte) int64 {
 	switch s.reader.(type) {
 	case *os.File, *bytes.Reader, *strings.Reader:
-		return s.check(buffer, func() (int, error) { return s.reader.ReadAt(buffer, int64(position)) })
+		return s.caught(buffer, position)
 	}
 	// Other readers get a buffer of Go, in a goroutine that may panic or end without harm to the library.
 	if cap(s.buffer) < len(buffer) {
@@ -214,6 +214,17 @@ func (s *source) readAt(position uint64, buffer []byte) int64 {
 		copy(buffer, piece[:said])
 	}
 	return said
+}
+
+// caught reads into a buffer of the library. A pointer that is nil panics, and no panic may pass through the library.
+func (s *source) caught(buffer []byte, position uint64) (said int64) {
+	said = -1
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			s.panicked = panicked
+		}
+	}()
+	return s.check(buffer, func() (int, error) { return s.reader.ReadAt(buffer, int64(position)) })
 }
 
 // check calls the caller's reader, and holds it to the contract of io.ReaderAt.

@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::buffer::Input;
 use crate::errors::{exception, raised};
 use crate::to::{Options, identities, sealing};
-use deadpan_bind::Fault;
+use deadpan_bind::{Fault, open_seekable};
 use deadpan_seal::{Cursor, Error, Header, Identity, RangeReader, Sealer};
 
 /// Where sealed data are read.
@@ -107,7 +107,7 @@ impl NativeReader {
         } else {
             let place: &PathBuf = path.insert(source.extract()?);
             py.detach(|| {
-                let file = File::open(place).map_err(|error| Fault::read(place, &error))?;
+                let (file, _) = open_seekable(place)?;
                 range_reader(SealedSource::File(file), &identities).map_err(|error| Fault::from(error).about(place))
             })
             .map_err(exception)?

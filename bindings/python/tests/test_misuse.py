@@ -359,3 +359,56 @@ def test_the_lab_refuses_numbers_that_are_not_possible():
     ):  # fmt: skip
         with pytest.raises(ValueError):
             deadpan.lab.compare_timing(len, b"a", b"b", **wrong)
+
+
+@pytest.mark.parametrize("kind", ["no writer", "a writer that waits"])
+def test_ctrl_c_stops_waiting_for_a_pipe(tmp_path, kind):
+    import signal
+    import time
+
+    os.mkfifo(tmp_path / "pipe")
+    held = os.open(tmp_path / "pipe", os.O_RDWR) if kind != "no writer" else None
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for call in (
+            lambda: deadpan.seal_file(tmp_path / "pipe", tmp_path / "sealed", KEY.public),
+            lambda: deadpan.open_file(tmp_path / "pipe", tmp_path / "opened", KEY),
+            lambda: deadpan.open_folder(tmp_path / "pipe", tmp_path / "opened", KEY),
+        ):
+            timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            start = time.monotonic()
+            with pytest.raises(KeyboardInterrupt):
+                call()
+            assert time.monotonic() - start < 5
+            timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held is not None:
+            os.close(held)
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_pipe_cannot_be_read_at_any_place(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for call in (
+        lambda: deadpan.Reader(tmp_path / "pipe", KEY),
+        lambda: deadpan.inspect(tmp_path / "pipe"),
+        lambda: deadpan.list_folder(tmp_path / "pipe", KEY),
+        lambda: deadpan.picture.reveal(tmp_path / "pipe"),
+    ):
+        with pytest.raises(ValueError, match="is a pipe"):
+            call()
+
+
+def test_a_pipe_is_sealed_and_opened_in_order(tmp_path):
+    data = os.urandom(3_000_000)
+    for name in ("first", "second"):
+        os.mkfifo(tmp_path / name)
+    write = lambda name, text: threading.Thread(target=(tmp_path / name).write_bytes, args=(text,)).start()  # noqa: E731
+    write("first", data)
+    deadpan.seal_file(tmp_path / "first", tmp_path / "sealed", KEY.public)
+    assert deadpan.open((tmp_path / "sealed").read_bytes(), KEY) == data
+    write("second", (tmp_path / "sealed").read_bytes())
+    deadpan.open_file(tmp_path / "second", tmp_path / "opened", KEY)
+    assert (tmp_path / "opened").read_bytes() == data

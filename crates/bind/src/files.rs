@@ -1,10 +1,11 @@
 //! Sealing and opening of files by path.
 
-use std::fs::{File, Metadata as About};
+use std::fs::Metadata as About;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::draft::DraftFile;
+use crate::patient::{PatientInput, open_input};
 use crate::{Code, Fault};
 use deadpan_seal::{Error, Header, Identity, Kind, Metadata, Sealing, Summary, Work};
 
@@ -28,7 +29,7 @@ pub fn seal_file(
     let draft = DraftFile::new(output, replace)?;
     let sealed = match about.is_file() {
         true => sealing.file(&file, draft.file(), work),
-        false => sealing.stream(&file, draft.file(), work),
+        false => sealing.stream(PatientInput::new(&file, &about, work), draft.file(), work),
     };
     let summary = sealed.map_err(|error| blame(error, input, output))?;
     draft.land(None, None)?;
@@ -50,7 +51,8 @@ pub fn open_file(
     let (file, about) = open_input(input)?;
     refuse_same(&about, input, output)?;
     let failed = |error| blame(error, input, output);
-    let opened = Header::read(&file).and_then(|header| header.open(identities)).map_err(failed)?;
+    let mut source = PatientInput::new(&file, &about, work);
+    let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
     let metadata = opened.metadata();
     if metadata.kind == Kind::Folder {
         return Err(Fault::argument(format!("{} holds a folder", input.display())));
@@ -58,17 +60,11 @@ pub fn open_file(
     let draft = DraftFile::new(output, replace)?;
     let done = match about.is_file() {
         true => opened.file(&file, draft.file(), work),
-        false => opened.stream(&file, draft.file(), work),
+        false => opened.stream(source, draft.file(), work),
     };
     let summary = done.map_err(failed)?;
     draft.land(metadata.mode, metadata.modified)?;
     Ok(summary)
-}
-
-/// Opens an input, whatever it is.
-pub(crate) fn open_input(path: &Path) -> Result<(File, About), Fault> {
-    let opened = File::open(path).and_then(|file| file.metadata().map(|about| (file, about)));
-    opened.map_err(|error| Fault::read(path, &error))
 }
 
 /// Refuses to replace the input by the output.

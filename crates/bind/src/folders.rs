@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 
 use crate::draft::{DraftFile, DraftFolder, umask};
-use crate::files::{blame, metadata, open_input, refuse_same};
+use crate::files::{blame, metadata, refuse_same};
+use crate::patient::{PatientInput, open_input, open_seekable};
 use crate::{Code, Fault};
 use deadpan_pack::{Contents, Job, Packer, Packing, Rest, Unpacker, Unpacking};
 use deadpan_seal::{Cursor, Header, Identity, Sealing, Sink, Source, Summary, Taken, Work};
@@ -79,16 +80,17 @@ pub fn seal_folder(
 /// If the input cannot be read or does not open, if it holds no folder, if the output exists, if an entry cannot be
 /// written, or if the work is stopped.
 pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &Work<'_>) -> Result<Summary, Fault> {
-    let (file, _) = open_input(input)?;
+    let (file, about) = open_input(input)?;
     let failed = |error| blame(error, input, output);
-    let opened = Header::read(&file).and_then(|header| header.open(identities)).map_err(failed)?;
+    let mut source = PatientInput::new(&file, &about, work);
+    let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
     if opened.metadata().kind != deadpan_seal::Kind::Folder {
         return Err(Fault::argument(format!("{} holds no folder", input.display())));
     }
     let draft = DraftFolder::new(output)?;
     let target = draft.folder().try_clone().map_err(|error| Fault::write(output, &error))?;
     let mut unpacker = Unpacker::new(target.into(), Unpacking { fresh: true, mask: umask(), ..Unpacking::default() });
-    let (summary, _) = opened.scatter(&file, Scattered(&mut unpacker), work).map_err(failed)?;
+    let (summary, _) = opened.scatter(source, Scattered(&mut unpacker), work).map_err(failed)?;
     let outcome = unpacker.finish().map_err(|error| Fault::from(error).about(input))?;
     if let Some(failure) = outcome.failures.first() {
         return Err(Fault::from(failure.error.clone()).about(input));
@@ -103,7 +105,7 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
 /// # Errors
 /// If the input cannot be read or does not open, or if it holds no folder.
 pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&Entry) -> bool) -> Result<(), Fault> {
-    let (file, about) = open_input(input)?;
+    let (file, about) = open_seekable(input)?;
     let failed = |error| blame(error, input, input);
     let opened = Header::read(&file).and_then(|header| header.open(identities)).map_err(failed)?;
     let reader = opened.seekable(Cursor::new(&file, about.len())).map_err(failed)?;

@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 use serde_json::{Map, Value, json};
 
 use crate::Fault;
-use crate::files::open_input;
+use crate::patient::open_seekable;
 use deadpan_seal::{Format, Header, Identity, Kind, Stanza};
 
 /// Describes a sealed file as a JSON object: what everybody can see, and with a key that opens it also its metadata.
@@ -14,7 +14,7 @@ use deadpan_seal::{Format, Header, Identity, Kind, Stanza};
 /// # Errors
 /// If the file cannot be read, is not sealed, or does not open with the keys.
 pub fn inspect(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
-    let (file, about) = open_input(path)?;
+    let (file, about) = open_seekable(path)?;
     let failed = |error: deadpan_seal::Error| Fault::from(error).about(path);
     let header = Header::read(&file).map_err(failed)?;
     let mut text = Map::new();

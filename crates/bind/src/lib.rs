@@ -9,6 +9,7 @@ mod files;
 mod folders;
 mod inspect;
 mod keys;
+mod patient;
 #[cfg(feature = "picture")]
 mod pictures;
 
@@ -17,5 +18,6 @@ pub use files::{open_file, seal_file};
 pub use folders::{Entry, Kind, list_folder, open_folder, seal_folder};
 pub use inspect::inspect;
 pub use keys::{private_key, public_key, public_keys};
+pub use patient::open_seekable;
 #[cfg(feature = "picture")]
 pub use pictures::{PictureOptions, read_pictures, write_pictures};

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::draft::DraftFile;
+use crate::patient::open_seekable;
 use crate::{Code, Fault};
 use deadpan_picture::carrier::{Carrier, Layout, Order, Writer, rewritten};
 use deadpan_picture::{Error, Format, Limits, Opened, Orientation, Reader, Sets, read_into, spare};
@@ -102,7 +103,7 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
     let (mut sets, mut room) = (Sets::new(), 0);
     for path in pictures {
         let failed = |error| fault(error, path);
-        let file = File::open(path).map_err(|error| Fault::read(path, &error))?;
+        let (file, _) = open_seekable(path)?;
         let (label, picture) = match Carrier::recognize(&file).map_err(failed)? {
             Some(carrier) => (carrier.label, PartPicture { path: path.clone(), order: None, carrier: Some(carrier) }),
             None => match rewritten(BufReader::new(file), &Limits::default()).map_err(failed)? {

@@ -1,7 +1,6 @@
 //! Reading at any place of a sealed file.
 
 use std::ffi::{c_char, c_void};
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, TryLockError};
 
@@ -9,7 +8,7 @@ use super::border::{buffer, give, held, path, ready, set};
 use super::kinds::{dp_opening, dp_reader};
 use super::streams::{Placed, ReadAtFn};
 use crate::recipe::Ring;
-use deadpan_bind::{Code, Fault};
+use deadpan_bind::{Code, Fault, open_seekable};
 use deadpan_seal::{Cursor, Header, ReadAt};
 
 trait Source: Read + Seek + Send {}
@@ -35,10 +34,8 @@ exports! {
     fn dp_reader_new(opening: *const dp_opening, input: *const c_char, reader: *mut *mut dp_reader) {
         ready(reader)?;
         let (ring, input) = (held::<Ring, _>(opening)?, path(input)?);
-        let failed = |error| Fault::read(input, &error);
-        let file = File::open(input).map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
-        give(reader, Reader::new(file, length, &ring).map_err(|fault| fault.about(input))?)
+        let (file, about) = open_seekable(input)?;
+        give(reader, Reader::new(file, about.len(), &ring).map_err(|fault| fault.about(input))?)
     }
 
     /// Opens sealed data of this length, which a callback reads at positions.

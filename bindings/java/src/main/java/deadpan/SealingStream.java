@@ -106,7 +106,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
      */
     @Override
     public void flush() throws IOException {
-        lock.lock();
+        enter();
         try {
             check();
             push();
@@ -128,7 +128,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
      */
     @Override
     public void close() throws IOException {
-        lock.lock();
+        enter();
         try {
             if (isClosed) {
                 return;
@@ -159,7 +159,7 @@ public final class SealingStream extends OutputStream implements WritableByteCha
     }
 
     private void put(MemorySegment data) throws IOException {
-        lock.lock();
+        enter();
         try {
             check();
             if (data.byteSize() <= ROOM - filled) {
@@ -182,6 +182,14 @@ public final class SealingStream extends OutputStream implements WritableByteCha
             Reference.reachabilityFence(this);
             lock.unlock();
         }
+    }
+
+    /** Waits for other threads. A call from the other stream's own methods would overtake data. */
+    private void enter() {
+        if (lock.isHeldByCurrentThread()) {
+            throw new IllegalStateException("the stream is used while it is in use by this thread");
+        }
+        lock.lock();
     }
 
     private void add(MemorySegment data) {

@@ -261,4 +261,29 @@ class StreamsTest {
                 NoKeyException.class,
                 () -> Deadpan.open(Files.readAllBytes(path), PrivateKey.generate(Kind.P256)));
     }
+
+    @Test
+    void aStreamThatIsUsedByItsOwnOutputIsRefused() throws IOException {
+        var within = new SealingStream[1];
+        var out =
+                new OutputStream() {
+                    @Override
+                    public void write(int b) throws IOException {
+                        write(new byte[] {(byte) b}, 0, 1);
+                    }
+
+                    @Override
+                    public void write(byte[] bytes, int offset, int length) throws IOException {
+                        if (within[0] != null) {
+                            within[0].write(1);
+                        }
+                    }
+                };
+        var stream = Sealer.to(KEY.publicKey()).newOutputStream(out);
+        within[0] = stream;
+        assertThrows(IllegalStateException.class, () -> stream.write(new byte[3_000_000]));
+        within[0] = null;
+        stream.abandon();
+        stream.close();
+    }
 }

@@ -1,0 +1,75 @@
+//! Inputs that may wait: a pipe with a name waits for its writer, and the work can be stopped meanwhile.
+
+use std::fs::{File, Metadata as About, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::{Code, Fault};
+use deadpan_seal::Work;
+
+/// How long a pipe is waited for before the work is asked whether it was stopped.
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
+
+/// Opens an input, whatever it is. Opening does not wait for the writer of a pipe.
+pub(crate) fn open_input(path: &Path) -> Result<(File, About), Fault> {
+    let open = || {
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let about = file.metadata()?;
+        if !about.file_type().is_fifo() {
+            fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+        }
+        Ok((file, about))
+    };
+    open().map_err(|error| Fault::read(path, &error))
+}
+
+/// Opens an input whose parts are read at any place, and returns what it is.
+///
+/// # Errors
+/// If the input cannot be read, or is a pipe.
+pub fn open_seekable(path: &Path) -> Result<(File, About), Fault> {
+    let (file, about) = open_input(path)?;
+    match about.file_type().is_fifo() {
+        true => Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", path.display()))),
+        false => Ok((file, about)),
+    }
+}
+
+/// An input that is read in order.
+pub(crate) struct PatientInput<'a> {
+    file: &'a File,
+    is_fifo: bool,
+    work: Work<'a>,
+}
+
+impl<'a> PatientInput<'a> {
+    pub(crate) fn new(file: &'a File, about: &About, work: &Work<'a>) -> Self {
+        Self { file, is_fifo: about.file_type().is_fifo(), work: *work }
+    }
+}
+
+impl Read for PatientInput<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.file;
+        if !self.is_fifo {
+            return file.read(buffer);
+        }
+        loop {
+            let ready = poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&TICK));
+            if ready.is_ok_and(|count| count > 0) {
+                match file.read(buffer) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    result => return result,
+                }
+            }
+            if self.work.stop.is_some_and(|stop| stop()) {
+                return Err(io::Error::other(Fault::new(Code::Stopped, Code::Stopped.message())));
+            }
+        }
+    }
+}
