@@ -57,7 +57,7 @@ def main():
         for name, command in commands.items()
         if name == "rust" or wanted is None or name in wanted
     }
-    about, notes = frame.about(".", {}, {})
+    about, notes = frame.about(".", {"rounds": str(options.rounds)}, {})
     notes += [f"skipped: {line.replace(chr(9), ': ')}" for line in os.environ["BENCH_SKIPPED"].splitlines()]
     times, failures = {}, {}
     try:
