@@ -32,8 +32,8 @@ func GenerateKey(kind Kind) (*PrivateKey, error) {
 	return newPrivateKey(handle)
 }
 
-// ParsePrivateKey reads PEM or an age identity; of several keys, the first. The passphrase may be nil; without it, a
-// key that is protected gives [ErrLocked].
+// ParsePrivateKey reads PEM or an age identity. A text with several keys is an error. The passphrase may be nil;
+// without it, a key that is protected gives [ErrLocked].
 func ParsePrivateKey(text []byte, passphrase *Passphrase) (*PrivateKey, error) {
 	unlock, err := passphrase.optional()
 	if err != nil {

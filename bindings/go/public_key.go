@@ -15,7 +15,7 @@ type PublicKey struct {
 	fingerprint     string
 }
 
-// ParsePublicKey reads PEM or an age recipient; of several keys, the first.
+// ParsePublicKey reads PEM or an age recipient. A text with several keys is an error, so that no recipient is lost.
 func ParsePublicKey(text string) (*PublicKey, error) {
 	var handle abi.Handle
 	err := run(func(err *abi.Handle) int32 { return abi.PublicKeyRead([]byte(text), &handle, err) })

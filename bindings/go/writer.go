@@ -14,8 +14,8 @@ const stretch = 256 << 10
 // A Writer seals what is written to it, and writes the result to another writer, in the same goroutine. It is an
 // [io.WriteCloser]. Without Close, the result is cut short and does not open: if something fails, call Abandon.
 //
-// Defer Abandon and end with `return w.Close()`: a deferred Close after an error would make half of the data look like all
-// of it.
+// Defer Abandon and end with `return w.Close()`: a deferred Close after an error would make half of the data look like
+// all of it.
 type Writer struct {
 	held   resource
 	handle abi.Handle

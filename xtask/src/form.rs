@@ -9,11 +9,14 @@ mod width;
 use crate::Outcome;
 use crate::workspace::{self, Workspace};
 
+/// The endings of files with code. Shell scripts have none.
+const ENDINGS: [&str; 7] = [".rs", ".py", ".pyi", ".h", ".c", ".go", ".java"];
+
 pub(crate) fn run() -> Result<Outcome, String> {
     let root = Workspace::find()?.root;
     let mut faults = Vec::new();
     let mut count = 0;
-    for (file, source) in workspace::sources(&root, &[".rs", ".py"])?.into_iter().chain(workspace::scripts(&root)?) {
+    for (file, source) in workspace::sources(&root, &ENDINGS)?.into_iter().chain(workspace::scripts(&root)?) {
         count += 1;
         if file.ends_with(".rs") {
             let syntax = syn::parse_file(&source).map_err(|error| format!("cannot parse {file}: {error}"))?;

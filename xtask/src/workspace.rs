@@ -35,7 +35,7 @@ impl Workspace {
 }
 
 /// The folders that hold code.
-const FOLDERS: [&str; 9] = ["crates", "audit", "bench", "examples", "fuzz", "python", "scripts", "tests", "xtask"];
+const FOLDERS: [&str; 9] = ["crates", "audit", "bench", "bindings", "examples", "fuzz", "scripts", "tests", "xtask"];
 
 /// Returns every file with one of these endings in the folders that hold code: its path from `root`, and its text.
 pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, String)>, String> {
@@ -54,7 +54,7 @@ pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
 /// Returns every shell script: a file without an ending that begins with `#!` and names a shell.
 pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
-    for folder in ["examples", "scripts", "tests"] {
+    for folder in ["bindings", "examples", "scripts", "tests"] {
         collect(&root.join(folder), &mut files)?;
     }
     files.retain(|path| path.extension().is_none_or(|ending| ending == "sh"));

@@ -37,7 +37,7 @@ static size_t read_key(const char *path, uint8_t *text, size_t room)
     return length;
 }
 
-/* Is called by threads of the library, one at a time. A result other than 0 would stop the work. */
+/* Shows the progress. The library never runs it twice at the same time. A result other than 0 would stop the work. */
 static int32_t show(uint64_t done, void *user)
 {
     uint64_t *shown = (uint64_t *)user;

@@ -29,8 +29,8 @@ static int checks = 0;
         int32_t code = (call);                                                                    \
         checks++;                                                                                 \
         if (code != (wanted)) {                                                                   \
-            fprintf(stderr, "%s:%d: %s: %d (%s), and not %d\n", __FILE__, __LINE__, #call, (int)code, dp_message(code), \
-                    (int)(wanted));                                                               \
+            fprintf(stderr, "%s:%d: %s: %d (%s), and not %d\n", __FILE__, __LINE__, #call,        \
+                    (int)code, dp_message(code), (int)(wanted));                                  \
             exit(1);                                                                              \
         }                                                                                         \
     } while (0)
@@ -623,7 +623,8 @@ static void misuse(void)
     CHECK(length > 50 && length < sizeof text);
     CODE(DP_ERR_ARGUMENT, dp_public_key_write(b.public_key, 7, text, sizeof text, &length, NULL));
     /* Another kind of handle. */
-    CODE(DP_ERR_HANDLE, dp_public_key_write((const dp_public_key *)(const void *)b.key, DP_PEM, text, sizeof text, &length, NULL));
+    CODE(DP_ERR_HANDLE, dp_public_key_write((const dp_public_key *)(const void *)b.key, DP_PEM, text, sizeof text,
+                                            &length, NULL));
     CODE(DP_ERR_HANDLE, dp_private_key_free((dp_private_key *)(void *)b.public_key));
     CODE(DP_ERR_HANDLE, dp_private_key_public((const dp_private_key *)(const void *)text, &b.public_key, &error));
     b.public_key = old.public_key;

@@ -1,9 +1,9 @@
 /*
  * deadpan.h: seals and opens files, folders, streams and bytes, with classical, post-quantum and hybrid encryption.
  *
- * Every function returns a code: DP_OK (0) or what went wrong. Results are written through pointers. Most functions have
- * a last parameter `error`: NULL, or the place for an error, which has a text that names the file or key. Free it with
- * dp_error_free. On success NULL is written there.
+ * Every function returns a code: DP_OK (0) or what went wrong. Results are written through pointers. Most functions
+ * have a last parameter `error`: NULL, or the place for an error, which has a text that names the file or key. Free it
+ * with dp_error_free. On success NULL is written there.
  *
  *     dp_private_key *key = NULL;
  *     dp_error *error = NULL;
@@ -16,8 +16,8 @@
  *     }
  *
  * Handles are numbers in a table and no addresses. A handle that was freed, or is of another kind, gives DP_ERR_HANDLE;
- * no memory is touched. Freeing NULL does nothing. Any thread may use any handle; of two threads in one reader or writer,
- * the second gets DP_ERR_BUSY. Secrets are wiped when their last handle is freed.
+ * no memory is touched. Freeing NULL does nothing. Any thread may use any handle; of two threads in one reader or
+ * writer, the second gets DP_ERR_BUSY. Secrets are wiped when their last handle is freed.
  *
  * Buffers belong to the caller. Where a result has a length, `written` or `length` gets it; if the buffer is too small,
  * the function returns DP_ERR_ROOM, and the length is the one that is needed. A pointer may be NULL if its length is 0.
@@ -25,12 +25,13 @@
  *
  * In `check(dp_…(…, &error), error)`, C may read the last argument before the call: give `&error` to `check`.
  *
- * Callbacks come from threads of the library, other ones each time. The same callback is never called twice at once for
- * one call, but a stream's `read` and `write` may be. They must return: no exception of C++ and no longjmp may leave them. They may use the library; a reader or writer that is in use gives
- * DP_ERR_BUSY, and progress is not told while its callback runs.
+ * Callbacks run on threads of the library or on the caller's thread. One callback never runs twice at the same time for
+ * one call, but a stream's `read` may run while its `write` runs. A callback must return: no exception of C++ and no
+ * longjmp may leave it. Callbacks may use the library; a reader or writer that is in use gives DP_ERR_BUSY, and
+ * progress is not told while its callback runs.
  *
- * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe sends SIGPIPE,
- * as it does everywhere. If memory for small things is short, the program is aborted.
+ * After fork, a child of a program with several threads must not use the library. Writing to a closed pipe sends
+ * SIGPIPE, as it does everywhere. If memory for small things is short, the program is aborted.
  *
  * Nobody may change an input, or read or write an output, while a function works on it. Secret inputs are handled in a
  * time that depends on their lengths only; the crates' documentation says what may leak.
@@ -183,7 +184,8 @@ int32_t dp_open(const dp_opening *opening, const uint8_t *sealed, size_t length,
 
 /* ---- Files and folders. The output gets its name when it is complete; after an error there is none ---- */
 
-/* `replace` lets the output replace another file or link; otherwise, and for folders and devices, that is DP_ERR_EXISTS. */
+/* `replace` lets the output replace another file or link; otherwise, and for folders and devices, that is
+ * DP_ERR_EXISTS. */
 int32_t dp_seal_file(const dp_sealing *sealing, const char *input, const char *output, int32_t replace,
                      const dp_work *work, dp_error **error);
 int32_t dp_open_file(const dp_opening *opening, const char *input, const char *output, int32_t replace,
@@ -217,12 +219,13 @@ int32_t dp_seal_stream(const dp_sealing *sealing, dp_read read, dp_write write, 
                        dp_error **error);
 int32_t dp_open_stream(const dp_opening *opening, dp_read read, dp_write write, void *user, const dp_work *work,
                        dp_error **error);
-/* From one open descriptor to another; both stay open, and are at their ends then. Two regular files at their beginnings
- * go at the full speed of files. Descriptors must block. After an error, the output may hold a part. */
+/* From one open descriptor to another; both stay open, and are at their ends then. Two regular files at their
+ * beginnings go at the full speed of files. Descriptors must block. After an error, the output may hold a part. */
 int32_t dp_seal_fd(const dp_sealing *sealing, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 int32_t dp_open_fd(const dp_opening *opening, int32_t input, int32_t output, const dp_work *work, dp_error **error);
 
-/* Seals what is written, on the caller's thread. Without dp_writer_finish, the result is cut short and does not open. */
+/* Seals what is written, on the caller's thread. Without dp_writer_finish, the result is cut short and does not
+ * open. */
 int32_t dp_writer_new(const dp_sealing *sealing, dp_write write, void *user, dp_writer **writer, dp_error **error);
 int32_t dp_writer_write(const dp_writer *writer, const uint8_t *data, size_t length, dp_error **error);
 int32_t dp_writer_finish(const dp_writer *writer, dp_error **error);
@@ -252,8 +255,8 @@ int32_t dp_random(uint8_t *buffer, size_t length, dp_error **error);
 
 int32_t dp_base64_encode(int32_t alphabet, const uint8_t *data, size_t length, uint8_t *text, size_t room,
                          size_t *written, dp_error **error);
-/* Strict: each sequence of bytes has one valid text. After DP_ERR_ROOM, `written` is enough, and may be up to 2 more than
- * needed. */
+/* Strict: each sequence of bytes has one valid text. After DP_ERR_ROOM, `written` is enough, and may be up to 2 more
+ * than needed. */
 int32_t dp_base64_decode(int32_t alphabet, const uint8_t *text, size_t length, uint8_t *data, size_t room,
                          size_t *written, dp_error **error);
 
