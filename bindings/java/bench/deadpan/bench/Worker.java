@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Times operations for a program that compares languages.
+ * Runs operations for {@code scripts/bench-languages}, and times them.
  *
  * <p>A line {@code NAME SIZE TIMES} runs an operation so many times on data of so many bytes, and
  * prints the nanoseconds of all of them. A line {@code list} prints the names. A line that is wrong

@@ -113,22 +113,7 @@ final class Bytes {
     static long seal(Recipe recipe, MemorySegment data, MemorySegment out, Effort effort)
             throws IOException {
         if (data.isNative() && out.isNative()) {
-            try (Work work = new Work(effort, null)) {
-                long number = recipe.number();
-                return work.run(
-                        Failure.Subject.NONE,
-                        call ->
-                                (int)
-                                        SEAL.invokeExact(
-                                                number,
-                                                data,
-                                                data.byteSize(),
-                                                out,
-                                                out.byteSize(),
-                                                call.result,
-                                                work.number(),
-                                                call.error));
-            }
+            return natively(SEAL, recipe.number(), data, out, effort);
         }
         long needed = recipe.sealedLength(data.byteSize());
         if (out.byteSize() < needed) {
@@ -143,27 +128,33 @@ final class Bytes {
     static long open(Ring ring, MemorySegment sealed, MemorySegment out, Effort effort)
             throws IOException {
         if (sealed.isNative() && out.isNative()) {
-            try (Work work = new Work(effort, null)) {
-                long number = ring.number();
-                return work.run(
-                        Failure.Subject.NONE,
-                        call ->
-                                (int)
-                                        OPEN.invokeExact(
-                                                number,
-                                                sealed,
-                                                sealed.byteSize(),
-                                                out,
-                                                out.byteSize(),
-                                                call.result,
-                                                work.number(),
-                                                call.error));
-            }
+            return natively(OPEN, ring.number(), sealed, out, effort);
         }
         try (MemoryStream stream = new MemoryStream(sealed, out)) {
             return stream.run(Streams.OPEN, ring.number(), effort);
         } catch (MemoryStream.Full full) {
             throw new BufferTooSmallException(openedLength(ring, sealed));
+        }
+    }
+
+    /** Seals or opens native memory, which the library uses as it lies. */
+    private static long natively(
+            MethodHandle how, long list, MemorySegment input, MemorySegment out, Effort effort)
+            throws IOException {
+        try (Work work = new Work(effort, null)) {
+            return work.run(
+                    Failure.Subject.NONE,
+                    call ->
+                            (int)
+                                    how.invokeExact(
+                                            list,
+                                            input,
+                                            input.byteSize(),
+                                            out,
+                                            out.byteSize(),
+                                            call.result,
+                                            work.number(),
+                                            call.error));
         }
     }
 
@@ -177,7 +168,8 @@ final class Bytes {
     }
 
     /**
-     * Memory as the input and the output of a stream. What was opened before a failure is wiped.
+     * Uses memory as the input and the output of a stream. After a failure, wipes the bytes that
+     * were written.
      */
     private static final class MemoryStream extends Callback {
         private final MemorySegment input;

@@ -78,7 +78,8 @@ public final class PrivateKey implements Identity, AutoCloseable {
     }
 
     /**
-     * Reads a key from PEM or an age identity; of several keys the first. Wipe the text after use.
+     * Reads a key from PEM or an age identity. A text with several keys is an error. Wipe the text
+     * after use.
      *
      * @param text the text of the key
      * @return the key

@@ -51,7 +51,7 @@ public final class PublicKey implements Recipient {
     }
 
     /**
-     * Reads a key from PEM or an age recipient; of several keys the first.
+     * Reads a key from PEM or an age recipient. A text with several keys is an error.
      *
      * @param text the text of the key
      * @return the key
@@ -72,7 +72,7 @@ public final class PublicKey implements Recipient {
     }
 
     /**
-     * Reads a key from PEM or an age recipient; of several keys the first.
+     * Reads a key from PEM or an age recipient. A text with several keys is an error.
      *
      * @param text the text of the key
      * @return the key

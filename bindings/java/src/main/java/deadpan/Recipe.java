@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * The library's list of what data are sealed to, with its options. Each recipient keeps its own.
  */
-final class Recipe implements AutoCloseable {
+final class Recipe extends HandleList {
     private static final MethodHandle NEW =
             Library.function("dp_sealing_new", Library.POINTER, Library.POINTER);
     private static final MethodHandle ADD_KEY =
@@ -40,28 +40,20 @@ final class Recipe implements AutoCloseable {
         static final Options NONE = new Options(false, false, false);
     }
 
-    private final Handle handle;
-    private final boolean isKept;
-
-    private Recipe(Object owner, String noun, boolean isKept) {
-        long number = Call.run(call -> (int) NEW.invokeExact(call.result, call.error));
-        this.handle =
-                owner == null
-                        ? Handle.brief(noun, number, FREE)
-                        : Handle.of(owner, noun, number, FREE);
-        this.isKept = isKept;
+    private Recipe(Object owner, String noun) {
+        super(owner, noun, NEW, FREE);
     }
 
     static Recipe ofKey(Object owner, long key) {
-        return new Recipe(owner, "public key", true).add(ADD_KEY, key);
+        return of(owner, "public key", ADD_KEY, key);
     }
 
     static Recipe ofPassphrase(Object owner, long passphrase) {
-        return new Recipe(owner, "passphrase", true).add(ADD_PASSPHRASE, passphrase);
+        return of(owner, "passphrase", ADD_PASSPHRASE, passphrase);
     }
 
     static Recipe ofSession(Object owner, long session) {
-        return new Recipe(owner, "session", true).add(ADD_SESSION, session);
+        return of(owner, "session", ADD_SESSION, session);
     }
 
     /** Returns the recipe of one recipient without options. */
@@ -75,7 +67,7 @@ final class Recipe implements AutoCloseable {
 
     /** Makes the recipe of these recipients, for one call if there is no owner. */
     static Recipe of(Object owner, List<Recipient> recipients, Options options) {
-        Recipe recipe = new Recipe(owner, "list of recipients", owner != null);
+        Recipe recipe = new Recipe(owner, "list of recipients");
         try {
             for (Recipient recipient : recipients) {
                 switch (recipient) {
@@ -96,15 +88,10 @@ final class Recipe implements AutoCloseable {
         return recipe;
     }
 
-    private Recipe add(MethodHandle how, long recipient) {
-        try {
-            long number = number();
-            Call.run(call -> (int) how.invokeExact(number, recipient, call.error));
-            return this;
-        } catch (Throwable failed) {
-            close();
-            throw failed;
-        }
+    private static Recipe of(Object owner, String noun, MethodHandle how, long entry) {
+        Recipe list = new Recipe(owner, noun);
+        list.add(how, entry);
+        return list;
     }
 
     private void set(MethodHandle option, boolean value) {
@@ -112,25 +99,9 @@ final class Recipe implements AutoCloseable {
         Call.run(call -> (int) option.invokeExact(number, value ? 1 : 0, call.error));
     }
 
-    long number() {
-        return handle.number();
-    }
-
     /** Returns how long the sealed data are for data of a length. */
     long sealedLength(long length) {
         long number = number();
         return Call.run(call -> (int) LENGTH.invokeExact(number, length, call.result, call.error));
-    }
-
-    /** Gives back a recipe that was made for one call. */
-    void done() {
-        if (!isKept) {
-            close();
-        }
-    }
-
-    @Override
-    public void close() {
-        handle.close();
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
  * The library's list of what data are opened with. Each identity keeps its own, so that a call
  * makes none.
  */
-final class Ring implements AutoCloseable {
+final class Ring extends HandleList {
     private static final MethodHandle NEW =
             Library.function("dp_opening_new", Library.POINTER, Library.POINTER);
     private static final MethodHandle ADD_KEY =
@@ -21,28 +21,20 @@ final class Ring implements AutoCloseable {
                     "dp_opening_add_session", Library.HANDLE, Library.HANDLE, Library.POINTER);
     private static final MethodHandle FREE = Library.function("dp_opening_free", Library.HANDLE);
 
-    private final Handle handle;
-    private final boolean isKept;
-
-    private Ring(Object owner, String noun, boolean isKept) {
-        long number = Call.run(call -> (int) NEW.invokeExact(call.result, call.error));
-        this.handle =
-                owner == null
-                        ? Handle.brief(noun, number, FREE)
-                        : Handle.of(owner, noun, number, FREE);
-        this.isKept = isKept;
+    private Ring(Object owner, String noun) {
+        super(owner, noun, NEW, FREE);
     }
 
     static Ring ofKey(Object owner, long key) {
-        return new Ring(owner, "private key", true).add(ADD_KEY, key);
+        return of(owner, "private key", ADD_KEY, key);
     }
 
     static Ring ofPassphrase(Object owner, long passphrase) {
-        return new Ring(owner, "passphrase", true).add(ADD_PASSPHRASE, passphrase);
+        return of(owner, "passphrase", ADD_PASSPHRASE, passphrase);
     }
 
     static Ring ofSession(Object owner, long session) {
-        return new Ring(owner, "session", true).add(ADD_SESSION, session);
+        return of(owner, "session", ADD_SESSION, session);
     }
 
     /** Returns the ring of these identities, which {@link #done} gives back. */
@@ -54,7 +46,7 @@ final class Ring implements AutoCloseable {
                 case Session session -> session.ring();
             };
         }
-        Ring ring = new Ring(null, "list of identities", false);
+        Ring ring = new Ring(null, "list of identities");
         try {
             for (Identity identity : identities) {
                 switch (identity) {
@@ -72,30 +64,9 @@ final class Ring implements AutoCloseable {
         return ring;
     }
 
-    private Ring add(MethodHandle how, long identity) {
-        try {
-            long number = number();
-            Call.run(call -> (int) how.invokeExact(number, identity, call.error));
-            return this;
-        } catch (Throwable failed) {
-            close();
-            throw failed;
-        }
-    }
-
-    long number() {
-        return handle.number();
-    }
-
-    /** Gives back a ring that was made for one call. */
-    void done() {
-        if (!isKept) {
-            close();
-        }
-    }
-
-    @Override
-    public void close() {
-        handle.close();
+    private static Ring of(Object owner, String noun, MethodHandle how, long entry) {
+        Ring list = new Ring(owner, noun);
+        list.add(how, entry);
+        return list;
     }
 }
