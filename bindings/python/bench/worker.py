@@ -1,7 +1,7 @@
 """Runs named operations on request, and prints how long they took: the Python side of the bench `languages`.
 
-A line `NAME SIZE TIMES` on standard input runs an operation TIMES times on SIZE bytes, and prints the nanoseconds. `list`
-prints the names.
+A line `NAME SIZE TIMES` on standard input runs an operation TIMES times on SIZE bytes, and prints the nanoseconds.
+`list` prints the names.
 """
 
 import base64

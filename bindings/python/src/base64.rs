@@ -9,9 +9,9 @@ use crate::buffer::{self, Input};
 use crate::imp::NewBytes;
 use deadpan_base64::hex::{self, Case};
 use deadpan_base64::{Base64, Error, STANDARD, URL_SAFE};
-use deadpan_ct::{CtEq, Wipe, Wiped};
+use deadpan_ct::{CtEq, Wiped};
 
-/// Work on longer data lets other threads of Python run.
+/// Longer data are encoded and decoded without the interpreter's lock.
 const BRIEF: usize = 4096;
 /// The bytes of a buffer that are copied and encoded at once: whole groups of three.
 const PIECE: usize = 48 << 10;
@@ -54,7 +54,7 @@ pub(crate) fn b64decode<'py>(
         Some([b'-', b'_']) => decoded(py, &buffer::text(s)?, URL_SAFE),
         Some(pair) => {
             let mut text = Wiped::new(buffer::text(s)?.to_vec());
-            // The usual symbols have no meaning now, unless they are in the pair.
+            // `+` and `/` are invalid, unless they are in the pair.
             replace(&mut text, USUAL, USUAL.map(|symbol| if pair.contains(&symbol) { symbol } else { b'?' }));
             replace(&mut text, pair, USUAL);
             decoded(py, &text, STANDARD)
@@ -108,10 +108,8 @@ pub(crate) fn encodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResu
 #[pyfunction]
 pub(crate) fn decodebytes<'py>(py: Python<'py>, s: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
     let data = Input::of(s)?;
-    let mut plain = STANDARD.skipping_white_space().decode(&data.fixed()).map_err(|error| wrong(py, error))?;
-    let result = PyBytes::new(py, &plain);
-    plain.wipe();
-    Ok(result)
+    let plain = STANDARD.skipping_white_space().decode(&data.fixed()).map_err(|error| wrong(py, error))?;
+    Ok(PyBytes::new(py, &Wiped::new(plain)))
 }
 
 /// Encodes bytes in base 16, in upper case.
@@ -138,7 +136,7 @@ pub(crate) fn b16decode<'py>(py: Python<'py>, s: &Bound<'py, PyAny>, casefold: b
     })
 }
 
-/// Encodes bytes, and changes each piece of the text.
+/// Encodes bytes, and calls `last` on each piece of the text.
 fn encoded<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
@@ -177,7 +175,7 @@ fn decoded<'py>(py: Python<'py>, text: &[u8], codec: Base64) -> PyResult<Bound<'
     })
 }
 
-/// Replaces two symbols by others, at the same speed whatever the text is.
+/// Replaces two symbols by others. May leak: the length of the text.
 fn replace(text: &mut [u8], from: Pair, to: Pair) {
     for byte in text {
         let [first, second] = from.map(|symbol| byte.ct_eq(&symbol));
@@ -192,7 +190,7 @@ fn pair(altchars: &Bound<'_, PyAny>) -> PyResult<Pair> {
         .map_err(|_| PyValueError::new_err(format!("altchars has two characters, and not {}", symbols.len())))
 }
 
-/// Returns the exception of the standard module.
+/// Returns a `binascii.Error`, which the standard module raises.
 fn wrong(py: Python<'_>, error: Error) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match CLASS.import(py, "binascii", "Error") {

@@ -7,8 +7,7 @@ use pyo3::types::{PyBytes, PyString};
 use crate::imp::{Memory, Pinned};
 use deadpan_ct::Wiped;
 
-/// Up to this length, data are worked on at once, and copied if their owner may change them meanwhile. Longer data are
-/// copied in pieces.
+/// Buffers up to this length are copied whole before they are sealed or opened. Longer buffers are copied in pieces.
 pub(crate) const SHORT: usize = 256 << 10;
 
 /// Data of a caller.

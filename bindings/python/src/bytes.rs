@@ -6,17 +6,18 @@ use pyo3::types::PyBytes;
 
 use crate::buffer::Input;
 use crate::errors::raised;
-use crate::imp::{Memory, NewBytes, Pinned, wiped};
+use crate::imp::{Memory, NewBytes, Pinned};
 use crate::to::{Options, identities, sealing};
 use crate::work;
 use deadpan_bind::Fault;
+use deadpan_ct::Wiped;
 use deadpan_seal::{Cursor, Error, Header, Identity, Opened, Sealing, random};
 
 /// Seals bytes, or any buffer, and returns the result.
 ///
-/// `to` is one recipient or several: public keys, passphrases, sessions, texts of public keys. `age` chooses age's format.
-/// `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a classical key
-/// beside others, which makes all of it classical.
+/// `to` is one recipient or several: public keys, passphrases, sessions, texts of public keys. `age` chooses age's
+/// format. `hide_length` pads the data, so that the length of the result reveals little. `allow_mixed` allows a
+/// classical key beside others, which makes all of it classical.
 #[pyfunction]
 #[pyo3(signature = (data, to, *, age = false, hide_length = false, allow_mixed = false))]
 pub(crate) fn seal<'py>(
@@ -51,7 +52,7 @@ pub(crate) fn open<'py>(
     let data = Input::of(data)?;
     if let Some(sealed) = data.short() {
         let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
-        return Ok(wiped(plain, |plain| PyBytes::new(py, plain)));
+        return Ok(PyBytes::new(py, &plain));
     }
     let (opened, room) = begin(py, data.memory(), &identities)?;
     let mut plain = NewBytes::new(py, room)?;
@@ -72,7 +73,7 @@ pub(crate) fn sealed_length(
     sealing(to, Options { age, hide_length, allow_mixed })?.sealed_length(length).map_err(raised)
 }
 
-/// Seals bytes into a buffer, and returns how many bytes it has now. See `sealed_length` and `seal`.
+/// Seals bytes into the buffer `out`, and returns how many bytes were written. See `sealed_length` and `seal`.
 #[pyfunction]
 #[pyo3(signature = (data, to, out, *, age = false, hide_length = false, allow_mixed = false))]
 pub(crate) fn seal_into<'py>(
@@ -96,7 +97,8 @@ pub(crate) fn seal_into<'py>(
     seal_long(py, &sealing, data.memory(), out.memory())
 }
 
-/// Opens bytes into a buffer, and returns how many bytes it has now. A buffer as long as the sealed data suffices.
+/// Opens bytes into the buffer `out`, and returns how many bytes were written. A buffer as long as the sealed data
+/// suffices.
 #[pyfunction]
 pub(crate) fn open_into<'py>(
     py: Python<'py>,
@@ -108,7 +110,7 @@ pub(crate) fn open_into<'py>(
     let (data, out) = apart(data, out)?;
     if let Some(sealed) = data.short() {
         let plain = py.detach(|| open_short(&sealed, &identities)).map_err(raised)?;
-        return wiped(plain, |plain| put(plain, out.memory()));
+        return put(&plain, out.memory());
     }
     let (opened, room) = begin(py, data.memory(), &identities)?;
     if room <= out.memory().len() as u64 {
@@ -117,13 +119,13 @@ pub(crate) fn open_into<'py>(
     if !opened.hides_length() {
         return Err(too_small(room));
     }
-    // Without their padding, the data may fit.
+    // The plaintext without its padding may fit.
     let mut plain = NewBytes::new(py, room)?;
     let length = open_long(py, &opened, data.memory(), room, plain.memory())?;
     plain.with(length, |data| put(data, out.memory()))
 }
 
-/// Returns input and output, which must not have bytes in common.
+/// Returns the memory of the input and of the output. Refuses memory that overlaps.
 fn apart<'a>(data: &'a Bound<'_, PyAny>, out: &Bound<'_, PyAny>) -> PyResult<(Input<'a>, Pinned)> {
     let (data, out) = (Input::of(data)?, Pinned::writable(out)?);
     match data.memory().overlaps(out.memory()) {
@@ -139,13 +141,13 @@ fn seal_long(py: Python<'_>, sealing: &Sealing, plain: Memory<'_>, sealed: Memor
     })
 }
 
-fn open_short(mut sealed: &[u8], identities: &[Identity]) -> Result<Vec<u8>, Error> {
+fn open_short(mut sealed: &[u8], identities: &[Identity]) -> Result<Wiped<Vec<u8>>, Error> {
     let opened = Header::read(&mut sealed)?.open(identities)?;
-    let mut plain = Vec::new();
+    let mut plain = Wiped::new(Vec::new());
     opened.bytes_onto(sealed, &mut plain).map(|_| plain)
 }
 
-/// Opens the header, and returns how much room the data need.
+/// Opens the header, and returns how much room the plaintext needs, with its padding.
 fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResult<(Opened, u64)> {
     let length = sealed.len() as u64;
     py.detach(|| {
@@ -156,7 +158,8 @@ fn begin(py: Python<'_>, sealed: Memory<'_>, identities: &[Identity]) -> PyResul
     .map_err(|error: Error| raised(error))
 }
 
-/// Opens data to a place with room for them, and returns their length. If that fails, nothing of the data is there.
+/// Opens sealed data into memory that has room for the plaintext, and returns the plaintext's length. After an error
+/// the memory holds none of the plaintext.
 fn open_long(py: Python<'_>, opened: &Opened, sealed: Memory<'_>, room: u64, plain: Memory<'_>) -> PyResult<u64> {
     let result = work::run(py, Some(room), None, |work| {
         opened.positions_into(&sealed, sealed.len() as u64, &plain, work).map_err(Fault::from)

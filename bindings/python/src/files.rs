@@ -42,8 +42,8 @@ pub(crate) fn seal_file(
     })
 }
 
-/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` are those of `open`, `replace` and
-/// `progress` those of `seal_file`.
+/// Opens the sealed file `input` to the file `output`, with its time and mode. `keys` are those of `open`, `replace`
+/// and `progress` those of `seal_file`.
 #[pyfunction]
 #[pyo3(signature = (input, output, keys, *, replace = false, progress = None))]
 pub(crate) fn open_file(

@@ -11,29 +11,29 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::buffer::unfit;
-use deadpan_ct::{Wipe, Wiped};
+use deadpan_ct::Wiped;
 use deadpan_seal::{ReadAt, WriteAt};
 
-/// A part of memory that other threads may read and write meanwhile. So its bytes are only copied, and no reference to
-/// them is made.
+/// Memory that other threads may read and write at the same time. Code copies bytes from and to it, and never makes a
+/// reference to it.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory<'a> {
     start: *mut u8,
     length: usize,
     writable: bool,
-    /// The same bytes, if nobody changes them.
+    /// The same memory as a slice, if it never changes.
     fixed: Option<&'a [u8]>,
     holder: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: a copy from or to this memory is possible from any thread. The lifetime keeps its holder alive.
+// SAFETY: any thread may copy from or to this memory. The lifetime keeps the owner of the memory alive.
 unsafe impl Send for Memory<'_> {}
-// SAFETY: copies at the same time race with each other, and with Python's other threads. That is what users of a buffer
-// ask for who write it meanwhile: the copied bytes are then old or new ones, and nothing depends on which.
+// SAFETY: copies may race with each other and with Python's other threads, if a user writes to the buffer meanwhile.
+// Each copied byte is then an old or a new one, and the safety of this crate depends on neither.
 unsafe impl Sync for Memory<'_> {}
 
 impl<'a> Memory<'a> {
-    /// Bytes that nobody changes, to be read.
+    /// Makes memory that is only read from bytes that never change.
     pub(crate) fn of(bytes: &'a [u8]) -> Self {
         Self {
             start: bytes.as_ptr().cast_mut(),
@@ -107,7 +107,7 @@ impl WriteAt for Memory<'_> {
     }
 
     fn at_once(&self) -> usize {
-        // A copy costs nothing beside its bytes.
+        // A copy has no fixed cost, as a system call has.
         0
     }
 }
@@ -143,7 +143,8 @@ impl Pinned {
 #[cfg(target_os = "linux")]
 const HUGE: usize = 8 << 20;
 
-/// A new `bytes` object that nobody has seen yet. Python would fill it with zeros first, which takes as long as sealing.
+/// A new `bytes` object that Python code has not seen yet. Its bytes are not initialized, because filling them with
+/// zeros takes as long as sealing.
 pub(crate) struct NewBytes<'py> {
     bytes: Bound<'py, PyBytes>,
     length: usize,
@@ -162,7 +163,7 @@ impl<'py> NewBytes<'py> {
         Ok(new)
     }
 
-    /// Lets much memory be on huge pages: the system needs longer to clear small pages than they take to be filled.
+    /// Asks the system for huge pages, if the object is long. Small pages take longer to clear than to fill.
     #[cfg(target_os = "linux")]
     fn advise(&mut self) {
         use rustix::mm::{Advice, madvise};
@@ -171,8 +172,8 @@ impl<'py> NewBytes<'py> {
         let Memory { start, length, .. } = self.memory();
         let begin = start.align_offset(PAGE);
         if length >= HUGE && begin < PAGE {
-            // SAFETY: the range lies within the object and begins on a page. The advice has no effect that a program can
-            // see. Without it, filling the memory is only slower.
+            // SAFETY: the range lies within the object and begins on a page. The advice has no effect that a program
+            // can see. Without it, filling the memory is only slower.
             let _ = unsafe { madvise(start.add(begin).cast(), (length - begin) / PAGE * PAGE, Advice::LinuxHugepage) };
         }
     }
@@ -181,8 +182,8 @@ impl<'py> NewBytes<'py> {
     fn advise(&mut self) {}
 
     pub(crate) fn memory(&mut self) -> Memory<'_> {
-        // SAFETY: this is a `bytes` object, and its bytes live as long as it does. Nobody else has it yet, so writing is
-        // allowed.
+        // SAFETY: this is a `bytes` object, and its bytes live as long as it does. Nobody else has it yet, so writing
+        // is allowed.
         let start = unsafe { ffi::PyBytes_AsString(self.bytes.as_ptr()) }.cast::<u8>();
         Memory { start, length: self.length, writable: true, fixed: None, holder: PhantomData }
     }
@@ -194,7 +195,8 @@ impl<'py> NewBytes<'py> {
         unsafe { std::slice::from_raw_parts_mut(start.cast(), length) }
     }
 
-    /// Returns the object, of which the first `length` bytes were written. The others must not be seen.
+    /// Returns the object with its first `length` bytes, which the caller has written. The other bytes are not
+    /// initialized.
     pub(crate) fn finish(self, length: u64) -> Bound<'py, PyBytes> {
         let length = usize::try_from(length).map_or(self.length, |length| length.min(self.length));
         if length == self.length {
@@ -204,7 +206,7 @@ impl<'py> NewBytes<'py> {
         self.with(length as u64, |data| PyBytes::new(py, data))
     }
 
-    /// Gives away the first `length` bytes, which were written, and wipes all of them.
+    /// Passes the first `length` bytes, which the caller has written, to a function, and wipes all bytes afterwards.
     pub(crate) fn with<T>(mut self, length: u64, use_them: impl FnOnce(&[u8]) -> T) -> T {
         let length = usize::try_from(length).map_or(self.length, |length| length.min(self.length));
         let result = use_them(&self.bytes.as_bytes()[..length]);
@@ -212,11 +214,4 @@ impl<'py> NewBytes<'py> {
         self.memory().wipe(all);
         result
     }
-}
-
-/// Wipes bytes that held data.
-pub(crate) fn wiped<T>(mut data: Vec<u8>, last: impl FnOnce(&[u8]) -> T) -> T {
-    let result = last(&data);
-    data.wipe();
-    result
 }

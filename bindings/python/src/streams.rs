@@ -15,7 +15,7 @@ use crate::to::{Options, identities, sealing};
 use deadpan_bind::{Fault, open_seekable};
 use deadpan_seal::{Cursor, Error, Header, Identity, RangeReader, Sealer};
 
-/// Where sealed data are read.
+/// The source of sealed data.
 enum SealedSource {
     File(File),
     /// A file object of Python, with `seek` and `read`.
@@ -49,7 +49,7 @@ impl Seek for SealedSource {
                     SeekFrom::End(offset) => (offset, 2),
                 };
                 let place = object.call_method1(py, "seek", (offset, whence)).map_err(io::Error::other)?;
-                // `mmap` returns nothing.
+                // `mmap.seek` returns `None` before Python 3.13.
                 let place =
                     if place.is_none(py) { object.call_method0(py, "tell").map_err(io::Error::other)? } else { place };
                 place.extract::<u64>(py).map_err(io::Error::other)
@@ -58,7 +58,8 @@ impl Seek for SealedSource {
     }
 }
 
-/// Runs a function with the interpreter, unless that is ending: then a thread that is not the main one must not enter.
+/// Calls a function with the interpreter. While the interpreter ends, other threads must not enter it, so this function
+/// returns an error.
 fn attached<T>(call: impl FnOnce(Python<'_>) -> io::Result<T>) -> io::Result<T> {
     Python::try_attach(call).unwrap_or_else(|| Err(io::Error::other("the interpreter is ending")))
 }
@@ -71,7 +72,7 @@ fn raised_by_object(error: io::Error) -> PyErr {
     }
 }
 
-/// Returns the exception for an error of the engine, of which the reader may be the cause.
+/// Returns the exception for an error of the engine: the file object's own exception, if reading failed.
 fn failed(error: Error) -> PyErr {
     match error {
         Error::Read(error) => raised_by_object(error),

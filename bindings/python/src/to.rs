@@ -78,7 +78,8 @@ pub(crate) fn identities(keys: &Bound<'_, PyAny>) -> PyResult<Vec<Identity>> {
         .collect()
 }
 
-/// Returns the exception for a value that cannot be iterated, or the one that its iterator raised.
+/// Returns the exception for a value that cannot be iterated. Exceptions of the value's own `__iter__` stay as they
+/// are.
 fn instead(value: &Bound<'_, PyAny>, error: PyErr, what: &str) -> PyErr {
     if error.is_instance_of::<PyTypeError>(value.py()) { wrong(value, what) } else { error }
 }

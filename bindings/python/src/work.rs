@@ -16,8 +16,9 @@ const TICK: Duration = Duration::from_millis(40);
 /// Work on less data takes less than a tick.
 const SHORT: u64 = 16 << 20;
 
-/// Runs work on data of this length, if it is known. A callback is told how many bytes are done: none at the beginning,
-/// and all at the end. If it raises before the end, or a signal comes, the work stops and the exception is raised.
+/// Runs `work`. `length` is the length of the data, if it is known: short work needs no second thread. `progress` is
+/// called with the number of bytes that are done, first with 0 and last with all of them. If `progress` raises before
+/// the end, or if a signal handler raises, the work stops and the exception is raised.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     length: Option<u64>,
@@ -51,7 +52,7 @@ pub(crate) fn run<T: Send>(
                 }
             });
             if spawned.is_err() {
-                // Without another thread, nobody looks for signals meanwhile.
+                // This thread does the work, and does not look for signals meanwhile.
                 return take().map(|work| work(options));
             }
             loop {

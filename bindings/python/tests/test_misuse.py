@@ -405,7 +405,10 @@ def test_a_pipe_is_sealed_and_opened_in_order(tmp_path):
     data = os.urandom(3_000_000)
     for name in ("first", "second"):
         os.mkfifo(tmp_path / name)
-    write = lambda name, text: threading.Thread(target=(tmp_path / name).write_bytes, args=(text,)).start()  # noqa: E731
+
+    def write(name, text):
+        threading.Thread(target=(tmp_path / name).write_bytes, args=(text,)).start()
+
     write("first", data)
     deadpan.seal_file(tmp_path / "first", tmp_path / "sealed", KEY.public)
     assert deadpan.open((tmp_path / "sealed").read_bytes(), KEY) == data

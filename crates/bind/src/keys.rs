@@ -23,7 +23,7 @@ pub fn public_keys(text: &[u8]) -> Result<Vec<PublicKey>, Fault> {
 /// Returns the public key in a text. A text with several is an error, so that no recipient is lost.
 ///
 /// # Errors
-/// As for [`public_keys`], or if the text holds several keys.
+/// If the text holds no public key that seals, several of them, or a damaged key.
 pub fn public_key(text: &[u8]) -> Result<PublicKey, Fault> {
     one(public_keys(text)?)
 }

@@ -1,4 +1,4 @@
-//! Inputs that may wait: a pipe with a name waits for its writer, and the work can be stopped meanwhile.
+//! Inputs for which a reader may have to wait, such as named pipes. The work can be stopped while a reader waits.
 
 use std::fs::{File, Metadata as About, OpenOptions};
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use crate::{Code, Fault};
 use deadpan_seal::Work;
 
-/// How long a pipe is waited for before the work is asked whether it was stopped.
+/// The time between two checks whether the work was stopped, while a pipe has no data.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
-/// Opens an input, whatever it is. Opening does not wait for the writer of a pipe.
+/// Opens an input of any kind. Opening does not wait for the writer of a pipe.
 pub(crate) fn open_input(path: &Path) -> Result<(File, About), Fault> {
     let open = || {
         let flags = OFlags::NONBLOCK.bits().cast_signed();
@@ -28,7 +28,7 @@ pub(crate) fn open_input(path: &Path) -> Result<(File, About), Fault> {
     open().map_err(|error| Fault::read(path, &error))
 }
 
-/// Opens an input whose parts are read at any place, and returns what it is.
+/// Opens an input that is read at any position, and returns its metadata too.
 ///
 /// # Errors
 /// If the input cannot be read, or is a pipe.
@@ -40,7 +40,7 @@ pub fn open_seekable(path: &Path) -> Result<(File, About), Fault> {
     }
 }
 
-/// An input that is read in order.
+/// An input that is read in order. Reading ends with an error when the work is stopped.
 pub(crate) struct PatientInput<'a> {
     file: &'a File,
     is_fifo: bool,

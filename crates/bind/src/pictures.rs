@@ -12,8 +12,6 @@ use deadpan_picture::carrier::{Carrier, Layout, Order, Writer, rewritten};
 use deadpan_picture::{Error, Format, Limits, Opened, Orientation, Reader, Sets, read_into, spare};
 use deadpan_seal::{ReadAt, Work, random};
 
-/// The usual size of a picture, whose file has 33.5 MB.
-const USUAL: (u32, u32) = (4096, 2730);
 /// The bytes that are copied at once.
 const PIECE: usize = 1 << 20;
 
@@ -41,9 +39,12 @@ pub fn write_pictures(
     work: &Work<'_>,
 ) -> Result<Vec<PathBuf>, Fault> {
     let failed = |error| fault(error, output);
-    let (width, height) = options.size.unwrap_or(USUAL);
-    let layout = Layout::new(format(output)?, width, height).map_err(failed)?;
-    let layout = if options.size.is_none() { layout.fitted(length) } else { layout };
+    let format = format(output)?;
+    let layout = match options.size {
+        Some((width, height)) => Layout::new(format, width, height),
+        None => Layout::usual(format, Some(length)),
+    };
+    let layout = layout.map_err(failed)?;
     let count = layout.pictures(length).ok_or_else(|| failed(Error::TooManyPictures))?;
     if options.spares > 0 {
         spare::check(count, options.spares).map_err(failed)?;
@@ -68,7 +69,7 @@ pub fn write_pictures(
     check(work)?;
     for (landed, draft) in drafts.into_iter().enumerate() {
         if let Err(fault) = draft.land(None, None) {
-            // What replaced other files stays: those are gone.
+            // Pictures that replaced other files are kept, because the old files cannot be brought back.
             for name in names.iter().take(if options.replace { 0 } else { landed }) {
                 let _ = fs::remove_file(name);
             }
@@ -89,7 +90,7 @@ fn check(work: &Work<'_>) -> Result<(), Fault> {
 /// A picture that carries a part.
 struct PartPicture {
     path: PathBuf,
-    /// How another program that wrote the picture again put the samples in order; otherwise none.
+    /// The order of the samples, if another program wrote the picture again.
     order: Option<Order>,
     carrier: Option<Carrier>,
 }
@@ -120,7 +121,7 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
         (None, _) => return Err(Fault::argument("there are no pictures")),
         (Some(_), false) => return Err(Fault::argument("the pictures belong to several sets")),
     };
-    // All parts but the last are as long as the longest, so labels that claim more are wrong.
+    // No part is longer than the longest, so a larger total length contradicts the other labels.
     if set.total() > u64::from(set.count()).saturating_mul(room) {
         return Err(Fault::new(Code::Tampered, "the labels of the pictures contradict each other"));
     }

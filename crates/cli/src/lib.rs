@@ -71,7 +71,8 @@ pub fn run() -> u8 {
         Ok(task) => task.run(),
         Err(failure) => failure.end(),
     };
-    // At the end of a Rust program the runtime does this. An output that cannot be written was reported by its writer.
+    // The runtime does this at the end of a Rust program, but not inside an interpreter. Commands report an output that
+    // they could not write, so this result does not matter.
     let _ = std::io::stdout().flush();
     code
 }

@@ -167,8 +167,8 @@ pub enum Action {
     Shell(&'static str),
     /// The name of a [`Kernel`]. The kernel runs in its own process, and only its work is timed.
     Kernel(&'static str),
-    /// A line for `sh -c` that writes to `{result}` how many nanoseconds its work on `{bytes}` bytes took, without its
-    /// preparation: the kernel of another language. The program checks its result itself.
+    /// A line for `sh -c`, for the kernel of another language. It writes the nanoseconds that its work on `{bytes}`
+    /// bytes took, without preparation, to `{result}`, and checks the result of the work itself.
     Told(&'static str),
 }
 

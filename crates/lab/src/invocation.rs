@@ -1,7 +1,7 @@
 //! How this process was started, for programs that start themselves again and for command lines in messages.
 //!
-//! Usually the system knows. A program that runs inside an interpreter, such as `python -m deadpan`, tells it with
-//! [`set`].
+//! Usually the system tells. A program that runs inside an interpreter, such as `python -m deadpan`, calls [`set`]
+//! first.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub struct Invocation {
 
 static INVOCATION: OnceLock<Invocation> = OnceLock::new();
 
-/// Tells how this process was started, instead of the system. The first call counts.
+/// Sets how this process was started. Only the first call has an effect.
 pub fn set(invocation: Invocation) {
     let _ = INVOCATION.set(invocation);
 }

@@ -122,7 +122,8 @@ class Writer(_Sealed):
         self._turn = _Turn()
         self._within = self._ended = False
         if not callable(getattr(file, "write", None)):
-            raise TypeError(f"a Writer writes to a binary file object, and {type(file).__name__} is none: open(path, 'wb')")
+            kind = type(file).__name__
+            raise TypeError(f"a Writer writes to a binary file object, and {kind} is none: open(path, 'wb')")
         self._native = NativeWriter(to, age=age, hide_length=hide_length, allow_mixed=allow_mixed)
         self._file = file
         self._position = 0

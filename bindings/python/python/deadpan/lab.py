@@ -44,7 +44,7 @@ class Comparison:
 
     @property
     def at_most_ns(self):
-        """The classes differ by no more than this, for most calls, in nanoseconds. Only then if there is no leak."""
+        """The largest difference between the classes, for most calls, in nanoseconds: large if there is a leak."""
         return self._timing["pairs"][0]["bound_ns"]
 
     @property
@@ -98,7 +98,7 @@ def compare_timing(
     makers = [_maker(given, draw) for given in (class_a, class_b)]
     targets = [(_name_of(func), "secret:1", "zeros,ones", lambda data: makers[data[0]](), func)]
     _check_numbers(time_limit, delta_ns, alpha, seed)
-    # What is wrong with a class or with the function shows before the lab starts.
+    # A class or function that raises does so here, before the lab starts.
     start = time.perf_counter()
     for maker in makers:
         func(*maker())
@@ -142,7 +142,7 @@ def _serve(lab, listener, targets, took):
         with open(descriptors[0], "rb") as source, open(descriptors[1], "wb") as sink:
             worker = types.ModuleType("deadpan_lab_worker")
             exec(_native.lab_worker(), worker.__dict__)
-            # A slow function would take longer to warm up than to be measured.
+            # For a slow function, 1000 calls would take longer than the measurements.
             warm_up = max(1, min(1000, int(0.2 / max(took, 1e-9))))
             worker.HELLO = worker.HELLO.replace("warm-up: 1000", f"warm-up: {warm_up}")
             collected, frozen = gc.isenabled(), gc.get_freeze_count()
@@ -211,7 +211,8 @@ def _environment():
 
 
 def _is_name(name):
-    return isinstance(name, str) and 0 < len(name) <= 30 and name[0].isalnum() and all(c.isalnum() or c in " -" for c in name)
+    is_word = isinstance(name, str) and 0 < len(name) <= 30 and name[0].isalnum()
+    return is_word and all(c.isalnum() or c in " -" for c in name)
 
 
 def _name_of(func):

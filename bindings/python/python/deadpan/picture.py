@@ -16,8 +16,8 @@ __all__ = ["hide", "reveal"]
 def hide(data, output, *, size=None, spares=0, replace=False):
     """Writes bytes to pictures whose pixels are the bytes, and returns their paths.
 
-    ``output`` ends with ``.png`` or ``.webp``. One picture gets this name; several get numbers before the ending. ``size``
-    is the width and height of each picture. Of ``spares`` more pictures, as many may be lost.
+    ``output`` ends with ``.png`` or ``.webp``. One picture gets this name; several get numbers before the ending.
+    ``size`` is the width and height of each picture. There are ``spares`` more pictures, and as many may be lost.
     """
     return _native.hide(data, output, size=size, spares=spares, replace=replace)
 

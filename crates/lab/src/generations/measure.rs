@@ -366,7 +366,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Takes what a process wrote about its work.
+    /// Reads and removes the file that a process wrote about its work.
     fn result(&self) -> Result<Vec<u8>, Trouble> {
         let result = fs::read(self.place.result())?;
         fs::remove_file(self.place.result())?;
@@ -420,7 +420,7 @@ impl Bench<'_> {
     }
 }
 
-/// Returns the seconds that a program told in nanoseconds. The error is what else it told.
+/// Converts the nanoseconds that a program wrote to seconds. The error is the text that it wrote instead.
 fn told(result: &[u8]) -> Result<f64, Trouble> {
     let text = String::from_utf8_lossy(result);
     let nanoseconds: Option<u64> = text.trim().parse().ok().filter(|&nanoseconds| nanoseconds > 0);

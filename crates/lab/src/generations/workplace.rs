@@ -65,7 +65,8 @@ impl Workplace {
         self.data.join("out").join("x")
     }
 
-    /// Returns the path of the file into which a kernel, or a line of another language, writes its result.
+    /// Returns the path of the file to which a kernel, or the line of an [`Action::Told`](super::Action::Told), writes
+    /// its result.
     #[must_use]
     pub fn result(&self) -> PathBuf {
         self.keys.join("result")

@@ -7,6 +7,11 @@ use crate::{Error, Format, LABEL};
 /// `image-webp` 0.2 does not read a larger one.
 pub const MOST: u32 = 16_383;
 
+/// The usual width and height. The file of such a picture has 33.5 MB.
+const USUAL: (u32, u32) = (4096, 2730);
+/// Data that would need more usual pictures than these get larger pictures.
+const MANY: u64 = 1000;
+
 /// The most pictures of a set.
 pub const MOST_PICTURES: u32 = 65_536;
 
@@ -60,6 +65,22 @@ impl Layout {
     #[must_use]
     pub fn part(&self) -> u32 {
         (self.bytes().saturating_sub(HEADER as u64) / 64 * 64) as u32
+    }
+
+    /// Returns the usual size for `total` bytes of data, or for data of unknown length: 4096 × 2730 pixels, less if the
+    /// data need less, and more if they would need more than 1000 pictures.
+    ///
+    /// # Errors
+    /// [`Error::CarrierSize`] if no picture is large enough.
+    pub fn usual(format: Format, total: Option<u64>) -> Result<Self, Error> {
+        let usual = Self::new(format, USUAL.0, USUAL.1)?;
+        let Some(total) = total else { return Ok(usual) };
+        if total <= MANY * u64::from(usual.part()) {
+            return Ok(usual.fitted(total));
+        }
+        // Three bytes a pixel. 128 bytes are more than the header takes.
+        let side = (total.div_ceil(MANY).saturating_add(128).div_ceil(3).isqrt() + 1).min(MOST.into());
+        Self::new(format, side as u32, side as u32)
     }
 
     /// Returns how many pictures `total` bytes of data need, spare ones not counted. Returns `None` if they are more

@@ -25,7 +25,7 @@ pub(crate) struct Locked {
 
 /// Where the bytes lie.
 enum Home {
-    /// In a slot of this of [`SIZES`].
+    /// In a slot; the number is an index of [`SIZES`].
     Slot(usize),
     /// In a mapping for one secret that is longer than a slot.
     Own(#[expect(dead_code, reason = "it is unmapped on drop")] MmapMut),

@@ -163,8 +163,8 @@ impl Opened {
         Ok(summary)
     }
 
-    /// Opens `input`, a whole sealed file of `length` bytes, to a place of [`Opened::room_at`] bytes, on all cores. The
-    /// first [`Summary::plain`] bytes are the data.
+    /// Opens `input`, a whole sealed file of `length` bytes, to `output`, which has room for [`Opened::room_at`] bytes,
+    /// on all cores. The first [`Summary::plain`] bytes of `output` are then the data.
     ///
     /// # Errors
     /// If the data were changed or cut short, if reading or writing fails, or if the system fails. After an error, the

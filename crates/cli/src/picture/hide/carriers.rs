@@ -11,14 +11,9 @@ use crate::input::Input;
 use crate::picture::drafts::{Drafts, Names};
 use crate::picture::failed;
 use crate::report::Done;
-use deadpan_picture::carrier::{Layout, MOST, Writer};
+use deadpan_picture::carrier::{Layout, Writer};
 use deadpan_picture::spare;
 use deadpan_seal::{Sealing, WriteAt};
-
-/// The usual size of a picture, whose file has 33.5 MB.
-const USUAL: (u32, u32) = (4096, 2730);
-/// Data of a known length that would need more pictures than these get larger pictures.
-const MANY: u64 = 1000;
 
 /// Hides the input in carriers.
 pub fn hide(
@@ -53,19 +48,11 @@ pub fn hide(
 
 /// Chooses the size of the pictures.
 fn layout(hide: &Hide, total: Option<u64>) -> Result<Layout, Failure> {
-    let new = |width, height| Layout::new(hide.format, width, height).map_err(|error| failed("", error));
-    if let Some(size) = hide.args.size {
-        return new(size.width, size.height);
-    }
-    let (width, height) = USUAL;
-    let usual = new(width, height)?;
-    let Some(total) = total else { return Ok(usual) };
-    if total <= MANY * u64::from(usual.part()) {
-        return Ok(usual.fitted(total));
-    }
-    // Three bytes a pixel. 128 bytes are more than the header takes.
-    let side = (total.div_ceil(MANY).saturating_add(128).div_ceil(3).isqrt() + 1).min(MOST.into());
-    new(side as u32, side as u32)
+    let made = match hide.args.size {
+        Some(size) => Layout::new(hide.format, size.width, size.height),
+        None => Layout::usual(hide.format, total),
+    };
+    made.map_err(|error| failed("", error))
 }
 
 /// A set of carriers as one file.
