@@ -56,6 +56,16 @@ def test_lengths(length):
     assert back.getvalue() == data
 
 
+def test_a_file_that_gives_less_than_was_asked_for():
+    class Short(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, 100))
+
+    data, out = os.urandom(10_000), io.BytesIO()
+    deadpan.base64.encode(Short(data), out)
+    assert out.getvalue() == base64.encodebytes(data)
+
+
 def test_what_is_refused():
     for bad in (b"Zg=", b"Zh==", b"Z g==", b"Zg==\n", "Zg==é", b"Zg==Zg=="):
         with pytest.raises(binascii.Error):

@@ -4,6 +4,7 @@ import gc
 import io
 import os
 import threading
+import time
 
 import deadpan
 import pytest
@@ -148,8 +149,6 @@ def test_a_writer_that_is_closed_by_another_thread():
 
 
 def test_a_progress_callback_that_takes_its_time_or_returns_nonsense(tmp_path):
-    import time
-
     (tmp_path / "plain").write_bytes(bytes(50_000_000))
 
     def slow(done):
@@ -241,9 +240,21 @@ kept.append(kept)
     assert (done.returncode, done.stderr) == (0, "")
 
 
+class Slow(io.BytesIO):
+    """A file that lets other threads run in the middle of each call."""
+
+    def write(self, data):
+        time.sleep(0.001)
+        return super().write(data)
+
+    def read(self, size=-1):
+        time.sleep(0.001)
+        return super().read(size)
+
+
 def test_a_writer_in_many_threads_keeps_its_order():
-    for _ in range(5):
-        out = io.BytesIO()
+    for _ in range(2):
+        out = Slow()
         with deadpan.Writer(out, KEY.public) as writer:
             write = lambda byte: [writer.write(bytes([byte]) * 300_000) for _ in range(20)]  # noqa: E731
             threads = [threading.Thread(target=write, args=(byte,)) for byte in range(4)]
@@ -255,11 +266,11 @@ def test_a_writer_in_many_threads_keeps_its_order():
 
 def test_a_reader_in_many_threads_reads_everything_once():
     data = os.urandom(5_000_000)
-    with deadpan.Reader(io.BytesIO(deadpan.seal(data, KEY.public)), KEY) as reader:
+    with deadpan.Reader(Slow(deadpan.seal(data, KEY.public)), KEY) as reader:
         pieces = []
 
         def read():
-            while piece := reader.read(10_000):
+            while piece := reader.read(100_000):
                 pieces.append(piece)
 
         threads = [threading.Thread(target=read) for _ in range(4)]
@@ -308,8 +319,6 @@ def test_partial_writes_cost_no_copies():
         def write(self, data):
             self.taken += min(len(data), 4096)
             return min(len(data), 4096)
-
-    import time
 
     out, start = Short(), time.monotonic()
     with deadpan.Writer(out, KEY.public) as writer:
@@ -364,8 +373,6 @@ def test_the_lab_refuses_numbers_that_are_not_possible():
 @pytest.mark.parametrize("kind", ["no writer", "a writer that waits"])
 def test_ctrl_c_stops_waiting_for_a_pipe(tmp_path, kind):
     import signal
-    import time
-
     os.mkfifo(tmp_path / "pipe")
     held = os.open(tmp_path / "pipe", os.O_RDWR) if kind != "no writer" else None
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -415,3 +422,13 @@ def test_a_pipe_is_sealed_and_opened_in_order(tmp_path):
     write("second", (tmp_path / "sealed").read_bytes())
     deadpan.open_file(tmp_path / "second", tmp_path / "opened", KEY)
     assert (tmp_path / "opened").read_bytes() == data
+
+
+@pytest.mark.parametrize("length", [1000, 3_000_000])
+def test_a_failed_opening_leaves_nothing_in_the_buffer(length):
+    sealed = bytearray(deadpan.seal(b"face" * length, KEY.public))
+    sealed[-1] ^= 1
+    out = bytearray(4 * length)
+    with pytest.raises(deadpan.TamperedError):
+        deadpan.open_into(sealed, KEY, out)
+    assert b"face" not in out
