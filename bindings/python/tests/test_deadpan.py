@@ -125,6 +125,20 @@ def test_into_buffers():
         deadpan.seal(memoryview(b"0123456789")[::2], KEY.public)
 
 
+@pytest.mark.parametrize("offset", [0, 1, 63])
+def test_long_buffers_at_any_address(offset):
+    # From 32 MiB on, results are written past the caches, in lines of 64 bytes.
+    plain = bytes(range(251)) * ((33 << 20) // 251 + offset)
+    room = deadpan.sealed_length(len(plain), KEY.public)
+    sealed, out = bytearray(b"\xa5" * (offset + room + 7)), bytearray(b"\xa5" * (offset + len(plain) + 7))
+    assert deadpan.seal_into(plain, KEY.public, memoryview(sealed)[offset:]) == room
+    assert sealed[:offset] + sealed[offset + room :] == b"\xa5" * (offset + 7)
+    sealed = memoryview(sealed)[offset : offset + room]
+    assert deadpan.open_into(sealed, KEY, memoryview(out)[offset:]) == len(plain)
+    assert out[offset : offset + len(plain)] == plain
+    assert out[:offset] + out[offset + len(plain) :] == b"\xa5" * (offset + 7)
+
+
 def test_files_and_folders(tmp_path):
     plain, sealed, back = tmp_path / "plain", tmp_path / "sealed", tmp_path / "back"
     plain.write_bytes(b"straight face")

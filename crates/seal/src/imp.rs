@@ -5,6 +5,7 @@ pub(crate) mod chacha20_poly1305;
 pub(crate) mod compress;
 pub(crate) mod ed25519;
 pub(crate) mod hkdf;
+pub(crate) mod huge;
 pub(crate) mod keccak;
 pub(crate) mod keystream;
 pub(crate) mod locked;

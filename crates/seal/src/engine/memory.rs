@@ -4,6 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::on_threads;
+use crate::imp::huge;
 use crate::imp::spare::{Piece, Spare};
 use crate::segment::{Payload, SegmentCipher, Segments};
 use crate::{Error, Work};
@@ -49,6 +50,7 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
 /// Seals all of `data` into `sealed`, which is as long as the segments.
 pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
     let segments = payload.segments_for(data.len() as u64)?;
+    huge::advise(sealed);
     run(payload, segments, sealed.chunks_mut(payload.shape().sealed), work, |cipher, segment, piece| {
         cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece)
     })
@@ -57,6 +59,7 @@ pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], 
 /// Opens all segments into `data`, which is as long as their data. If that fails, `data` holds nothing of them.
 pub(crate) fn open_into<P: Payload>(payload: &P, sealed: &[u8], data: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
     let segments = payload.segments_in(sealed.len() as u64)?;
+    huge::advise(data);
     let pieces = data.chunks_mut(payload.shape().data());
     open_pieces(payload, segments, sealed, pieces, |piece| piece, work).inspect_err(|_| data.wipe())
 }

@@ -5,9 +5,7 @@ use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// From this size on, the memory is on huge pages: clearing it in small pages would take longer than filling it.
-#[cfg(target_os = "linux")]
-const HUGE: usize = 8 << 20;
+use super::huge;
 
 /// Uninitialized room after the bytes of a vector.
 pub(crate) struct Spare<'a> {
@@ -27,28 +25,9 @@ impl<'a> Spare<'a> {
     /// Makes room for `length` more bytes.
     pub(crate) fn new(vector: &'a mut Vec<u8>, length: usize) -> Self {
         vector.reserve(length);
-        let mut spare = Self { vector, length, cleared: AtomicUsize::new(0) };
-        spare.advise();
-        spare
+        huge::advise(&mut vector.spare_capacity_mut()[..length]);
+        Self { vector, length, cleared: AtomicUsize::new(0) }
     }
-
-    #[cfg(target_os = "linux")]
-    fn advise(&mut self) {
-        const PAGE: usize = 4096;
-        let room = &mut self.vector.spare_capacity_mut()[..self.length];
-        let begin = room.as_ptr().align_offset(PAGE);
-        if room.len() >= HUGE && begin < PAGE {
-            let pages = &mut room[begin..];
-            // SAFETY: the range lies within the vector's own memory and begins on a page. The advice has no effect that
-            // a program can see. If the system does not support the advice, filling the memory is only slower.
-            unsafe {
-                libc::madvise(pages.as_mut_ptr().cast(), pages.len() / PAGE * PAGE, libc::MADV_HUGEPAGE);
-            }
-        }
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn advise(&mut self) {}
 
     /// Divides the room into pieces of `size` bytes; the last one may be shorter.
     pub(crate) fn pieces(&mut self, size: usize) -> impl Iterator<Item = Piece<'_>> + Send {
