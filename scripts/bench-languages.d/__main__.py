@@ -27,7 +27,7 @@ What stays slower than Rust, and why:
 
 - Python's buffers (`seal_into`, `open_into`): other threads and processes may write to them meanwhile, and whoever
   changed sealed data between their check and their decryption would get forged data past it. So they are copied piece
-  by piece, in and out. `bytes` cannot change and are not copied in; new objects are not copied twice.
+  by piece, in and out. `bytes` cannot change and are not copied in.
 - Java's arrays over 4 MiB are copied too, because the collector would otherwise wait for the whole call; buffers and
   segments outside of the heap are not. A new array is cleared by Java itself, on one thread and in small pages, which
   takes longer than sealing.
