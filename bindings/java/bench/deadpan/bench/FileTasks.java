@@ -6,6 +6,7 @@ import deadpan.PrivateKey;
 import deadpan.Sealer;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -25,9 +26,19 @@ final class FileTasks extends Task {
         this.isOpening = isOpening;
         sealer = Sealer.to(key.publicKey());
         opener = Opener.with(key);
-        Files.write(plain, data(size));
+        fill(plain, size);
         seal();
         open();
+    }
+
+    /** Fills a file that may be longer than an array. */
+    private static void fill(Path path, long size) throws IOException {
+        byte[] piece = data(Math.min(size, 1 << 20));
+        try (OutputStream out = Files.newOutputStream(path)) {
+            for (long left = size; left > 0; left -= piece.length) {
+                out.write(piece, 0, (int) Math.min(piece.length, left));
+            }
+        }
     }
 
     static Map<String, Maker> makers() {
