@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use crate::advice;
+use crate::remote;
 use crate::shown::shown;
 use crate::signals;
 use crate::window::NotText;
@@ -139,6 +140,9 @@ impl Failure {
     /// Returns the failure for an error of the system. `verb` says what could not be done to `name`: `read`, `write`,
     /// `create`.
     pub fn io(verb: &str, name: &str, error: &io::Error) -> Self {
+        if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return remote::failed(error);
+        }
         let (exit, reason, hint) = reason(error);
         let message = match name {
             "" => format!("cannot {verb} it: {reason}"),

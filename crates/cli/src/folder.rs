@@ -53,7 +53,7 @@ impl PackArgs {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));
         let id = |it: fs::Metadata| (it.dev(), it.ino());
-        let written = output.and_then(|output| output.file().metadata().ok()).filter(fs::Metadata::is_file).map(id);
+        let written = output.and_then(|output| output.file()?.metadata().ok()).filter(fs::Metadata::is_file).map(id);
         // The draft of the output is left out without a note, since its name is temporary. The final name of the
         // output, or the file behind a stream, is left out with a note.
         let (except, output) = match output {
@@ -62,7 +62,7 @@ impl PackArgs {
                 (written, partial.folder().metadata().ok().map(name))
             }
             Some(Output::Stream { .. }) => (None, written.map(|(device, inode)| OutputPlace::File(device, inode))),
-            None => (None, None),
+            Some(Output::Object { .. }) | None => (None, None),
         };
         let options = Packing {
             owner: self.owner,

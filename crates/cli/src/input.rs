@@ -1,4 +1,4 @@
-//! Inputs: a file, a pipe, standard input.
+//! Inputs: a file, a pipe, standard input, an object in a store.
 
 use std::fs::{File, Metadata};
 use std::io::{self, IsTerminal, Read};
@@ -6,10 +6,13 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::console::say;
+use crate::data::Data;
 use crate::failure::Failure;
+use crate::remote;
 use crate::rewrap::recover;
 use crate::shown::shown;
 use crate::streams;
+use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
 
 /// An input as the command line names it.
@@ -61,14 +64,18 @@ impl FileId {
 /// An open input.
 pub struct Input {
     pub source: Source,
-    pub file: File,
-    pub metadata: Metadata,
-    /// Whether several threads can read it at any position: it is a regular file that was opened by name.
+    pub data: Data,
+    /// What the system knows of a file; `None` for an object in a store.
+    pub metadata: Option<Metadata>,
+    /// Whether several threads can read it at any position: it is a regular file that was opened by name, or an object.
     pub positioned: bool,
 }
 
 impl Input {
     pub fn open(source: &Source) -> Result<Self, Failure> {
+        if let Some(address) = source.path().map_or(Ok(None), remote::address)? {
+            return Self::object(source, &address);
+        }
         let name = source.shown();
         let failed = |error| Failure::io("read", &name, &error);
         let file = match source {
@@ -85,7 +92,21 @@ impl Input {
         // Standard input can be a file at a later position than its start, so it is read as a stream. A file of length
         // 0 can be a file in /proc, whose contents are made when they are read.
         let positioned = metadata.is_file() && metadata.len() > 0 && *source != Source::Stdin;
-        Ok(Self { source: source.clone(), file, metadata, positioned })
+        Ok(Self { source: source.clone(), data: Data::File(file), metadata: Some(metadata), positioned })
+    }
+
+    fn object(source: &Source, address: &Address) -> Result<Self, Failure> {
+        if address.is_prefix() {
+            let message = format!("{address} names a bucket or a prefix, and not an object");
+            return Err(Failure::usage(message, "name one object: its key does not end with a slash"));
+        }
+        let object = Object::open(&remote::store(address)?, address).map_err(|error| remote::failed(&error))?;
+        Ok(Self { source: source.clone(), data: Data::of(object), metadata: None, positioned: true })
+    }
+
+    /// Returns the file, unless it is an object.
+    pub fn file(&self) -> Option<&File> {
+        self.data.file()
     }
 
     /// Prints a note that the program waits for input, if the input is the terminal.
@@ -96,7 +117,7 @@ impl Input {
     }
 
     pub fn is_terminal(&self) -> bool {
-        self.source == Source::Stdin && self.file.is_terminal()
+        self.source == Source::Stdin && self.file().is_some_and(File::is_terminal)
     }
 
     /// Returns an error with this hint if the input is a folder.
@@ -108,7 +129,7 @@ impl Input {
     }
 
     pub fn is_folder(&self) -> bool {
-        self.metadata.is_dir()
+        self.metadata.as_ref().is_some_and(Metadata::is_dir)
     }
 
     pub fn shown(&self) -> String {
@@ -118,30 +139,33 @@ impl Input {
     /// Returns a reader of the data. A file is read up to the length that it had when it was opened. If it becomes
     /// shorter meanwhile, reading fails.
     pub fn reader(&self) -> Reader<'_> {
-        Reader { file: &self.file, left: self.positioned.then_some(self.metadata.len()) }
+        Reader { data: &self.data, left: self.length().filter(|_| self.positioned) }
     }
 
     /// Returns the length of the input, if it is known.
     pub fn length(&self) -> Option<u64> {
-        self.metadata.is_file().then_some(self.metadata.len())
+        match &self.metadata {
+            Some(metadata) => metadata.is_file().then_some(metadata.len()),
+            None => self.data.object().map(Object::length),
+        }
     }
 }
 
 /// A reader of an input's data.
 pub struct Reader<'a> {
-    file: &'a File,
+    data: &'a Data,
     /// The number of bytes that the file must still have, if its length is known.
     left: Option<u64>,
 }
 
 impl Read for Reader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(left) = self.left else { return self.file.read(buffer) };
+        let Some(left) = self.left else { return (&*self.data).read(buffer) };
         let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         if most == 0 {
             return Ok(0);
         }
-        let read = self.file.read(&mut buffer[..most])?;
+        let read = (&*self.data).read(&mut buffer[..most])?;
         if read == 0 {
             return Err(Failure::of("", Error::Shrank).into_io());
         }

@@ -22,7 +22,7 @@ use crate::shown::{bytes, count};
 use crate::signed::{Judge, Verdict};
 use crate::streams::print;
 use deadpan_seal::floe::Segments;
-use deadpan_seal::{Cursor, Error, Format, Mode, Stanza, Trailer, Work};
+use deadpan_seal::{Cursor, Error, Format, Mode, ReadAt, Stanza, Trailer, Work};
 
 /// Shows what can be seen of a sealed file without a key: recipients, sizes, mode
 #[derive(Debug, clap::Args)]
@@ -143,7 +143,7 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
     let opened = identities.open(&name, &sealed)?;
     let whole = input.length().filter(|_| input.positioned && !sealed.armored);
     let signatures = match whole {
-        Some(length) => opened.signatures(Cursor::new(&input.file, length)),
+        Some(length) => opened.signatures(Cursor::new(&input.data, length)),
         // The trailer is at the end of a stream.
         None => opened.stream(sealed.payload, std::io::sink(), &Work::default()).map(|done| done.signatures),
     };
@@ -164,7 +164,9 @@ impl View {
         let format = header.format();
         let tags = header.age_stanzas().unwrap_or_default().iter().map(|stanza| stanza.tag.clone()).collect();
         let read = match format {
-            Format::Deadpan => layout::read(header, sealed.payload, whole.map(|whole| (&input.file, whole))),
+            Format::Deadpan => {
+                layout::read(header, sealed.payload, whole.map(|whole| (&input.data as &dyn ReadAt, whole)))
+            }
             Format::Age => layout::read_age(sealed.payload, header, whole),
         };
         let layout = read.map_err(|error| Failure::of(&name, Error::Read(error)))?;

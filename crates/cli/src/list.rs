@@ -123,21 +123,21 @@ impl ListJob<'_> {
         input.announce();
         let mut listing = Listing::new(self.form, &name, source);
         let mut start = Vec::new();
-        (&input.file).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
+        (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
         if is_archive(&start) || is_empty_archive(&start) {
             if input.positioned {
-                self.anywhere(&mut listing, &input.file)?;
+                self.anywhere(&mut listing, &input.data)?;
             } else {
-                self.through(&mut listing, Scan::stream(Cursor::new(start).chain(&input.file)))?;
+                self.through(&mut listing, Scan::stream(Cursor::new(start).chain(&input.data)))?;
             }
             return listing.end();
         }
-        let sealed = Sealed::begun(start, &input.file).map_err(|error| neither(&name, error))?;
+        let sealed = Sealed::begun(start, &input.data).map_err(|error| neither(&name, error))?;
         let opened = self.open(&name, &sealed)?;
         let failed = |error| Failure::of(&name, error);
         let folder = opened.metadata().kind == deadpan_seal::Kind::Folder;
         match (folder, input.positioned && !sealed.armored) {
-            (true, true) => self.anywhere(&mut listing, opened.seekable(&input.file).map_err(failed)?)?,
+            (true, true) => self.anywhere(&mut listing, opened.seekable(&input.data).map_err(failed)?)?,
             (true, false) => {
                 self.through(&mut listing, Scan::stream(opened.reader(sealed.payload).map_err(failed)?))?
             }
@@ -147,7 +147,7 @@ impl ListJob<'_> {
             (false, anywhere) => {
                 self.refuse_only(&name)?;
                 let size = if anywhere {
-                    opened.seekable(&input.file).map_err(failed)?.length()
+                    opened.seekable(&input.data).map_err(failed)?.length()
                 } else {
                     opened.stream(sealed.payload, io::sink(), &Work::default()).map_err(failed)?.plain
                 };
@@ -171,7 +171,7 @@ impl ListJob<'_> {
         let unread = |error: io::Error| failed(error.downcast().unwrap_or_else(Error::Read));
         let mut start = Vec::new();
         let size = if anywhere {
-            let mut reader = opened.seekable(&input.file).map_err(failed)?;
+            let mut reader = opened.seekable(&input.data).map_err(failed)?;
             reader.by_ref().take(BLOCK).read_to_end(&mut start).map_err(unread)?;
             if is_archive(&start) {
                 self.anywhere(&mut listing, reader)?;

@@ -22,6 +22,7 @@ use crate::partial::{Attributes, exists};
 use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::remote;
 use crate::report::{Done, Report};
 use crate::seal::ENDINGS;
 use crate::sealed::Sealed;
@@ -176,13 +177,17 @@ pub struct Origin<'a> {
 impl<'a> Origin<'a> {
     fn of(input: &'a Input, armored: bool) -> Self {
         let positions =
-            input.length().filter(|_| input.positioned && !armored).map(|length| (&input.file as &dyn ReadAt, length));
+            input.length().filter(|_| input.positioned && !armored).map(|length| (&input.data as &dyn ReadAt, length));
         let (name, source, length) = (input.shown(), &input.source, input.length());
         Self { name, source, positions, length, input: Some(input), stem: None }
     }
 
     fn shown(&self) -> String {
         self.name.clone()
+    }
+
+    fn is_remote(&self) -> bool {
+        self.input.is_some_and(|input| input.data.object().is_some())
     }
 }
 
@@ -313,13 +318,15 @@ impl OpenJob<'_> {
 fn whole(opened: &Opened, origin: &Origin<'_>, sealed: Sealed<'_>, output: &Output) -> Result<Summary, Error> {
     if output.is_terminal() {
         // A progress bar would mix with the text.
-        let text = TextOnly::new(output.file());
+        let text = TextOnly::new(output.writer());
         return opened.stream(sealed.payload, text, &Work::default());
     }
-    let Some((input, length)) = origin.positions.filter(|_| output.is_positioned()) else {
-        return pass(opened, origin, sealed, output.file());
-    };
-    watched(origin, |work| opened.positions(&input, length, output.file(), work))
+    // A store answers each question late, so an object is read ahead, in order.
+    let positions = origin.positions.filter(|_| !origin.is_remote());
+    match (positions, output.positions()) {
+        (Some((input, length)), Some(file)) => watched(origin, |work| opened.positions(&input, length, file, work)),
+        _ => pass(opened, origin, sealed, output.writer()),
+    }
 }
 
 /// Opens the whole payload as a stream.
@@ -350,7 +357,9 @@ fn bare(source: &Source) -> Option<PathBuf> {
     let name = path.file_name()?.as_bytes();
     let bare =
         ENDINGS.iter().find_map(|ending| name.strip_suffix(ending.as_bytes())).filter(|bare| !bare.is_empty())?;
-    Some(path.with_file_name(OsStr::from_bytes(bare)))
+    let bare = OsStr::from_bytes(bare);
+    // What comes out of a store goes to the current folder, and not in clear back into the store.
+    Some(if remote::is_address(path) { bare.into() } else { path.with_file_name(bare) })
 }
 
 /// Returns the output without `-o`: the input's path without its ending, or the sealed name. Standard input goes to
@@ -367,7 +376,7 @@ fn usual_place(origin: &Origin<'_>, metadata: &Metadata, in_folder: bool) -> Res
     match (source.path(), &metadata.name) {
         (None, _) if !in_folder => Ok(Place::Stdout),
         (path, Some(name)) => {
-            let folder = path.and_then(Path::parent).unwrap_or(Path::new(""));
+            let folder = path.filter(|path| !remote::is_address(path)).and_then(Path::parent).unwrap_or(Path::new(""));
             Ok(Place::Sealed(folder.join(sealed_name(name)?)))
         }
         (path, None) => {

@@ -1,28 +1,35 @@
-//! Outputs: a file that gets its name when it is complete, a pipe, a device, or standard output.
+//! Outputs: a file or an object in a store, which get their name when they are complete; a pipe, a device, or standard
+//! output.
 
 mod planted;
 mod special;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{ErrorKind, IsTerminal};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::Failure;
 use crate::input::{FileId, Input, widen};
 use crate::partial::{Attributes, Landing, Partial, exists};
+use crate::remote;
 use crate::shown::shown;
+use crate::signals;
 use crate::streams;
+use deadpan_remote::Upload;
 
 /// The options of all commands that write a result.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OutputArgs {
-    /// Where the result goes: a file, a folder to put it into, or - for standard output
+    /// Where the result goes: a file, a folder to put it into, - for standard output, or an object in a store
+    /// (s3://BUCKET/KEY; a key that ends with / is put before the result's name)
     #[arg(
         short,
         long,
+        visible_alias = "to",
         value_name = "OUT",
         value_parser = clap::value_parser!(Place),
         value_hint = clap::ValueHint::AnyPath
@@ -76,7 +83,8 @@ impl OutputArgs {
 
     /// Refuses a place that another user may have planted. `named` tells whether the user gave its name.
     fn unplanted(&self, place: Place, named: bool) -> Result<Place, Failure> {
-        place.path().map_or(Ok(()), |path| planted::check(path, named, self.force))?;
+        let path = place.path().filter(|path| !remote::is_address(path));
+        path.map_or(Ok(()), |path| planted::check(path, named, self.force))?;
         Ok(place)
     }
 
@@ -132,7 +140,10 @@ impl Place {
     }
 
     pub fn is_folder(&self) -> bool {
-        self.path().is_some_and(Path::is_dir)
+        self.path().is_some_and(|path| match remote::address(path) {
+            Ok(Some(address)) => address.is_prefix(),
+            _ => path.is_dir(),
+        })
     }
 
     pub fn ends_with_slash(&self) -> bool {
@@ -170,6 +181,28 @@ pub enum Output {
     Stream { file: File, place: Place },
     /// The file gets its name when it is complete.
     Partial { partial: Partial, place: Place, replace: bool },
+    /// The object gets its name when it is complete.
+    Object { upload: Shared, place: Place, guard: signals::Guard },
+}
+
+/// An upload, which several writers share.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Option<Upload>>>);
+
+impl Shared {
+    fn get(&self) -> MutexGuard<'_, Option<Upload>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.get().as_mut().map_or(Err(io::ErrorKind::BrokenPipe.into()), |upload| upload.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Output {
@@ -178,6 +211,7 @@ impl Output {
     pub fn open(place: &Place, force: bool, input: Option<&Input>) -> Result<Self, Failure> {
         let output = match place.path() {
             None => Self::stream(streams::stdout()?, place),
+            Some(path) if remote::is_address(path) => Self::object(path, place, force, input)?,
             Some(path) => {
                 // `fs::metadata` follows links, since a link can lead to the input.
                 if let Ok(metadata) = fs::metadata(path) {
@@ -215,21 +249,66 @@ impl Output {
         Ok(Self::Partial { partial: Partial::create(path)?, place: place.clone(), replace })
     }
 
+    fn object(path: &Path, place: &Place, force: bool, input: Option<&Input>) -> Result<Self, Failure> {
+        let failed = |error| remote::failed(&error);
+        let address = remote::address(path)?.filter(|address| !address.is_prefix());
+        let Some(address) = address else {
+            let message = format!("{} names a prefix, and not an object", place.shown());
+            return Err(Failure::usage(message, "name the object, with a key that does not end with a slash"));
+        };
+        let source = input.and_then(|input| input.data.object());
+        if source.is_some_and(|object| *object.address() == address) {
+            let message = format!("{address} is the input and the output");
+            return Err(Failure::usage(message, "choose another output with --to"));
+        }
+        let replace = force && matches!(place, Place::Given(_));
+        let length = input.and_then(Input::length).map(longest);
+        let upload = Upload::start(&remote::store(&address)?, &address, length, replace).map_err(failed)?;
+        let canceller = upload.canceller();
+        let guard = signals::guard(move || canceller.cancel());
+        Ok(Self::Object { upload: Shared(Arc::new(Mutex::new(Some(upload)))), place: place.clone(), guard })
+    }
+
     fn stream(file: File, place: &Place) -> Self {
         widen(&file);
         Self::Stream { file, place: place.clone() }
     }
 
-    pub fn file(&self) -> &File {
+    /// Returns the file, unless it is an object.
+    pub fn file(&self) -> Option<&File> {
         match self {
-            Self::Stream { file, .. } => file,
-            Self::Partial { partial, .. } => partial.file(),
+            Self::Stream { file, .. } => Some(file),
+            Self::Partial { partial, .. } => Some(partial.file()),
+            Self::Object { .. } => None,
         }
+    }
+
+    /// Returns the file if several threads can write to it at any position.
+    pub fn positions(&self) -> Option<&File> {
+        if let Self::Partial { partial, .. } = self { Some(partial.file()) } else { None }
+    }
+
+    /// Returns a writer that appends to the output.
+    pub fn writer(&self) -> Box<dyn Write + Send + '_> {
+        match self {
+            Self::Object { upload, .. } => Box::new(upload.clone()),
+            Self::Stream { file, .. } => Box::new(file),
+            Self::Partial { partial, .. } => Box::new(partial.file()),
+        }
+    }
+
+    /// Returns a writer that owns what it needs.
+    pub fn owned_writer(&self) -> io::Result<Box<dyn Write + Send>> {
+        Ok(match self {
+            Self::Object { upload, .. } => Box::new(upload.clone()),
+            Self::Stream { file, .. } => Box::new(file.try_clone()?),
+            Self::Partial { partial, .. } => Box::new(partial.file().try_clone()?),
+        })
     }
 
     pub fn place(&self) -> &Place {
         match self {
-            Self::Stream { place, .. } | Self::Partial { place, .. } => place,
+            Self::Stream { place, .. } | Self::Partial { place, .. } | Self::Object { place, .. } => place,
         }
     }
 
@@ -243,7 +322,7 @@ impl Output {
     }
 
     pub fn is_terminal(&self) -> bool {
-        self.file().is_terminal()
+        self.file().is_some_and(File::is_terminal)
     }
 
     /// Sets the attributes of a file and gives it its name. With `sync`, the data are on the disk before this returns.
@@ -261,8 +340,20 @@ impl Output {
                 _ => Ok(place),
             },
             Self::Stream { place, .. } => Ok(place),
+            Self::Object { upload, place, guard } => {
+                let upload = upload.get().take();
+                let ended = upload.map_or(Ok(0), Upload::finish);
+                drop(guard);
+                ended.map(|_| place).map_err(|error| remote::failed(&error))
+            }
         }
     }
+}
+
+/// Returns more than an input becomes by sealing, with padding and armor, so that the parts of an upload are long
+/// enough.
+fn longest(input: u64) -> u64 {
+    input.saturating_add(input / 2).saturating_add(2 << 20)
 }
 
 /// Returns the error that `place` exists.
@@ -278,9 +369,11 @@ pub fn taken(place: &Place) -> Failure {
 
 /// Returns an error if the output is the input: sealing a file onto itself would destroy it.
 fn refuse_input(output: FileId, input: Option<&Input>, name: &str) -> Result<(), Failure> {
-    let Some(input) = input else { return Ok(()) };
-    let kind = input.metadata.file_type();
-    if (kind.is_file() || kind.is_fifo()) && output == FileId::of(&input.metadata) {
+    let Some((input, metadata)) = input.and_then(|input| Some((input, input.metadata.as_ref()?))) else {
+        return Ok(());
+    };
+    let kind = metadata.file_type();
+    if (kind.is_file() || kind.is_fifo()) && output == FileId::of(metadata) {
         let message = format!("{} and {name} are the same file", input.shown());
         return Err(Failure::usage(message, "choose another output with -o"));
     }

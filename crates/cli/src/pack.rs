@@ -66,7 +66,7 @@ impl PackCommand {
         let progress = self.pack.progress(&input);
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
-        let packed = deadpan_pack::pack(packer, output.file(), &work);
+        let packed = deadpan_pack::pack(packer, output.writer(), &work);
         let packer = packed.map_err(|error| match error {
             Error::Write(error) => Failure::io("write", &output.shown(), &error),
             error => folder::failed(&input.shown(), error),

@@ -82,7 +82,7 @@ impl Random {
             let hint = "ask for text with --hex or --base64, name a file with -o, or send them to another program";
             return Err(Failure::usage("random data are bytes, and a terminal shows text", hint));
         }
-        if output.is_positioned() && size.is_none() {
+        if !matches!(output, Output::Stream { .. }) && size.is_none() {
             return Err(Failure::usage(
                 format!("{name} would grow until the disk is full"),
                 "say how many bytes: deadpan random 1M -o FILE",

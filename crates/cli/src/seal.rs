@@ -244,13 +244,15 @@ impl<'a> SealJob<'a> {
         }
         let summary = if self.args.armor {
             armored(self.args.format(), output, |armor| sealing.stream(input.reader(), armor, &work))
-        } else if input.positioned && output.is_positioned() {
-            sealing.file(&input.file, output.file(), &work)
         } else {
-            sealing.stream(input.reader(), output.file(), &work)
+            match (input.file().filter(|_| input.positioned), output.positions()) {
+                (Some(from), Some(to)) => sealing.file(from, to, &work),
+                _ => sealing.stream(input.reader(), output.writer(), &work),
+            }
         };
         let summary = summary.map_err(|error| Failure::blame(error, &input.shown(), &output.shown()))?;
-        let grew = input.positioned && input.file.metadata().is_ok_and(|now| now.len() > summary.plain);
+        let now = input.file().filter(|_| input.positioned).and_then(|file| file.metadata().ok());
+        let grew = now.is_some_and(|now| now.len() > summary.plain);
         let note = || {
             format!("{} grew while it was sealed; the sealed file has the contents up to its old length", input.shown())
         };
@@ -261,10 +263,10 @@ impl<'a> SealJob<'a> {
         let source = Gathered(self.args.pack.packer(input, Some(output))?);
         let sealed = if self.args.armor {
             armored(self.args.format(), output, |armor| sealing.gather(source, armor, work))
-        } else if output.is_positioned() {
-            sealing.gather_file(source, output.file(), work)
+        } else if let Some(file) = output.positions() {
+            sealing.gather_file(source, file, work)
         } else {
-            sealing.gather(source, output.file(), work)
+            sealing.gather(source, output.writer(), work)
         };
         let (_, Gathered(packer)) = sealed.map_err(|error| folder::blame(error, &input.shown(), &output.shown()))?;
         Ok(Done { bytes: packer.size(), ..folder::outcome(&input.shown(), &packer.notes()) })
@@ -273,14 +275,18 @@ impl<'a> SealJob<'a> {
 
 /// Returns what is sealed with the data of an input: its kind, name, time and mode.
 pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
-    let named = input.source.path().filter(|_| input.metadata.is_file() || input.is_folder());
+    let named = input.source.path().filter(|_| input.length().is_some() || input.is_folder());
     let Some(path) = named else { return Ok(Metadata::default()) };
+    let about = input.metadata.as_ref();
     Ok(Metadata {
         kind: if input.is_folder() { Kind::Folder } else { Kind::File },
         // On Windows, a backslash separates folders, so a name with a backslash is not sealed.
         name: Some(folder::name_of(path)?.into_encoded_bytes()).filter(|name| !name.contains(&b'\\')),
-        modified: input.metadata.modified().ok(),
-        mode: Some(input.metadata.permissions().mode() & 0o7777),
+        modified: match input.data.object() {
+            Some(object) => Some(object.modified()),
+            None => about.and_then(|about| about.modified().ok()),
+        },
+        mode: about.map(|about| about.permissions().mode() & 0o7777),
     })
 }
 
@@ -289,7 +295,7 @@ fn armored<T>(
     output: &Output,
     seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let output = BufWriter::with_capacity(1 << 18, output.file());
+    let output = BufWriter::with_capacity(1 << 18, output.writer());
     if format == FormatArg::Age {
         let mut armor = age::armor::Writer::new(output);
         let done = seal(&mut armor)?;

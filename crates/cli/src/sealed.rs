@@ -27,7 +27,7 @@ impl<'a> Sealed<'a> {
     pub fn of(input: &'a Input) -> Result<Self, Failure> {
         let name = input.shown();
         let mut start = Vec::new();
-        (&input.file).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
+        (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
         if is_archive(&start) {
             let hint = match input.source.path() {
                 Some(path) => format!("it is not sealed; unpack it with: deadpan unpack {}", shown(path)),
@@ -35,7 +35,7 @@ impl<'a> Sealed<'a> {
             };
             return Err(Failure::new(Exit::Data, format!("{name}: not a sealed file: it is a tar archive"), hint));
         }
-        Self::begun(start, &input.file).map_err(|error| Failure::of(&name, error))
+        Self::begun(start, &input.data).map_err(|error| Failure::of(&name, error))
     }
 
     /// Reads the header of `file`, whose position must be its start.

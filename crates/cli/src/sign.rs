@@ -126,18 +126,14 @@ impl Sign {
         Ok((input, output))
     }
 
-    fn sign(&self, signer: &Signer, input: &Input, mut output: Output, claims: &Claims) -> Result<Done, Failure> {
+    fn sign(&self, signer: &Signer, input: &Input, output: Output, claims: &Claims) -> Result<Done, Failure> {
         input.announce();
         let digests = digest(input)?;
         let name = input.shown();
         let failed = |error| Failure::of(&name, error);
         let signature = signer.sign(&self.args.namespace, &digests.sha512).map_err(failed)?;
         let (shown, text) = (output.shown(), signature.armor());
-        let written = match &mut output {
-            Output::Stream { file, .. } => file.write_all(text.as_bytes()),
-            Output::Partial { partial, .. } => partial.file().write_all(text.as_bytes()),
-        };
-        written.map_err(|error| Failure::io("write", &shown, &error))?;
+        output.writer().write_all(text.as_bytes()).map_err(|error| Failure::io("write", &shown, &error))?;
         let place = output.land(Attributes::usual(), self.args.output.sync)?;
         claims.made(&place);
         let mut more = Map::new();

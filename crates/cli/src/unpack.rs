@@ -80,7 +80,7 @@ impl Unpack {
             return Err(Failure::usage("an archive is bytes, and a terminal gives text", hint));
         }
         let mut start = Vec::new();
-        (&input.file).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
+        (&input.data).take(BLOCK).read_to_end(&mut start).map_err(|error| Failure::io("read", &name, &error))?;
         if !is_archive(&start) && !is_empty_archive(&start) {
             let hint = "deadpan open unpacks what is sealed; compressed archives go through their own program first: \
                 zcat FILE | deadpan unpack -o OUT";
@@ -91,10 +91,10 @@ impl Unpack {
         let failed = |error| Failure::pack(&name, error);
         // Without an index, or from a pipe, entries are selected while the archive is read.
         let index = match !args.only.is_empty() && input.positioned {
-            true => Contents::read(&input.file).map_err(failed)?,
+            true => Contents::read(&input.data).map_err(failed)?,
             false => None,
         };
-        let stale = input.positioned && index_is_stale(&mut &input.file).map_err(failed)?;
+        let stale = input.positioned && index_is_stale(&mut &input.data).map_err(failed)?;
         let progress = Progress::new(&name, input.length().filter(|_| index.is_none()));
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
@@ -102,7 +102,7 @@ impl Unpack {
         let mut target;
         let outcome = if let Some(mut contents) = index {
             let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;
-            let other = Contents::read(&input.file).map_err(failed)?.ok_or_else(|| failed(Error::Truncated))?;
+            let other = Contents::read(&input.data).map_err(failed)?.ok_or_else(|| failed(Error::Truncated))?;
             target = begin()?;
             unpack(Excerpt::new(chosen.entries(&mut contents), other), target.unpacker(), &work)
         } else {
@@ -115,11 +115,11 @@ impl Unpack {
             }
             if input.positioned {
                 // The search for an index changed the position in the file.
-                (&input.file)
+                (&input.data)
                     .seek(SeekFrom::Start(start.len() as u64))
                     .map_err(|error| Failure::io("read", &name, &error))?;
             }
-            unpack(Cursor::new(start).chain(&input.file), target.unpacker(), &work)
+            unpack(Cursor::new(start).chain(&input.data), target.unpacker(), &work)
         };
         drop(progress);
         let done = target.end(outcome.map_err(failed), args.output.sync);

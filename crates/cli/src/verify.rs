@@ -169,6 +169,6 @@ fn read(path: &Path) -> Result<SshSig, Failure> {
     let input = Input::open(&Source::File(path.to_owned()))?.file_only("name the file of a signature")?;
     let mut text = Vec::new();
     let failed = |error| Failure::of(&shown(path), Error::Read(error));
-    (&input.file).take(LONGEST).read_to_end(&mut text).map_err(failed)?;
+    (&input.data).take(LONGEST).read_to_end(&mut text).map_err(failed)?;
     SshSig::from_armor(&text).map_err(|error| Failure::of(&shown(path), error))
 }

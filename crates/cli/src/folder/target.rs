@@ -104,7 +104,7 @@ impl Target {
             owner: args.owner,
             attributes: args.xattrs,
             fresh: matches!(root, Root::New(_)),
-            archive: input.map(|input| (input.metadata.dev(), input.metadata.ino())),
+            archive: input.and_then(|input| Some((input.metadata.as_ref()?.dev(), input.metadata.as_ref()?.ino()))),
         };
         let folder = match &root {
             Root::New(partial) => partial.folder(),

@@ -1,11 +1,9 @@
 //! The segments of a payload, found from FLOE's header and the length alone.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
 
 use deadpan_seal::floe::{HEADER, OVERHEAD, Parameters, Segments};
-use deadpan_seal::{Header, Trailer};
+use deadpan_seal::{Header, ReadAt, Trailer};
 
 /// The first bytes of each segment except the last. The last segment begins with its length.
 const NOT_LAST: [u8; 4] = [0xff; 4];
@@ -22,7 +20,7 @@ pub struct Layout {
 
 /// Reads the layout of a file with this header. `whole` is the file and its length: with it, only the beginning of the
 /// payload and of the last segment, and the footer, are read. Without `whole`, `rest` is read to its end.
-pub fn read(header: &Header, mut rest: impl Read, whole: Option<(&File, u64)>) -> io::Result<Layout> {
+pub fn read(header: &Header, mut rest: impl Read, whole: Option<(&dyn ReadAt, u64)>) -> io::Result<Layout> {
     let mut start = Vec::new();
     rest.by_ref().take(HEADER as u64).read_to_end(&mut start)?;
     let broken = |payload, why| Ok(Layout { payload, segments: Err(why), trailer: None });
@@ -56,7 +54,7 @@ pub fn read(header: &Header, mut rest: impl Read, whole: Option<(&File, u64)>) -
 }
 
 /// Reads the footer of a signed file.
-fn footer(header: &Header, file: &File, whole: u64) -> io::Result<Option<Trailer>> {
+fn footer(header: &Header, file: &dyn ReadAt, whole: u64) -> io::Result<Option<Trailer>> {
     let mut end = [0; Trailer::END];
     let Some(position) = whole.checked_sub(end.len() as u64).filter(|_| header.is_signed()) else { return Ok(None) };
     let read = file.read_at(&mut end, position)?;

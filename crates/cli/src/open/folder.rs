@@ -153,8 +153,8 @@ fn single(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &O
 
 /// Returns a writer to the output that owns its file. A terminal gets only text.
 fn stream(output: &Output) -> Result<Box<dyn Write + Send>, Failure> {
-    let file = output.file().try_clone().map_err(|error| Failure::io("write", &output.shown(), &error))?;
-    Ok(if output.is_terminal() { Box::new(TextOnly::new(file)) } else { Box::new(file) })
+    let writer = output.owned_writer().map_err(|error| Failure::io("write", &output.shown(), &error))?;
+    Ok(if output.is_terminal() { Box::new(TextOnly::new(writer)) } else { writer })
 }
 
 /// Opens the selected entries, and finds them through the index.

@@ -9,7 +9,10 @@ use crate::output::Output;
 use crate::sealed::Sealed;
 use crate::shown::count;
 use crate::window::{TextOnly, Window};
-use deadpan_seal::{Cursor, Error, Opened, RangeReader, Summary};
+use deadpan_seal::{Cursor, Error, Opened, RangeReader, ReadAt, Summary};
+
+/// How much of an object is asked for at once.
+const PIECE: u64 = 8 << 20;
 
 /// A range of bytes. Without a length it extends to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +50,9 @@ impl Range {
         output: &Output,
     ) -> Result<Summary, Error> {
         if output.is_terminal() {
-            self.write_to(opened, origin, sealed, TextOnly::new(output.file()))
+            self.write_to(opened, origin, sealed, TextOnly::new(output.writer()))
         } else {
-            self.write_to(opened, origin, sealed, output.file())
+            self.write_to(opened, origin, sealed, output.writer())
         }
     }
 
@@ -60,6 +63,10 @@ impl Range {
         sealed: Sealed<'_>,
         output: impl Write + Send,
     ) -> Result<Summary, Error> {
+        let needs_end = self.length.is_none() || opened.is_signed() || opened.hides_length();
+        if let Some(positions) = origin.positions.filter(|_| origin.is_remote() && !needs_end) {
+            return self.fetch(opened, positions, origin, output);
+        }
         if let Some((input, length)) = origin.positions {
             let reader = opened.seekable(Cursor::new(input, length))?;
             return self.jump(reader, origin, output);
@@ -68,6 +75,27 @@ impl Range {
         let window = Window::new(output, self.offset, self.length.unwrap_or(u64::MAX));
         let total = pass(opened, origin, sealed, window)?;
         Ok(Summary { plain: self.within(total.plain)?, ..total })
+    }
+
+    /// Writes the range of an object in a store: each piece is one request.
+    fn fetch(
+        self,
+        opened: &Opened,
+        (input, sealed): (&dyn ReadAt, u64),
+        origin: &Origin<'_>,
+        mut output: impl Write + Send,
+    ) -> Result<Summary, Error> {
+        let (begin, length) = self.place(opened.room_at(&input, sealed)?)?;
+        watched(origin, |work| {
+            let (mut at, end) = (begin, begin + length);
+            while at < end {
+                let next = end.min(at + PIECE);
+                output.write_all(&opened.excerpt(&input, sealed, at..next)?).map_err(Error::Write)?;
+                work.progress.inspect(|progress| progress(next - at));
+                at = next;
+            }
+            Ok(Summary { plain: length, sealed: 0, signatures: None })
+        })
     }
 
     fn jump(

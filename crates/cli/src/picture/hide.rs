@@ -194,7 +194,7 @@ impl Hide {
     /// Returns the attributes of the pictures. Bytes as they are can be read by nobody who cannot read the input.
     fn attributes(&self, input: &Input) -> Attributes {
         let usual = Attributes::usual();
-        match input.file.metadata().ok().filter(|about| self.args.raw && about.is_file()) {
+        match input.file().and_then(|file| file.metadata().ok()).filter(|about| self.args.raw && about.is_file()) {
             Some(about) => Attributes { mode: usual.mode & about.mode(), ..usual },
             None => usual,
         }
@@ -285,13 +285,14 @@ fn fill(
         return Ok(Done { bytes: packer.size(), ..folder::outcome(&name, &packer.notes()) });
     }
     let written = match (sealing, input.length().filter(|_| input.positioned)) {
-        (Some(sealing), Some(length)) => sealing.positions(&input.file, length, output, &work).map(|done| done.plain),
+        (Some(sealing), Some(length)) => sealing.positions(&input.data, length, output, &work).map(|done| done.plain),
         (Some(sealing), None) => sealing.stream(input.reader(), InOrder(output, 0), &work).map(|done| done.plain),
-        (None, Some(length)) => copy(&input.file, length, output, &work),
+        (None, Some(length)) => copy(&input.data, length, output, &work),
         (None, None) => pour(input.reader(), output, &work),
     };
     let bytes = written.map_err(|error| Failure::blame(error, &name, &names.shown()))?;
-    let grew = input.positioned && input.file.metadata().is_ok_and(|now| now.len() > bytes);
+    let now = input.file().filter(|_| input.positioned).and_then(|file| file.metadata().ok());
+    let grew = now.is_some_and(|now| now.len() > bytes);
     let note = || format!("{name} grew while it was hidden; the pictures have the contents up to its old length");
     Ok(Done { bytes, notes: grew.then(note).into_iter().collect(), ..Done::default() })
 }

@@ -460,10 +460,9 @@ impl RevealJob<'_> {
         let progress = Progress::new(name, Some(length)).hidden_if(output.is_terminal());
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
-        let written = if output.is_positioned() && offset == 0 {
-            copy(pages, length, output.file(), &work).map(drop)
-        } else {
-            stream(pages, (offset, length), &output, &work)
+        let written = match output.positions().filter(|_| offset == 0) {
+            Some(file) => copy(pages, length, file, &work).map(drop),
+            None => stream(pages, (offset, length), &output, &work),
         };
         written.map_err(|error| Failure::blame(error, name, &output.shown()))?;
         drop(progress);
@@ -479,8 +478,8 @@ fn stream(pages: &impl ReadAt, (offset, length): (u64, u64), output: &Output, wo
     let mut input = Cursor::new(pages, offset + length);
     input.seek(SeekFrom::Start(offset)).map_err(Error::Read)?;
     let mut writer: Box<dyn Write> = match output.is_terminal() {
-        true => Box::new(TextOnly::new(output.file())),
-        false => Box::new(output.file()),
+        true => Box::new(TextOnly::new(output.writer())),
+        false => output.writer(),
     };
     let mut buffer = vec![0; 1 << 18];
     loop {

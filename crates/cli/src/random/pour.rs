@@ -1,6 +1,5 @@
 //! Writes random bytes to the output: raw bytes by one worker for each core, text by one worker.
 
-use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,17 +29,17 @@ const WORTH_A_THREAD: u64 = 4 << 20;
 pub fn pour(form: Form, size: Option<u64>, output: &Output, add: &(dyn Fn(u64) + Sync)) -> Result<u64, Error> {
     let supply = Supply { size: size.unwrap_or(u64::MAX), next: AtomicU64::new(0), failed: AtomicBool::new(false) };
     if form != Form::Bytes {
-        let mut file = output.file();
-        text(form, &supply, file, add)?;
+        let mut writer = output.writer();
+        text(form, &supply, &mut writer, add)?;
         if size.is_some() {
-            file.write_all(b"\n").map_err(Error::Write)?;
+            writer.write_all(b"\n").map_err(Error::Write)?;
         }
-    } else if output.is_positioned() {
-        let write = |bytes: &[u8], at| output.file().write_all_at(bytes, at);
+    } else if let Some(file) = output.positions() {
+        let write = |bytes: &[u8], at| file.write_all_at(bytes, at);
         on_all_cores(&supply, &|| raw(&supply, write, add))?;
     } else {
         // The order of random bytes does not matter, so each worker writes when it is ready.
-        let write = |bytes: &[u8], _| output.file().write_all(bytes);
+        let write = |bytes: &[u8], _| output.writer().write_all(bytes);
         on_all_cores(&supply, &|| raw(&supply, write, add))?;
     }
     Ok(supply.size)
@@ -91,7 +90,7 @@ fn raw(supply: &Supply, write: impl Fn(&[u8], u64) -> std::io::Result<()>, add: 
     Ok(())
 }
 
-fn text(form: Form, supply: &Supply, mut output: &File, add: &dyn Fn(u64)) -> Result<(), Error> {
+fn text(form: Form, supply: &Supply, mut output: impl Write, add: &dyn Fn(u64)) -> Result<(), Error> {
     let mut generator = Generator::new()?;
     let room = PIECE.min(usize::try_from(supply.size).unwrap_or(PIECE));
     let (mut buffer, mut symbols) = (Wiped::new(vec![0; room]), Wiped::new(vec![0; 2 * room + 4]));

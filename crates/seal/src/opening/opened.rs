@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 
 use super::unlocked::Unlocked;
 use super::{Opener, RangeReader};
@@ -13,10 +14,11 @@ use crate::fill::Counted;
 use crate::metadata::Contents;
 use crate::padding::{Stripped, Stripper};
 use crate::payload::AnyPayload;
-use crate::positions::Bytes;
-use crate::segment::{Payload, Segments};
+use crate::positions::{Bytes, read_full_at};
+use crate::segment::{Payload, SegmentCipher, Segments};
 use crate::trailer::{About, Checker, Leaves, PayloadReader, Verified, Watched};
 use crate::{Cursor, Error, Format, Metadata, PublicKey, ReadAt, Signatures, Summary, Work, WriteAt};
+use deadpan_ct::Wiped;
 
 /// A file whose header is open. It holds the file key, and opens the payload in any of several ways.
 pub struct Opened {
@@ -312,6 +314,44 @@ impl Opened {
     pub fn reader<R: Read>(&self, mut input: R) -> Result<Opener<R>, Error> {
         let payload = self.payload(&mut input)?;
         Ok(Opener::new(self, payload, input))
+    }
+
+    /// Returns a range of the data of `input`, a whole sealed file of `length` bytes. The segments that hold the range
+    /// are read at once, and nothing else is, so this suits an input that answers slowly. It does not notice whether
+    /// the file was cut off behind the range, as [`Opened::seekable`] does.
+    ///
+    /// # Errors
+    /// If the range ends behind the data, if the data were changed, or if reading fails. [`Error::Invalid`] if the file
+    /// is signed or hides its length, because both need its end.
+    pub fn excerpt(&self, input: &impl ReadAt, length: u64, range: Range<u64>) -> Result<Wiped<Vec<u8>>, Error> {
+        if self.is_signed() || self.contents.padded {
+            return Err(Error::Invalid("an excerpt of a file that is signed or hides its length"));
+        }
+        let Located { payload, segments, .. } = self.locate(Cursor::new(input, length))?;
+        let wanted = range.end.checked_sub(range.start).filter(|_| range.end <= segments.data());
+        let wanted = wanted.ok_or(Error::Invalid("an excerpt behind the end of the data"))? as usize;
+        let mut data = Wiped::new(Vec::with_capacity(wanted));
+        if wanted == 0 {
+            return Ok(data);
+        }
+        let (full, overhead) = (payload.shape().data() as u64, payload.shape().overhead as u64);
+        let (first, last) = (range.start / full, (range.end - 1) / full);
+        let begin = segments.sealed_at(first);
+        let end = segments.sealed_at(last) + segments.data_in(last) as u64 + overhead;
+        let mut sealed = vec![0; (end - begin) as usize];
+        if read_full_at(input, &mut sealed, self.begin() + begin).map_err(Error::Read)? < sealed.len() {
+            return Err(Error::Truncated);
+        }
+        let (mut cipher, mut piece) = (payload.cipher(), Wiped::new(vec![0; full as usize]));
+        for (segment, sealed) in (first..=last).zip(sealed.chunks(payload.shape().sealed)) {
+            let piece = &mut piece[..segments.data_in(segment)];
+            cipher.open(segment, segments.is_last(segment), sealed, piece)?;
+            let at = segments.data_at(segment);
+            let from = range.start.saturating_sub(at) as usize;
+            let to = piece.len().min((range.end - at) as usize);
+            data.extend_from_slice(&piece[from..to]);
+        }
+        Ok(data)
     }
 
     /// Returns a reader that can seek, and opens only the segments that are read. `input` is the whole sealed file.

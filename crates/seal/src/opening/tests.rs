@@ -1,5 +1,6 @@
 //! Tests of headers for other recipients, written over the old header or before a copy of the payload.
 
+mod excerpt;
 mod keeping;
 
 use super::*;

@@ -104,8 +104,9 @@ pub fn hide(
     }
     // Sealed data wait in a file without a name until their length is known. What is not sealed stays where it is.
     let (spool, total, mut done);
-    if let Some(length) = input.length().filter(|_| sealing.is_none() && input.positioned) {
-        spool = input.file.try_clone().map_err(|error| Failure::io("read", &input.shown(), &error))?;
+    let plain = input.file().zip(input.length()).filter(|_| sealing.is_none() && input.positioned);
+    if let Some((file, length)) = plain {
+        spool = file.try_clone().map_err(|error| Failure::io("read", &input.shown(), &error))?;
         (total, done) = (length, Done { bytes: length, ..Done::default() });
     } else {
         let partial = Partial::create(&names.set())?;

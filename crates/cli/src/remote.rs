@@ -1,0 +1,62 @@
+//! Objects in stores, where a path can name a file or an object.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use crate::failure::{Exit, Failure};
+use crate::shown::shown;
+use deadpan_remote::{Address, Error, Problem, Scheme, Store};
+
+/// Returns the address, if the path is one.
+pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
+    if !Address::is_meant(path.as_os_str()) {
+        return Ok(None);
+    }
+    let read = path
+        .to_str()
+        .ok_or("a key is UTF-8".to_owned())
+        .and_then(|text| text.parse().map_err(|error: deadpan_remote::WrongAddress| error.to_string()));
+    let hint = "an address is s3://BUCKET/KEY; a file with such a name is ./s3:/…";
+    read.map(Some).map_err(|why| Failure::usage(format!("{}: {why}", shown(path)), hint))
+}
+
+/// Whether a path names an object.
+pub fn is_address(path: &Path) -> bool {
+    Address::is_meant(path.as_os_str())
+}
+
+/// Returns the store of an address. Each bucket is opened once.
+pub fn store(address: &Address) -> Result<Store, Failure> {
+    static OPEN: Mutex<BTreeMap<(Scheme, String), Store>> = Mutex::new(BTreeMap::new());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = (address.scheme(), address.bucket().to_owned());
+    if let Some(store) = open.get(&name) {
+        return Ok(store.clone());
+    }
+    let store = Store::of(address).map_err(|error| failed(&error))?;
+    open.insert(name, store.clone());
+    Ok(store)
+}
+
+/// Returns the failure for an error of a store.
+pub fn failed(error: &Error) -> Failure {
+    let hint = match error.problem() {
+        Problem::Missing => "check the key, and that the credentials may list the bucket",
+        Problem::NoBucket => "check the bucket's name, its region (AWS_REGION) and the endpoint (AWS_ENDPOINT_URL)",
+        Problem::Exists => "choose another key with --to, or replace the object with --force",
+        Problem::Changed => "seal or open it again; in a bucket with versions, the old one is still there",
+        Problem::Denied => "the credentials need permission to read, write and list in this bucket",
+        Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
+        Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+        Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
+        Problem::Busy => "try again later",
+        Problem::Full => "free some space in the store, or raise its quota",
+        _ => "see what the store says",
+    };
+    let exit = match error.problem() {
+        Problem::Missing | Problem::NoBucket | Problem::Exists => Exit::Usage,
+        _ => Exit::System,
+    };
+    Failure::new(exit, error.to_string(), hint)
+}

@@ -1,0 +1,305 @@
+//! Objects in stores, with a real server of S3's protocol on this machine: moto, which `scripts/check` installs.
+
+mod sandbox;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish, skip};
+
+/// A server, which ends with the value.
+struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Server {
+    /// Starts a server with an empty bucket, or says that `what` is skipped.
+    fn start(what: &str) -> Option<Self> {
+        let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/moto/bin/moto_server");
+        if !program.exists() {
+            skip(what, "moto is missing; scripts/check installs it");
+            return None;
+        }
+        let port = free_port();
+        let mut command = Command::new(program);
+        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
+        let server = Self { child: command.spawn().unwrap(), port };
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(60), "the server does not start");
+            thread::sleep(Duration::from_millis(50));
+        }
+        server.ask("PUT", "/bucket", b"");
+        Some(server)
+    }
+
+    /// Sends a request, and returns the answer's body.
+    fn ask(&self, method: &str, path: &str, body: &[u8]) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let length = body.len();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        assert!(answer.starts_with("HTTP/1.1 20"), "{answer}");
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    }
+
+    /// Returns the keys in the bucket.
+    fn keys(&self) -> Vec<String> {
+        let answer = self.ask("GET", "/bucket?list-type=2", b"");
+        answer.split("<Key>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned()).collect()
+    }
+
+    /// Returns the number of uploads that have begun and not ended.
+    fn uploads(&self) -> usize {
+        self.ask("GET", "/bucket?uploads", b"").matches("<UploadId>").count()
+    }
+
+    fn command(&self, sandbox: &Sandbox, args: &[&str]) -> Command {
+        self.command_at(self.port, sandbox, args)
+    }
+
+    fn command_at(&self, port: u16, sandbox: &Sandbox, args: &[&str]) -> Command {
+        let mut command = sandbox.command(PROGRAM, args);
+        command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret").env("AWS_REGION", "us-east-1");
+        command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")).env_remove("AWS_PROFILE");
+        command
+    }
+
+    fn run(&self, sandbox: &Sandbox, args: &[&str]) -> Run {
+        finish(self.command(sandbox, args), LIMIT, |_| ())
+    }
+}
+
+fn sample(length: usize) -> Vec<u8> {
+    (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
+
+#[test]
+fn files_and_folders_go_to_a_store_and_come_back() {
+    let Some(server) = Server::start("files and folders in a store") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    for length in [0, 1, 300_000, 40_000_000] {
+        sandbox.write("plain", sample(length));
+        server.run(&sandbox, &["seal", "-f", "plain", "--to", "s3://bucket/a/plain.dpn"]).expect(0, "");
+        server.run(&sandbox, &["open", "s3://bucket/a/plain.dpn", "-o", "back", "-f"]).expect(0, "");
+        assert!(sandbox.read("back") == sample(length), "{length}");
+        server.run(&sandbox, &["open", "--verify", "s3://bucket/a/plain.dpn"]).expect(0, "whole and unchanged");
+        // A sealed file is a sealed file, wherever it was sealed.
+        server.run(&sandbox, &["open", "-o", "s3://bucket/clear", "-f", "s3://bucket/a/plain.dpn"]).expect(0, "");
+        server.run(&sandbox, &["seal", "s3://bucket/clear", "-f", "-o", "local.dpn"]).expect(0, "");
+        let opened = sandbox.run(&["open", "-o", "-", "local.dpn"]).expect(0, "");
+        assert!(opened.stdout() == sample(length), "{length}");
+    }
+    let range = server.run(&sandbox, &["open", "--range", "30000001:77", "s3://bucket/a/plain.dpn"]).expect(0, "");
+    assert_eq!(range.stdout(), &sample(40_000_000)[30_000_001..30_000_078]);
+    let listed = server.run(&sandbox, &["list", "s3://bucket/a/plain.dpn"]).expect(0, "");
+    assert!(String::from_utf8_lossy(listed.stdout()).contains("40000000"), "{listed:?}");
+    let inspected = server.run(&sandbox, &["inspect", "--json", "s3://bucket/a/plain.dpn"]).expect(0, "");
+    assert!(String::from_utf8_lossy(inspected.stdout()).contains("\"consistent\":true"), "{inspected:?}");
+
+    sandbox.shell("mkdir folder && echo one > folder/one && cp plain folder/two").expect(0, "");
+    server.run(&sandbox, &["seal", "folder", "--to", "s3://bucket/a/"]).expect(0, "");
+    let one = server.run(&sandbox, &["open", "--only", "folder/one", "-o", "-", "s3://bucket/a/folder.dpn"]);
+    assert_eq!(one.expect(0, "").stdout(), b"one\n");
+    server.run(&sandbox, &["open", "s3://bucket/a/folder.dpn", "-o", "other"]).expect(0, "");
+    sandbox.shell("diff -r folder other").expect(0, "");
+    // What is opened without -o lies in the current folder, and not in clear in the store.
+    server.run(&sandbox, &["seal", "-o", "s3://bucket/one.dpn", "folder/one"]).expect(0, "");
+    server.run(&sandbox, &["open", "s3://bucket/one.dpn"]).expect(0, "");
+    assert_eq!(sandbox.read("one"), b"one\n");
+    assert_eq!(server.keys(), ["a/folder.dpn", "a/plain.dpn", "clear", "one.dpn"]);
+    assert_eq!(server.uploads(), 0);
+}
+
+#[test]
+fn formats_and_signatures_work_in_a_store() {
+    let Some(server) = Server::start("formats and signatures in a store") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.run(&["keygen", "--sign", "--no-passphrase"]).expect(0, "");
+    sandbox.write("plain", sample(2_000_000));
+    for (number, options) in
+        [&["--format", "age"][..], &["--armor"], &["--hide-length"], &["--sign"]].iter().enumerate()
+    {
+        let place = format!("s3://bucket/{number}");
+        server.run(&sandbox, &[&["seal", "plain", "--to", &place][..], options].concat()).expect(0, "");
+        let opened = server.run(&sandbox, &["open", "-o", "-", &place]).expect(0, "");
+        assert!(opened.stdout() == sample(2_000_000), "{options:?}");
+    }
+    let required = ["open", "--require-signature", "--verify", "s3://bucket/3"];
+    server.run(&sandbox, &required).expect(0, "whole and unchanged");
+    server.run(&sandbox, &["open", "--require-signature", "--verify", "s3://bucket/2"]).expect(5, "s3://bucket/2");
+}
+
+#[test]
+fn what_cannot_work_says_so() {
+    let Some(server) = Server::start("errors of a store") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", "face");
+    server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/x.dpn"]).expect(0, "");
+    server.ask("PUT", "/bucket/damaged", b"not sealed at all");
+    for (args, code, words) in [
+        (&["open", "s3://bucket/none"][..], 2, "s3://bucket/none: there is no such object"),
+        (&["open", "s3://no-such-bucket/x"], 2, "s3://no-such-bucket/x: there is no such bucket"),
+        (&["seal", "plain", "--to", "s3://no-such-bucket/x"], 2, "there is no such bucket"),
+        (
+            &["seal", "plain", "--to", "s3://bucket/x.dpn"],
+            2,
+            "s3://bucket/x.dpn: an object with this key exists already",
+        ),
+        (&["seal", "s3://bucket/x.dpn", "-f", "--to", "s3://bucket/x.dpn"], 2, "is the input and the output"),
+        (&["open", "s3://bucket/"], 2, "names a bucket or a prefix"),
+        (&["open", "s3://bucket"], 2, "names a bucket or a prefix"),
+        (&["open", "s3://bucket/a//b"], 2, "between two slashes"),
+        (&["open", "s3:///x"], 2, "an address names a bucket"),
+        (&["open", "-o", "-", "s3://bucket/damaged"], 1, "s3://bucket/damaged: not a sealed file"),
+        (&["seal", "--remove-source", "s3://bucket/x.dpn", "-o", "y"], 2, "cannot be removed"),
+    ] {
+        server.run(&sandbox, args).expect(code, words);
+    }
+    let unreachable = server.command_at(free_port(), &sandbox, &["open", "-o", "-", "s3://bucket/x.dpn"]);
+    finish(unreachable, LIMIT, |_| ()).expect(4, "the store cannot be reached");
+    let mut profile = server.command(&sandbox, &["open", "-o", "-", "s3://bucket/x.dpn"]);
+    finish(profile.env("AWS_PROFILE", "nobody").take(), LIMIT, |_| ()).expect(4, "there is no such profile");
+    assert_eq!(sandbox.names(), ["plain"]);
+    assert_eq!(server.keys(), ["damaged", "x.dpn"]);
+}
+
+/// Lets a builder be passed by value.
+trait Take {
+    fn take(&mut self) -> Command;
+}
+
+impl Take for Command {
+    fn take(&mut self) -> Command {
+        std::mem::replace(self, Command::new("true"))
+    }
+}
+
+/// What a store answers if it has too much to do.
+const SLOW_DOWN: &[u8] = b"HTTP/1.1 503 Slow Down\r\nretry-after: 1\r\ncontent-length: 28\r\nconnection: close\r\n\r\n\
+    <Error><Code>SlowDown</Code>";
+
+/// Stands between the program and the server, and counts the requests for data. With `refuse`, every third connection
+/// gets no answer but that the store has too much to do.
+fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
+    let (listener, asked) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(AtomicUsize::new(0)));
+    let (port, counter) = (listener.local_addr().unwrap().port(), Arc::clone(&asked));
+    thread::spawn(move || {
+        for (number, client) in listener.incoming().enumerate() {
+            let (mut client, counter) = (client.unwrap(), Arc::clone(&counter));
+            thread::spawn(move || {
+                if refuse && number % 3 == 0 {
+                    let _ = client.read(&mut [0; 4096]);
+                    let _ = client.write_all(SLOW_DOWN);
+                    return;
+                }
+                let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
+                let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                thread::spawn(move || {
+                    let mut buffer = vec![0; 1 << 16];
+                    while let Ok(read @ 1..) = from.read(&mut buffer) {
+                        let gets = buffer[..read].windows(13).filter(|bytes| bytes == b"GET /bucket/x").count();
+                        counter.fetch_add(gets, Ordering::Relaxed);
+                        if to.write_all(&buffer[..read]).is_err() {
+                            break;
+                        }
+                    }
+                    let _ = to.shutdown(Shutdown::Write);
+                });
+                let (mut from, mut to) = (server, client);
+                let _ = std::io::copy(&mut from, &mut to);
+                let _ = to.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    (port, asked)
+}
+
+#[test]
+fn a_store_that_is_busy_is_asked_again() {
+    let Some(server) = Server::start("a busy store") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", sample(40_000_000));
+    let (port, asked) = between(server.port, true);
+    let start = Instant::now();
+    let through = |args: &[&str]| finish(server.command_at(port, &sandbox, args), LIMIT, |_| ());
+    through(&["seal", "plain", "--to", "s3://bucket/x.dpn"]).expect(0, "");
+    assert!(start.elapsed() >= Duration::from_secs(1), "Retry-After was not obeyed");
+    through(&["open", "s3://bucket/x.dpn", "-o", "back"]).expect(0, "");
+    assert!(sandbox.read("back") == sample(40_000_000) && asked.load(Ordering::Relaxed) > 3);
+}
+
+#[test]
+fn a_range_costs_two_requests() {
+    let Some(server) = Server::start("requests for a range") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", sample(40_000_000));
+    server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/x.dpn"]).expect(0, "");
+    let (port, asked) = between(server.port, false);
+    let count = |args: &[&str]| {
+        asked.store(0, Ordering::Relaxed);
+        let run = finish(server.command_at(port, &sandbox, args), LIMIT, |_| ()).expect(0, "");
+        (run, asked.load(Ordering::Relaxed))
+    };
+    // It lies in two segments.
+    let (run, requests) = count(&["open", "--range", "20950000:65536", "s3://bucket/x.dpn"]);
+    assert!(run.stdout() == &sample(40_000_000)[20_950_000..21_015_536] && requests == 2, "{requests}");
+    assert_eq!(count(&["inspect", "s3://bucket/x.dpn"]).1, 2, "the beginning, and the last segment's");
+    assert_eq!(count(&["open", "s3://bucket/x.dpn", "-o", "back"]).1, 6, "the beginning, and pieces of 8 MiB");
+}
+
+#[test]
+fn what_is_killed_leaves_nothing_under_the_name() {
+    let Some(server) = Server::start("killed uploads") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", sample(80_000_000));
+    let mut ended = 0;
+    for (moment, signal) in (0..12).map(|i| (i * 60, if i % 2 == 0 { "-KILL" } else { "-INT" })) {
+        let name = format!("s3://bucket/{moment}.dpn");
+        let run = finish(server.command(&sandbox, &["seal", "plain", "--to", &name]), LIMIT, |child| {
+            thread::sleep(Duration::from_millis(moment));
+            // The group of the program, which `setsid` made.
+            let group = format!("-{}", child.id());
+            let _ = Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status();
+        });
+        // The store may still complete what the program asked for before it died.
+        let again = server.run(&sandbox, &["seal", "plain", "--to", &name]);
+        ended += usize::from(again.code() != Some(0));
+        if again.code() != Some(0) {
+            again.expect(2, "exists already");
+        } else {
+            assert_ne!(run.code(), Some(0));
+        }
+        server.run(&sandbox, &["open", "--verify", &name]).expect(0, "whole and unchanged");
+        if signal == "-INT" {
+            // Ctrl-C takes the parts back; after SIGKILL they stay until the store's rule removes them.
+            let uploads = server.uploads();
+            assert!(uploads <= moment as usize / 120 + 1, "{uploads} uploads were left behind");
+        }
+    }
+    assert!(ended < 12, "all ended before they were killed");
+}

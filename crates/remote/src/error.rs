@@ -1,0 +1,189 @@
+//! Errors of stores, in words of ours.
+
+use std::fmt;
+use std::io;
+
+use crate::Address;
+
+/// What went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// There is no such object.
+    Missing,
+    /// There is no such bucket.
+    NoBucket,
+    /// An object with this key exists already.
+    Exists,
+    /// The object was replaced meanwhile.
+    Changed,
+    /// The credentials do not allow it.
+    Denied,
+    /// The store does not know the credentials.
+    Unknown,
+    /// No credentials were found.
+    NoCredentials,
+    /// The store did not answer, or not in time.
+    Unreachable,
+    /// The store has too much to do.
+    Busy,
+    /// The store is full, or the account's quota is used up.
+    Full,
+    /// Something else.
+    Other,
+}
+
+/// An error about an address.
+#[derive(Debug)]
+pub struct Error {
+    address: String,
+    problem: Problem,
+    /// The store's own words.
+    detail: String,
+}
+
+impl Error {
+    pub(crate) fn new(address: &Address, problem: Problem, detail: impl Into<String>) -> Self {
+        Self { address: address.to_string(), problem, detail: detail.into() }
+    }
+
+    /// Returns the error for an error of the client.
+    pub(crate) fn of(address: &Address, error: &object_store::Error) -> Self {
+        let text = error.to_string();
+        let (code, detail) = (tag(&text, "Code"), tag(&text, "Message"));
+        let problem = match code {
+            Some("NoSuchBucket" | "ContainerNotFound") => Problem::NoBucket,
+            Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
+            Some("RequestTimeTooSkewed" | "AuthFailure" | "AuthenticationFailed") => Problem::Unknown,
+            Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
+            Some("QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" | "StorageFull") => Problem::Full,
+            _ => by_kind(error, &text),
+        };
+        let detail = detail.or(code).map_or_else(|| innermost(error), str::to_owned);
+        Self::new(address, problem, detail)
+    }
+
+    /// Returns the address that the error is about.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Returns what went wrong.
+    #[must_use]
+    pub const fn problem(&self) -> Problem {
+        self.problem
+    }
+
+    /// Returns what the store itself said.
+    #[must_use]
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Returns the error without the address, to be printed after it.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let said = match self.problem {
+            Problem::Missing => "there is no such object",
+            Problem::NoBucket => "there is no such bucket",
+            Problem::Exists => "an object with this key exists already",
+            Problem::Changed => "the object was replaced while it was read",
+            Problem::NoCredentials => "no credentials were found for the store",
+            Problem::Denied => "the store refuses access",
+            Problem::Unknown => "the store does not accept the credentials",
+            Problem::Unreachable => "the store cannot be reached",
+            Problem::Busy => "the store has too much to do",
+            Problem::Full => "the store has no room left",
+            Problem::Other => "the store says",
+        };
+        match self.problem {
+            Problem::Missing | Problem::NoBucket | Problem::Exists | Problem::Changed => said.to_owned(),
+            _ if self.detail.is_empty() => said.to_owned(),
+            _ => format!("{said}: {}", self.detail),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.address, self.reason())
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        Self::other(error)
+    }
+}
+
+fn by_kind(error: &object_store::Error, text: &str) -> Problem {
+    use object_store::Error as E;
+
+    match error {
+        E::NotFound { .. } => Problem::Missing,
+        E::AlreadyExists { .. } => Problem::Exists,
+        E::Precondition { .. } | E::NotModified { .. } => Problem::Changed,
+        E::PermissionDenied { .. } => Problem::Denied,
+        E::Unauthenticated { .. } => Problem::Unknown,
+        _ if text.contains("credential") || text.contains("169.254.169.254") || text.contains("metadata.google") => {
+            Problem::NoCredentials
+        }
+        _ if ["error sending request", "connect", "timed out", "dns"].iter().any(|it| text.contains(it)) => {
+            Problem::Unreachable
+        }
+        _ => Problem::Other,
+    }
+}
+
+/// Returns the text of a tag in the XML that a store answers with.
+fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
+}
+
+/// Returns the text of the innermost cause, which names no address twice.
+fn innermost(error: &object_store::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let text = cause.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generic(text: &str) -> object_store::Error {
+        object_store::Error::Generic { store: "S3", source: text.to_owned().into() }
+    }
+
+    #[test]
+    fn what_stores_say_is_understood() {
+        let address: Address = "s3://b/k".parse().expect("an address");
+        for (text, problem, reason) in [
+            (
+                "status 404: <Error><Code>NoSuchBucket</Code><Message>The bucket…</Message></Error>",
+                Problem::NoBucket,
+                "there is no such bucket",
+            ),
+            (
+                "status 403: <Error><Code>SignatureDoesNotMatch</Code><Message>The signature…</Message></Error>",
+                Problem::Unknown,
+                "the store does not accept the credentials: The signature…",
+            ),
+            ("status 503: <Code>SlowDown</Code>", Problem::Busy, "the store has too much to do: SlowDown"),
+            ("error sending request", Problem::Unreachable, "the store cannot be reached: error sending request"),
+            ("<Code>Strange</Code>", Problem::Other, "the store says: Strange"),
+        ] {
+            let error = Error::of(&address, &generic(text));
+            assert_eq!((error.problem(), error.reason().as_str()), (problem, reason), "{text}");
+            assert_eq!(error.to_string(), format!("s3://b/k: {reason}"));
+        }
+    }
+}

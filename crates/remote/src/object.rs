@@ -1,0 +1,191 @@
+//! Objects to read: at any position, or in order.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange};
+use tokio::task::JoinHandle;
+
+use crate::store::runtime;
+use crate::{Address, Error, Problem, Store};
+use deadpan_seal::ReadAt;
+
+/// How much the first request asks for: the header of a sealed object, which may fill a segment, and all of a small
+/// object.
+const FIRST: u64 = 320 << 10;
+/// How much a request asks for when an object is read in order.
+const PIECE: u64 = 8 << 20;
+/// How many such requests run at the same time.
+const AHEAD: usize = 6;
+
+/// An object as it was when it was opened: if it is replaced meanwhile, reading fails. A clone is the same object.
+#[derive(Clone, Debug)]
+pub struct Object {
+    store: Store,
+    address: Address,
+    path: Path,
+    length: u64,
+    /// What tells this object from one that replaces it.
+    tag: Option<String>,
+    modified: SystemTime,
+    /// The beginning, which came with the answer.
+    start: Bytes,
+}
+
+impl Object {
+    /// Opens an object, with one request that also brings its beginning.
+    ///
+    /// # Errors
+    /// If there is no such object, or the store does not give it.
+    pub fn open(store: &Store, address: &Address) -> Result<Self, Error> {
+        let path = Store::path(address)?;
+        let options = GetOptions { range: Some(GetRange::Bounded(0..FIRST)), ..GetOptions::default() };
+        let asked = wait(address, async {
+            match store.objects.get_opts(&path, options).await {
+                Ok(found) => {
+                    let (meta, range) = (found.meta.clone(), found.range.clone());
+                    found.bytes().await.map(|start| (meta, range, start))
+                }
+                // An empty object has no first byte to ask for, and stores answer that in several ways.
+                Err(error) if Error::of(address, &error).problem() == Problem::Other => {
+                    let head = GetOptions { head: true, ..GetOptions::default() };
+                    let meta = store.objects.get_opts(&path, head).await?.meta;
+                    if meta.size == 0 { Ok((meta, 0..0, Bytes::new())) } else { Err(error) }
+                }
+                Err(error) => Err(error),
+            }
+        })?;
+        let (meta, range, start) = asked;
+        if range.start != 0 {
+            return Err(Error::new(address, Problem::Other, "it gave another range than was asked for"));
+        }
+        let (length, tag, modified) = (meta.size, meta.e_tag, meta.last_modified.into());
+        Ok(Self { store: store.clone(), address: address.clone(), path, length, tag, modified, start })
+    }
+
+    /// Returns the address.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Returns the number of bytes.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Returns what tells this object from one that replaces it, where the store has something like that.
+    #[must_use]
+    pub fn tag(&self) -> Option<&str> {
+        self.tag.as_deref()
+    }
+
+    /// Returns when the object was written.
+    #[must_use]
+    pub fn modified(&self) -> SystemTime {
+        self.modified
+    }
+
+    /// Returns a reader of the whole object. Behind its beginning, it reads ahead with several requests at the same
+    /// time.
+    #[must_use]
+    pub fn reader(&self) -> ObjectReader {
+        let (here, next) = (self.start.clone(), self.start.len() as u64);
+        ObjectReader { object: self.clone(), here, next, ahead: VecDeque::new() }
+    }
+
+    fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
+        let (objects, path) = (self.store.objects.clone(), self.path.clone());
+        let options = GetOptions {
+            if_match: self.tag.clone(),
+            range: Some(GetRange::Bounded(range.clone())),
+            ..GetOptions::default()
+        };
+        async move {
+            let found = objects.get_opts(&path, options).await?;
+            let bytes = found.bytes().await?;
+            if bytes.len() as u64 != range.end - range.start {
+                let source = "it gave fewer bytes than were asked for".into();
+                return Err(object_store::Error::Generic { store: "store", source });
+            }
+            Ok(bytes)
+        }
+    }
+}
+
+/// Waits for an answer about an object.
+pub(crate) fn wait<T>(address: &Address, answer: impl Future<Output = object_store::Result<T>>) -> Result<T, Error> {
+    let runtime = runtime().map_err(|error| Error::new(address, Problem::Other, error.to_string()))?;
+    runtime.block_on(answer).map_err(|error| Error::of(address, &error))
+}
+
+impl ReadAt for Object {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let left = self.length.saturating_sub(position);
+        let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        if length == 0 {
+            return Ok(0);
+        }
+        let start = usize::try_from(position).ok().and_then(|begin| self.start.get(begin..)).unwrap_or_default();
+        if !start.is_empty() {
+            let length = length.min(start.len());
+            buffer[..length].copy_from_slice(&start[..length]);
+            return Ok(length);
+        }
+        let bytes = wait(&self.address, self.get(position..position + length as u64))?;
+        buffer[..length].copy_from_slice(&bytes);
+        Ok(length)
+    }
+}
+
+/// Reads an object in order.
+#[derive(Debug)]
+pub struct ObjectReader {
+    object: Object,
+    here: Bytes,
+    /// The position after all pieces that were asked for.
+    next: u64,
+    ahead: VecDeque<JoinHandle<object_store::Result<Bytes>>>,
+}
+
+impl ObjectReader {
+    /// Asks for the next pieces.
+    fn ask(&mut self) -> io::Result<()> {
+        let runtime = runtime()?;
+        while self.ahead.len() < AHEAD && self.next < self.object.length {
+            let end = (self.next + PIECE).min(self.object.length);
+            self.ahead.push_back(runtime.spawn(self.object.get(self.next..end)));
+            self.next = end;
+        }
+        Ok(())
+    }
+}
+
+impl Read for ObjectReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.here.is_empty() || !self.ahead.is_empty() {
+            // Nothing is asked for before the beginning is used up: often only the header is wanted.
+            self.ask()?;
+        }
+        if self.here.is_empty() {
+            let runtime = runtime()?;
+            let Some(piece) = self.ahead.pop_front() else { return Ok(0) };
+            let piece = runtime.block_on(piece).map_err(io::Error::other)?;
+            self.here = piece.map_err(|error| Error::of(&self.object.address, &error))?;
+        }
+        let length = buffer.len().min(self.here.len());
+        buffer[..length].copy_from_slice(&self.here.split_to(length));
+        Ok(length)
+    }
+}
+
+impl Drop for ObjectReader {
+    fn drop(&mut self) {
+        self.ahead.iter().for_each(JoinHandle::abort);
+    }
+}

@@ -1,0 +1,130 @@
+//! Stores: one bucket, with the credentials of the environment.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::multipart::MultipartStore;
+use object_store::path::Path;
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use tokio::runtime::Runtime;
+
+use crate::profile::Profile;
+use crate::wire::{Connector, Wire};
+use crate::{Address, Error, Problem, Scheme};
+
+/// A request that moves one part may take this long: 8 MiB in ten minutes are 14 KB/s.
+const LONGEST: Duration = Duration::from_secs(600);
+/// A connection that is silent for so long is given up.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// A bucket of a store.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) objects: Arc<dyn ObjectStore>,
+    pub(crate) parts: Arc<dyn MultipartStore>,
+    pub(crate) wire: Arc<Wire>,
+    bucket: Address,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.bucket)
+    }
+}
+
+impl Store {
+    /// Opens the bucket of an address. Credentials and other settings come from the environment, and for S3 also from
+    /// the files that its other tools read.
+    ///
+    /// # Errors
+    /// If a setting is wrong.
+    pub fn of(address: &Address) -> Result<Self, Error> {
+        let wire = Arc::new(Wire::default());
+        let failed = |error| Error::of(address, &error);
+        let (objects, parts): (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>) = match address.scheme() {
+            Scheme::S3 => both(s3(address, &wire)?.build().map_err(failed)?),
+            Scheme::Google => {
+                let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(address.bucket());
+                let builder = builder.with_client_options(options()).with_retry(retries());
+                both(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
+            }
+            Scheme::Azure => {
+                let builder = MicrosoftAzureBuilder::from_env().with_container_name(address.bucket());
+                let builder = builder.with_client_options(options()).with_retry(retries());
+                both(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
+            }
+        };
+        let bucket = address.with_key("").map_err(|error| Error::new(address, Problem::Other, error.to_string()))?;
+        Ok(Self { objects, parts, wire, bucket })
+    }
+
+    /// Makes a store in memory, for tests.
+    #[cfg(test)]
+    pub(crate) fn in_memory(address: &Address) -> Self {
+        let (objects, parts) = both(object_store::memory::InMemory::new());
+        let bucket = address.with_key("").expect("a bucket");
+        Self { objects, parts, wire: Arc::default(), bucket }
+    }
+
+    /// Returns the number of requests so far.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.wire.requests()
+    }
+
+    /// Returns the path of an object in this bucket.
+    pub(crate) fn path(address: &Address) -> Result<Path, Error> {
+        Path::parse(address.key()).map_err(|error| Error::new(address, Problem::Other, error.to_string()))
+    }
+}
+
+fn both<S: ObjectStore + MultipartStore>(store: S) -> (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>) {
+    let store = Arc::new(store);
+    (Arc::<S>::clone(&store), store)
+}
+
+fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
+    let mut builder = AmazonS3Builder::from_env();
+    let profile = Profile::find().map_err(|why| Error::new(address, Problem::Other, why))?;
+    // What the environment says counts more, and half of a key pair fits no other half.
+    let has_keys = builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_some();
+    for (key, value) in profile.settings() {
+        let is_of_keys = matches!(
+            key,
+            AmazonS3ConfigKey::AccessKeyId | AmazonS3ConfigKey::SecretAccessKey | AmazonS3ConfigKey::Token
+        );
+        if !(is_of_keys && has_keys) && builder.get_config_value(&key).is_none() {
+            builder = builder.with_config(key, value);
+        }
+    }
+    let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
+    let endpoint = endpoint.iter().find_map(|key| builder.get_config_value(key)).unwrap_or_default();
+    let mut options = options();
+    if endpoint.starts_with("http://") {
+        options = options.with_allow_http(true);
+    }
+    let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries());
+    Ok(builder.with_http_connector(Connector(Arc::clone(wire))))
+}
+
+fn options() -> ClientOptions {
+    ClientOptions::new().with_timeout(LONGEST).with_read_timeout(SILENCE).with_http1_only()
+}
+
+fn retries() -> RetryConfig {
+    RetryConfig::default()
+}
+
+/// The threads that wait for stores, which all stores of a process share.
+pub(crate) fn runtime() -> Result<&'static Runtime, std::io::Error> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let made = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    Ok(RUNTIME.get_or_init(|| made))
+}

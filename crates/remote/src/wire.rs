@@ -1,0 +1,84 @@
+//! What goes over the wire: a layer between the client of a store and its connections. It counts, waits where the store
+//! asks for it, and adds the one condition that the client cannot express.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+};
+use object_store::{ClientOptions, HeaderValue};
+
+/// The longest time that a store may ask to wait before a request is tried again.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What all requests to one store share.
+#[derive(Debug, Default)]
+pub(crate) struct Wire {
+    requests: AtomicU64,
+    /// Uploads that must not replace an object.
+    careful: Mutex<HashSet<String>>,
+}
+
+impl Wire {
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Completes the upload with this id only if there is no such object.
+    pub(crate) fn be_careful(&self, upload: &str) {
+        self.careful.lock().unwrap_or_else(PoisonError::into_inner).insert(upload.to_owned());
+    }
+
+    /// Whether this request completes such an upload.
+    fn is_careful(&self, request: &HttpRequest) -> bool {
+        let query = request.uri().query().unwrap_or_default();
+        let id = query.split('&').find_map(|pair| pair.strip_prefix("uploadId="));
+        let careful = self.careful.lock().unwrap_or_else(PoisonError::into_inner);
+        request.method() == "POST" && id.is_some_and(|id| careful.iter().any(|one| encoded(one) == id))
+    }
+}
+
+/// Encodes a value of a query as the client does.
+fn encoded(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'*');
+    text.bytes().map(|byte| if is_plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// Makes connections that go through a [`Wire`].
+#[derive(Debug)]
+pub(crate) struct Connector(pub(crate) Arc<Wire>);
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let client = ReqwestConnector::default().connect(options)?;
+        Ok(HttpClient::new(Layer { wire: Arc::clone(&self.0), client }))
+    }
+}
+
+#[derive(Debug)]
+struct Layer {
+    wire: Arc<Wire>,
+    client: HttpClient,
+}
+
+#[async_trait]
+impl HttpService for Layer {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.wire.requests.fetch_add(1, Ordering::Relaxed);
+        if self.wire.is_careful(&request) {
+            // The signature covers the headers that it names, and this one need not be among them.
+            request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
+        }
+        let response = self.client.execute(request).await?;
+        if matches!(response.status().as_u16(), 429 | 503) {
+            let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
+            // The client then waits for a while of its own, and tries again.
+            tokio::time::sleep(asked.map_or(Duration::ZERO, Duration::from_secs).min(PATIENCE)).await;
+        }
+        Ok(response)
+    }
+}
