@@ -54,6 +54,7 @@ pub use opening::{Header, Identity, Opened, Opener, RangeReader, Trailer};
 pub use passphrase::{Cost, Passphrase};
 pub use positions::{Cursor, ReadAt, WriteAt};
 pub use recipient::{Recipient, Stanza};
+pub use sealing::parts::{Beginning, Parts};
 pub use sealing::{Sealer, Sealing};
 pub use secret::Secret;
 pub use session::Session;

@@ -7,7 +7,8 @@ use crate::Error;
 use deadpan_ct::Wiped;
 use deadpan_pad::padme;
 
-const MARK: u8 = 0x80;
+/// The first byte of the padding.
+pub(crate) const MARK: u8 = 0x80;
 
 /// Returns the padded length of data of this length.
 pub(crate) fn padded_length(data: u64) -> Result<u64, Error> {

@@ -1,5 +1,6 @@
 //! Sealing: the recipients and the options, and then any of several ways to seal.
 
+pub(crate) mod parts;
 mod sealer;
 mod start;
 #[cfg(test)]

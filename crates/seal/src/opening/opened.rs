@@ -103,7 +103,7 @@ impl Opened {
     }
 
     /// Reads the beginning of the payload.
-    fn payload(&self, input: impl Read) -> Result<AnyPayload, Error> {
+    pub(crate) fn payload(&self, input: impl Read) -> Result<AnyPayload, Error> {
         self.unlocked.payload(input)
     }
 

@@ -42,6 +42,16 @@ impl Start {
         if let Head::Deadpan { key, .. } = &self.head { Some(key) } else { None }
     }
 
+    /// Returns the file key, the metadata box, the payload's keys and the payload's header of Deadpan's own format.
+    pub(super) fn apart(self) -> Option<(FileKey, Vec<u8>, Message, Vec<u8>)> {
+        match (self.head, self.payload) {
+            (Head::Deadpan { key, metadata, .. }, AnyPayload::Floe(message)) => {
+                Some((key, metadata, message, self.bytes))
+            }
+            _ => None,
+        }
+    }
+
     /// Gives wrapped keys that sealed nothing back to their recipients.
     pub(super) fn put_back(&self) {
         if let Head::Deadpan { prepared: Some(prepared), .. } = &self.head {
