@@ -153,6 +153,11 @@ impl Failure {
 
     /// Returns the failure for an error of the system about a path. `verb` says what could not be done to it.
     pub fn path(verb: &str, path: &Path, error: &io::Error) -> Self {
+        if remote::is_address(path) {
+            let message =
+                format!("cannot {verb} {}: here, only files are taken, and no objects in stores", shown(path));
+            return Self::usage(message, "copy the object to a file first, with the tool of its store");
+        }
         Self::io(verb, &shown(path), error)
     }
 

@@ -92,6 +92,10 @@ impl OutputArgs {
     /// which the folder is made. Otherwise `-o` is the folder itself, so that a second run with the same `-o` does not
     /// nest its result in that of the first.
     pub fn folder(&self, results: usize, usual: impl FnOnce() -> Result<Place, Failure>) -> Result<Place, Failure> {
+        if let Some(place) = self.output.as_ref().filter(|place| place.path().is_some_and(remote::is_address)) {
+            let message = format!("{} is no place for a folder: what is unpacked lies on this machine", place.shown());
+            return Err(Failure::usage(message, "name a folder here; or open it as an archive: -o - | …"));
+        }
         match &self.output {
             None => self.unplanted(usual()?, false),
             Some(place) if results > 1 || place.ends_with_slash() => {

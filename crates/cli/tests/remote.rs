@@ -86,6 +86,7 @@ impl Server {
         let mut command = sandbox.command(PROGRAM, args);
         command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret").env("AWS_REGION", "us-east-1");
         command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")).env_remove("AWS_PROFILE");
+        command.env("NO_PROXY", "127.0.0.1").env("HOME", sandbox.path("home"));
         command
     }
 
@@ -180,12 +181,27 @@ fn what_cannot_work_says_so() {
     ] {
         server.run(&sandbox, args).expect(code, words);
     }
+    server.run(&sandbox, &["pack", "-o", "packed", "."]).expect(0, "");
+    sandbox.shell("mkdir folder; mv packed folder").expect(0, "");
+    server.run(&sandbox, &["seal", "folder", "--to", "s3://bucket/folder.dpn"]).expect(0, "");
+    sandbox.shell("rm -r folder").expect(0, "");
+    for (args, words) in [
+        (&["open", "s3://bucket/folder.dpn", "--to", "s3://bucket/clear/"][..], "is no place for a folder"),
+        (&["rewrap", "-p", "s3://bucket/x.dpn"], "only files are taken"),
+    ] {
+        server.run(&sandbox, args).expect(2, words);
+    }
+    let mut nobody = server.command(&sandbox, &["open", "-o", "-", "s3://bucket/x.dpn"]);
+    nobody.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    let start = Instant::now();
+    finish(nobody, LIMIT, |_| ()).expect(4, "no credentials were found");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     let unreachable = server.command_at(free_port(), &sandbox, &["open", "-o", "-", "s3://bucket/x.dpn"]);
     finish(unreachable, LIMIT, |_| ()).expect(4, "the store cannot be reached");
     let mut profile = server.command(&sandbox, &["open", "-o", "-", "s3://bucket/x.dpn"]);
     finish(profile.env("AWS_PROFILE", "nobody").take(), LIMIT, |_| ()).expect(4, "there is no such profile");
     assert_eq!(sandbox.names(), ["plain"]);
-    assert_eq!(server.keys(), ["damaged", "x.dpn"]);
+    assert_eq!(server.keys(), ["damaged", "folder.dpn", "x.dpn"]);
 }
 
 /// Lets a builder be passed by value.

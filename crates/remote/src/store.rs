@@ -1,6 +1,7 @@
 //! Stores: one bucket, with the credentials of the environment.
 
 use std::fmt;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -101,6 +102,18 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
             builder = builder.with_config(key, value);
         }
     }
+    let others = [
+        AmazonS3ConfigKey::AccessKeyId,
+        AmazonS3ConfigKey::SkipSignature,
+        AmazonS3ConfigKey::WebIdentityTokenFile,
+        AmazonS3ConfigKey::ContainerCredentialsRelativeUri,
+        AmazonS3ConfigKey::ContainerCredentialsFullUri,
+        AmazonS3ConfigKey::MetadataEndpoint,
+    ];
+    if others.iter().all(|key| builder.get_config_value(key).is_none()) && !is_on_amazon() {
+        let detail = "none are in the environment or in ~/.aws, and this is no machine of Amazon's";
+        return Err(Error::new(address, Problem::NoCredentials, detail));
+    }
     let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
     let endpoint = endpoint.iter().find_map(|key| builder.get_config_value(key)).unwrap_or_default();
     let mut options = options();
@@ -109,6 +122,12 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     }
     let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries());
     Ok(builder.with_http_connector(Connector(Arc::clone(wire))))
+}
+
+/// Whether the address answers at which Amazon's machines get their credentials. The client would try for minutes.
+fn is_on_amazon() -> bool {
+    let address = SocketAddr::from(([169, 254, 169, 254], 80));
+    TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
 }
 
 fn options() -> ClientOptions {
