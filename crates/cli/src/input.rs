@@ -25,8 +25,8 @@ pub enum Source {
 impl Source {
     /// Returns the inputs that `FILE…` names. No FILE means standard input.
     pub fn all(files: Vec<PathBuf>) -> Result<Vec<Self>, Failure> {
-        let mut sources: Vec<_> =
-            files.into_iter().map(|file| if file == Path::new("-") { Self::Stdin } else { Self::File(file) }).collect();
+        let named = |file| if file == Path::new("-") { Self::Stdin } else { Self::File(remote::local(file)) };
+        let mut sources: Vec<_> = files.into_iter().map(named).collect();
         if sources.iter().filter(|source| **source == Self::Stdin).count() > 1 {
             return Err(Failure::usage("standard input can be read only once", "name - once"));
         }

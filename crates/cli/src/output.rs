@@ -120,7 +120,7 @@ pub enum Place {
 /// The value of `-o`, where `-` is standard output.
 impl From<OsString> for Place {
     fn from(text: OsString) -> Self {
-        if text == "-" { Self::Stdout } else { Self::Given(text.into()) }
+        if text == "-" { Self::Stdout } else { Self::Given(remote::local(text.into())) }
     }
 }
 

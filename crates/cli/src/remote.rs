@@ -1,7 +1,9 @@
 //! Objects in stores, where a path can name a file or an object.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::failure::{Exit, Failure};
@@ -19,6 +21,23 @@ pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
         .and_then(|text| text.parse().map_err(|error: deadpan_remote::WrongAddress| error.to_string()));
     let hint = "an address is s3://BUCKET/KEY; a file with such a name is ./s3:/…";
     read.map(Some).map_err(|why| Failure::usage(format!("{}: {why}", shown(path)), hint))
+}
+
+/// Returns the path that an address such as `file:///tmp/a%20b` stands for; other paths stay as they are.
+pub fn local(path: PathBuf) -> PathBuf {
+    let text = path.as_os_str().as_bytes();
+    let rest = text.strip_prefix(b"file://").map(|rest| rest.strip_prefix(b"localhost").unwrap_or(rest));
+    let Some(rest) = rest.filter(|rest| rest.starts_with(b"/")) else { return path };
+    let (mut decoded, mut at) = (Vec::with_capacity(rest.len()), 0);
+    while let Some(&byte) = rest.get(at) {
+        let pair = rest.get(at + 1..at + 3).filter(|pair| pair.iter().all(u8::is_ascii_hexdigit));
+        let pair = pair.and_then(|pair| str::from_utf8(pair).ok());
+        let value = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok().filter(|value| *value != 0));
+        let (byte, length) = value.filter(|_| byte == b'%').map_or((byte, 1), |value| (value, 3));
+        decoded.push(byte);
+        at += length;
+    }
+    PathBuf::from(OsString::from_vec(decoded))
 }
 
 /// Whether a path names an object.
@@ -59,4 +78,25 @@ pub fn failed(error: &Error) -> Failure {
         _ => Exit::System,
     };
     Failure::new(exit, error.to_string(), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_files_are_paths() {
+        for (address, path) in [
+            ("file:///tmp/a%20b", "/tmp/a b"),
+            ("file://localhost/tmp/x", "/tmp/x"),
+            ("file:///%C3%A4%", "/\u{e4}%"),
+            ("file:///a%00b%zz%+1", "/a%00b%zz%+1"),
+            ("file://elsewhere/x", "file://elsewhere/x"),
+            ("file:x", "file:x"),
+            ("s3://b/a%20b", "s3://b/a%20b"),
+            ("/tmp/a%20b", "/tmp/a%20b"),
+        ] {
+            assert_eq!(local(address.into()), PathBuf::from(path), "{address}");
+        }
+    }
 }
