@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::input::{FileId, Source};
 use crate::output::Place;
 use crate::partial::folder_of;
+use crate::remote;
 use crate::shown::shown;
 
 /// What to do about a refusal.
@@ -20,6 +21,9 @@ const ALONE: &str = "use another output for it, in a command of its own";
 pub struct Claims {
     inputs: Vec<Claim>,
     made: RefCell<Vec<Claim>>,
+    /// The objects in stores among both.
+    objects: Vec<PathBuf>,
+    made_objects: RefCell<Vec<PathBuf>>,
 }
 
 /// A file or a folder that must stay.
@@ -42,12 +46,16 @@ impl Claims {
     /// Begins a run with these inputs.
     pub fn of(sources: &[Source]) -> Self {
         let inputs = sources.iter().filter_map(Source::path).filter_map(Claim::of).collect();
-        Self { inputs, made: RefCell::default() }
+        let is_object = |path: &&Path| remote::is_address(path);
+        let objects = sources.iter().filter_map(Source::path).filter(is_object).map(Path::to_owned).collect();
+        Self { inputs, made: RefCell::default(), objects, made_objects: RefCell::default() }
     }
 
     /// Records that `place` is an output of this run.
     pub fn made(&self, place: &Place) {
         self.made.borrow_mut().extend(place.path().and_then(Claim::of));
+        let object = place.path().filter(|path| remote::is_address(path));
+        self.made_objects.borrow_mut().extend(object.map(Path::to_owned));
     }
 
     /// Whether this file is an input.
@@ -57,6 +65,17 @@ impl Claims {
 
     /// Refuses an output of `source` that would replace another input, or an output of this run.
     pub fn check(&self, place: &Place, source: &Source) -> Result<(), Failure> {
+        if let Some(object) = place.path().filter(|path| remote::is_address(path)) {
+            let other = self.objects.iter().find(|input| *input == object && source.path() != Some(input));
+            let what = match other {
+                Some(_) => "another input of this command",
+                None if self.made_objects.borrow().iter().any(|made| made == object) => {
+                    "the result of another input of this command"
+                }
+                None => return Ok(()),
+            };
+            return Err(Failure::usage(format!("{} is {what}, and is not replaced", shown(object)), ALONE));
+        }
         // A name that does not exist replaces nothing.
         let Some(output) = place.path().and_then(Claim::of) else { return Ok(()) };
         let name = shown(&output.path);

@@ -358,8 +358,7 @@ fn bare(source: &Source) -> Option<PathBuf> {
     let bare =
         ENDINGS.iter().find_map(|ending| name.strip_suffix(ending.as_bytes())).filter(|bare| !bare.is_empty())?;
     let bare = OsStr::from_bytes(bare);
-    // What comes out of a store goes to the current folder, and not in clear back into the store.
-    Some(if remote::is_address(path) { bare.into() } else { path.with_file_name(bare) })
+    Some(remote::beside(path, bare))
 }
 
 /// Returns the output without `-o`: the input's path without its ending, or the sealed name. Standard input goes to

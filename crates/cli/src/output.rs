@@ -12,6 +12,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::console::say;
 use crate::failure::Failure;
 use crate::input::{FileId, Input, widen};
 use crate::partial::{Attributes, Landing, Partial, exists};
@@ -63,7 +64,10 @@ impl OutputArgs {
             None => Ok(()),
             Some(place) => Err(Failure::usage(
                 format!("{} is not a folder, and there are several results", place.shown()),
-                "make the folder first, or leave out -o",
+                match place.path().is_some_and(remote::is_address) {
+                    true => "end the key with a slash, so that it is put before each name",
+                    false => "make the folder first, or leave out -o",
+                },
             )),
         }
     }
@@ -156,6 +160,7 @@ impl Place {
 
     /// Refuses a folder that does not exist.
     fn checked(self) -> Result<Self, Failure> {
+        self.path().map_or(Ok(None), remote::address)?;
         if self.ends_with_slash() && !self.is_folder() {
             return Err(Failure::usage(
                 format!("there is no folder {}", self.shown()),
@@ -269,7 +274,12 @@ impl Output {
         let length = input.and_then(Input::length).map(longest);
         let upload = Upload::start(&remote::store(&address)?, &address, length, replace).map_err(failed)?;
         let canceller = upload.canceller();
-        let guard = signals::guard(move || canceller.cancel());
+        let name = place.shown();
+        let guard = signals::guard(move || {
+            if !canceller.cancel() {
+                say(&format!("note: parts of {name} remain in the store, until its rule for old uploads removes them"));
+            }
+        });
         Ok(Self::Object { upload: Shared(Arc::new(Mutex::new(Some(upload)))), place: place.clone(), guard })
     }
 

@@ -27,6 +27,7 @@ use rustix::process::geteuid;
 
 use crate::failure::Failure;
 use crate::process;
+use crate::remote;
 use crate::shown::shown;
 use crate::signals::{self, Guard};
 use deadpan_pack::draft::{self, clear};
@@ -86,6 +87,9 @@ impl Partial {
     }
 
     fn create_in(target: &Path, nameless: bool) -> Result<Self, Failure> {
+        if remote::is_address(target) {
+            return Err(Failure::path("create", target, &std::io::ErrorKind::Unsupported.into()));
+        }
         let Some(name) = target.file_name() else {
             return Err(Failure::usage(
                 format!("{} is not a name for a file", shown(target)),
@@ -241,6 +245,9 @@ fn open_folder_of(target: &Path) -> Result<OwnedFd, Failure> {
 
 /// Returns the error that the folder of `target` does not exist.
 pub fn no_folder(target: &Path) -> Failure {
+    if remote::is_address(target) {
+        return Failure::path("create", target, &std::io::ErrorKind::NotFound.into());
+    }
     Failure::usage(
         format!("cannot create {}: there is no folder {}", shown(target), shown(folder_of(target))),
         "make the folder first, with mkdir",

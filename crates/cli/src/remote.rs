@@ -1,7 +1,7 @@
 //! Objects in stores, where a path can name a file or an object.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -45,6 +45,12 @@ pub fn is_address(path: &Path) -> bool {
     Address::is_meant(path.as_os_str())
 }
 
+/// Returns the path of a result in clear beside an input. What comes out of a store goes to the current folder, and not
+/// in clear back into the store.
+pub fn beside(path: &Path, name: &OsStr) -> PathBuf {
+    if is_address(path) { name.into() } else { path.with_file_name(name) }
+}
+
 /// Returns the store of an address. Each bucket is opened once.
 pub fn store(address: &Address) -> Result<Store, Failure> {
     static OPEN: Mutex<BTreeMap<(Scheme, String), Store>> = Mutex::new(BTreeMap::new());
@@ -69,12 +75,14 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
         Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
+        Problem::Setting => "correct the variable, or the file in ~/.aws",
         Problem::Busy => "try again later",
+        Problem::Unknowing => "it may not know If-None-Match: --force writes without it, and replaces what is there",
         Problem::Full => "free some space in the store, or raise its quota",
         _ => "see what the store says",
     };
     let exit = match error.problem() {
-        Problem::Missing | Problem::NoBucket | Problem::Exists => Exit::Usage,
+        Problem::Missing | Problem::NoBucket | Problem::Exists | Problem::Setting => Exit::Usage,
         _ => Exit::System,
     };
     Failure::new(exit, error.to_string(), hint)

@@ -13,6 +13,7 @@ use crate::input::{Input, Source};
 use crate::output::{OutputArgs, Place};
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::remote;
 use crate::report::{Done, Report};
 use crate::shown::shown;
 use deadpan_pack::{BLOCK, Contents, Error, Excerpt, Selection, Work, index_is_stale, is_archive, unpack};
@@ -145,7 +146,7 @@ fn usual_place(source: &Source) -> Result<Place, Failure> {
     };
     let name = path.file_name().unwrap_or_default().as_bytes();
     match name.strip_suffix(b".tar").filter(|bare| !bare.is_empty()) {
-        Some(bare) => Ok(Place::Given(path.with_file_name(OsStr::from_bytes(bare)))),
+        Some(bare) => Ok(Place::Given(remote::beside(path, OsStr::from_bytes(bare)))),
         None => Err(Failure::usage(
             format!("{} does not end with .tar, so its folder has no name", shown(path)),
             "name it with -o",

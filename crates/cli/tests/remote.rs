@@ -177,6 +177,10 @@ fn what_cannot_work_says_so() {
         (&["open", "s3://bucket/a//b"], 2, "between two slashes"),
         (&["open", "s3:///x"], 2, "an address names a bucket"),
         (&["open", "-o", "-", "s3://bucket/damaged"], 1, "s3://bucket/damaged: not a sealed file"),
+        (&["open", "http://bucket/x"], 2, "an address begins with s3://"),
+        (&["seal", "plain", "--to", "S3://bucket/x"], 2, "an address begins with s3://"),
+        (&["open", "s3://../bucket/x.dpn"], 2, "the name of a bucket"),
+        (&["keygen", "--no-passphrase", "-o", "s3://bucket/key"], 2, "only files are taken"),
         (&["seal", "--remove-source", "s3://bucket/x.dpn", "-o", "y"], 2, "cannot be removed"),
     ] {
         server.run(&sandbox, args).expect(code, words);
@@ -199,9 +203,32 @@ fn what_cannot_work_says_so() {
     let unreachable = server.command_at(free_port(), &sandbox, &["open", "-o", "-", "s3://bucket/x.dpn"]);
     finish(unreachable, LIMIT, |_| ()).expect(4, "the store cannot be reached");
     let mut profile = server.command(&sandbox, &["open", "-o", "-", "s3://bucket/x.dpn"]);
-    finish(profile.env("AWS_PROFILE", "nobody").take(), LIMIT, |_| ()).expect(4, "there is no such profile");
+    finish(profile.env("AWS_PROFILE", "nobody").take(), LIMIT, |_| ()).expect(2, "there is no such profile");
+    for (name, value, code, words) in [
+        ("AWS_ENDPOINT_URL", "127.0.0.1:5055", 2, "has to be like https://HOST"),
+        ("AWS_ENDPOINT_URL", "http://", 2, "has to be like https://HOST"),
+        ("AWS_REGION", "a\nb", 2, "AWS_REGION holds white space"),
+        ("AWS_SESSION_TOKEN", "token\n", 0, ""),
+        ("AWS_SESSION_TOKEN", "", 0, ""),
+    ] {
+        let mut wrong = server.command(&sandbox, &["open", "--verify", "s3://bucket/x.dpn"]);
+        wrong.env(name, value);
+        finish(wrong, LIMIT, |_| ()).expect(code, words);
+    }
+    // Two inputs with one output: the second is refused, also with --force.
+    sandbox.shell("mkdir a b; cp plain a; cp plain b").expect(0, "");
+    let twice = ["seal", "-f", "a/plain", "b/plain", "--to", "s3://bucket/twice/"];
+    server.run(&sandbox, &twice).expect(2, "s3://bucket/twice/plain.dpn is the result of another input");
+    let inputs = ["seal", "-f", "s3://bucket/clear", "s3://bucket/clear.dpn"];
+    server.ask("PUT", "/bucket/clear", b"one");
+    server.ask("PUT", "/bucket/clear.dpn", b"two");
+    server.run(&sandbox, &inputs).expect(2, "s3://bucket/clear.dpn is another input of this command");
+    sandbox.shell("rm -r a b").expect(0, "");
     assert_eq!(sandbox.names(), ["plain"]);
-    assert_eq!(server.keys(), ["damaged", "folder.dpn", "x.dpn"]);
+    assert_eq!(
+        server.keys(),
+        ["clear", "clear.dpn", "clear.dpn.dpn", "damaged", "folder.dpn", "twice/plain.dpn", "x.dpn"]
+    );
 }
 
 /// Lets a builder be passed by value.
@@ -267,6 +294,27 @@ fn a_store_that_is_busy_is_asked_again() {
     assert!(start.elapsed() >= Duration::from_secs(1), "Retry-After was not obeyed");
     through(&["open", "s3://bucket/x.dpn", "-o", "back"]).expect(0, "");
     assert!(sandbox.read("back") == sample(40_000_000) && asked.load(Ordering::Relaxed) > 3);
+}
+
+#[test]
+fn a_store_that_redirects_is_not_followed() {
+    let sandbox = Sandbox::with_key("ecc");
+    let (elsewhere, store) = (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let (there, here) = (elsewhere.local_addr().unwrap(), store.local_addr().unwrap().port());
+    thread::spawn(move || {
+        for client in store.incoming() {
+            let mut client = client.unwrap();
+            let _ = client.read(&mut [0; 4096]);
+            let answer = format!("HTTP/1.1 307 Elsewhere\r\nlocation: http://{there}/x\r\ncontent-length: 0\r\n\r\n");
+            let _ = client.write_all(answer.as_bytes());
+        }
+    });
+    let mut command = sandbox.command(PROGRAM, &["open", "-o", "-", "s3://bucket/x"]);
+    command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{here}")).env("AWS_SESSION_TOKEN", "secret");
+    command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret").env("NO_PROXY", "127.0.0.1");
+    finish(command, LIMIT, |_| ()).expect(4, &format!("it redirects to {there}"));
+    elsewhere.set_nonblocking(true).unwrap();
+    assert!(elsewhere.accept().is_err(), "the other host was asked");
 }
 
 #[test]

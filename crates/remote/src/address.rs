@@ -57,11 +57,13 @@ impl fmt::Display for WrongAddress {
 impl std::error::Error for WrongAddress {}
 
 impl Address {
-    /// Whether a text begins as an address does. A file with such a name can be written as `./s3:/…`.
+    /// Whether a text begins as an address does, of whatever kind. A file with such a name can be written as `./s3:/…`.
     #[must_use]
     pub fn is_meant(text: &OsStr) -> bool {
         let text = text.as_encoded_bytes();
-        Scheme::ALL.iter().any(|(prefix, _)| text.starts_with(prefix.as_bytes()))
+        let scheme = text.split(|byte| *byte == b':').next().unwrap_or_default();
+        let is_scheme = scheme.len() > 1 && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'+');
+        is_scheme && text[scheme.len()..].starts_with(b"://")
     }
 
     /// Returns the kind of the store.
@@ -133,13 +135,13 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, WrongAddress> {
         let found = Scheme::ALL.iter().find_map(|(prefix, scheme)| Some((*scheme, text.strip_prefix(prefix)?)));
-        let (scheme, rest) = found.ok_or(WrongAddress("an address begins with s3://, gs:// or az://"))?;
+        let (scheme, rest) = found.ok_or(WrongAddress("an address begins with s3://, gs://, az:// or file:///"))?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.is_empty() {
             return Err(WrongAddress("an address names a bucket: s3://BUCKET/KEY"));
         }
         let is_fit = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '$');
-        if bucket.len() > 255 || !bucket.chars().all(is_fit) {
+        if bucket.len() > 255 || !bucket.chars().all(is_fit) || bucket.starts_with('.') || bucket.contains("..") {
             return Err(WrongAddress("the name of a bucket has letters, digits, dots, hyphens and underscores"));
         }
         check_key(key)?;
@@ -182,6 +184,9 @@ mod tests {
             "s3:///k",
             "s3://a b/k",
             "s3://b@c/k",
+            "s3://../k",
+            "s3://./k",
+            "s3://a..b/k",
             "http://b/k",
             "s3:/b/k",
             "S3://b/k",

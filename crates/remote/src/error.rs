@@ -27,8 +27,12 @@ pub enum Problem {
     Unreachable,
     /// The store has too much to do.
     Busy,
+    /// The store does not know what was asked of it, such as a condition.
+    Unknowing,
     /// The store is full, or the account's quota is used up.
     Full,
+    /// A setting of the environment is wrong.
+    Setting,
     /// Something else.
     Other,
 }
@@ -56,6 +60,7 @@ impl Error {
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
             Some("RequestTimeTooSkewed" | "AuthFailure" | "AuthenticationFailed") => Problem::Unknown,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
+            Some("NotImplemented") => Problem::Unknowing,
             Some("QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" | "StorageFull") => Problem::Full,
             _ => by_kind(error, &text),
         };
@@ -94,7 +99,9 @@ impl Error {
             Problem::Unknown => "the store does not accept the credentials",
             Problem::Unreachable => "the store cannot be reached",
             Problem::Busy => "the store has too much to do",
+            Problem::Unknowing => "the store does not know what was asked of it",
             Problem::Full => "the store has no room left",
+            Problem::Setting => "a setting is wrong",
             Problem::Other => "the store says",
         };
         match self.problem {

@@ -60,7 +60,7 @@ impl Object {
             }
         })?;
         let (meta, range, start) = asked;
-        if range.start != 0 {
+        if range.start != 0 || range.end > meta.size || range.end != start.len() as u64 {
             return Err(Error::new(address, Problem::Other, "it gave another range than was asked for"));
         }
         let (length, tag, modified) = (meta.size, meta.e_tag, meta.last_modified.into());
@@ -101,6 +101,7 @@ impl Object {
 
     fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
         let (objects, path) = (self.store.objects.clone(), self.path.clone());
+        let (length, tag, modified) = (self.length, self.tag.clone(), self.modified);
         let options = GetOptions {
             if_match: self.tag.clone(),
             range: Some(GetRange::Bounded(range.clone())),
@@ -108,9 +109,18 @@ impl Object {
         };
         async move {
             let found = objects.get_opts(&path, options).await?;
+            // Not every store obeys the condition.
+            let is_same = match &tag {
+                Some(tag) => found.meta.e_tag.as_ref() == Some(tag),
+                None => SystemTime::from(found.meta.last_modified) == modified,
+            };
+            if !is_same || found.meta.size != length || found.range != range {
+                let (path, source) = (path.to_string(), "it is another object now".into());
+                return Err(object_store::Error::Precondition { path, source });
+            }
             let bytes = found.bytes().await?;
             if bytes.len() as u64 != range.end - range.start {
-                let source = "it gave fewer bytes than were asked for".into();
+                let source = "it gave another number of bytes than were asked for".into();
                 return Err(object_store::Error::Generic { store: "store", source });
             }
             Ok(bytes)

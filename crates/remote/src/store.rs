@@ -1,5 +1,6 @@
 //! Stores: one bucket, with the credentials of the environment.
 
+use std::env;
 use std::fmt;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, OnceLock};
@@ -10,17 +11,12 @@ use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
 use tokio::runtime::Runtime;
 
 use crate::profile::Profile;
 use crate::wire::{Connector, Wire};
 use crate::{Address, Error, Problem, Scheme};
-
-/// A request that moves one part may take this long: 8 MiB in ten minutes are 14 KB/s.
-const LONGEST: Duration = Duration::from_secs(600);
-/// A connection that is silent for so long is given up.
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// A bucket of a store.
 #[derive(Clone)]
@@ -89,8 +85,13 @@ fn both<S: ObjectStore + MultipartStore>(store: S) -> (Arc<dyn ObjectStore>, Arc
 }
 
 fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
-    let mut builder = AmazonS3Builder::from_env();
-    let profile = Profile::find().map_err(|why| Error::new(address, Problem::Other, why))?;
+    let mut builder = AmazonS3Builder::new();
+    for (name, value) in env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
+        if let (Ok(key), false) = (name.to_ascii_lowercase().parse(), value.trim().is_empty()) {
+            builder = builder.with_config(key, checked(address, &name, &value)?);
+        }
+    }
+    let profile = Profile::find().map_err(|why| Error::new(address, Problem::Setting, why))?;
     // What the environment says counts more, and half of a key pair fits no other half.
     let has_keys = builder.get_config_value(&AmazonS3ConfigKey::AccessKeyId).is_some();
     for (key, value) in profile.settings() {
@@ -99,6 +100,7 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
             AmazonS3ConfigKey::AccessKeyId | AmazonS3ConfigKey::SecretAccessKey | AmazonS3ConfigKey::Token
         );
         if !(is_of_keys && has_keys) && builder.get_config_value(&key).is_none() {
+            let value = checked(address, key.as_ref(), &value)?;
             builder = builder.with_config(key, value);
         }
     }
@@ -116,12 +118,26 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     }
     let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint];
     let endpoint = endpoint.iter().find_map(|key| builder.get_config_value(key)).unwrap_or_default();
+    let host = endpoint.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"));
+    if !endpoint.is_empty() && host.is_none_or(|(_, host)| host.is_empty() || host.starts_with('/')) {
+        let detail = format!("AWS_ENDPOINT_URL is {endpoint}, and has to be like https://HOST or http://HOST:PORT");
+        return Err(Error::new(address, Problem::Setting, detail));
+    }
     let mut options = options();
     if endpoint.starts_with("http://") {
         options = options.with_allow_http(true);
     }
     let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries());
     Ok(builder.with_http_connector(Connector(Arc::clone(wire))))
+}
+
+/// Returns the value of a setting without the white space around it, which secrets in files often end with.
+fn checked(address: &Address, name: &str, value: &str) -> Result<String, Error> {
+    let value = value.trim();
+    match value.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        true => Err(Error::new(address, Problem::Setting, format!("{name} holds white space or control characters"))),
+        false => Ok(value.to_owned()),
+    }
 }
 
 /// Whether the address answers at which Amazon's machines get their credentials. The client would try for minutes.
@@ -131,11 +147,14 @@ fn is_on_amazon() -> bool {
 }
 
 fn options() -> ClientOptions {
-    ClientOptions::new().with_timeout(LONGEST).with_read_timeout(SILENCE).with_http1_only()
+    // The rest is that of the connections: see `wire`.
+    ClientOptions::new()
 }
 
 fn retries() -> RetryConfig {
-    RetryConfig::default()
+    let backoff =
+        BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(20), base: 2.4 };
+    RetryConfig { backoff, ..RetryConfig::default() }
 }
 
 /// The threads that wait for stores, which all stores of a process share.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::BytesMut;
 use object_store::multipart::PartId;
@@ -20,6 +21,10 @@ const PART: u64 = 8 << 20;
 const PARTS: u64 = 9_990;
 /// How many parts are on their way at the same time.
 const AHEAD: usize = 6;
+/// How long the store has to remove the parts of an upload that ends early.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// The longest part that stores take.
+const LONGEST: u64 = 5 << 30;
 /// Parts of an object whose length is not known grow fourfold after so many.
 const GROWTH: u64 = 2_400;
 
@@ -49,6 +54,9 @@ impl Upload {
     /// If there is such an object already, or if there can be none.
     pub fn start(store: &Store, address: &Address, length: Option<u64>, replace: bool) -> Result<Self, Error> {
         let path = Store::path(address)?;
+        if length.is_some_and(|length| length.div_ceil(PARTS) > LONGEST) {
+            return Err(Error::new(address, Problem::Other, "no object can be so long"));
+        }
         if !replace && exists(store, address, &path)? {
             return Err(Error::new(address, Problem::Exists, ""));
         }
@@ -76,8 +84,7 @@ impl Upload {
     /// Returns what ends the upload early from elsewhere, such as from a handler of signals.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
-        let (store, address, path) = (self.store.clone(), self.address.clone(), self.path.clone());
-        Canceller { store, address, path, id: Arc::clone(&self.id) }
+        Canceller { store: self.store.clone(), path: self.path.clone(), id: Arc::clone(&self.id) }
     }
 
     fn id(&self) -> MutexGuard<'_, Option<String>> {
@@ -175,8 +182,9 @@ impl Write for Upload {
             self.send()?;
         }
         if self.buffer.capacity() == 0 {
-            // The system gives memory when it is used, so that of a short object costs nothing.
-            self.buffer.reserve(self.room());
+            // The system gives memory when it is used, so that of a short object costs nothing. A length that a store
+            // has invented must not reserve much.
+            self.buffer.reserve(self.room().min(PART as usize));
         }
         let length = bytes.len().min(self.room() - self.buffer.len());
         self.buffer.extend_from_slice(&bytes[..length]);
@@ -193,7 +201,7 @@ impl Write for Upload {
 impl Drop for Upload {
     fn drop(&mut self) {
         self.ahead.iter().for_each(JoinHandle::abort);
-        self.canceller().cancel();
+        let _ = self.canceller().cancel();
     }
 }
 
@@ -211,19 +219,19 @@ fn exists(store: &Store, address: &Address, path: &Path) -> Result<bool, Error> 
 #[derive(Clone, Debug)]
 pub struct Canceller {
     store: Store,
-    address: Address,
     path: Path,
     id: Arc<Mutex<Option<String>>>,
 }
 
 impl Canceller {
-    /// Removes the parts of an upload that has not ended.
-    pub fn cancel(&self) {
+    /// Removes the parts of an upload that has not ended, and returns whether none is left. A store that does not
+    /// answer is not waited for: its rule for old uploads removes the parts.
+    pub fn cancel(&self) -> bool {
         let id = self.id.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(id) = id {
-            // If the store cannot be reached, its rule for old uploads removes the parts.
-            let _ = wait(&self.address, self.store.parts.abort_multipart(&self.path, &id));
-        }
+        let (Some(id), Ok(runtime)) = (id, runtime()) else { return true };
+        let abort = self.store.parts.abort_multipart(&self.path, &id);
+        let within = async { tokio::time::timeout(FAREWELL, abort).await };
+        matches!(runtime.block_on(within), Ok(Ok(())))
     }
 }
 
@@ -309,7 +317,7 @@ mod tests {
         }
         let mut upload = Upload::start(&store, &address, None, false).expect("started");
         upload.write_all(&sample(40 << 20)).expect("written");
-        upload.canceller().cancel();
+        assert!(upload.canceller().cancel());
         upload.finish().expect_err("it was cancelled");
         assert_eq!(Object::open(&store, &address).expect_err("nothing").problem(), Problem::Missing);
     }

@@ -8,12 +8,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService, ReqwestConnector,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use object_store::{ClientOptions, HeaderValue};
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request that moves one part may take this long: 8 MiB in ten minutes are 14 KB/s.
+const LONGEST: Duration = Duration::from_secs(600);
+/// A connection that is silent for so long is given up.
+const SILENCE: Duration = Duration::from_secs(60);
+const CONNECTING: Duration = Duration::from_secs(10);
 
 /// What all requests to one store share.
 #[derive(Debug, Default)]
@@ -53,9 +59,13 @@ fn encoded(text: &str) -> String {
 pub(crate) struct Connector(pub(crate) Arc<Wire>);
 
 impl HttpConnector for Connector {
-    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let client = ReqwestConnector::default().connect(options)?;
-        Ok(HttpClient::new(Layer { wire: Arc::clone(&self.0), client }))
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // A store that redirects would have the session's token sent to another host.
+        let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).http1_only();
+        let builder = builder.timeout(LONGEST).read_timeout(SILENCE).connect_timeout(CONNECTING);
+        let client =
+            builder.build().map_err(|error| object_store::Error::Generic { store: "store", source: error.into() })?;
+        Ok(HttpClient::new(Layer { wire: Arc::clone(&self.0), client: HttpClient::new(client) }))
     }
 }
 
@@ -73,8 +83,19 @@ impl HttpService for Layer {
             // The signature covers the headers that it names, and this one need not be among them.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
-        let response = self.client.execute(request).await?;
-        if matches!(response.status().as_u16(), 429 | 503) {
+        let mut response = self.client.execute(request).await?;
+        let status = response.status().as_u16();
+        if matches!(status, 301 | 302 | 303 | 307 | 308) {
+            let to = response.headers().get("location").and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
+            let host = to.split('/').nth(2).unwrap_or(to);
+            let why = format!("it redirects to {host}, which is not followed; check the region and the endpoint");
+            return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
+        }
+        if status == 501 {
+            // It will not be implemented when it is asked again.
+            *response.status_mut() = reqwest::StatusCode::BAD_REQUEST;
+        }
+        if matches!(status, 429 | 503) {
             let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             // The client then waits for a while of its own, and tries again.
             tokio::time::sleep(asked.map_or(Duration::ZERO, Duration::from_secs).min(PATIENCE)).await;
