@@ -72,6 +72,12 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Exists => "choose another key with --to, or replace the object with --force",
         Problem::Changed => "seal or open it again; in a bucket with versions, the old one is still there",
         Problem::Denied => "the credentials need permission to read, write and list in this bucket",
+        Problem::NoCredentials | Problem::Unknown if error.address().starts_with("gs://") => {
+            "set GOOGLE_APPLICATION_CREDENTIALS to the file with the account's key"
+        }
+        Problem::NoCredentials | Problem::Unknown if error.address().starts_with("az://") => {
+            "set AZURE_STORAGE_ACCOUNT_NAME, and AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"
+        }
         Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
         Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",

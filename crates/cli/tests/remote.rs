@@ -318,6 +318,26 @@ fn a_store_that_redirects_is_not_followed() {
 }
 
 #[test]
+fn an_error_without_an_end_is_cut_off() {
+    let sandbox = Sandbox::with_key("ecc");
+    let store = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = store.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for client in store.incoming() {
+            let mut client = client.unwrap();
+            let _ = client.read(&mut [0; 4096]);
+            let _ = client.write_all(b"HTTP/1.1 400 Bad\r\ntransfer-encoding: chunked\r\n\r\n");
+            let chunk = [b"10000\r\n", &[b'x'; 1 << 16][..], b"\r\n"].concat();
+            while client.write_all(&chunk).is_ok() {}
+        }
+    });
+    let mut command = sandbox.command(PROGRAM, &["open", "-o", "-", "s3://bucket/x"]);
+    command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")).env("NO_PROXY", "127.0.0.1");
+    command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
+    finish(command, Duration::from_secs(100), |_| ()).expect(4, "s3://bucket/x: ");
+}
+
+#[test]
 fn a_range_costs_two_requests() {
     let Some(server) = Server::start("requests for a range") else { return };
     let sandbox = Sandbox::with_key("ecc");

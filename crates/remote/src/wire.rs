@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use http_body_util::{BodyExt, Limited};
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
 use object_store::{ClientOptions, HeaderValue};
 
@@ -20,6 +21,9 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// A connection that is silent for so long is given up.
 const SILENCE: Duration = Duration::from_secs(60);
 const CONNECTING: Duration = Duration::from_secs(10);
+
+/// Bytes in the longest explanation of an error that is read.
+const LONGEST_ERROR: usize = 256 << 10;
 
 /// What all requests to one store share.
 #[derive(Debug, Default)]
@@ -90,6 +94,12 @@ impl HttpService for Layer {
             let host = to.split('/').nth(2).unwrap_or(to);
             let why = format!("it redirects to {host}, which is not followed; check the region and the endpoint");
             return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
+        }
+        if !response.status().is_success() {
+            let (parts, body) = response.into_parts();
+            let body = Limited::new(body, LONGEST_ERROR);
+            let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Decode, error));
+            response = HttpResponse::from_parts(parts, HttpResponseBody::new(body));
         }
         if status == 501 {
             // It will not be implemented when it is asked again.
