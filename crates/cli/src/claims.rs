@@ -21,9 +21,6 @@ const ALONE: &str = "use another output for it, in a command of its own";
 pub struct Claims {
     inputs: Vec<Claim>,
     made: RefCell<Vec<Claim>>,
-    /// The objects in stores among both.
-    objects: Vec<PathBuf>,
-    made_objects: RefCell<Vec<PathBuf>>,
 }
 
 /// A file or a folder that must stay.
@@ -31,14 +28,30 @@ struct Claim {
     path: PathBuf,
     /// The path without links in its folders. The last component may be a link.
     real: PathBuf,
-    /// The file that the path leads to.
-    id: FileId,
+    id: Id,
+}
+
+/// What a path leads to.
+#[derive(PartialEq, Eq)]
+enum Id {
+    File(FileId),
+    /// An object in a store, by its address. Whether it exists is not asked.
+    Object(PathBuf),
 }
 
 impl Claim {
     /// Returns `None` if the file does not exist.
     fn of(path: &Path) -> Option<Self> {
-        Some(Self { path: path.to_owned(), real: real(path)?, id: FileId::of(&fs::metadata(path).ok()?) })
+        let (path, is_object) = (path.to_owned(), remote::is_address(path));
+        if is_object {
+            return Some(Self { real: path.clone(), id: Id::Object(path.clone()), path });
+        }
+        Some(Self { real: real(&path)?, id: Id::File(FileId::of(&fs::metadata(&path).ok()?)), path })
+    }
+
+    /// Whether this lies in a folder. Objects lie in none: a slash in a key is a letter like others.
+    fn lies_in(&self, folder: &Path) -> bool {
+        matches!(self.id, Id::File(_)) && self.real.starts_with(folder)
     }
 }
 
@@ -46,16 +59,12 @@ impl Claims {
     /// Begins a run with these inputs.
     pub fn of(sources: &[Source]) -> Self {
         let inputs = sources.iter().filter_map(Source::path).filter_map(Claim::of).collect();
-        let is_object = |path: &&Path| remote::is_address(path);
-        let objects = sources.iter().filter_map(Source::path).filter(is_object).map(Path::to_owned).collect();
-        Self { inputs, made: RefCell::default(), objects, made_objects: RefCell::default() }
+        Self { inputs, made: RefCell::default() }
     }
 
     /// Records that `place` is an output of this run.
     pub fn made(&self, place: &Place) {
         self.made.borrow_mut().extend(place.path().and_then(Claim::of));
-        let object = place.path().filter(|path| remote::is_address(path));
-        self.made_objects.borrow_mut().extend(object.map(Path::to_owned));
     }
 
     /// Whether this file is an input.
@@ -65,17 +74,6 @@ impl Claims {
 
     /// Refuses an output of `source` that would replace another input, or an output of this run.
     pub fn check(&self, place: &Place, source: &Source) -> Result<(), Failure> {
-        if let Some(object) = place.path().filter(|path| remote::is_address(path)) {
-            let other = self.objects.iter().find(|input| *input == object && source.path() != Some(input));
-            let what = match other {
-                Some(_) => "another input of this command",
-                None if self.made_objects.borrow().iter().any(|made| made == object) => {
-                    "the result of another input of this command"
-                }
-                None => return Ok(()),
-            };
-            return Err(Failure::usage(format!("{} is {what}, and is not replaced", shown(object)), ALONE));
-        }
         // A name that does not exist replaces nothing.
         let Some(output) = place.path().and_then(Claim::of) else { return Ok(()) };
         let name = shown(&output.path);
@@ -87,7 +85,7 @@ impl Claims {
             let message = format!("{name} is another input of this command, and is not replaced");
             return Err(Failure::usage(message, ALONE));
         }
-        match self.made.borrow().iter().find(|made| output.real.starts_with(&made.real)) {
+        match self.made.borrow().iter().find(|made| output.lies_in(&made.real)) {
             Some(made) => {
                 let message = format!("{name} lies in {}, which this command has made", shown(&made.path));
                 Err(Failure::usage(message, ALONE))
@@ -103,7 +101,7 @@ impl Claims {
         let Some(folder) = place.path().filter(|_| replace).and_then(Claim::of) else { return Ok(()) };
         let Ok(real) = fs::canonicalize(&folder.path) else { return Ok(()) };
         let made = self.made.borrow();
-        match self.others(source).chain(made.iter()).find(|claim| claim.real.starts_with(&real)) {
+        match self.others(source).chain(made.iter()).find(|claim| claim.lies_in(&real)) {
             Some(inside) => {
                 let message =
                     format!("{} holds {}, which belongs to this command", shown(&folder.path), shown(&inside.path));

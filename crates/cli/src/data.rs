@@ -21,7 +21,7 @@ pub struct Reading {
 
 struct Position {
     at: u64,
-    /// Reads ahead. Whoever seeks reads here and there, and needs nothing ahead.
+    /// Reads the object ahead, in order. `None` after a seek: reads that jump need nothing ahead.
     reader: Option<ObjectReader>,
 }
 

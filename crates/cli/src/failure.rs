@@ -140,6 +140,7 @@ impl Failure {
     /// Returns the failure for an error of the system. `verb` says what could not be done to `name`: `read`, `write`,
     /// `create`.
     pub fn io(verb: &str, name: &str, error: &io::Error) -> Self {
+        // A reader or a writer of an object passes on an error of its store.
         if let Some(error) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
             return remote::failed(error);
         }

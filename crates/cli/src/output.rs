@@ -332,7 +332,7 @@ impl Output {
 
     /// Whether several threads can write to the output at any position.
     pub fn is_positioned(&self) -> bool {
-        matches!(self, Self::Partial { .. })
+        self.positions().is_some()
     }
 
     pub fn is_terminal(&self) -> bool {

@@ -96,7 +96,7 @@ impl Address {
         if self.is_prefix() { None } else { self.key.rsplit('/').next() }
     }
 
-    /// Returns the address with a key of its own in the same bucket.
+    /// Returns the address of another key in the same bucket.
     ///
     /// # Errors
     /// If there is no such key.

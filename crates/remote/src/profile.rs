@@ -36,7 +36,7 @@ impl Profile {
         }
     }
 
-    /// Takes the settings of a profile from a file.
+    /// Adds the settings that the text of a file has for the profile of this name.
     fn take(&mut self, text: &str, name: &str) {
         let mut is_here = false;
         for line in text.lines() {

@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 const SILENCE: Duration = Duration::from_secs(60);
 const CONNECTING: Duration = Duration::from_secs(10);
 
-/// Bytes in the longest explanation of an error that is read.
+/// At most this many bytes are read of the text with which a store explains an error.
 const LONGEST_ERROR: usize = 256 << 10;
 
 /// What all requests to one store share.

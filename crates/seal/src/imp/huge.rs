@@ -1,6 +1,6 @@
 //! Long memory on huge pages: clearing it in small pages takes longer than filling it.
 
-/// Asks the system for huge pages, if the memory is long. Nothing that a program can see changes.
+/// Asks the system to put long memory on huge pages. The contents of the memory stay as they are.
 #[cfg(target_os = "linux")]
 pub(crate) fn advise<T>(memory: &mut [T]) {
     const PAGE: usize = 4096;
