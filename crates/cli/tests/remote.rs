@@ -318,6 +318,42 @@ fn a_store_that_redirects_is_not_followed() {
 }
 
 #[test]
+fn an_answer_from_another_object_is_an_error() {
+    const LENGTH: usize = 1_000_000;
+    let sandbox = Sandbox::with_key("ecc");
+    // A store that ignores If-Match, and gives a part of another object from the second answer on, if it `changes`.
+    let run = |changes: bool| {
+        let store = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = store.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for (number, client) in store.incoming().enumerate() {
+                let (mut client, mut head) = (client.unwrap(), [0; 4096]);
+                let read = client.read(&mut head).unwrap_or(0);
+                let text = String::from_utf8_lossy(&head[..read]).to_lowercase();
+                let range = text.split("bytes=").nth(1).and_then(|rest| rest.split("\r\n").next()).unwrap_or("0-0");
+                let (begin, end) = range.split_once('-').unwrap();
+                let (begin, end): (usize, usize) = (begin.parse().unwrap(), end.parse().unwrap());
+                let (end, tag) = (end.min(LENGTH - 1), if changes { number } else { 0 });
+                let answer = format!(
+                    "HTTP/1.1 206 Part\r\netag: \"{tag}\"\r\nlast-modified: Thu, 26 Nov 2026 08:00:00 GMT\r\n\
+                    content-range: bytes {begin}-{end}/{LENGTH}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    end + 1 - begin
+                );
+                let _ = client.write_all(&[answer.as_bytes(), &vec![0; end + 1 - begin]].concat());
+            }
+        });
+        let mut command = sandbox.command(PROGRAM, &["seal", "-f", "s3://bucket/x", "-o", "sealed"]);
+        command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")).env("NO_PROXY", "127.0.0.1");
+        command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
+        finish(command, Duration::from_secs(100), |_| ())
+    };
+    run(true).expect(4, "the object was replaced while it was read");
+    assert!(sandbox.names().is_empty());
+    run(false).expect(0, "");
+    assert_eq!(sandbox.names(), ["sealed"]);
+}
+
+#[test]
 fn an_error_without_an_end_is_cut_off() {
     let sandbox = Sandbox::with_key("ecc");
     let store = TcpListener::bind("127.0.0.1:0").unwrap();
