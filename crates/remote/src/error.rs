@@ -29,6 +29,10 @@ pub enum Problem {
     Busy,
     /// The store does not know what was asked of it, such as a condition.
     Unknowing,
+    /// The upload is over: it was completed, or ended early.
+    Ended,
+    /// A part of an upload is not there, or was sent again.
+    WrongPart,
     /// The store is full, or the account's quota is used up.
     Full,
     /// A setting of the environment is wrong.
@@ -60,6 +64,8 @@ impl Error {
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
             Some("RequestTimeTooSkewed" | "AuthFailure" | "AuthenticationFailed") => Problem::Unknown,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
+            Some("NoSuchUpload") => Problem::Ended,
+            Some("InvalidPart" | "InvalidPartOrder") => Problem::WrongPart,
             Some("NotImplemented") => Problem::Unknowing,
             Some("QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" | "StorageFull") => Problem::Full,
             _ => by_kind(error, &text),
@@ -100,6 +106,8 @@ impl Error {
             Problem::Unreachable => "the store cannot be reached",
             Problem::Busy => "the store has too much to do",
             Problem::Unknowing => "the store does not know what was asked of it",
+            Problem::Ended => "the upload was ended meanwhile",
+            Problem::WrongPart => "the store does not put the parts together",
             Problem::Full => "the store has no room left",
             Problem::Setting => "a setting is wrong",
             Problem::Other => "the store says",

@@ -2,7 +2,9 @@
 
 mod address;
 mod error;
+mod list;
 mod object;
+mod pieces;
 mod profile;
 mod store;
 mod upload;
@@ -10,6 +12,9 @@ mod wire;
 
 pub use address::{Address, Scheme, WrongAddress};
 pub use error::{Error, Problem};
+pub use list::{Entry, Listing};
 pub use object::{Object, ObjectReader};
+pub use pieces::Pieces;
 pub use store::Store;
 pub use upload::{Canceller, Upload};
+pub use wire::limit;

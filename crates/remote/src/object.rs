@@ -99,6 +99,19 @@ impl Object {
         ObjectReader { object: self.clone(), here, next, ahead: VecDeque::new() }
     }
 
+    /// Returns the bytes of a range, with one request.
+    ///
+    /// # Errors
+    /// [`Problem::Changed`] if the object was replaced; or if the store fails.
+    pub fn bytes(&self, range: Range<u64>) -> Result<Bytes, Error> {
+        let (begin, end) = (range.start.min(self.length), range.end.min(self.length));
+        if begin >= end || end <= self.start.len() as u64 {
+            let start = self.start.get(begin as usize..end as usize);
+            return Ok(start.map(|start| self.start.slice_ref(start)).unwrap_or_default());
+        }
+        wait(&self.address, self.get(begin..end))
+    }
+
     fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
         let (objects, path) = (self.store.objects.clone(), self.path.clone());
         let (length, tag, modified) = (self.length, self.tag.clone(), self.modified);

@@ -6,17 +6,21 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use bytes::Bytes;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
-use object_store::{BackoffConfig, ClientOptions, ObjectStore, RetryConfig};
+use object_store::{
+    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
+};
 use tokio::runtime::Runtime;
 
+use crate::object::wait;
 use crate::profile::Profile;
 use crate::wire::{Connector, Wire};
-use crate::{Address, Error, Problem, Scheme};
+use crate::{Address, Error, Listing, Problem, Scheme};
 
 /// A bucket of a store.
 #[derive(Clone)]
@@ -59,12 +63,48 @@ impl Store {
         Ok(Self { objects, parts, wire, bucket })
     }
 
-    /// Makes a store in memory, for tests.
-    #[cfg(test)]
-    pub(crate) fn in_memory(address: &Address) -> Self {
+    /// Makes an empty bucket in memory, for tests. It puts together uploads without comparing the names of their parts,
+    /// and replaces objects then in any case.
+    #[must_use]
+    pub fn in_memory(address: &Address) -> Self {
         let (objects, parts) = both(object_store::memory::InMemory::new());
-        let bucket = address.with_key("").expect("a bucket");
-        Self { objects, parts, wire: Arc::default(), bucket }
+        Self { objects, parts, wire: Arc::default(), bucket: address.clone() }
+    }
+
+    /// Lists the objects below a prefix, those behind the name `after` if it is given.
+    ///
+    /// # Errors
+    /// If there can be no such prefix. Errors of the store come with the entries.
+    pub fn list(&self, prefix: &Address, after: Option<&str>) -> Result<Listing, Error> {
+        Listing::begin(self, prefix, after)
+    }
+
+    /// Writes an object with one request. Without `replace`, an object that exists stays.
+    ///
+    /// # Errors
+    /// [`Problem::Exists`] if there is such an object; or if the store fails.
+    pub fn put(&self, address: &Address, bytes: Bytes, replace: bool) -> Result<(), Error> {
+        let path = Self::path(address)?;
+        let mode = if replace { PutMode::Overwrite } else { PutMode::Create };
+        let options = PutOptions { mode, ..PutOptions::default() };
+        wait(address, self.objects.put_opts(&path, PutPayload::from(bytes), options)).map(drop)
+    }
+
+    /// Removes an object.
+    ///
+    /// # Errors
+    /// If the store does not allow it. That there is none is no error.
+    pub fn remove(&self, address: &Address) -> Result<(), Error> {
+        match wait(address, self.objects.delete(&Self::path(address)?)) {
+            Err(error) if error.problem() != Problem::Missing => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns how many seconds the store's clock is ahead of this machine's, as its last answer shows.
+    #[must_use]
+    pub fn ahead(&self) -> i64 {
+        self.wire.ahead()
     }
 
     /// Returns the number of requests so far.

@@ -2,9 +2,9 @@
 //! asks for it, and adds the one condition that the client cannot express.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
 use http_body_util::{BodyExt, Limited};
@@ -29,6 +29,8 @@ const LONGEST_ERROR: usize = 256 << 10;
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     requests: AtomicU64,
+    /// How many seconds the store's clock is ahead of this machine's.
+    ahead: AtomicI64,
     /// Uploads that must not replace an object.
     careful: Mutex<HashSet<String>>,
 }
@@ -36,6 +38,21 @@ pub(crate) struct Wire {
 impl Wire {
     pub(crate) fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn ahead(&self) -> i64 {
+        self.ahead.load(Ordering::Relaxed)
+    }
+
+    fn compare_clocks(&self, response: &HttpResponse) {
+        let date = response.headers().get("date").and_then(|date| httpdate::parse_http_date(date.to_str().ok()?).ok());
+        let Some(date) = date else { return };
+        let now = SystemTime::now();
+        let ahead = match date.duration_since(now) {
+            Ok(ahead) => ahead.as_secs().cast_signed(),
+            Err(behind) => -behind.duration().as_secs().cast_signed(),
+        };
+        self.ahead.store(ahead, Ordering::Relaxed);
     }
 
     /// Completes the upload with this id only if there is no such object.
@@ -49,6 +66,35 @@ impl Wire {
         let id = query.split('&').find_map(|pair| pair.strip_prefix("uploadId="));
         let careful = self.careful.lock().unwrap_or_else(PoisonError::into_inner);
         request.method() == "POST" && id.is_some_and(|id| careful.iter().any(|one| encoded(one) == id))
+    }
+}
+
+/// The times at which bytes may go over the wire, so that no more than so many go in a second.
+#[derive(Debug)]
+struct Limit {
+    per_second: u64,
+    next: Mutex<Option<Instant>>,
+}
+
+static LIMIT: OnceLock<Limit> = OnceLock::new();
+
+/// Limits what this process moves to and from all stores to so many bytes in a second, on average. Only the first call
+/// counts.
+pub fn limit(per_second: u64) {
+    let _ = LIMIT.set(Limit { per_second: per_second.max(1), next: Mutex::default() });
+}
+
+impl Limit {
+    /// Waits until so many bytes may go.
+    async fn wait(&self, bytes: u64) {
+        let now = Instant::now();
+        let turn = {
+            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let turn = next.map_or(now, |next| next.max(now));
+            *next = turn.checked_add(Duration::from_secs_f64(bytes as f64 / self.per_second as f64));
+            turn
+        };
+        tokio::time::sleep(turn.saturating_duration_since(now)).await;
     }
 }
 
@@ -87,7 +133,15 @@ impl HttpService for Layer {
             // The signature covers the headers that it names, and this one need not be among them.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
+        if let Some(limit) = LIMIT.get() {
+            limit.wait(request.body().content_length() as u64).await;
+        }
         let mut response = self.client.execute(request).await?;
+        self.wire.compare_clocks(&response);
+        if let Some(limit) = LIMIT.get() {
+            let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
+            limit.wait(length.unwrap_or_default()).await;
+        }
         let status = response.status().as_u16();
         if matches!(status, 301 | 302 | 303 | 307 | 308) {
             let to = response.headers().get("location").and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");

@@ -1,0 +1,65 @@
+//! What is done to each object. The keys, and how somebody is asked for them, are matters of whoever uses this crate.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use deadpan_seal::{Metadata, Opened, Sealing};
+
+use crate::error::Foreign;
+use crate::source::About;
+
+/// What is done to each object.
+pub trait Act: Sync {
+    /// The name of the act: `seal` or `open`.
+    fn verb(&self) -> &'static str;
+
+    /// Returns the name of the result for a source of this name; `None` if such a source is left out.
+    fn target(&self, name: &str) -> Option<String>;
+
+    /// Makes the result of a short source, and what was sealed about it.
+    ///
+    /// # Errors
+    /// If sealing or opening fails.
+    fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign>;
+
+    /// Makes the result of a long source that is not divided.
+    ///
+    /// # Errors
+    /// If sealing or opening fails, or reading, or writing.
+    fn stream(
+        &self,
+        about: &About,
+        from: &mut (dyn Read + Send),
+        to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign>;
+
+    /// Begins with a long source that is made in parts, of which `start` is the beginning; `None` if it cannot be
+    /// divided.
+    ///
+    /// # Errors
+    /// If no key fits.
+    fn divide(&self, about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign>;
+
+    /// Begins a file that is a result. Files are made in a folder that may not exist yet.
+    ///
+    /// # Errors
+    /// If the file exists and may not be replaced, or cannot be made.
+    fn create(&self, path: &Path) -> Result<Box<dyn Landing + '_>, Foreign>;
+}
+
+/// What makes the parts of a long result.
+pub enum Divided {
+    /// They are sealed.
+    Seal(Sealing),
+    /// They are opened.
+    Open(Box<Opened>),
+}
+
+/// A file that gets its name when all of it is there.
+pub trait Landing: Write + Send {
+    /// Gives the file its name, and the time and the permissions that were sealed with the data.
+    ///
+    /// # Errors
+    /// If the file cannot get its name.
+    fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign>;
+}

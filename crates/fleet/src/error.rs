@@ -1,0 +1,77 @@
+//! What goes wrong with one object, or with all of them.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// An error of whoever uses this crate, from a function that was handed in.
+pub type Foreign = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why an object was not made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The store failed, or does not allow it.
+    Store(deadpan_remote::Error),
+    /// Sealing or opening failed.
+    Seal(deadpan_seal::Error),
+    /// A file could not be read, or a folder.
+    File(PathBuf, io::Error),
+    /// The source changed while it was read.
+    Changed,
+    /// The target is older than the source.
+    Outdated,
+    /// A name that cannot be a file's.
+    Name,
+    /// The state of the job cannot be opened with this job's key.
+    OtherKey(String),
+    /// The job was begun in another way.
+    OtherJob(String),
+    /// The state of an upload is damaged or was lost; it is begun again when the command is run again.
+    Lost(String),
+    /// An error of whoever uses this crate.
+    Foreign(Foreign),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Store(error) => error.fmt(f),
+            Self::Seal(error) => error.fmt(f),
+            Self::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Changed => f.write_str("the source changed while it was read"),
+            Self::Outdated => f.write_str("the target is older than the source, and is not replaced"),
+            Self::Name => f.write_str("a file cannot have this name"),
+            Self::OtherKey(state) => write!(f, "{state}: it belongs to a job with another key"),
+            Self::OtherJob(what) => f.write_str(what),
+            Self::Lost(what) => f.write_str(what),
+            Self::Foreign(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<deadpan_remote::Error> for Error {
+    fn from(error: deadpan_remote::Error) -> Self {
+        match error.problem() {
+            deadpan_remote::Problem::Changed => Self::Changed,
+            _ => Self::Store(error),
+        }
+    }
+}
+
+impl From<deadpan_seal::Error> for Error {
+    fn from(error: deadpan_seal::Error) -> Self {
+        Self::Seal(error)
+    }
+}
+
+impl From<Foreign> for Error {
+    fn from(error: Foreign) -> Self {
+        match error.downcast::<deadpan_remote::Error>() {
+            Ok(error) => Self::from(*error),
+            Err(error) => Self::Foreign(error),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Which objects are meant: `--include` and `--exclude`.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// Chooses objects by their names.
+///
+/// In a pattern, `*` stands for any characters but a slash, `**` for any characters, `?` for one character. A pattern
+/// without a slash is compared with the last part of a name, any other with the whole name. Without a pattern to include,
+/// everything is included; what is excluded is out in any case.
+///
+/// ```
+/// use deadpan_fleet::Filter;
+///
+/// let filter = Filter::new(&["*.csv", "2026/**"], &["draft*"])?;
+/// assert!(filter.takes("old/a.csv") && filter.takes("2026/x/photo.jpg"));
+/// assert!(!filter.takes("old/photo.jpg") && !filter.takes("2026/draft.csv"));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    include: Option<[GlobSet; 2]>,
+    exclude: Option<[GlobSet; 2]>,
+}
+
+impl Filter {
+    /// Reads patterns.
+    ///
+    /// # Errors
+    /// The text says what is wrong with which pattern.
+    pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Self, String> {
+        Ok(Self { include: sets(include)?, exclude: sets(exclude)? })
+    }
+
+    /// Whether an object with this name is meant.
+    #[must_use]
+    pub fn takes(&self, name: &str) -> bool {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let matches = |[names, paths]: &[GlobSet; 2]| names.is_match(last) || paths.is_match(name);
+        self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
+    }
+}
+
+/// Returns the patterns for last parts, and those for whole names; `None` without a pattern.
+fn sets<S: AsRef<str>>(patterns: &[S]) -> Result<Option<[GlobSet; 2]>, String> {
+    if patterns.is_empty() {
+        return Ok(None);
+    }
+    let mut sets = [GlobSetBuilder::new(), GlobSetBuilder::new()];
+    for pattern in patterns {
+        let pattern = pattern.as_ref();
+        let wrong = |error: globset::Error| format!("{pattern}: {}", error.kind());
+        let glob = GlobBuilder::new(pattern.trim_start_matches('/')).literal_separator(true).build().map_err(wrong)?;
+        sets[usize::from(pattern.contains('/'))].add(glob);
+    }
+    let [names, paths] = sets;
+    let built = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());
+    Ok(Some([built(names)?, built(paths)?]))
+}

@@ -1,0 +1,188 @@
+//! Jobs: what several runs on several machines share, so that the next goes on where the last stopped.
+//!
+//! All state lies beside the results, in `_deadpan/JOB/` of their bucket, sealed to the job's key. So whoever can write
+//! to the bucket but has not the key cannot hand a file key of his own to those who work on the job.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use deadpan_remote::{Address, Object, Problem, Store};
+use deadpan_seal::{Cost, Header, Identity, Opened, Passphrase, Recipient, Secret, Session};
+use serde_json::Value;
+
+use crate::Error;
+
+/// The folder of all state, in the bucket of the results.
+pub const STATE: &str = "_deadpan/";
+/// Hexadecimal digits of a key.
+const DIGITS: usize = 64;
+/// The key is random, so that a passphrase's slow hash would add nothing.
+const COST: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
+
+/// The secret of a job. All who work on it have it, and nobody else.
+#[derive(Clone, Debug)]
+pub struct JobKey {
+    session: Session,
+}
+
+impl JobKey {
+    /// Makes the text of a new key: 64 hexadecimal digits.
+    ///
+    /// # Errors
+    /// If the system has no random bytes.
+    pub fn generate() -> Result<Secret, deadpan_seal::Error> {
+        let (bytes, mut text) = (Secret::random(DIGITS / 2)?, Secret::zeroed(DIGITS));
+        for (pair, byte) in text.chunks_mut(2).zip(bytes.iter()) {
+            // The digits are computed, because a table would show them to whoever watches the cache.
+            for (digit, half) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
+                *digit = b'0' + half + (((9_u8.wrapping_sub(half)) >> 7) * (b'a' - b'0' - 10));
+            }
+        }
+        Ok(text)
+    }
+
+    /// Reads a key from its text. White space around it is left out.
+    ///
+    /// # Errors
+    /// If this is no key.
+    pub fn read(text: &[u8]) -> Result<Self, Error> {
+        let text = text.trim_ascii();
+        if text.len() != DIGITS || !text.iter().all(u8::is_ascii_hexdigit) {
+            return Err(Error::OtherJob("a job's key is 64 hexadecimal digits".to_owned()));
+        }
+        Ok(Self { session: Session::new(&Passphrase::new(&text.to_ascii_lowercase()), COST)? })
+    }
+
+    pub(crate) fn recipient(&self) -> Recipient {
+        self.session.recipient()
+    }
+
+    pub(crate) fn identities(&self) -> [Identity; 1] {
+        [Identity::from(&self.session)]
+    }
+
+    /// Opens what was sealed to the job.
+    pub(crate) fn open(&self, header: Header, name: &str) -> Result<Opened, Error> {
+        header.open(&self.identities()).map_err(|_| Error::OtherKey(name.to_owned()))
+    }
+}
+
+/// A job: its key, and the place of its state.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub(crate) key: JobKey,
+    pub(crate) store: Store,
+    /// `_deadpan/JOB/`.
+    pub(crate) folder: Address,
+}
+
+impl Job {
+    /// Names the job that does this `act` to all of `source`, with results at `target`. Every machine finds the same
+    /// name.
+    ///
+    /// # Errors
+    /// If there can be no such keys in the bucket.
+    pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
+        let name = digest(&[act, source, &target.to_string()]);
+        let folder = key_at(target, &format!("{STATE}{}/", &name[..16]))?;
+        Ok(Self { key, store, folder })
+    }
+
+    /// Returns the place of the state.
+    #[must_use]
+    pub fn folder(&self) -> &Address {
+        &self.folder
+    }
+
+    pub(crate) fn at(&self, name: &str) -> Result<Address, Error> {
+        key_at(&self.folder, &format!("{}{name}", self.folder.key()))
+    }
+
+    /// Notes in the bucket how the job is done, or compares it with what is noted there.
+    ///
+    /// # Errors
+    /// [`Error::OtherJob`] if the job was begun in another way; [`Error::OtherKey`] if it was begun with another key; or
+    /// if the store fails.
+    pub fn agree(&self, how: &Value) -> Result<(), Error> {
+        let place = self.at("job")?;
+        if let Some(known) = self.read(&place)? {
+            return self.compare(&known.value, how);
+        }
+        match self.write(&place, how, &[]) {
+            Err(Error::Store(error)) if error.problem() == Problem::Exists => {
+                let known = self.read(&place)?.ok_or(Error::Lost(format!("{place} comes and goes")))?;
+                self.compare(&known.value, how)
+            }
+            other => other,
+        }
+    }
+
+    fn compare(&self, known: &Value, how: &Value) -> Result<(), Error> {
+        let (Value::Object(known), Value::Object(how)) = (known, how) else { return Err(self.other("in another way")) };
+        match how.iter().find(|(field, value)| known.get(*field) != Some(value)) {
+            Some((field, _)) => Err(self.other(&format!("with other {field}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn other(&self, how: &str) -> Error {
+        Error::OtherJob(format!("{}: this job was begun {how}", self.folder))
+    }
+
+    /// Reads a piece of state; `None` if there is none.
+    pub(crate) fn read(&self, place: &Address) -> Result<Option<Found>, Error> {
+        let object = match Object::open(&self.store, place) {
+            Ok(object) => object,
+            Err(error) if error.problem() == Problem::Missing => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let sealed = object.bytes(0..object.length().min(LONGEST))?;
+        let (mut input, name) = (&sealed[..], place.to_string());
+        let header = Header::read(&mut input).map_err(|_| Error::OtherKey(name.clone()))?;
+        let mut text = Vec::new();
+        let damaged = || Error::Lost(format!("{name} is damaged"));
+        self.key.open(header, &name)?.bytes_onto(input, &mut text).map_err(|_| damaged())?;
+        let line = text.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
+        let value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
+        Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..), modified: object.modified() }))
+    }
+
+    /// Writes a piece of state, unless it exists: a line of JSON, and more bytes.
+    pub(crate) fn write(&self, place: &Address, value: &Value, more: &[u8]) -> Result<(), Error> {
+        let text = [value.to_string().as_bytes(), b"\n", more].concat();
+        let sealed = self.key.session.sealing()?.bytes(&text)?;
+        Ok(self.store.put(place, Bytes::from(sealed), false)?)
+    }
+}
+
+/// A piece of state.
+pub(crate) struct Found {
+    pub(crate) value: Value,
+    pub(crate) more: Bytes,
+    /// When it was written.
+    pub(crate) modified: SystemTime,
+}
+
+/// The most bytes in a piece of state, of which a header takes 256 KiB.
+const LONGEST: u64 = 1 << 20;
+
+fn key_at(address: &Address, key: &str) -> Result<Address, Error> {
+    address.with_key(key).map_err(|error| Error::OtherJob(format!("{address}: {error}")))
+}
+
+/// Returns a name that says nothing, and is the same on every machine.
+pub(crate) fn digest(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of a job's state");
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.folder.fmt(f)
+    }
+}

@@ -1,0 +1,23 @@
+#![doc = include_str!("../README.md")]
+
+mod act;
+mod budget;
+mod error;
+mod filter;
+mod job;
+mod long;
+mod place;
+mod run;
+mod shard;
+mod source;
+mod state;
+
+pub use act::{Act, Divided, Landing};
+pub use error::{Error, Foreign};
+pub use filter::Filter;
+pub use job::{Job, JobKey, STATE};
+pub use place::{Found, Place};
+pub use run::{Outcome, Pair, Run};
+pub use shard::Shard;
+pub use source::{About, Spot};
+pub use state::{Progress, States};

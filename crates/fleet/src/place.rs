@@ -1,0 +1,174 @@
+//! Places with many sources or results: a prefix in a store, or a folder.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use deadpan_remote::{Address, Store};
+
+use crate::job::STATE;
+use crate::run::{There, is_fit};
+use crate::{Error, Spot};
+
+/// A place with many objects or files.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// All objects below a prefix.
+    Prefix(Store, Address),
+    /// All files below a folder.
+    Folder(PathBuf),
+}
+
+/// A source that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The name below the place, with slashes.
+    pub name: String,
+    /// The number of bytes.
+    pub length: u64,
+    /// When it was written.
+    pub modified: SystemTime,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prefix(_, address) => address.fmt(f),
+            Self::Folder(path) => path.display().fmt(f),
+        }
+    }
+}
+
+impl Place {
+    /// Lists the sources of results that go `to` another place. Those that lie there, and the state of jobs, are left
+    /// out.
+    ///
+    /// # Errors
+    /// If the place cannot be listed.
+    pub fn list(&self, to: &Self) -> Result<Box<dyn Iterator<Item = Result<Found, Error>> + '_>, Error> {
+        match self {
+            Self::Prefix(store, prefix) => {
+                let inside = match to {
+                    Self::Prefix(_, to) if is_same_bucket(prefix, to) => to.key().strip_prefix(prefix.key()),
+                    _ => None,
+                };
+                let inside = inside.filter(|inside| !inside.is_empty()).map(str::to_owned);
+                let state = if prefix.key().is_empty() { STATE } else { "" };
+                let listing = store.list(prefix, None)?.filter_map(move |entry| match entry {
+                    Ok(entry) if inside.as_ref().is_some_and(|inside| entry.name.starts_with(inside)) => None,
+                    Ok(entry) if !state.is_empty() && entry.name.starts_with(state) => None,
+                    // Some programs mark folders so.
+                    Ok(entry) if entry.name.ends_with('/') => None,
+                    Ok(entry) => Some(Ok(Found { name: entry.name, length: entry.length, modified: entry.modified })),
+                    Err(error) => Some(Err(error.into())),
+                });
+                Ok(Box::new(listing))
+            }
+            Self::Folder(path) => {
+                let mut found = Vec::new();
+                let avoid = match to {
+                    Self::Folder(to) => fs::canonicalize(to).ok(),
+                    Self::Prefix(..) => None,
+                };
+                walk(path, "", avoid.as_deref(), &mut found)?;
+                found.sort_by(|one, other| one.name.cmp(&other.name));
+                Ok(Box::new(found.into_iter().map(Ok)))
+            }
+        }
+    }
+
+    /// Returns the place of one name.
+    pub(crate) fn spot(&self, name: &str) -> Result<Spot, Error> {
+        match self {
+            Self::Prefix(store, prefix) => {
+                let address = prefix.join(name).map_err(|_| Error::Name)?;
+                Ok(Spot::Object(store.clone(), address))
+            }
+            Self::Folder(path) if is_fit(name) => Ok(Spot::File(path.join(name))),
+            Self::Folder(_) => Err(Error::Name),
+        }
+    }
+
+    /// Returns which of these names are there.
+    pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<There, Error> {
+        match self {
+            Self::Prefix(store, prefix) => {
+                let mut wanted: HashMap<&str, ()> = names.map(|name| (name, ())).collect();
+                let (Some(first), Some(last)) = (wanted.keys().min().copied(), wanted.keys().max().copied()) else {
+                    return Ok(There::default());
+                };
+                let mut there = There::default();
+                for entry in store.list(prefix, before(prefix, first).as_deref())? {
+                    let entry = entry?;
+                    if entry.name.as_str() > last {
+                        break;
+                    }
+                    if wanted.remove(entry.name.as_str()).is_some() {
+                        there.insert(entry.name, Some(entry.modified));
+                    }
+                    if wanted.is_empty() {
+                        break;
+                    }
+                }
+                Ok(there)
+            }
+            Self::Folder(path) => Ok(names
+                .filter(|name| is_fit(name) && fs::symlink_metadata(path.join(name)).is_ok())
+                .map(|name| (name.to_owned(), None))
+                .collect()),
+        }
+    }
+
+    /// Returns how many seconds the clock of the place is ahead of this machine's.
+    pub(crate) fn ahead(&self) -> i64 {
+        match self {
+            Self::Prefix(store, _) => store.ahead(),
+            Self::Folder(_) => 0,
+        }
+    }
+}
+
+pub(crate) fn is_same_bucket(one: &Address, other: &Address) -> bool {
+    (one.scheme(), one.bucket()) == (other.scheme(), other.bucket())
+}
+
+/// Returns a name below the prefix that comes before this one, to begin a listing behind it; `None` for the beginning.
+fn before(prefix: &Address, name: &str) -> Option<String> {
+    let mut before = name.to_owned();
+    while before.pop().is_some() {
+        if !before.is_empty() && !before.ends_with('/') && prefix.join(&before).is_ok() {
+            return Some(before);
+        }
+    }
+    None
+}
+
+/// Finds all files below a folder. Links and special files are left out.
+fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Found>) -> Result<(), Error> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error| Error::File(path, error)
+    };
+    for entry in fs::read_dir(folder).map_err(failed(folder))? {
+        let entry = entry.map_err(failed(folder))?;
+        let path = entry.path();
+        let last = str::from_utf8(entry.file_name().as_bytes()).map(str::to_owned);
+        let last = last
+            .map_err(|_| failed(&path)(io::Error::other("its name is not UTF-8, as the key of an object has to be")))?;
+        let metadata = fs::symlink_metadata(&path).map_err(failed(&path))?;
+        let name = if name.is_empty() { last } else { format!("{name}/{last}") };
+        if metadata.is_dir() {
+            if avoid.is_none_or(|avoid| fs::canonicalize(&path).is_ok_and(|path| path != avoid)) {
+                walk(&path, &name, avoid, found)?;
+            }
+        } else if metadata.is_file() {
+            let modified = metadata.modified().map_err(failed(&path))?;
+            found.push(Found { name, length: metadata.len(), modified });
+        }
+    }
+    Ok(())
+}

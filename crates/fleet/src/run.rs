@@ -1,0 +1,455 @@
+//! Running: a list of independent items, on many threads.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Component, Path};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use deadpan_remote::{Object, Problem, Upload};
+
+use crate::act::Act;
+use crate::budget::Budget;
+use crate::job::Job;
+use crate::long::{Ending, Long};
+use crate::place::{Found, Place};
+use crate::source::Source;
+use crate::{Error, Filter, Shard, Spot};
+
+/// Sources that are compared with the targets at a time.
+const PAGE: usize = 1000;
+/// Items that wait to be done.
+const WAITING: usize = 2000;
+/// Threads. Most of them wait for a store.
+const THREADS: usize = 32;
+
+/// A source, and the place of its result.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The name of the source below what is listed.
+    pub name: String,
+    /// Where the data come from.
+    pub source: Spot,
+    /// Where the result goes.
+    pub target: Spot,
+    /// Whether an object that is there may be replaced.
+    pub replace: bool,
+}
+
+/// What became of a pair.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The result was made from so many bytes.
+    Made(u64),
+    /// The result was there already.
+    There,
+    /// The result would be made from so many bytes: this is a rehearsal.
+    Would(u64),
+    /// This share has made its parts; so many are missing that others have to make.
+    Waiting(u64),
+    /// There is no result.
+    Failed(Error),
+}
+
+/// All that is to be done.
+pub struct Run<'a> {
+    /// What is done to each object.
+    pub act: &'a dyn Act,
+    /// Which objects are meant.
+    pub filter: Filter,
+    /// Which share of the work is done here.
+    pub shard: Shard,
+    /// Whether targets that are older than their sources are replaced.
+    pub replace: bool,
+    /// Whether nothing is done, and only told.
+    pub rehearse: bool,
+    /// Bytes of memory for data.
+    pub memory: u64,
+    /// From how many bytes on a result in a store is made in parts.
+    pub long: u64,
+    /// The job, for results in a store.
+    pub job: Option<Job>,
+    /// Is told what became of each pair, from any thread.
+    pub report: &'a (dyn Fn(&Pair, Outcome) + Sync),
+    /// Is told of bytes that were done, from any thread.
+    pub progress: &'a (dyn Fn(u64) + Sync),
+}
+
+/// What waits to be done.
+#[derive(Default)]
+struct Queue {
+    parts: VecDeque<(Arc<Work>, u64)>,
+    items: VecDeque<Pair>,
+    /// Whether no more items come.
+    is_closed: bool,
+    /// Threads that are at an item, which may become parts.
+    active: usize,
+}
+
+/// A long result and its pair.
+struct Work {
+    pair: Pair,
+    long: Long,
+    /// The first error of a part; the others are then left out.
+    error: Mutex<Option<Error>>,
+}
+
+enum Task {
+    Item(Pair),
+    Part(Arc<Work>, u64),
+}
+
+struct Pool<'a> {
+    run: &'a Run<'a>,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    budget: Budget,
+    stopped: AtomicUsize,
+}
+
+impl Run<'_> {
+    /// Does it to everything below a place.
+    ///
+    /// # Errors
+    /// If the place cannot be listed. Errors of single objects are reported.
+    pub fn all(&self, from: &Place, to: &Place) -> Result<(), Error> {
+        self.with(|pool| {
+            let mut page = Vec::new();
+            for found in from.list(to)? {
+                let found = found?;
+                if let Some(target) = self.act.target(&found.name).filter(|_| self.filter.takes(&found.name)) {
+                    page.push((found, target));
+                }
+                if page.len() == PAGE {
+                    self.plan(pool, from, to, std::mem::take(&mut page))?;
+                }
+            }
+            self.plan(pool, from, to, page)
+        })
+    }
+
+    /// Does it to one source.
+    ///
+    /// # Errors
+    /// None today: what fails is reported.
+    pub fn one(&self, pair: Pair) -> Result<(), Error> {
+        self.with(|pool| {
+            pool.push(pair);
+            Ok(())
+        })
+    }
+
+    fn with(&self, plan: impl FnOnce(&Pool<'_>) -> Result<(), Error>) -> Result<(), Error> {
+        let pool = Pool {
+            run: self,
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+            budget: Budget::new(self.memory),
+            stopped: AtomicUsize::new(0),
+        };
+        thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| pool.work())).collect();
+            let result = plan(&pool);
+            pool.queue().is_closed = true;
+            pool.changed.notify_all();
+            for thread in threads {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            }
+            result
+        })
+    }
+
+    /// Compares a page of sources with what is there, and queues the rest.
+    fn plan(&self, pool: &Pool<'_>, from: &Place, to: &Place, page: Vec<(Found, String)>) -> Result<(), Error> {
+        let there = to.which(page.iter().map(|(_, target)| target.as_str()))?;
+        let ahead = to.ahead();
+        for (found, target) in page {
+            let spots = from.spot(&found.name).and_then(|source| Ok((source, to.spot(&target)?)));
+            let known = there.get(&target);
+            let is_mine = self.shard.has(&found.name);
+            let (source, target) = match spots {
+                Ok(spots) => spots,
+                Err(_) if !is_mine => continue,
+                Err(error) => {
+                    let nowhere = Spot::File(found.name.clone().into());
+                    let pair = Pair { name: found.name, source: nowhere.clone(), target: nowhere, replace: false };
+                    (self.report)(&pair, Outcome::Failed(error));
+                    continue;
+                }
+            };
+            let pair = Pair { name: found.name, source, target, replace: known.is_some() };
+            let is_old = match known {
+                Some(Some(written)) => is_older(*written, found.modified, &pair.source, ahead),
+                Some(None) => self.replace,
+                None => true,
+            };
+            let verdict = match known {
+                Some(_) if !is_old => Some(Outcome::There),
+                Some(_) if !self.replace => Some(Outcome::Failed(Error::Outdated)),
+                _ if self.rehearse => Some(Outcome::Would(found.length)),
+                _ => None,
+            };
+            match verdict {
+                Some(outcome) if is_mine => (self.report)(&pair, outcome),
+                Some(_) => {}
+                // All shares make parts of a long one.
+                None if is_mine || found.length >= self.long && self.is_divided(&pair) => {
+                    pool.push(pair);
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the result may be made in parts.
+    fn is_divided(&self, pair: &Pair) -> bool {
+        self.job.is_some() && matches!(pair.target, Spot::Object(..))
+    }
+}
+
+/// Whether a target was written before its source. The clock of a store counts whole seconds, and may differ from this
+/// machine's, which gives files their times.
+fn is_older(target: SystemTime, source: SystemTime, spot: &Spot, ahead: i64) -> bool {
+    let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_secs().cast_signed(),
+        Err(before) => -before.duration().as_secs().cast_signed(),
+    };
+    let shift = if matches!(spot, Spot::File(_)) { ahead } else { 0 };
+    seconds(target) < seconds(source).saturating_add(shift)
+}
+
+impl Pool<'_> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues an item, and waits while there are too many.
+    fn push(&self, pair: Pair) {
+        let mut queue = self.queue();
+        while queue.items.len() >= WAITING && self.stopped.load(Ordering::Relaxed) == 0 {
+            queue = self.changed.wait_timeout(queue, Duration::from_secs(1)).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        queue.items.push_back(pair);
+        drop(queue);
+        self.changed.notify_all();
+    }
+
+    fn next(&self) -> Option<Task> {
+        let mut queue = self.queue();
+        loop {
+            if let Some((work, part)) = queue.parts.pop_front() {
+                return Some(Task::Part(work, part));
+            }
+            if let Some(pair) = queue.items.pop_front() {
+                queue.active += 1;
+                if queue.items.len() + 1 == WAITING {
+                    self.changed.notify_all();
+                }
+                return Some(Task::Item(pair));
+            }
+            if queue.is_closed && queue.active == 0 {
+                self.changed.notify_all();
+                return None;
+            }
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn work(&self) {
+        let guard = Stop(self);
+        while let Some(task) = self.next() {
+            match task {
+                Task::Part(work, part) => self.part(&work, part),
+                Task::Item(pair) => {
+                    let outcome = self.item(&pair).unwrap_or_else(|error| Some(Outcome::Failed(error)));
+                    if let Some(outcome) = outcome {
+                        (self.run.report)(&pair, outcome);
+                    }
+                    self.queue().active -= 1;
+                    self.changed.notify_all();
+                }
+            }
+        }
+        drop(guard);
+    }
+
+    fn part(&self, work: &Arc<Work>, part: u64) {
+        let error = || work.error.lock().unwrap_or_else(PoisonError::into_inner);
+        if error().is_none() {
+            let share = self.budget.take(work.long.memory());
+            match work.long.make(part) {
+                Ok(()) => (self.run.progress)(work.long.bytes_in(part)),
+                Err(failed) => {
+                    error().get_or_insert(failed);
+                }
+            }
+            drop(share);
+        }
+        if work.long.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let failed = error().take();
+            (self.run.report)(&work.pair, self.end(work, failed));
+        }
+    }
+
+    /// Ends a long result, whose parts of this share are made.
+    fn end(&self, work: &Work, failed: Option<Error>) -> Outcome {
+        let ended = match failed {
+            None => work.long.end(work.pair.replace),
+            // Another driver may have completed the upload meanwhile.
+            Some(Error::Store(error)) if error.problem() == Problem::Ended => match work.long.is_there() {
+                Ok(true) => Ok(Ending::Made),
+                Ok(false) => {
+                    work.long.forget().and(Err(Error::Lost(format!("{}: {}", error.address(), error.reason()))))
+                }
+                Err(other) => Err(other),
+            },
+            Some(error) => Err(error),
+        };
+        match ended {
+            Ok(Ending::Made) => Outcome::Made(work.long.source_length()),
+            Ok(Ending::Waiting(missing)) => Outcome::Waiting(missing),
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+
+    /// Makes a result, or begins with the parts of a long one.
+    fn item(&self, pair: &Pair) -> Result<Option<Outcome>, Error> {
+        let run = self.run;
+        let mut source = {
+            // The first request brings the beginning.
+            let _share = self.budget.take(1 << 19);
+            Source::open(&pair.source)?
+        };
+        if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
+            match Long::begin(job, run.act, pair, source)? {
+                Ok(long) => {
+                    self.divide(pair, long)?;
+                    return Ok(None);
+                }
+                Err(whole) => source = whole,
+            }
+        }
+        if !run.shard.has(&pair.name) {
+            return Ok(None);
+        }
+        let (about, length) = (source.about(&pair.name), source.length());
+        if length < run.long {
+            let share = self.budget.take(2 * length + (1 << 16));
+            let data = source.bytes(0..length)?;
+            let (made, metadata) = run.act.whole(&about, &data)?;
+            drop(data);
+            match &pair.target {
+                Spot::Object(store, target) => {
+                    let made = Bytes::from(made);
+                    match store.put(target, made.clone(), pair.replace) {
+                        // The answer to an earlier try may have been lost.
+                        Err(error) if error.problem() == Problem::Exists && is_same(store, target, &made)? => {}
+                        other => other?,
+                    }
+                }
+                Spot::File(path) => {
+                    let mut file = run.act.create(path)?;
+                    file.write_all(&made).map_err(|error| Error::File(path.clone(), error))?;
+                    file.land(&metadata)?;
+                }
+            }
+            drop(share);
+            (run.progress)(length);
+            return Ok(Some(Outcome::Made(length)));
+        }
+        // Six pieces are read ahead, and as many parts are on their way.
+        let _share = self.budget.take(12 * (8 << 20));
+        let mut reader = Counted { reader: source.reader(), progress: run.progress };
+        match &pair.target {
+            Spot::Object(store, target) => {
+                let mut upload = Upload::start(store, target, Some(length + length / 4), pair.replace)?;
+                run.act.stream(&about, &mut reader, &mut upload)?;
+                upload.finish()?;
+            }
+            Spot::File(path) => {
+                let mut file = run.act.create(path)?;
+                let metadata = run.act.stream(&about, &mut reader, &mut file)?;
+                file.land(&metadata)?;
+            }
+        }
+        Ok(Some(Outcome::Made(length)))
+    }
+
+    /// Queues the parts of a long result that this share has to make.
+    fn divide(&self, pair: &Pair, long: Long) -> Result<(), Error> {
+        let recorded = long.recorded()?;
+        let shard = self.run.shard;
+        let is_mine = |part: &u64| shard.has_part(&pair.name, *part);
+        let mut mine = Vec::new();
+        for part in (0..long.count()).filter(is_mine) {
+            match recorded.contains_key(&part) {
+                true => (self.run.progress)(long.bytes_in(part)),
+                false => mine.push(part),
+            }
+        }
+        // With nothing to make, somebody has still to put the parts together.
+        long.left.store(mine.len() as u64, Ordering::Release);
+        let work = Arc::new(Work { pair: pair.clone(), long, error: Mutex::default() });
+        if mine.is_empty() {
+            (self.run.report)(&work.pair, self.end(&work, None));
+            return Ok(());
+        }
+        self.queue().parts.extend(mine.into_iter().map(|part| (Arc::clone(&work), part)));
+        self.changed.notify_all();
+        Ok(())
+    }
+}
+
+/// Lets the planner go on if a thread ends with a panic.
+struct Stop<'a>(&'a Pool<'a>);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.stopped.fetch_add(1, Ordering::Relaxed);
+        if thread::panicking() {
+            let mut queue = self.0.queue();
+            (queue.is_closed, queue.active) = (true, 0);
+            queue.items.clear();
+            queue.parts.clear();
+        }
+        self.0.changed.notify_all();
+    }
+}
+
+/// Whether an object holds these bytes. Sealed data are never the same twice.
+fn is_same(store: &deadpan_remote::Store, target: &deadpan_remote::Address, made: &Bytes) -> Result<bool, Error> {
+    let object = Object::open(store, target)?;
+    let begin = made.len().min(4096);
+    Ok(object.length() == made.len() as u64 && object.bytes(0..begin as u64)? == made[..begin])
+}
+
+/// Counts what is read.
+struct Counted<'a, R> {
+    reader: R,
+    progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl<R: std::io::Read> std::io::Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        (self.progress)(read as u64);
+        Ok(read)
+    }
+}
+
+/// Whether a name can be that of a file below a folder.
+pub(crate) fn is_fit(name: &str) -> bool {
+    let path = Path::new(name);
+    !name.is_empty()
+        && !name.contains('\0')
+        && !name.ends_with('/')
+        && !name.contains("//")
+        && path.components().all(|part| matches!(part, Component::Normal(_)))
+        && !name.split('/').any(|part| matches!(part, "." | ".."))
+}
+
+/// What is there of a page of targets: when it was written, if that can be compared with the sources.
+pub(crate) type There = HashMap<String, Option<SystemTime>>;

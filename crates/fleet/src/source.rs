@@ -1,0 +1,150 @@
+//! Where data come from and where results go: objects in a store, or files.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use deadpan_remote::{Address, Object, ObjectReader, Store};
+
+use crate::Error;
+
+/// The place of an object or a file.
+#[derive(Clone, Debug)]
+pub enum Spot {
+    /// An object in a store.
+    Object(Store, Address),
+    /// A file.
+    File(PathBuf),
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object(_, address) => address.fmt(f),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// What is known of a source.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The name below what was listed, with slashes.
+    pub name: String,
+    /// The number of bytes.
+    pub length: u64,
+    /// When it was written.
+    pub modified: SystemTime,
+    /// The permissions of a file.
+    pub mode: Option<u32>,
+}
+
+/// An open source. If it is replaced or changed meanwhile, reading fails.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Object(Object),
+    File(PathBuf, File, fs::Metadata),
+}
+
+impl Source {
+    pub(crate) fn open(spot: &Spot) -> Result<Self, Error> {
+        match spot {
+            Spot::Object(store, address) => Ok(Self::Object(Object::open(store, address)?)),
+            Spot::File(path) => {
+                let failed = |error| Error::File(path.clone(), error);
+                let file = File::open(path).map_err(failed)?;
+                let metadata = file.metadata().map_err(failed)?;
+                if !metadata.is_file() {
+                    return Err(failed(io::Error::other("it is not a file")));
+                }
+                Ok(Self::File(path.clone(), file, metadata))
+            }
+        }
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Object(object) => object.length(),
+            Self::File(_, _, metadata) => metadata.len(),
+        }
+    }
+
+    pub(crate) fn about(&self, name: &str) -> About {
+        let (modified, mode) = match self {
+            Self::Object(object) => (object.modified(), None),
+            Self::File(_, _, metadata) => {
+                (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), Some(metadata.mode() & 0o7777))
+            }
+        };
+        About { name: name.to_owned(), length: self.length(), modified, mode }
+    }
+
+    /// Returns what tells this source from one that replaces it.
+    pub(crate) fn tag(&self) -> String {
+        match self {
+            Self::Object(object) => match object.tag() {
+                Some(tag) => tag.to_owned(),
+                None => format!("{:?}", object.modified()),
+            },
+            Self::File(_, _, metadata) => file_tag(metadata),
+        }
+    }
+
+    /// Returns the bytes of a range.
+    pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Bytes, Error> {
+        match self {
+            Self::Object(object) => Ok(object.bytes(range)?),
+            Self::File(path, file, metadata) => {
+                let mut bytes = vec![0; (range.end - range.start) as usize];
+                match file.read_exact_at(&mut bytes, range.start) {
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Error::Changed),
+                    other => other.map_err(|error| Error::File(path.clone(), error))?,
+                }
+                let now = file.metadata().map_err(|error| Error::File(path.clone(), error))?;
+                if file_tag(&now) != file_tag(metadata) {
+                    return Err(Error::Changed);
+                }
+                Ok(bytes.into())
+            }
+        }
+    }
+
+    /// Returns a reader of everything, in order.
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        match self {
+            Self::Object(object) => Reader::Object(object.reader()),
+            Self::File(..) => Reader::File(self, 0),
+        }
+    }
+}
+
+fn file_tag(metadata: &fs::Metadata) -> String {
+    let (length, seconds, nanoseconds) = (metadata.len(), metadata.mtime(), metadata.mtime_nsec());
+    format!("{length}-{seconds}.{nanoseconds:09}-{}-{}", metadata.dev(), metadata.ino())
+}
+
+/// Reads a source in order.
+pub(crate) enum Reader<'a> {
+    Object(ObjectReader),
+    File(&'a Source, u64),
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Object(reader) => reader.read(buffer),
+            Self::File(source, at) => {
+                let end = (*at + buffer.len() as u64).min(source.length());
+                let bytes = source.bytes(*at..end).map_err(io::Error::other)?;
+                buffer[..bytes.len()].copy_from_slice(&bytes);
+                *at = end;
+                Ok(bytes.len())
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What jobs have left in a bucket: to look at, and to remove.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deadpan_remote::{Address, Store};
+use serde_json::Value;
+
+use crate::job::{Job, STATE};
+use crate::long::abandon;
+use crate::{Error, JobKey};
+
+/// A long object that is being made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The source and the target; `None` if the state belongs to another key.
+    pub objects: Option<(String, String)>,
+    /// Parts that are there.
+    pub done: u64,
+    /// All parts; `None` if the state belongs to another key.
+    pub parts: Option<u64>,
+}
+
+/// The state of a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct States {
+    /// How the job was begun; `None` if it is noted nowhere, or for another key.
+    pub how: Option<Value>,
+    /// The long objects that are being made.
+    pub long: Vec<Progress>,
+}
+
+impl Job {
+    /// Returns the job whose state lies in a folder: `_deadpan/JOB/`.
+    #[must_use]
+    pub const fn there(key: JobKey, store: Store, folder: Address) -> Self {
+        Self { key, store, folder }
+    }
+
+    /// Lists the folders of all jobs in the bucket of an address.
+    ///
+    /// # Errors
+    /// If the bucket cannot be listed.
+    pub fn folders(store: &Store, bucket: &Address) -> Result<Vec<Address>, Error> {
+        let wrong = |error| Error::OtherJob(format!("{bucket}: {error}"));
+        let folder = bucket.with_key(STATE).map_err(wrong)?;
+        let mut names = BTreeSet::new();
+        for entry in store.list(&folder, None)? {
+            names.extend(entry?.name.split_once('/').map(|(name, _)| name.to_owned()));
+        }
+        names.iter().map(|name| folder.join(&format!("{name}/")).map_err(wrong)).collect()
+    }
+
+    /// Returns what there is of a job.
+    ///
+    /// # Errors
+    /// If the state cannot be listed or read.
+    pub fn states(&self) -> Result<States, Error> {
+        let how = self.read_if_own("job")?;
+        let mut long = Vec::new();
+        for (home, records) in self.homes()? {
+            let manifest = self.read_if_own(&format!("{home}manifest"))?;
+            let text = |field: &str| Some(manifest.as_ref()?.get(field)?.as_str()?.to_owned());
+            let parts = manifest.as_ref().and_then(|it| it.get("parts")?.as_u64());
+            let done = records.len() as u64;
+            long.push(Progress { objects: text("source").zip(text("target")), done, parts });
+        }
+        Ok(States { how, long })
+    }
+
+    fn read_if_own(&self, name: &str) -> Result<Option<Value>, Error> {
+        match self.read(&self.at(name)?) {
+            Ok(found) => Ok(found.map(|found| found.value)),
+            Err(Error::OtherKey(_) | Error::Lost(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns where the state of each long object lies, with the numbers of its recorded parts.
+    fn homes(&self) -> Result<BTreeMap<String, BTreeSet<String>>, Error> {
+        let mut homes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for entry in self.store.list(&self.folder, None)? {
+            let name = entry?.name;
+            let parts: Vec<_> = name.split('/').collect();
+            let [target, source, rest @ ..] = parts.as_slice() else { continue };
+            let records = homes.entry(format!("{target}/{source}/")).or_default();
+            if let [_, record] = rest {
+                records.extend(record.split_once('.').map(|(part, _)| part.to_owned()));
+            }
+        }
+        Ok(homes)
+    }
+
+    /// Ends all uploads of the job, and removes its state. Results stay. Returns the number of uploads whose parts stay
+    /// in the store, because their state belongs to another key.
+    ///
+    /// # Errors
+    /// If the store does not allow it.
+    pub fn clean(&self) -> Result<u64, Error> {
+        let mut left = 0;
+        for home in self.homes()?.keys() {
+            left += u64::from(!abandon(self, home)?);
+        }
+        crate::long::remove_all(&self.store, &self.folder)?;
+        Ok(left)
+    }
+}

@@ -1,0 +1,362 @@
+//! Many objects and long ones, there and back, in a store in memory.
+
+use std::fs;
+use std::io::{self, Cursor, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime};
+
+use deadpan_fleet::{
+    About, Act, Divided, Error, Filter, Foreign, Job, JobKey, Landing, Outcome, Pair, Place, Run, Shard, Spot,
+};
+use deadpan_remote::{Address, Object, Store};
+use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
+
+const MEBIBYTE: u64 = 1 << 20;
+
+struct Seal(PrivateKey);
+struct Open(PrivateKey);
+
+impl Seal {
+    fn sealing(&self) -> Sealing {
+        Sealing::to(vec![Recipient::from(self.0.public())]).unwrap()
+    }
+}
+
+impl Open {
+    fn begin(&self, mut from: impl Read) -> Result<deadpan_seal::Opened, Foreign> {
+        Ok(Header::read(&mut from)?.open(&[Identity::from(&self.0)])?)
+    }
+}
+
+struct Draft(PathBuf, Vec<u8>);
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.1.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Landing for Draft {
+    fn land(self: Box<Self>, _metadata: &Metadata) -> Result<(), Foreign> {
+        Ok(fs::write(self.0, self.1)?)
+    }
+}
+
+fn draft(path: &Path) -> Result<Box<dyn Landing>, Foreign> {
+    fs::create_dir_all(path.parent().unwrap())?;
+    Ok(Box::new(Draft(path.to_owned(), Vec::new())))
+}
+
+impl Act for Seal {
+    fn verb(&self) -> &'static str {
+        "seal"
+    }
+
+    fn target(&self, name: &str) -> Option<String> {
+        Some(format!("{name}.dpn"))
+    }
+
+    fn whole(&self, _about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+        Ok((self.sealing().bytes(data)?, Metadata::default()))
+    }
+
+    fn stream(
+        &self,
+        _about: &About,
+        from: &mut (dyn Read + Send),
+        to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign> {
+        self.sealing().stream(from, to, &Work::default())?;
+        Ok(Metadata::default())
+    }
+
+    fn divide(&self, _about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
+        Ok(Some(Divided::Seal(self.sealing())))
+    }
+
+    fn create(&self, path: &Path) -> Result<Box<dyn Landing + '_>, Foreign> {
+        draft(path)
+    }
+}
+
+impl Act for Open {
+    fn verb(&self) -> &'static str {
+        "open"
+    }
+
+    fn target(&self, name: &str) -> Option<String> {
+        name.strip_suffix(".dpn").map(str::to_owned)
+    }
+
+    fn whole(&self, _about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
+        let (mut plain, mut rest) = (Vec::new(), Cursor::new(data));
+        self.begin(&mut rest)?.bytes_onto(&data[rest.position() as usize..], &mut plain)?;
+        Ok((plain, Metadata::default()))
+    }
+
+    fn stream(
+        &self,
+        _about: &About,
+        mut from: &mut (dyn Read + Send),
+        to: &mut (dyn Write + Send),
+    ) -> Result<Metadata, Foreign> {
+        self.begin(&mut from)?.stream(from, to, &Work::default())?;
+        Ok(Metadata::default())
+    }
+
+    fn divide(&self, _about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign> {
+        Ok(Some(Divided::Open(Box::new(self.begin(start)?))))
+    }
+
+    fn create(&self, path: &Path) -> Result<Box<dyn Landing + '_>, Foreign> {
+        draft(path)
+    }
+}
+
+fn address(text: &str) -> Address {
+    text.parse().unwrap()
+}
+
+fn sample(length: u64) -> Vec<u8> {
+    (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
+
+/// A key, a bucket, a folder.
+struct Bench {
+    key: PrivateKey,
+    job: JobKey,
+    store: Store,
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let job = JobKey::read(&JobKey::generate().unwrap()).unwrap();
+        let (key, store) = (PrivateKey::generate(Kem::X25519).unwrap(), Store::in_memory(&address("s3://b/")));
+        Self { key, job, store, folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn prefix(&self, text: &str) -> Place {
+        Place::Prefix(self.store.clone(), address(text))
+    }
+
+    fn folder(&self, name: &str) -> Place {
+        Place::Folder(self.folder.path().join(name))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) {
+        let path = self.folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.folder.path().join(name)).unwrap()
+    }
+
+    fn job(&self, act: &dyn Act, from: &Place, to: &Place) -> Option<Job> {
+        let Place::Prefix(store, target) = to else { return None };
+        Some(Job::new(self.job.clone(), store.clone(), act.verb(), &from.to_string(), target).unwrap())
+    }
+
+    /// Runs, and returns what was reported, in the order of names.
+    fn run(&self, act: &dyn Act, from: &Place, to: &Place, change: impl Fn(&mut Run<'_>)) -> Vec<(String, String)> {
+        let told = Mutex::new(Vec::new());
+        let report = |pair: &Pair, outcome: Outcome| {
+            let outcome = match outcome {
+                Outcome::Failed(error) => format!("failed: {error}"),
+                other => format!("{other:?}"),
+            };
+            told.lock().unwrap().push((pair.name.clone(), outcome));
+        };
+        let mut run = Run {
+            act,
+            filter: Filter::default(),
+            shard: Shard::default(),
+            replace: false,
+            rehearse: false,
+            memory: 200 * MEBIBYTE,
+            long: 20 * MEBIBYTE,
+            job: self.job(act, from, to),
+            report: &report,
+            progress: &|_| (),
+        };
+        change(&mut run);
+        run.all(from, to).unwrap();
+        let mut told = told.into_inner().unwrap();
+        told.sort();
+        told
+    }
+
+    fn keys(&self, prefix: &str) -> Vec<String> {
+        self.store.list(&address(prefix), None).unwrap().map(|entry| entry.unwrap().name).collect()
+    }
+}
+
+fn names(told: &[(String, String)]) -> Vec<(&str, &str)> {
+    told.iter().map(|(name, outcome)| (name.as_str(), outcome.as_str())).collect()
+}
+
+#[test]
+fn a_folder_goes_to_a_store_from_store_to_store_and_back() {
+    let bench = Bench::new();
+    let (seal, open) = (Seal(bench.key.clone()), Open(bench.key.clone()));
+    let all = [("a", 0), ("b/one", 1), ("b/two", 300_000), ("b/x y+%20\u{e4}", 77), ("long", 40 * MEBIBYTE)];
+    for (name, length) in all {
+        bench.write(&format!("from/{name}"), &sample(length));
+    }
+    let made: Vec<_> = all.iter().map(|(name, length)| ((*name).to_owned(), format!("Made({length})"))).collect();
+    let there: Vec<_> = all.iter().map(|(name, _)| (*name, "There")).collect();
+    let (from, sealed) = (bench.folder("from"), bench.prefix("s3://b/sealed/"));
+    assert_eq!(bench.run(&seal, &from, &sealed, |_| ()), made);
+    // Again: all is there.
+    assert_eq!(names(&bench.run(&seal, &from, &sealed, |_| ())), there);
+    assert_eq!(bench.keys("s3://b/_deadpan/"), [""; 0]);
+    let clear = bench.prefix("s3://b/clear/");
+    let opened = bench.run(&open, &sealed, &clear, |_| ());
+    assert!(opened.iter().all(|(name, outcome)| name.ends_with(".dpn") && outcome.starts_with("Made")), "{opened:?}");
+    for (name, length) in all {
+        let object = Object::open(&bench.store, &address(&format!("s3://b/clear/{name}"))).unwrap();
+        assert!(object.bytes(0..length).unwrap() == sample(length), "{name}");
+        assert_eq!(object.length(), length);
+    }
+    bench.run(&open, &sealed, &bench.folder("back"), |_| ());
+    for (name, length) in all {
+        assert!(bench.read(&format!("back/{name}")) == sample(length), "{name}");
+    }
+    // One store is both: what was made is not taken for a source.
+    let everything = bench.prefix("s3://b/");
+    let told = bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |run| run.rehearse = true);
+    assert_eq!(told.len(), 10);
+    bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |_| ());
+    let told = bench.run(&seal, &everything, &bench.prefix("s3://b/twice/"), |_| ());
+    assert!(told.len() == 10 && told.iter().all(|(_, outcome)| outcome == "There"), "{told:?}");
+}
+
+#[test]
+fn what_changed_is_not_replaced_unasked() {
+    let bench = Bench::new();
+    let seal = Seal(bench.key.clone());
+    let (from, to) = (bench.folder("from"), bench.prefix("s3://b/"));
+    for name in ["a", "b"] {
+        bench.write(&format!("from/{name}"), b"first");
+    }
+    bench.run(&seal, &from, &to, |_| ());
+    bench.write("from/b", b"second");
+    let later = SystemTime::now() + Duration::from_secs(100);
+    fs::File::open(bench.folder.path().join("from/b")).unwrap().set_modified(later).unwrap();
+    let told = bench.run(&seal, &from, &to, |_| ());
+    let outdated = "failed: the target is older than the source, and is not replaced";
+    assert_eq!(names(&told), [("a", "There"), ("b", outdated)]);
+    assert_eq!(names(&bench.run(&seal, &from, &to, |run| run.replace = true)), [("a", "There"), ("b", "Made(6)")]);
+}
+
+#[test]
+fn shares_make_parts_of_the_same_object() {
+    let bench = Bench::new();
+    let (seal, open) = (Seal(bench.key.clone()), Open(bench.key.clone()));
+    bench.write("from/long", &sample(70 * MEBIBYTE));
+    for name in 0..20 {
+        bench.write(&format!("from/{name}"), &sample(name));
+    }
+    let (from, to) = (bench.folder("from"), bench.prefix("s3://b/to/"));
+    let told: Vec<_> = ["0/3", "2/3", "1/3"]
+        .map(|share| bench.run(&seal, &from, &to, |run| run.shard = share.parse().unwrap()))
+        .into();
+    let ends: Vec<_> = told.iter().flatten().filter(|(name, _)| name == "long").map(|(_, end)| end.as_str()).collect();
+    assert!(
+        matches!(ends[..], ["Waiting(4)" | "Waiting(3)", "Waiting(2)" | "Waiting(1)", "Made(73400320)"]),
+        "{ends:?}"
+    );
+    assert_eq!(told.iter().flatten().filter(|(name, _)| name != "long").count(), 20);
+    assert_eq!(bench.keys("s3://b/_deadpan/"), [""; 0]);
+    // A share of an older version is not mixed in.
+    bench.write("from/other", &sample(50 * MEBIBYTE));
+    bench.run(&seal, &from, &to, |run| run.shard = "0/2".parse().unwrap());
+    bench.write("from/other", &sample(49 * MEBIBYTE));
+    let job = bench.job(&seal, &from, &to).unwrap();
+    let states = job.states().unwrap();
+    assert_eq!((states.long.len(), states.long[0].done, states.long[0].parts), (1, 2, Some(4)));
+    bench.run(&seal, &from, &to, |run| run.shard = "1/2".parse().unwrap());
+    let states = job.states().unwrap();
+    assert_eq!(states.long.len(), 1, "{states:?}");
+    bench.run(&seal, &from, &to, |_| ());
+    bench.run(&open, &to, &bench.folder("back"), |_| ());
+    assert!(bench.read("back/long") == sample(70 * MEBIBYTE));
+    assert!(bench.read("back/other") == sample(49 * MEBIBYTE));
+    assert_eq!(job.states().unwrap().long, []);
+}
+
+#[test]
+fn state_of_another_key_is_told_and_can_be_removed() {
+    let bench = Bench::new();
+    let seal = Seal(bench.key.clone());
+    bench.write("from/long", &sample(40 * MEBIBYTE));
+    let (from, to) = (bench.folder("from"), bench.prefix("s3://b/to/"));
+    bench.run(&seal, &from, &to, |run| run.shard = "0/2".parse().unwrap());
+    let stranger = Bench { job: JobKey::read(&JobKey::generate().unwrap()).unwrap(), ..bench };
+    let told = stranger.run(&seal, &from, &to, |_| ());
+    assert!(told[0].1.ends_with("it belongs to a job with another key"), "{told:?}");
+    let job = stranger.job(&seal, &from, &to).unwrap();
+    let folders = Job::folders(&stranger.store, &address("s3://b/")).unwrap();
+    assert_eq!(folders, [job.folder().clone()]);
+    let states = job.states().unwrap();
+    assert_eq!((states.long[0].objects.clone(), states.long[0].parts), (None, None));
+    assert_eq!(job.clean().unwrap(), 1);
+    assert_eq!(stranger.keys("s3://b/"), [""; 0]);
+    assert_eq!(names(&stranger.run(&seal, &from, &to, |_| ())), [("long", "Made(41943040)")]);
+}
+
+#[test]
+fn a_job_is_done_in_one_way() {
+    let bench = Bench::new();
+    let job = bench.job(&Seal(bench.key.clone()), &bench.folder("from"), &bench.prefix("s3://b/to/")).unwrap();
+    let how = |to: &str| format!("{{\"recipients\":\"{to}\"}}").parse::<serde_json::Value>().unwrap();
+    job.agree(&how("alice")).unwrap();
+    job.agree(&how("alice")).unwrap();
+    let error = job.agree(&how("bob")).unwrap_err();
+    assert!(error.to_string().ends_with("this job was begun with other recipients"), "{error}");
+    let other = Bench { job: JobKey::read(&JobKey::generate().unwrap()).unwrap(), ..bench };
+    let job = other.job(&Seal(other.key.clone()), &other.folder("from"), &other.prefix("s3://b/to/")).unwrap();
+    assert!(matches!(job.agree(&how("alice")), Err(Error::OtherKey(_))));
+}
+
+#[test]
+fn names_that_leave_the_folder_are_refused() {
+    let bench = Bench::new();
+    let open = Open(bench.key.clone());
+    let sealed = Seal(bench.key.clone()).sealing().bytes(b"x").unwrap();
+    for name in ["a\\b", "c"] {
+        let place = address(&format!("s3://b/sealed/{name}.dpn"));
+        bench.store.put(&place, sealed.clone().into(), false).unwrap();
+    }
+    bench.run(&open, &bench.prefix("s3://b/sealed/"), &bench.folder("back"), |_| ());
+    assert_eq!(bench.read("back/c"), b"x");
+    let one = Pair {
+        name: "x".into(),
+        source: Spot::Object(bench.store.clone(), address("s3://b/none")),
+        target: Spot::File(bench.folder.path().join("none")),
+        replace: false,
+    };
+    let told = Mutex::new(String::new());
+    let report = |_: &Pair, outcome: Outcome| *told.lock().unwrap() = format!("{outcome:?}");
+    let run = Run {
+        act: &open,
+        filter: Filter::default(),
+        shard: Shard::default(),
+        replace: false,
+        rehearse: false,
+        memory: 1,
+        long: 1,
+        job: None,
+        report: &report,
+        progress: &|_| (),
+    };
+    run.one(one).unwrap();
+    assert!(told.into_inner().unwrap().contains("Missing"));
+}
