@@ -6,11 +6,12 @@ use crate::Outcome;
 use crate::workspace::Workspace;
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 12] = [
-    ("cli", &["seal", "pack", "picture", "remote", "base64", "pad", "ct", "lab"]),
+const ARROWS: [(&str, &[&str]); 13] = [
+    ("cli", &["fleet", "seal", "pack", "picture", "remote", "base64", "pad", "ct", "lab"]),
     ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
     ("bind", &["seal", "pack", "picture"]),
+    ("fleet", &["remote", "seal"]),
     ("remote", &["seal"]),
     ("seal", &["base64", "pad", "ct"]),
     ("base64", &["ct"]),

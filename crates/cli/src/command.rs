@@ -11,8 +11,8 @@ use crate::plan::Task;
 use crate::shown::bytes;
 use crate::suggest::closest;
 use crate::{
-    completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal, share, sign,
-    streams, synonym, unpack, verify,
+    cluster, completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal, share,
+    sign, streams, synonym, unpack, verify,
 };
 use deadpan_lab::invocation;
 
@@ -50,6 +50,7 @@ enum Command {
     Picture(picture::PictureArgs),
     Share(share::ShareArgs),
     Random(random::RandomArgs),
+    Cluster(cluster::ClusterArgs),
     /// Measures speed, and whether run time depends on a secret
     #[command(subcommand)]
     Lab(lab::Command),
@@ -120,6 +121,7 @@ impl Cli {
             Command::Picture(args) => args.plan()?,
             Command::Share(args) => args.plan()?,
             Command::Random(args) => Box::new(args.plan()?),
+            Command::Cluster(args) => Box::new(args.plan()?),
             Command::Completions(plan) => Box::new(plan),
             Command::Complete(plan) => Box::new(plan),
             Command::Man(plan) => Box::new(plan),

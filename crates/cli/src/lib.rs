@@ -4,6 +4,7 @@
 mod advice;
 mod armor;
 mod claims;
+mod cluster;
 mod command;
 mod completions;
 mod console;
@@ -21,6 +22,7 @@ mod keys;
 mod lab;
 mod list;
 mod man;
+mod many;
 mod max_cost;
 mod mode;
 mod names;

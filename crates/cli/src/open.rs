@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::claims::Claims;
@@ -16,6 +17,7 @@ use crate::folder::UnpackArgs;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
+use crate::many::{Begun, Files, LONG, ManyArgs, Opening, Route};
 use crate::max_cost::MaxCostArgs;
 use crate::output::{Output, OutputArgs, Place};
 use crate::partial::{Attributes, exists};
@@ -42,11 +44,14 @@ pub use range::Range;
     "deadpan open --range 4096:100 data.dpn    100 bytes from the middle, to standard output",
     "deadpan open --only 'photos/*.jpg' photos.dpn           a part of a folder",
     "ssh host cat photos.dpn | deadpan open --only notes.txt -o photos  a part of a folder, from a pipe",
-    "deadpan open -o - photos.dpn | tar x      a folder is a tar archive"
+    "deadpan open -o - photos.dpn | tar x      a folder is a tar archive",
+    "deadpan open s3://backup/photos/ --to photos            each object below a prefix, into a folder"
 ))]
 pub struct OpenArgs {
     #[command(flatten)]
     how: OpenOptions,
+    #[command(flatten)]
+    many: ManyArgs,
     /// The files to open; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -88,11 +93,19 @@ pub struct OpenOptions {
 pub struct Open {
     args: OpenOptions,
     sources: Vec<Source>,
+    route: Option<Route>,
+    many: ManyArgs,
 }
 
 impl OpenArgs {
     pub fn plan(self) -> Result<Open, Failure> {
-        let (args, sources) = (self.how, Source::all(self.files)?);
+        let (args, many) = (self.how, self.many);
+        let route = many.route(&self.files, args.output.place())?;
+        if route.is_some() && (args.verify || args.range.is_some() || !args.only.is_empty()) {
+            let message = "--verify, --range and --only take single files";
+            return Err(Failure::usage(message, "name one object; or verify many with: deadpan verify"));
+        }
+        let sources = Source::all(self.files)?;
         args.source.leave_stdin_to(&sources)?;
         args.signer.refuse_who_as_file(&sources)?;
         if sources.len() > 1 && (args.output.is_stdout() || args.range.is_some() && args.output.place().is_none()) {
@@ -101,18 +114,24 @@ impl OpenArgs {
                 "open them one by one, or into a folder with -o",
             ));
         }
-        Ok(Open { args, sources })
+        Ok(Open { args, sources, route, many })
     }
 }
 
 impl Plan for Open {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
+        if let Some(route) = &self.route {
+            let identities = args.identities(Passphrases::new(&args.source))?;
+            let files = Files { replace: args.output.force, sync: args.output.sync, mask: args.unpack.mask() };
+            let act = Opening { keys: Mutex::new((identities, args.signer.judge()?)), files };
+            return self.many.all("open", args.output.json, args.output.force, route, &act, None);
+        }
         args.output.check_room(self.sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
         let claims = Claims::of(&self.sources);
         let judge = args.signer.judge()?;
-        let mut job = OpenJob { args, claims, results: self.sources.len(), identities, judge };
+        let mut job = OpenJob { args, claims, results: self.sources.len(), identities, judge, many: Some(&self.many) };
         let to_stdout = !args.verify
             && (args.output.is_stdout()
                 || args.output.place().is_none() && (self.sources.contains(&Source::Stdin) || args.range.is_some()));
@@ -157,6 +176,8 @@ pub struct OpenJob<'a> {
     pub results: usize,
     pub identities: Identities,
     pub judge: Judge,
+    /// How long results in a store are made in parts.
+    pub many: Option<&'a ManyArgs>,
 }
 
 /// Where sealed data come from: a file, a pipe, or a set of pictures.
@@ -229,7 +250,7 @@ impl OpenJob<'_> {
     /// Opens sealed data whose header was read, and restores what was sealed.
     pub fn restore(&mut self, origin: &Origin<'_>, mut sealed: Sealed<'_>) -> Result<Done, Failure> {
         let (name, source) = (origin.shown(), origin.source);
-        let opened = self.identities.open(&name, &sealed)?;
+        let opened = Arc::new(self.identities.open(&name, &sealed)?);
         if self.args.verify {
             let done = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
             let Verdict { notes, more, .. } = self.judge.verdict(&name, done.signatures.as_ref())?;
@@ -250,6 +271,9 @@ impl OpenJob<'_> {
                 .map_err(|failure| self.one_of_several(origin, failure)),
         };
         let place = self.args.output.file(usual)?;
+        if let Some(done) = self.divided(origin, &opened, &place)? {
+            return Ok(done);
+        }
         let output = self
             .claims
             .check(&place, source)
@@ -277,6 +301,25 @@ impl OpenJob<'_> {
             .map_err(|failure| self.one_of_several(origin, failure))?;
         self.claims.made(&place);
         Ok(Done { output: Some(place), bytes, notes, more, ..Done::default() })
+    }
+
+    /// Makes a long result in a store in parts, so that another run goes on with it. Returns `None` where that cannot
+    /// be.
+    fn divided(&self, origin: &Origin<'_>, opened: &Arc<Opened>, place: &Place) -> Result<Option<Done>, Failure> {
+        let length = origin.positions.map_or(0, |(_, length)| length);
+        let is_divided =
+            length >= LONG && self.args.range.is_none() && !opened.is_signed() && !self.judge.is_required();
+        let address = place.path().filter(|_| is_divided).map_or(Ok(None), remote::address)?;
+        let (Some(address), Some(input), Some(many)) = (address, origin.input, self.many) else { return Ok(None) };
+        self.claims.check(place, origin.source)?;
+        let Some(source) = ManyArgs::spot(input)? else { return Ok(None) };
+        let force = self.args.output.force;
+        if !force && remote::store(&address)?.has(&address).map_err(|error| remote::failed(&error))? {
+            return Err(remote::failed(&deadpan_remote::Error::exists(&address)));
+        }
+        let Some(bytes) = many.one(source, &address, force, &Begun(Arc::clone(opened)))? else { return Ok(None) };
+        self.claims.made(place);
+        Ok(Some(Done { output: Some(place.clone()), bytes, ..Done::default() }))
     }
 
     /// Checks, before anything is written, the signatures that the user requires: those of an input that can be read at

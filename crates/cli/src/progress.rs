@@ -6,11 +6,12 @@ mod rate;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use forecast::Forecast;
+pub use line::bytes as amount;
 use rate::Rate;
 
 /// The time after which the bar is first drawn. Shorter work shows no bar.
@@ -31,6 +32,11 @@ fn drawn() -> MutexGuard<'static, bool> {
 enum Total {
     Unknown,
     Known(u64),
+    /// Bytes of many objects so far. The total is known when no more come.
+    Growing {
+        bytes: AtomicU64,
+        is_whole: AtomicBool,
+    },
     /// The length of a folder's archive. It is computed from when the bar is first drawn.
     Folder {
         path: PathBuf,
@@ -44,6 +50,9 @@ impl Total {
         match self {
             Self::Unknown => None,
             Self::Known(total) => Some(*total),
+            Self::Growing { bytes, is_whole } => {
+                is_whole.load(Ordering::Acquire).then(|| bytes.load(Ordering::Relaxed))
+            }
             Self::Folder { path, keeps_holes, forecast } => {
                 forecast.get_or_init(|| Forecast::begin(path, *keeps_holes)).length()
             }
@@ -73,6 +82,20 @@ impl Progress {
     /// zeros.
     pub fn of_folder(name: &str, path: &Path, keeps_holes: bool) -> Self {
         Self::to(name, Total::Folder { path: path.to_owned(), keeps_holes, forecast: OnceLock::new() })
+    }
+
+    /// Starts the progress of many objects, whose bytes [`plan`](Self::plan) counts.
+    pub fn of_many(name: &str) -> Self {
+        Self::to(name, Total::Growing { bytes: AtomicU64::new(0), is_whole: AtomicBool::new(false) })
+    }
+
+    /// Counts bytes to process; `None` if no more come.
+    pub fn plan(&self, more: Option<u64>) {
+        let Total::Growing { bytes, is_whole } = &self.total else { return };
+        match more {
+            Some(more) => _ = bytes.fetch_add(more, Ordering::Relaxed),
+            None => is_whole.store(true, Ordering::Release),
+        }
     }
 
     fn to(name: &str, total: Total) -> Self {

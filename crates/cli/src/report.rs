@@ -65,6 +65,12 @@ impl Report {
         self
     }
 
+    /// Prints no text on successes.
+    pub fn quiet(mut self) -> Self {
+        self.talks = false;
+        self
+    }
+
     /// Prints text on each success.
     pub fn talking(mut self) -> Self {
         self.talks = true;

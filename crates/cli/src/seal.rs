@@ -10,19 +10,26 @@ use std::time::Instant;
 
 use crate::armor::Armor;
 use crate::claims::Claims;
+use crate::console::say;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::{self, Gathered, PackArgs};
 use crate::home::Home;
 use crate::input::{Input, Source};
+use crate::many::{self, Files, ManyArgs, Route, Sealings};
 use crate::output::{Output, OutputArgs, Place};
 use crate::partial::Attributes;
 use crate::passphrase::Passphrases;
 use crate::plan::Plan;
+use crate::process;
 use crate::recipient::{Named, RecipientArgs, Recipients};
+use crate::remote;
 use crate::report::{Done, Report};
 use crate::signed::SigningArgs;
-use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age};
-use format::FormatArg;
+use deadpan_fleet::Job;
+use deadpan_remote::Address;
+use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
+pub use format::FormatArg;
+use serde_json::json;
 use verify::Removal;
 
 /// The endings of sealed files' names: in Deadpan's own format, and in age's.
@@ -38,7 +45,8 @@ pub const ENDINGS: [&str; 2] = [".dpn", ".age"];
     "deadpan seal photos                       a folder with everything in it: photos.dpn",
     "deadpan seal --format age -r alice a.txt  a.txt.age, which age and rage open, too",
     "deadpan seal --sign -r alice report.pdf   signed with your key, so that Alice knows who sealed it",
-    "tar c folder | deadpan seal > folder.dpn  through pipes"
+    "tar c folder | deadpan seal > folder.dpn  through pipes",
+    "deadpan seal --each photos --to s3://backup/photos/   each file for itself, into a store; again: only what is new"
 ))]
 pub struct SealArgs {
     #[command(flatten)]
@@ -62,6 +70,8 @@ pub struct SealArgs {
     remove_source: bool,
     #[command(flatten)]
     pack: PackArgs,
+    #[command(flatten)]
+    many: ManyArgs,
     /// The files and folders to seal; - or no FILE is standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -71,6 +81,7 @@ pub struct SealArgs {
 pub struct Seal {
     args: SealArgs,
     sources: Vec<Source>,
+    route: Option<Route>,
 }
 
 impl SealArgs {
@@ -79,6 +90,11 @@ impl SealArgs {
         self.to.check()?;
         self.check_format()?;
         let sources = Source::all(self.files.clone())?;
+        let route = self.many.route(&self.files, self.output.place())?;
+        if route.is_some() && self.remove_source {
+            let hint = "remove the sources yourself when all results are there: run the command again to see it";
+            return Err(Failure::usage("--remove-source takes single files", hint));
+        }
         self.to.leave_stdin_to(&sources)?;
         self.signing.refuse_key_as_file(&sources)?;
         let to_stdout = self.output.is_stdout();
@@ -94,7 +110,7 @@ impl SealArgs {
                 "sealed data that went into a pipe cannot be opened again to check them",
             ));
         }
-        Ok(Seal { args: self, sources })
+        Ok(Seal { args: self, sources, route })
     }
 }
 
@@ -122,6 +138,12 @@ impl SealArgs {
         Ok(())
     }
 
+    /// Returns what is done to each of many objects.
+    fn act<'a>(&self, sealing: &'a Sealing) -> Sealings<'a> {
+        let files = Files { replace: self.output.force, sync: self.output.sync, mask: process::umask() };
+        Sealings { sealing, format: self.format(), armor: self.armor, files }
+    }
+
     /// Returns the format that was asked for, or the one that the output's name shows.
     fn format(&self) -> FormatArg {
         self.format.unwrap_or_else(|| match self.output.place() {
@@ -134,6 +156,9 @@ impl SealArgs {
 impl Plan for Seal {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
+        if let Some(route) = &self.route {
+            return self.many(route);
+        }
         args.output.check_room(self.sources.len())?;
         let to_stdout = self.sources.contains(&Source::Stdin) || args.output.is_stdout();
         let mut report = Report::new("seal", args.output.json, self.sources.len()).aside(to_stdout);
@@ -143,9 +168,9 @@ impl Plan for Seal {
         for source in &self.sources {
             let start = Instant::now();
             let result = match (self.prepare(source, &claims), &mut job) {
-                (Ok((input, output)), Some(job)) => job.seal(&input, output),
+                (Ok(prepared), Some(job)) => job.seal(prepared),
                 // Before there is something to seal, no passphrase is asked for and no key is made.
-                (Ok((input, output)), None) => job.insert(SealJob::begin(args, &named, &claims)?).seal(&input, output),
+                (Ok(prepared), None) => job.insert(SealJob::begin(args, &named, &claims)?).seal(prepared),
                 (Err(failure), _) => Err(failure),
             };
             report.add(source, start, &result);
@@ -155,8 +180,37 @@ impl Plan for Seal {
 }
 
 impl Seal {
+    /// Seals each object by itself.
+    fn many(&self, route: &Route) -> Result<Exit, Failure> {
+        let args = &self.args;
+        let home = Home::find()?;
+        let (named, passphrases) = (args.to.find(&home)?, Passphrases::new(&args.to.source));
+        let mut to = args.to.resolve(&named, "the sealed files", &home, &passphrases)?;
+        if args.format() == FormatArg::Deadpan {
+            to.refuse_ssh()?;
+        }
+        to.sealing = to.sealing.format(args.format().into()).map_err(|error| Failure::of("", error))?;
+        to.sealing = args.signing.add(to.sealing, &home, &passphrases)?.hide_length(args.hide_length);
+        let act = args.act(&to.sealing);
+        let how = |job: &Job| {
+            let mut keys: Vec<_> = to.keys.iter().map(key::fingerprint).collect();
+            keys.sort();
+            let passphrase = to.passphrase.as_ref().map(|passphrase| job.mark(passphrase)).transpose();
+            Ok(json!({
+                "recipients": keys,
+                "threshold": to.needed,
+                "passphrase": passphrase.map_err(|error| Failure::of("", error))?,
+                "format": args.format().ending(),
+                "armor": args.armor,
+                "hidden length": args.hide_length,
+                "signature": args.signing.is_given(),
+            }))
+        };
+        args.many.all("seal", args.output.json, args.output.force, route, &act, Some(&how))
+    }
+
     /// Opens the input and the output. Returns an error for combinations that cannot work.
-    fn prepare(&self, source: &Source, claims: &Claims) -> Result<(Input, Output), Failure> {
+    fn prepare(&self, source: &Source, claims: &Claims) -> Result<Prepared, Failure> {
         let args = &self.args;
         let mut input = Input::open(source).map_err(|failure| args.to.advise(source, failure))?;
         if args.remove_source {
@@ -168,6 +222,9 @@ impl Seal {
         }
         let place = args.output.file(|| usual_place(&input, args.format().ending()))?;
         claims.check(&place, source)?;
+        if let Some(target) = self.divided(&input, &place)? {
+            return Ok(Prepared::Divided(input, target, place));
+        }
         let output = Output::open(&place, args.output.force, Some(&input))?;
         if output.is_terminal() && !args.armor {
             let hint = "name a file with -o, send it to another program, or ask for text with --armor";
@@ -180,8 +237,30 @@ impl Seal {
             );
             return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));
         }
-        Ok((input, output))
+        Ok(Prepared::Whole(input, output))
     }
+
+    /// Returns the address of a result that is made in parts, so that another run goes on with it.
+    fn divided(&self, input: &Input, place: &Place) -> Result<Option<Address>, Failure> {
+        let args = &self.args;
+        let is_divided = args.format() == FormatArg::Deadpan
+            && !(args.armor || args.signing.is_given() || args.remove_source)
+            && input.positioned
+            && input.length().is_some_and(|length| length >= many::LONG);
+        let address = place.path().filter(|_| is_divided).map_or(Ok(None), remote::address)?;
+        let Some(address) = address.filter(|address| !address.is_prefix()) else { return Ok(None) };
+        if !args.output.force && remote::store(&address)?.has(&address).map_err(|error| remote::failed(&error))? {
+            return Err(remote::failed(&deadpan_remote::Error::exists(&address)));
+        }
+        Ok(Some(address))
+    }
+}
+
+/// An input, and where it goes.
+enum Prepared {
+    Whole(Input, Output),
+    /// The result is made in parts.
+    Divided(Input, Address, Place),
 }
 
 /// The options that apply to every file.
@@ -206,7 +285,26 @@ impl<'a> SealJob<'a> {
         Ok(Self { args, claims, to, removal })
     }
 
-    fn seal(&mut self, input: &Input, output: Output) -> Result<Done, Failure> {
+    fn seal(&mut self, prepared: Prepared) -> Result<Done, Failure> {
+        match prepared {
+            Prepared::Whole(input, output) => self.whole(&input, output),
+            Prepared::Divided(input, target, place) => {
+                let (sealing, args) = (self.to.sealing.clone().hide_length(self.args.hide_length), self.args);
+                let Some(source) = ManyArgs::spot(&input)? else { return Err(Failure::usage("no place", "")) };
+                let Some(bytes) = args.many.one(source, &target, args.output.force, &args.act(&sealing))? else {
+                    say(&format!(
+                        "note: this key may not keep the state of an upload in {}, so it is not resumed",
+                        place.shown()
+                    ));
+                    return self.whole(&input, Output::open(&place, args.output.force, Some(&input))?);
+                };
+                self.claims.made(&place);
+                Ok(Done { output: Some(place), bytes, default_key: self.to.default_key.clone(), ..Done::default() })
+            }
+        }
+    }
+
+    fn whole(&mut self, input: &Input, output: Output) -> Result<Done, Failure> {
         let sealing = self.sealing(input)?;
         input.announce();
         let done = self.transform(&sealing, input, &output)?;
@@ -243,7 +341,7 @@ impl<'a> SealJob<'a> {
             return self.folder(sealing, input, output, &work);
         }
         let summary = if self.args.armor {
-            armored(self.args.format(), output, |armor| sealing.stream(input.reader(), armor, &work))
+            armored(self.args.format(), output.writer(), |armor| sealing.stream(input.reader(), armor, &work))
         } else {
             match (input.file().filter(|_| input.positioned), output.positions()) {
                 (Some(from), Some(to)) => sealing.file(from, to, &work),
@@ -262,7 +360,7 @@ impl<'a> SealJob<'a> {
     fn folder(&self, sealing: &Sealing, input: &Input, output: &Output, work: &Work<'_>) -> Result<Done, Failure> {
         let source = Gathered(self.args.pack.packer(input, Some(output))?);
         let sealed = if self.args.armor {
-            armored(self.args.format(), output, |armor| sealing.gather(source, armor, work))
+            armored(self.args.format(), output.writer(), |armor| sealing.gather(source, armor, work))
         } else if let Some(file) = output.positions() {
             sealing.gather_file(source, file, work)
         } else {
@@ -290,12 +388,13 @@ pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
     })
 }
 
-fn armored<T>(
+/// Writes what `seal` writes as text.
+pub fn armored<T>(
     format: FormatArg,
-    output: &Output,
+    output: impl Write + Send,
     seal: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    let output = BufWriter::with_capacity(1 << 18, output.writer());
+    let output = BufWriter::with_capacity(1 << 18, output);
     if format == FormatArg::Age {
         let mut armor = age::armor::Writer::new(output);
         let done = seal(&mut armor)?;

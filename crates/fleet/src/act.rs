@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use deadpan_seal::{Metadata, Opened, Sealing};
 
@@ -52,7 +53,7 @@ pub enum Divided {
     /// They are sealed.
     Seal(Sealing),
     /// They are opened.
-    Open(Box<Opened>),
+    Open(Arc<Opened>),
 }
 
 /// A file that gets its name when all of it is there.

@@ -118,6 +118,17 @@ impl Job {
         }
     }
 
+    /// Returns a mark of a passphrase, which tells whether another is the same, and costs as much to guess.
+    ///
+    /// # Errors
+    /// If there is not enough memory.
+    pub fn mark(&self, passphrase: &Passphrase) -> Result<String, deadpan_seal::Error> {
+        let salt = blake3::hash(self.folder.to_string().as_bytes());
+        let salt = salt.as_bytes().first_chunk().unwrap_or(&[0; 16]);
+        let mark = passphrase.derive(Cost::default(), salt, 16)?;
+        Ok(mark.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
     fn compare(&self, known: &Value, how: &Value) -> Result<(), Error> {
         let (Value::Object(known), Value::Object(how)) = (known, how) else { return Err(self.other("in another way")) };
         match how.iter().find(|(field, value)| known.get(*field) != Some(value)) {

@@ -13,6 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
@@ -53,7 +54,7 @@ pub(crate) struct Long {
 /// What makes the parts.
 enum Maker {
     Seal { parts: Parts, header: Bytes },
-    Open { opened: Box<Opened>, length: u64, each: u64 },
+    Open { opened: Arc<Opened>, length: u64, each: u64 },
 }
 
 /// How it went.
@@ -348,7 +349,7 @@ impl Maker {
                 return Ok(Self::Seal { parts: opened.parts(rest, source.length(), each)?, header });
             }
             let length = plain_length(&opened, source)?;
-            Ok(Self::Open { opened: Box::new(opened), length, each })
+            Ok(Self::Open { opened: Arc::new(opened), length, each })
         })())
     }
 }

@@ -75,6 +75,8 @@ pub struct Run<'a> {
     pub report: &'a (dyn Fn(&Pair, Outcome) + Sync),
     /// Is told of bytes that were done, from any thread.
     pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Is told of bytes that are to be done, and at last of `None`: no more come.
+    pub planned: &'a (dyn Fn(Option<u64>) + Sync),
 }
 
 /// What waits to be done.
@@ -152,6 +154,7 @@ impl Run<'_> {
         thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| pool.work())).collect();
             let result = plan(&pool);
+            (self.planned)(None);
             pool.queue().is_closed = true;
             pool.changed.notify_all();
             for thread in threads {
@@ -196,6 +199,7 @@ impl Run<'_> {
                 Some(_) => {}
                 // All shares make parts of a long one.
                 None if is_mine || found.length >= self.long && self.is_divided(&pair) => {
+                    (self.planned)(Some(found.length));
                     pool.push(pair);
                 }
                 None => {}

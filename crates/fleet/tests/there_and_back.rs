@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
@@ -110,7 +110,7 @@ impl Act for Open {
     }
 
     fn divide(&self, _about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign> {
-        Ok(Some(Divided::Open(Box::new(self.begin(start)?))))
+        Ok(Some(Divided::Open(Arc::new(self.begin(start)?))))
     }
 
     fn create(&self, path: &Path) -> Result<Box<dyn Landing + '_>, Foreign> {
@@ -185,6 +185,7 @@ impl Bench {
             job: self.job(act, from, to),
             report: &report,
             progress: &|_| (),
+            planned: &|_| (),
         };
         change(&mut run);
         run.all(from, to).unwrap();
@@ -356,6 +357,7 @@ fn names_that_leave_the_folder_are_refused() {
         job: None,
         report: &report,
         progress: &|_| (),
+        planned: &|_| (),
     };
     run.one(one).unwrap();
     assert!(told.into_inner().unwrap().contains("Missing"));

@@ -74,6 +74,12 @@ impl Error {
         Self::new(address, problem, detail)
     }
 
+    /// Returns the error that there is an object at this address.
+    #[must_use]
+    pub fn exists(address: &Address) -> Self {
+        Self::new(address, Problem::Exists, "")
+    }
+
     /// Returns the address that the error is about.
     #[must_use]
     pub fn address(&self) -> &str {

@@ -19,6 +19,7 @@ use tokio::runtime::Runtime;
 
 use crate::object::wait;
 use crate::profile::Profile;
+use crate::upload::exists;
 use crate::wire::{Connector, Wire};
 use crate::{Address, Error, Listing, Problem, Scheme};
 
@@ -69,6 +70,14 @@ impl Store {
     pub fn in_memory(address: &Address) -> Self {
         let (objects, parts) = both(object_store::memory::InMemory::new());
         Self { objects, parts, wire: Arc::default(), bucket: address.clone() }
+    }
+
+    /// Whether there is such an object.
+    ///
+    /// # Errors
+    /// If the store does not tell.
+    pub fn has(&self, address: &Address) -> Result<bool, Error> {
+        exists(self, address, &Self::path(address)?)
     }
 
     /// Lists the objects below a prefix, those behind the name `after` if it is given.

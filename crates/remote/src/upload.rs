@@ -206,7 +206,7 @@ impl Drop for Upload {
 }
 
 /// Whether an object exists, which is better known before it is sealed. Its end asks again.
-fn exists(store: &Store, address: &Address, path: &Path) -> Result<bool, Error> {
+pub(crate) fn exists(store: &Store, address: &Address, path: &Path) -> Result<bool, Error> {
     match wait(address, store.objects.head(path)) {
         Ok(_) => Ok(true),
         // Credentials that may only write are refused here, and not at the end.

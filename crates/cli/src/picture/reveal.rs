@@ -83,7 +83,8 @@ impl Plan for Reveal {
         let mut broken = if is_one { one_place::take_broken(&mut groups, lack) } else { Vec::new() };
         let sources: Vec<_> = search.files.iter().cloned().map(Source::File).collect();
         let judge = how.signer.judge()?;
-        let job = OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities, judge };
+        let job =
+            OpenJob { args: how, claims: Claims::of(&sources), results: groups.len(), identities, judge, many: None };
         let mut job = RevealJob { raw: args.raw, lack, free_work: Cell::new(FREE_WORK), job };
         if is_one && !args.raw {
             broken.extend(one_place::take_foreign(&mut job, &mut groups));

@@ -90,7 +90,8 @@ fn left(bytes: u64, rate: f64) -> String {
 }
 
 /// Returns a number of bytes as text, with up to three digits.
-fn bytes(bytes: u64) -> String {
+/// Returns an amount of data, for people.
+pub fn bytes(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for next in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
         // 999.5 would be shown as 1000.

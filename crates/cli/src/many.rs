@@ -1,0 +1,378 @@
+//! Many objects, or long ones in parts: what `seal` and `open` do with prefixes, and with folders file by file.
+
+mod act;
+mod told;
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Exit, Failure};
+use crate::home::{self, Home};
+use crate::input::Input;
+use crate::output::Place;
+use crate::random::size::{self, Size};
+use crate::remote;
+use crate::shown::shown;
+pub use act::{Begun, Files, Opening, Sealings};
+use deadpan_fleet::{Act, Error, Filter, Foreign, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot};
+use deadpan_remote::{Address, Problem};
+use serde_json::Value;
+use told::Told;
+
+/// From how many bytes on an object is made in parts.
+pub const LONG: u64 = 64 << 20;
+/// Bytes of memory for data, unless `--max-memory` says otherwise.
+const MEMORY: u64 = 176 << 20;
+/// What the program takes beside the data.
+const BESIDE: u64 = 48 << 20;
+/// The file of the key of jobs on this machine, in the key folder.
+const KEY: &str = "jobs";
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ManyArgs {
+    /// Take each file of a folder by itself, with the same names in the result
+    #[arg(long, help_heading = "Many objects")]
+    each: bool,
+    /// Take only objects whose names match: *.csv, or with a slash 2026/**. May be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
+    include: Vec<String>,
+    /// Leave out objects whose names match. May be repeated
+    #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
+    exclude: Vec<String>,
+    /// Change nothing, and show what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Move no more than so much in a second to and from stores, such as 50M
+    #[arg(long, value_name = "RATE", value_parser = size::parse, help_heading = "Many objects")]
+    bwlimit: Option<Size>,
+    /// The most memory to use [default: 224M]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = "Many objects")]
+    max_memory: Option<Size>,
+    /// Do only share I of N, counted from 0; `auto` takes both from Kubernetes, AWS Batch, Slurm or Cloud Run
+    #[arg(long, value_name = "I/N", value_parser = share, help_heading = "Many objects")]
+    shard: Option<Share>,
+    /// The file with the key that all machines of a job share (deadpan cluster key)
+    #[arg(long, value_name = "FILE", help_heading = "Many objects")]
+    job_key: Option<PathBuf>,
+}
+
+/// The value of `--shard`.
+#[derive(Clone, Copy, Debug)]
+enum Share {
+    Auto,
+    Given(Shard),
+}
+
+fn share(text: &str) -> Result<Share, String> {
+    if text == "auto" { Ok(Share::Auto) } else { text.parse().map(Share::Given) }
+}
+
+/// Where many objects come from, and where their results go.
+pub struct Route {
+    from: Many,
+    to: Many,
+}
+
+impl ManyArgs {
+    /// Returns the route if many objects are meant: a prefix, or a folder with `--each`.
+    pub fn route(&self, files: &[PathBuf], output: Option<&Place>) -> Result<Option<Route>, Failure> {
+        let is_many = |path: &PathBuf| {
+            let address = remote::address(path).ok().flatten();
+            address.is_some_and(|address| address.is_prefix())
+        };
+        let Some(first) = files.iter().find(|path| self.each || is_many(path)) else {
+            return self.refuse_alone().map(|()| None);
+        };
+        let first = remote::local(first.clone());
+        if files.len() > 1 {
+            let message = format!("{} stands for many objects, and there are other inputs", shown(&first));
+            return Err(Failure::usage(message, "use a command of its own for each prefix or folder"));
+        }
+        let mut from = place(&first)?;
+        if let Many::Folder(path) = &mut from {
+            // The job has the same name from wherever the folder is named.
+            *path = path.canonicalize().map_err(|error| Failure::path("read", &first, &error))?;
+            if !path.is_dir() {
+                let message = format!("{} is a file, and --each takes the files of a folder", shown(path));
+                return Err(Failure::usage(message, "leave out --each"));
+            }
+        }
+        let to = match output {
+            Some(Place::Given(path) | Place::Sealed(path)) => place(path)?,
+            _ => {
+                let message = format!("{} stands for many objects, and their results need a place", shown(&first));
+                return Err(Failure::usage(
+                    message,
+                    "name a prefix or a folder with --to, such as s3://BUCKET/PREFIX/",
+                ));
+            }
+        };
+        refuse_overlap(&from, &to)?;
+        Ok(Some(Route { from, to }))
+    }
+
+    /// Refuses options that only many objects have.
+    fn refuse_alone(&self) -> Result<(), Failure> {
+        let given = [
+            ("--include", !self.include.is_empty()),
+            ("--exclude", !self.exclude.is_empty()),
+            ("--dry-run", self.dry_run),
+            ("--shard", self.shard.is_some()),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((option, _)) => {
+                let message = format!("{option} is for many objects");
+                Err(Failure::usage(message, "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn shard(&self) -> Result<Shard, Failure> {
+        match self.shard {
+            None => Ok(Shard::default()),
+            Some(Share::Given(shard)) => Ok(shard),
+            Some(Share::Auto) => Shard::of_engine(|name| std::env::var(name).ok())
+                .map_err(|why| Failure::usage(why, "give the share yourself: --shard I/N")),
+        }
+    }
+
+    /// Returns the key of jobs: the one that is named, or this user's own, which is made if there is none.
+    fn key(&self) -> Result<JobKey, Failure> {
+        if self.shard.is_some() && self.job_key.is_none() {
+            let hint = "make one with `deadpan cluster key -o job.key`, and give it to all with --job-key";
+            return Err(Failure::usage("the shares of a job need one key", hint));
+        }
+        job_key(self.job_key.as_deref())
+    }
+
+    fn memory(&self) -> Result<u64, Failure> {
+        let Some(Size(most)) = self.max_memory else { return Ok(MEMORY) };
+        most.checked_sub(BESIDE)
+            .filter(|left| *left >= 40 << 20)
+            .ok_or_else(|| Failure::usage("--max-memory leaves no room for two parts of 16 MiB", "allow at least 88M"))
+    }
+
+    /// Does it to all objects. `how` is what must be the same in each run of the job.
+    pub fn all(
+        &self,
+        command: &'static str,
+        json: bool,
+        replace: bool,
+        route: &Route,
+        act: &dyn Act,
+        how: Option<&dyn Fn(&Job) -> Result<Value, Failure>>,
+    ) -> Result<Exit, Failure> {
+        let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
+            Failure::usage(why, "in a pattern, * and ? stand for characters, and ** also for slashes")
+        })?;
+        self.limit();
+        let (Route { from, to }, shard) = (route, self.shard()?);
+        let failed = |error: Error| failed(&from.to_string(), error);
+        let job = match to {
+            Many::Prefix(store, target) if !self.dry_run => {
+                let job =
+                    Job::new(self.key()?, store.clone(), act.verb(), &from.to_string(), target).map_err(failed)?;
+                if let Some(how) = how {
+                    job.agree(&how(&job)?).map_err(failed)?;
+                }
+                Some(job)
+            }
+            _ => None,
+        };
+        let told = Told::new(command, json, self.dry_run, &from.to_string());
+        let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
+        let run = Run {
+            act,
+            filter,
+            shard,
+            replace,
+            rehearse: self.dry_run,
+            memory: self.memory()?,
+            long: LONG,
+            job,
+            report: &report,
+            progress: &|bytes| told.progress.add(bytes),
+            planned: &|bytes| told.planned(bytes),
+        };
+        let result = run.all(from, to).map_err(failed);
+        let job = run.job;
+        match result {
+            Ok(()) => Ok(told.end(job.as_ref())),
+            Err(failure) => {
+                told.end_early(job.as_ref());
+                Err(failure)
+            }
+        }
+    }
+
+    /// Makes one long object in parts, and returns the number of bytes; `None` if the store lets nobody keep the state
+    /// of an upload there.
+    pub fn one(&self, source: Spot, target: &Address, replace: bool, act: &dyn Act) -> Result<Option<u64>, Failure> {
+        self.limit();
+        let store = remote::store(target)?;
+        let name = source.to_string();
+        let about = |error: Error| failed(&name, error);
+        let job = Job::new(self.key()?, store.clone(), act.verb(), &name, target).map_err(about)?;
+        let outcome = std::sync::Mutex::new(None);
+        let report = |_: &Pair, result: Outcome| {
+            *outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
+        };
+        let progress = crate::progress::Progress::new(&name, length(&source)?);
+        let run = Run {
+            act,
+            filter: Filter::default(),
+            shard: Shard::default(),
+            replace: false,
+            rehearse: false,
+            memory: self.memory()?,
+            long: LONG,
+            job: Some(job),
+            report: &report,
+            progress: &|bytes| progress.add(bytes),
+            planned: &|_| (),
+        };
+        let last = name.rsplit('/').next().unwrap_or_default().to_owned();
+        run.one(Pair { name: last, source, target: Spot::Object(store, target.clone()), replace }).map_err(about)?;
+        drop(progress);
+        let outcome = outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        match outcome {
+            Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
+            Some(Outcome::Failed(Error::Store(error)))
+                if error.problem() == Problem::Denied && error.address().contains(deadpan_fleet::STATE) =>
+            {
+                Ok(None)
+            }
+            Some(Outcome::Failed(error)) => Err(about(error)),
+            _ => Err(about(Error::Changed)),
+        }
+    }
+
+    /// Returns the place of an input that can be read at any position.
+    pub fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
+        Ok(match (input.data.object(), input.source.path()) {
+            (Some(object), _) => Some(Spot::Object(remote::store(object.address())?, object.address().clone())),
+            (None, Some(path)) => {
+                let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
+                Some(Spot::File(path))
+            }
+            (None, None) => None,
+        })
+    }
+
+    fn limit(&self) {
+        if let Some(Size(rate)) = self.bwlimit {
+            deadpan_remote::limit(rate);
+        }
+    }
+}
+
+fn length(source: &Spot) -> Result<Option<u64>, Failure> {
+    match source {
+        Spot::Object(..) => Ok(None),
+        Spot::File(path) => {
+            std::fs::metadata(path).map(|it| Some(it.len())).map_err(|error| Failure::path("read", path, &error))
+        }
+    }
+}
+
+/// Returns the key of jobs in a file, or this user's own, which is made if there is none.
+pub fn job_key(file: Option<&Path>) -> Result<JobKey, Failure> {
+    let home = Home::find()?;
+    let own = home.folder.join(KEY);
+    let path = file.unwrap_or(&own);
+    if file.is_none() && std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        home.make_folder_of(path)?;
+        let text = JobKey::generate().map_err(|error| Failure::of("", error))?;
+        // Another run may have made it meanwhile.
+        match home::write(path, &line(&text), 0o600, false) {
+            Err(failure) if !path.exists() => return Err(failure),
+            _ => {}
+        }
+    }
+    let (text, _) = home::text(path)?;
+    JobKey::read(&text).map_err(|error| {
+        let hint = "make a key with: deadpan cluster key -o FILE";
+        Failure::new(Exit::Data, format!("{}: {error}", shown(path)), hint)
+    })
+}
+
+/// Returns a line with this text.
+pub fn line(text: &[u8]) -> deadpan_seal::Secret {
+    let mut line = deadpan_seal::Secret::zeroed(text.len() + 1);
+    line[..text.len()].copy_from_slice(text);
+    line[text.len()] = b'\n';
+    line
+}
+
+fn place(path: &Path) -> Result<Many, Failure> {
+    match remote::address(path)? {
+        None => Ok(Many::Folder(path.to_owned())),
+        Some(address) if address.is_prefix() => Ok(Many::Prefix(remote::store(&address)?, address)),
+        Some(address) => {
+            let message = format!("{address} names one object, and not a prefix");
+            Err(Failure::usage(message, "let the key end with a slash"))
+        }
+    }
+}
+
+/// Refuses results among the sources: a second run would take them for sources.
+fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
+    let is_inside = match (from, to) {
+        (Many::Prefix(_, from), Many::Prefix(_, to)) => {
+            (from.scheme(), from.bucket()) == (to.scheme(), to.bucket()) && from.key().starts_with(to.key())
+        }
+        (Many::Folder(from), Many::Folder(to)) => {
+            let real = |path: &Path| path.canonicalize().ok();
+            real(from).zip(real(to)).is_some_and(|(from, to)| from.starts_with(to))
+        }
+        _ => false,
+    };
+    if is_inside {
+        let message = format!("the sources below {from} lie below {to}, where the results go");
+        return Err(Failure::usage(message, "choose another prefix or folder with --to"));
+    }
+    Ok(())
+}
+
+/// Returns the failure for an error about `name`.
+pub fn failed(name: &str, error: Error) -> Failure {
+    let system = |message: String, hint: &str| Failure::new(Exit::System, message, hint);
+    match error {
+        Error::Store(error) => remote::failed(&error),
+        Error::Seal(error) => Failure::of(name, error),
+        Error::File(path, error) => Failure::path("read", &path, &error),
+        Error::Changed => system(format!("{name}: it changed while it was read"), "run the command again"),
+        Error::Outdated => Failure::usage(
+            format!("{name}: its result is older than it is, and is not replaced"),
+            "replace such results with --force",
+        ),
+        Error::Name => Failure::new(
+            Exit::Data,
+            format!("{}: its name cannot be that of a file or an object here", crate::shown::bytes(name.as_bytes())),
+            "open it by itself, and name the output with -o",
+        ),
+        Error::OtherKey(state) => Failure::usage(
+            format!("{state}: this state belongs to a job with another key"),
+            "give the job's key with --job-key, or give the job up: deadpan cluster clean s3://BUCKET/_deadpan/JOB/",
+        ),
+        Error::OtherJob(what) => Failure::usage(
+            what,
+            "use the same options, choose another place with --to, or forget the job: deadpan cluster clean JOB",
+        ),
+        Error::Lost(what) => system(what, "run the command again: it begins anew with this object"),
+        Error::Foreign(error) => foreign(name, error),
+        other => system(format!("{name}: {other}"), "run the command again"),
+    }
+}
+
+fn foreign(name: &str, error: Foreign) -> Failure {
+    let error = match error.downcast::<Failure>() {
+        Ok(failure) => return *failure,
+        Err(error) => error,
+    };
+    match error.downcast::<deadpan_seal::Error>() {
+        Ok(error) => Failure::of(name, *error),
+        Err(error) => Failure::new(Exit::System, format!("{name}: {error}"), "run the command again"),
+    }
+}
