@@ -167,8 +167,10 @@ fn status(job: &Job, as_json: bool) -> Result<(), Failure> {
     let mut text = format!("{job}\n");
     for one in &states.long {
         let line = match (&one.objects, one.parts) {
-            (Some((source, target)), Some(parts)) => format!("  {source} -> {target}: {} of {parts} parts", one.done),
-            _ => format!("  an object of a job with another key: {} parts", one.done),
+            (Some((source, target)), Some(parts)) => {
+                format!("  {source} -> {target}: {} of {parts} parts", one.done.unwrap_or(0))
+            }
+            _ => "  an object of a job with another key".to_owned(),
         };
         text.push_str(&format!("{line}\n"));
     }

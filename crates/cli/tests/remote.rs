@@ -1,103 +1,17 @@
 //! Objects in stores, with a real server of S3's protocol on this machine: moto, which `scripts/check` installs.
 
 mod sandbox;
+mod store;
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::TcpListener;
+use std::process::Command;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish, skip};
-
-/// A server, which ends with the value.
-struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-impl Server {
-    /// Starts a server with an empty bucket, or says that `what` is skipped.
-    fn start(what: &str) -> Option<Self> {
-        let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/moto/bin/moto_server");
-        if !program.exists() {
-            skip(what, "moto is missing; scripts/check installs it");
-            return None;
-        }
-        let port = free_port();
-        let mut command = Command::new(program);
-        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Self { child: command.spawn().unwrap(), port };
-        let start = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(start.elapsed() < Duration::from_secs(60), "the server does not start");
-            thread::sleep(Duration::from_millis(50));
-        }
-        server.ask("PUT", "/bucket", b"");
-        Some(server)
-    }
-
-    /// Sends a request, and returns the answer's body.
-    fn ask(&self, method: &str, path: &str, body: &[u8]) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let length = body.len();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        assert!(answer.starts_with("HTTP/1.1 20"), "{answer}");
-        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
-    }
-
-    /// Returns the keys in the bucket.
-    fn keys(&self) -> Vec<String> {
-        let answer = self.ask("GET", "/bucket?list-type=2", b"");
-        answer.split("<Key>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned()).collect()
-    }
-
-    /// Returns the number of uploads that have begun and not ended.
-    fn uploads(&self) -> usize {
-        self.ask("GET", "/bucket?uploads", b"").matches("<UploadId>").count()
-    }
-
-    fn command(&self, sandbox: &Sandbox, args: &[&str]) -> Command {
-        self.command_at(self.port, sandbox, args)
-    }
-
-    fn command_at(&self, port: u16, sandbox: &Sandbox, args: &[&str]) -> Command {
-        let mut command = sandbox.command(PROGRAM, args);
-        command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret").env("AWS_REGION", "us-east-1");
-        command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")).env_remove("AWS_PROFILE");
-        command.env("NO_PROXY", "127.0.0.1").env("HOME", sandbox.path("home"));
-        command
-    }
-
-    fn run(&self, sandbox: &Sandbox, args: &[&str]) -> Run {
-        finish(self.command(sandbox, args), LIMIT, |_| ())
-    }
-}
-
-fn sample(length: usize) -> Vec<u8> {
-    (0..length as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
-}
+use sandbox::{LIMIT, PROGRAM, Sandbox, finish};
+use store::{Server, between, free_port, sample};
 
 #[test]
 fn files_and_folders_go_to_a_store_and_come_back() {
@@ -172,8 +86,9 @@ fn what_cannot_work_says_so() {
             "s3://bucket/x.dpn: an object with this key exists already",
         ),
         (&["seal", "s3://bucket/x.dpn", "-f", "--to", "s3://bucket/x.dpn"], 2, "is the input and the output"),
-        (&["open", "s3://bucket/"], 2, "names a bucket or a prefix"),
-        (&["open", "s3://bucket"], 2, "names a bucket or a prefix"),
+        (&["open", "s3://bucket/"], 2, "their results need a place"),
+        (&["open", "s3://bucket"], 2, "their results need a place"),
+        (&["inspect", "s3://bucket/"], 2, "names a bucket or a prefix"),
         (&["open", "s3://bucket/a//b"], 2, "between two slashes"),
         (&["open", "s3:///x"], 2, "an address names a bucket"),
         (&["open", "-o", "-", "s3://bucket/damaged"], 1, "s3://bucket/damaged: not a sealed file"),
@@ -240,46 +155,6 @@ impl Take for Command {
     fn take(&mut self) -> Command {
         std::mem::replace(self, Command::new("true"))
     }
-}
-
-/// What a store answers if it has too much to do.
-const SLOW_DOWN: &[u8] = b"HTTP/1.1 503 Slow Down\r\nretry-after: 1\r\ncontent-length: 28\r\nconnection: close\r\n\r\n\
-    <Error><Code>SlowDown</Code>";
-
-/// Stands between the program and the server, and counts the requests for data. With `refuse`, every third connection
-/// gets no answer but that the store has too much to do.
-fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
-    let (listener, asked) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(AtomicUsize::new(0)));
-    let (port, counter) = (listener.local_addr().unwrap().port(), Arc::clone(&asked));
-    thread::spawn(move || {
-        for (number, client) in listener.incoming().enumerate() {
-            let (mut client, counter) = (client.unwrap(), Arc::clone(&counter));
-            thread::spawn(move || {
-                if refuse && number % 3 == 0 {
-                    let _ = client.read(&mut [0; 4096]);
-                    let _ = client.write_all(SLOW_DOWN);
-                    return;
-                }
-                let server = TcpStream::connect(("127.0.0.1", server)).unwrap();
-                let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                thread::spawn(move || {
-                    let mut buffer = vec![0; 1 << 16];
-                    while let Ok(read @ 1..) = from.read(&mut buffer) {
-                        let gets = buffer[..read].windows(13).filter(|bytes| bytes == b"GET /bucket/x").count();
-                        counter.fetch_add(gets, Ordering::Relaxed);
-                        if to.write_all(&buffer[..read]).is_err() {
-                            break;
-                        }
-                    }
-                    let _ = to.shutdown(Shutdown::Write);
-                });
-                let (mut from, mut to) = (server, client);
-                let _ = std::io::copy(&mut from, &mut to);
-                let _ = to.shutdown(Shutdown::Both);
-            });
-        }
-    });
-    (port, asked)
 }
 
 #[test]
@@ -390,36 +265,4 @@ fn a_range_costs_two_requests() {
     assert!(run.stdout() == &sample(40_000_000)[20_950_000..21_015_536] && requests == 2, "{requests}");
     assert_eq!(count(&["inspect", "s3://bucket/x.dpn"]).1, 2, "the beginning, and the last segment's");
     assert_eq!(count(&["open", "s3://bucket/x.dpn", "-o", "back"]).1, 6, "the beginning, and pieces of 8 MiB");
-}
-
-#[test]
-fn what_is_killed_leaves_nothing_under_the_name() {
-    let Some(server) = Server::start("killed uploads") else { return };
-    let sandbox = Sandbox::with_key("ecc");
-    sandbox.write("plain", sample(80_000_000));
-    let mut ended = 0;
-    for (moment, signal) in (0..12).map(|i| (i * 60, if i % 2 == 0 { "-KILL" } else { "-INT" })) {
-        let name = format!("s3://bucket/{moment}.dpn");
-        let run = finish(server.command(&sandbox, &["seal", "plain", "--to", &name]), LIMIT, |child| {
-            thread::sleep(Duration::from_millis(moment));
-            // The group of the program, which `setsid` made.
-            let group = format!("-{}", child.id());
-            let _ = Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status();
-        });
-        // The store may still complete what the program asked for before it died.
-        let again = server.run(&sandbox, &["seal", "plain", "--to", &name]);
-        ended += usize::from(again.code() != Some(0));
-        if again.code() != Some(0) {
-            again.expect(2, "exists already");
-        } else {
-            assert_ne!(run.code(), Some(0));
-        }
-        server.run(&sandbox, &["open", "--verify", &name]).expect(0, "whole and unchanged");
-        if signal == "-INT" {
-            // Ctrl-C takes the parts back; after SIGKILL they stay until the store's rule removes them.
-            let uploads = server.uploads();
-            assert!(uploads <= moment as usize / 120 + 1, "{uploads} uploads were left behind");
-        }
-    }
-    assert!(ended < 12, "all ended before they were killed");
 }

@@ -3,19 +3,20 @@
 //! The state lies in the bucket of the result:
 //!
 //! ```text
-//! _deadpan/JOB/TARGET/SOURCE/manifest        what is made of what, the upload, the file key sealed to the job
-//! _deadpan/JOB/TARGET/SOURCE/UPLOAD/N.TAG    part N is there, and the store calls it TAG
+//! _deadpan/JOB/TARGET/SOURCE/manifest
 //! ```
 //!
-//! SOURCE stands for this version of the source, so what was made of another version is never found, and UPLOAD for the
-//! upload, so that no part of an older one is. Whoever finds all parts recorded completes the upload. The protocol is
-//! checked in `tests/protocol.rs`, with all orders of events that there can be.
+//! SOURCE stands for this version of the source, so what was made of another version is never found. The manifest says
+//! what is made of what in which upload, and holds the file key, sealed to the job. It is written only if there is none,
+//! so all work on one upload. Which parts are there, the store says itself. Whoever finds all of them there completes
+//! the upload. The protocol is checked in `tests/protocol.rs`, with all orders of events that there can be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use deadpan_remote::{Address, Object, Pieces, Problem, Store};
@@ -34,6 +35,10 @@ const PARTS: u64 = 9_990;
 const SEGMENT: u64 = 256 << 10;
 /// How often something is tried that another may have done at the same time.
 const TRIES: usize = 3;
+/// How often the parts are put together, while another sends some of them again.
+const ROUNDS: u64 = 20;
+/// How long an answer counts about which parts are there.
+const FRESH: Duration = Duration::from_secs(5);
 
 /// A long result that is being made.
 pub(crate) struct Long {
@@ -49,6 +54,8 @@ pub(crate) struct Long {
     begun: SystemTime,
     /// Parts that this run has still to make.
     pub(crate) left: AtomicU64,
+    /// The parts that were there when the store was asked last.
+    seen: Mutex<(Option<Instant>, BTreeSet<u64>)>,
 }
 
 /// What makes the parts.
@@ -87,6 +94,9 @@ impl Long {
     /// Begins a long result, or goes on with it. Returns the source again if it cannot be divided.
     pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<Result<Self, Source>, Error> {
         let Spot::Object(store, target) = &pair.target else { return Ok(Err(source)) };
+        if !Pieces::are_kept(store, target) {
+            return Ok(Err(source));
+        }
         let (length, tag) = (source.length(), source.tag());
         let all = digest(&[act.verb(), &target.to_string()]);
         let home = format!("{all}/{}/", digest(&[&pair.source.to_string(), &tag, &length.to_string()]));
@@ -115,8 +125,7 @@ impl Long {
                     (Maker::again(job, &source, &found.value, &found.more).ok_or_else(damaged)??, id, found.modified)
                 }
                 None => {
-                    let Some(divided) =
-                        act.divide(&source.about(&pair.name), &source.bytes(0..length.min(BEGINNING))?)?
+                    let Some(divided) = act.divide(&source.about(pair), &source.bytes(0..length.min(BEGINNING))?)?
                     else {
                         return Ok(Err(source));
                     };
@@ -144,7 +153,18 @@ impl Long {
             };
             let pieces = Pieces::again(store, target, &id)?;
             let (store, target, job) = (store.clone(), target.clone(), job.clone());
-            return Ok(Ok(Self { source, job, store, target, home, pieces, maker, begun, left: AtomicU64::new(0) }));
+            return Ok(Ok(Self {
+                source,
+                job,
+                store,
+                target,
+                home,
+                pieces,
+                maker,
+                begun,
+                left: AtomicU64::new(0),
+                seen: Mutex::default(),
+            }));
         }
         Err(Error::Lost(format!("{place} comes and goes: another removes the state of this job")))
     }
@@ -160,6 +180,14 @@ impl Long {
     /// Returns how much memory a part takes.
     pub(crate) fn memory(&self) -> u64 {
         2 * self.maker.length().div_ceil(self.count()).max(1)
+    }
+
+    /// Returns how long a part is.
+    fn length(&self, part: u64) -> u64 {
+        match &self.maker {
+            Maker::Seal { parts, .. } => parts.sealed_length(part) as u64,
+            Maker::Open { .. } => self.bytes_in(part),
+        }
     }
 
     /// Returns how many bytes of the source a part is made from.
@@ -190,10 +218,7 @@ impl Long {
                 self.excerpt(opened, range)?
             }
         };
-        let tag = self.pieces.put(part, bytes)?;
-        let tag: String = tag.bytes().map(|byte| format!("{byte:02x}")).collect();
-        let place = self.job.at(&format!("{}{part}.{tag}", self.records()))?;
-        Ok(self.job.store.put(&place, Bytes::new(), true)?)
+        Ok(self.pieces.put(part, bytes)?)
     }
 
     fn excerpt(&self, opened: &Opened, range: Range<u64>) -> Result<Bytes, Error> {
@@ -204,77 +229,70 @@ impl Long {
         excerpt.map(|data| Bytes::copy_from_slice(&data)).map_err(of_store)
     }
 
-    fn records(&self) -> String {
-        format!("{}{}/", self.home, digest(&[self.pieces.id()]))
+    /// Returns the parts that are there, each with what the store calls it.
+    pub(crate) fn there(&self) -> Result<BTreeMap<u64, String>, Error> {
+        let there = self.pieces.there()?.into_iter();
+        // Nobody makes a part of another length.
+        let is_part =
+            |(part, (_, length)): &(u64, (String, u64))| *part < self.count() && *length == self.length(*part);
+        Ok(there.filter(is_part).map(|(part, (tag, _))| (part, tag)).collect())
     }
 
-    /// Returns the parts that are recorded, each with what the store called it, the latest last.
-    pub(crate) fn recorded(&self) -> Result<BTreeMap<u64, Vec<String>>, Error> {
-        let mut found: BTreeMap<u64, Vec<(SystemTime, String)>> = BTreeMap::new();
-        for entry in self.job.store.list(&self.job.at(&self.records())?, None)? {
-            let entry = entry?;
-            let record = entry.name.split_once('.').and_then(|(part, tag)| Some((part.parse().ok()?, unhex(tag)?)));
-            if let Some((part, tag)) = record.filter(|(part, _)| *part < self.count()) {
-                found.entry(part).or_default().push((entry.modified, tag));
-            }
+    /// Whether somebody else has made a part meanwhile. The store is asked every few seconds.
+    pub(crate) fn is_made(&self, part: u64) -> Result<bool, Error> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let (when, parts) = &mut *seen;
+        if when.is_none_or(|when| when.elapsed() > FRESH) {
+            (*parts, *when) = (self.there()?.into_keys().collect(), Some(Instant::now()));
         }
-        let latest_last = |mut tags: Vec<(SystemTime, String)>| {
-            tags.sort();
-            tags.into_iter().map(|(_, tag)| tag).collect()
-        };
-        Ok(found.into_iter().map(|(part, tags)| (part, latest_last(tags))).collect())
+        Ok(parts.contains(&part))
     }
 
     /// Puts the parts together if all are there, and removes the state.
     pub(crate) fn end(&self, replace: bool) -> Result<Ending, Error> {
-        for _ in 0..TRIES {
-            let recorded = self.recorded()?;
-            let missing = self.count() - recorded.len() as u64;
-            if missing > 0 {
-                // Whoever completed it has removed the records.
-                if self.is_there()? {
-                    return Ok(Ending::Made);
+        for round in 0..ROUNDS {
+            let ended = self.there().and_then(|there| {
+                let missing = self.count() - there.len() as u64;
+                if missing > 0 {
+                    return Ok(Some(missing));
                 }
-                return Ok(Ending::Waiting(missing));
-            }
-            let last = recorded.values().filter_map(|tags| tags.last().cloned()).collect();
-            match self.pieces.complete(last, replace) {
-                Ok(()) => {
+                self.pieces.complete(there.into_values().collect(), replace)?;
+                Ok(None)
+            });
+            let error = match ended {
+                Ok(Some(missing)) => return Ok(Ending::Waiting(missing)),
+                Ok(None) => {
                     self.forget()?;
                     return Ok(Ending::Made);
                 }
-                Err(error) if matches!(error.problem(), Problem::Exists | Problem::Ended | Problem::Missing) => {
+                Err(Error::Store(error)) => error,
+                Err(other) => return Err(other),
+            };
+            match error.problem() {
+                Problem::Exists | Problem::Ended => {
                     let is_there = self.is_there()?;
-                    if error.problem() == Problem::Exists && !is_there {
+                    if !is_there {
                         self.pieces.abort()?;
                     }
                     self.forget()?;
-                    return match (is_there, error.problem()) {
-                        (true, _) => Ok(Ending::Made),
-                        (false, Problem::Exists) => Err(error.into()),
-                        (false, _) => Err(Error::Lost(format!(
-                            "{}: the upload was ended by the store or by another",
-                            self.target
-                        ))),
+                    return match error.problem() {
+                        _ if is_there => Ok(Ending::Made),
+                        Problem::Exists => Err(error.into()),
+                        _ => Err(self.lost()),
                     };
                 }
-                // A part was sent again after it was recorded: which one counts is not known, so it is sent once more.
-                Err(error) if error.problem() == Problem::WrongPart => {
-                    let again: Vec<_> =
-                        recorded.iter().filter(|(_, tags)| tags.len() > 1).map(|(part, _)| *part).collect();
-                    let again = if again.is_empty() { recorded.keys().copied().collect() } else { again };
-                    for part in again {
-                        for tag in recorded.get(&part).into_iter().flatten() {
-                            let tag: String = tag.bytes().map(|byte| format!("{byte:02x}")).collect();
-                            self.job.store.remove(&self.job.at(&format!("{}{part}.{tag}", self.records()))?)?;
-                        }
-                        self.make(part)?;
-                    }
-                }
-                Err(error) => return Err(error.into()),
+                // Another sends a part again at the same time. All that he sends is right, but the store has to be asked
+                // what it calls it.
+                Problem::WrongPart => thread::sleep(Duration::from_millis(100 * round)),
+                _ => return Err(error.into()),
             }
         }
         Err(Error::Lost(format!("{}: others send the same parts again and again", self.target)))
+    }
+
+    /// Returns the error that the upload is over, and the object is not there.
+    pub(crate) fn lost(&self) -> Error {
+        Error::Lost(format!("{}: its upload was ended, by its store or by somebody", self.target))
     }
 
     /// Whether the result is under its name. A sealed object has a header that no other has.
@@ -294,10 +312,9 @@ impl Long {
         })
     }
 
-    /// Removes the state: first the manifest, so that nobody goes on with an upload that is over.
+    /// Removes the state.
     pub(crate) fn forget(&self) -> Result<(), Error> {
-        self.job.store.remove(&self.job.at(&format!("{}manifest", self.home))?)?;
-        remove_all(&self.job.store, &self.job.at(&self.home)?)
+        Ok(self.job.store.remove(&self.job.at(&format!("{}manifest", self.home))?)?)
     }
 }
 
@@ -406,7 +423,6 @@ pub(crate) fn abandon(job: &Job, home: &str) -> Result<bool, Error> {
         Err(error) => return Err(error),
     };
     job.store.remove(&place)?;
-    remove_all(&job.store, &job.at(home)?)?;
     Ok(is_over)
 }
 
@@ -419,9 +435,4 @@ pub(crate) fn remove_all(store: &Store, folder: &Address) -> Result<(), Error> {
         store.remove(&place)?;
     }
     Ok(())
-}
-
-fn unhex(digits: &str) -> Option<String> {
-    let pairs = digits.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok());
-    String::from_utf8(pairs.collect::<Option<_>>()?).ok()
 }

@@ -284,7 +284,8 @@ impl Pool<'_> {
         let error = || work.error.lock().unwrap_or_else(PoisonError::into_inner);
         if error().is_none() {
             let share = self.budget.take(work.long.memory());
-            match work.long.make(part) {
+            let made = work.long.is_made(part).and_then(|is_made| if is_made { Ok(()) } else { work.long.make(part) });
+            match made {
                 Ok(()) => (self.run.progress)(work.long.bytes_in(part)),
                 Err(failed) => {
                     error().get_or_insert(failed);
@@ -305,9 +306,7 @@ impl Pool<'_> {
             // Another driver may have completed the upload meanwhile.
             Some(Error::Store(error)) if error.problem() == Problem::Ended => match work.long.is_there() {
                 Ok(true) => Ok(Ending::Made),
-                Ok(false) => {
-                    work.long.forget().and(Err(Error::Lost(format!("{}: {}", error.address(), error.reason()))))
-                }
+                Ok(false) => work.long.forget().and(Err(work.long.lost())),
                 Err(other) => Err(other),
             },
             Some(error) => Err(error),
@@ -339,7 +338,7 @@ impl Pool<'_> {
         if !run.shard.has(&pair.name) {
             return Ok(None);
         }
-        let (about, length) = (source.about(&pair.name), source.length());
+        let (about, length) = (source.about(pair), source.length());
         if length < run.long {
             let share = self.budget.take(2 * length + (1 << 16));
             let data = source.bytes(0..length)?;
@@ -384,17 +383,12 @@ impl Pool<'_> {
 
     /// Queues the parts of a long result that this share has to make.
     fn divide(&self, pair: &Pair, long: Long) -> Result<(), Error> {
-        let recorded = long.recorded()?;
         let shard = self.run.shard;
         let is_mine = |part: &u64| shard.has_part(&pair.name, *part);
-        let mut mine = Vec::new();
-        for part in (0..long.count()).filter(is_mine) {
-            match recorded.contains_key(&part) {
-                true => (self.run.progress)(long.bytes_in(part)),
-                false => mine.push(part),
-            }
-        }
-        // With nothing to make, somebody has still to put the parts together.
+        let mut mine: Vec<_> = (0..long.count()).filter(is_mine).collect();
+        // Two that do the same begin at different places, and find later what the other has done.
+        let first = std::process::id() as usize % mine.len().max(1);
+        mine.rotate_left(first);
         long.left.store(mine.len() as u64, Ordering::Release);
         let work = Arc::new(Work { pair: pair.clone(), long, error: Mutex::default() });
         if mine.is_empty() {

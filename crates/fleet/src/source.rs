@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use deadpan_remote::{Address, Object, ObjectReader, Store};
 
-use crate::Error;
+use crate::{Error, Pair};
 
 /// The place of an object or a file.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ impl fmt::Display for Spot {
 pub struct About {
     /// The name below what was listed, with slashes.
     pub name: String,
+    /// The whole name, for messages.
+    pub shown: String,
     /// The number of bytes.
     pub length: u64,
     /// When it was written.
@@ -74,14 +76,15 @@ impl Source {
         }
     }
 
-    pub(crate) fn about(&self, name: &str) -> About {
+    pub(crate) fn about(&self, pair: &Pair) -> About {
         let (modified, mode) = match self {
             Self::Object(object) => (object.modified(), None),
             Self::File(_, _, metadata) => {
                 (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), Some(metadata.mode() & 0o7777))
             }
         };
-        About { name: name.to_owned(), length: self.length(), modified, mode }
+        let (name, shown) = (pair.name.clone(), pair.source.to_string());
+        About { name, shown, length: self.length(), modified, mode }
     }
 
     /// Returns what tells this source from one that replaces it.

@@ -1,8 +1,8 @@
 //! What jobs have left in a bucket: to look at, and to remove.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use deadpan_remote::{Address, Store};
+use deadpan_remote::{Address, Pieces, Problem, Store};
 use serde_json::Value;
 
 use crate::job::{Job, STATE};
@@ -14,8 +14,8 @@ use crate::{Error, JobKey};
 pub struct Progress {
     /// The source and the target; `None` if the state belongs to another key.
     pub objects: Option<(String, String)>,
-    /// Parts that are there.
-    pub done: u64,
+    /// Parts that are there; `None` if the state belongs to another key.
+    pub done: Option<u64>,
     /// All parts; `None` if the state belongs to another key.
     pub parts: Option<u64>,
 }
@@ -57,11 +57,18 @@ impl Job {
     pub fn states(&self) -> Result<States, Error> {
         let how = self.read_if_own("job")?;
         let mut long = Vec::new();
-        for (home, records) in self.homes()? {
+        for home in self.homes()? {
             let manifest = self.read_if_own(&format!("{home}manifest"))?;
             let text = |field: &str| Some(manifest.as_ref()?.get(field)?.as_str()?.to_owned());
             let parts = manifest.as_ref().and_then(|it| it.get("parts")?.as_u64());
-            let done = records.len() as u64;
+            let upload = text("target").and_then(|target| target.parse().ok()).zip(text("upload"));
+            let there = upload.map(|(target, id)| Pieces::again(&self.store, &target, &id)?.there()).transpose();
+            let done = match there {
+                Ok(there) => there.map(|there| there.len() as u64),
+                // It was completed, or its store has removed it.
+                Err(error) if error.problem() == Problem::Ended => Some(0),
+                Err(error) => return Err(error.into()),
+            };
             long.push(Progress { objects: text("source").zip(text("target")), done, parts });
         }
         Ok(States { how, long })
@@ -75,17 +82,11 @@ impl Job {
         }
     }
 
-    /// Returns where the state of each long object lies, with the numbers of its recorded parts.
-    fn homes(&self) -> Result<BTreeMap<String, BTreeSet<String>>, Error> {
-        let mut homes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    /// Returns where the state of each long object lies.
+    fn homes(&self) -> Result<BTreeSet<String>, Error> {
+        let mut homes = BTreeSet::new();
         for entry in self.store.list(&self.folder, None)? {
-            let name = entry?.name;
-            let parts: Vec<_> = name.split('/').collect();
-            let [target, source, rest @ ..] = parts.as_slice() else { continue };
-            let records = homes.entry(format!("{target}/{source}/")).or_default();
-            if let [_, record] = rest {
-                records.extend(record.split_once('.').map(|(part, _)| part.to_owned()));
-            }
+            homes.extend(entry?.name.strip_suffix("manifest").map(str::to_owned));
         }
         Ok(homes)
     }
@@ -97,8 +98,8 @@ impl Job {
     /// If the store does not allow it.
     pub fn clean(&self) -> Result<u64, Error> {
         let mut left = 0;
-        for home in self.homes()?.keys() {
-            left += u64::from(!abandon(self, home)?);
+        for home in self.homes()? {
+            left += u64::from(!abandon(self, &home)?);
         }
         crate::long::remove_all(&self.store, &self.folder)?;
         Ok(left)

@@ -160,7 +160,7 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
 }
 
 /// Returns the text of a tag in the XML that a store answers with.
-fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod amend;
 mod error;
 mod list;
 mod object;

@@ -1,12 +1,19 @@
 //! Uploads whose parts come from several places: threads, processes, machines.
 
+use std::collections::BTreeMap;
+use std::sync::PoisonError;
+
 use bytes::Bytes;
 use object_store::PutPayload;
 use object_store::multipart::PartId;
 use object_store::path::Path;
 
+use crate::amend::ask;
+use crate::error::tag;
 use crate::object::wait;
-use crate::{Address, Error, Problem, Store};
+use crate::upload::exists;
+use crate::wire::encoded;
+use crate::{Address, Error, Problem, Scheme, Store};
 
 /// An upload in parts. Whoever knows its [`id`](Pieces::id) can add parts, in any order, and more than once: the last
 /// one with a number counts. The object gets its name in [`complete`](Pieces::complete).
@@ -44,17 +51,53 @@ impl Pieces {
         &self.id
     }
 
-    /// Sends part `number`, counted from 0, and returns what the store calls it.
+    /// Whether uploads in this store can be gone on with.
+    #[must_use]
+    pub fn are_kept(store: &Store, address: &Address) -> bool {
+        address.scheme() == Scheme::S3 || store.memory.is_some()
+    }
+
+    /// Sends part `number`, counted from 0.
     ///
     /// # Errors
     /// [`Problem::Ended`] if the upload is over; or if the store fails.
-    pub fn put(&self, number: u64, bytes: Bytes) -> Result<String, Error> {
+    pub fn put(&self, number: u64, bytes: Bytes) -> Result<(), Error> {
+        let length = bytes.len() as u64;
         let sent = self.store.parts.put_part(&self.path, &self.id, number as usize, PutPayload::from(bytes));
-        wait(&self.address, sent).map(|part| part.content_id)
+        let part = wait(&self.address, sent).map_err(|error| self.ended(error))?;
+        if let Some(memory) = &self.store.memory {
+            let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.entry(self.id.clone()).or_default().insert(number, (part.content_id, length));
+        }
+        Ok(())
     }
 
-    /// Puts the parts together, which are named as [`put`](Pieces::put) named them. Without `replace`, an object that
-    /// exists stays.
+    /// Returns the parts that are there, each with what the store calls it and its length.
+    ///
+    /// # Errors
+    /// [`Problem::Ended`] if the upload is over; or if the store fails.
+    pub fn there(&self) -> Result<BTreeMap<u64, (String, u64)>, Error> {
+        if let Some(memory) = &self.store.memory {
+            let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+            return Ok(memory.get(&self.id).cloned().unwrap_or_default());
+        }
+        let mut parts = BTreeMap::new();
+        let mut marker = Some("0".to_owned());
+        while let Some(after) = marker {
+            let query = format!("max-parts=1000&part-number-marker={after}&uploadId={}", encoded(&self.id));
+            let text = wait(&self.address, ask(&self.store, &self.path, query)).map_err(|error| self.ended(error))?;
+            let page = Page::read(&text).ok_or_else(|| {
+                Error::new(&self.address, Problem::Other, "it lists the parts of an upload in an unknown form")
+            })?;
+            // A store that goes in circles would be asked for ever.
+            marker = page.next.filter(|next| next.parse::<u64>().ok() > after.parse().ok());
+            parts.extend(page.parts);
+        }
+        Ok(parts)
+    }
+
+    /// Puts the parts together, which are named as [`there`](Pieces::there) named them. Without `replace`, an object
+    /// that exists stays.
     ///
     /// # Errors
     /// [`Problem::Exists`] if there is an object; [`Problem::Ended`] if the upload is over; [`Problem::WrongPart`] if a
@@ -63,10 +106,21 @@ impl Pieces {
         if !replace {
             self.store.wire.be_careful(&self.id);
         }
+        if let Some(memory) = &self.store.memory {
+            let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+            if !replace && exists(&self.store, &self.address, &self.path)? {
+                return Err(Error::exists(&self.address));
+            }
+            let known = memory.remove(&self.id).ok_or(Error::new(&self.address, Problem::Ended, ""))?;
+            if !known.values().map(|(tag, _)| tag).eq(&parts) {
+                memory.insert(self.id.clone(), known);
+                return Err(Error::new(&self.address, Problem::WrongPart, ""));
+            }
+        }
         let parts = parts.into_iter().map(|content_id| PartId { content_id }).collect();
         match wait(&self.address, self.store.parts.complete_multipart(&self.path, &self.id, parts)) {
-            Err(error) if error.problem() == Problem::Changed => Err(Error::new(&self.address, Problem::Exists, "")),
-            other => other.map(drop),
+            Err(error) if error.problem() == Problem::Changed => Err(Error::exists(&self.address)),
+            other => other.map(drop).map_err(|error| self.ended(error)),
         }
     }
 
@@ -75,9 +129,65 @@ impl Pieces {
     /// # Errors
     /// If the store does not allow it. An upload that is over is no error.
     pub fn abort(&self) -> Result<(), Error> {
+        if let Some(memory) = &self.store.memory {
+            memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        }
         match wait(&self.address, self.store.parts.abort_multipart(&self.path, &self.id)) {
             Err(error) if !matches!(error.problem(), Problem::Ended | Problem::Missing) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// What is not there is the upload, and not the object, which does not exist before the upload ends.
+    fn ended(&self, error: Error) -> Error {
+        match error.problem() {
+            Problem::Missing => Error::new(&self.address, Problem::Ended, error.detail()),
+            _ => error,
+        }
+    }
+}
+
+/// A page of the parts of an upload.
+struct Page {
+    parts: Vec<(u64, (String, u64))>,
+    /// The number behind which the next page begins.
+    next: Option<String>,
+}
+
+impl Page {
+    fn read(text: &str) -> Option<Self> {
+        let (_, list) = text.split_once("<ListPartsResult")?;
+        let part = |text: &str| {
+            let text = text.split("</Part>").next()?;
+            let (number, length) = (tag(text, "PartNumber")?.parse::<u64>().ok()?, tag(text, "Size")?.parse().ok()?);
+            let name = tag(text, "ETag")?.replace("&quot;", "\"").replace("&#34;", "\"");
+            Some((number.checked_sub(1)?, (name, length)))
+        };
+        let parts = list.split("<Part>").skip(1).map(part).collect::<Option<_>>()?;
+        let is_whole = tag(list, "IsTruncated").is_none_or(|truncated| truncated != "true");
+        let next = tag(list, "NextPartNumberMarker").map(str::to_owned).filter(|_| !is_whole);
+        if !is_whole && next.is_none() { None } else { Some(Self { parts, next }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_parts_are_read() {
+        let text = "<?xml version='1.0'?><ListPartsResult xmlns='x'><Bucket>b</Bucket><IsTruncated>true</IsTruncated>\
+            <NextPartNumberMarker>2</NextPartNumberMarker><Part><PartNumber>1</PartNumber><ETag>&quot;a&quot;</ETag>\
+            <Size>5</Size></Part><Part><Size>7</Size><ETag>\"b\"</ETag><PartNumber>2</PartNumber></Part>\
+            </ListPartsResult>";
+        let page = Page::read(text).expect("a page");
+        assert_eq!(page.parts, [(0, ("\"a\"".to_owned(), 5)), (1, ("\"b\"".to_owned(), 7))]);
+        assert_eq!(page.next.as_deref(), Some("2"));
+        for (from, to) in
+            [("<PartNumber>1<", "<PartNumber>0<"), ("<Size>5<", "<Size>x<"), ("NextPart", "Next"), ("ListParts", "")]
+        {
+            assert!(Page::read(&text.replace(from, to)).is_none(), "{from}");
+        }
+        assert!(Page::read(&text.replace("true", "false")).is_some_and(|page| page.next.is_none()));
     }
 }

@@ -1,9 +1,10 @@
 //! Stores: one bucket, with the credentials of the environment.
 
+use std::collections::{BTreeMap, HashMap};
 use std::env;
 use std::fmt;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,8 +30,13 @@ pub struct Store {
     pub(crate) objects: Arc<dyn ObjectStore>,
     pub(crate) parts: Arc<dyn MultipartStore>,
     pub(crate) wire: Arc<Wire>,
+    /// The parts of uploads, for a store in memory.
+    pub(crate) memory: Option<Arc<Memory>>,
     bucket: Address,
 }
+
+/// The parts of uploads by the uploads' names: the name and the length of each part.
+pub(crate) type Memory = Mutex<HashMap<String, BTreeMap<u64, (String, u64)>>>;
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,15 +67,14 @@ impl Store {
             }
         };
         let bucket = address.with_key("").map_err(|error| Error::new(address, Problem::Other, error.to_string()))?;
-        Ok(Self { objects, parts, wire, bucket })
+        Ok(Self { objects, parts, wire, memory: None, bucket })
     }
 
-    /// Makes an empty bucket in memory, for tests. It puts together uploads without comparing the names of their parts,
-    /// and replaces objects then in any case.
+    /// Makes an empty bucket in memory, for tests.
     #[must_use]
     pub fn in_memory(address: &Address) -> Self {
         let (objects, parts) = both(object_store::memory::InMemory::new());
-        Self { objects, parts, wire: Arc::default(), bucket: address.clone() }
+        Self { objects, parts, wire: Arc::default(), memory: Some(Arc::default()), bucket: address.clone() }
     }
 
     /// Whether there is such an object.

@@ -133,10 +133,10 @@ impl Opening {
     }
 
     fn begin<'a>(&self, about: &About, from: impl Read + Send + 'a) -> Result<(Opened, Sealed<'a>), Failure> {
-        let sealed = Sealed::begun(Vec::new(), from).map_err(|error| Failure::of(&about.name, error))?;
-        let opened = self.keys().0.open(&about.name, &sealed)?;
+        let sealed = Sealed::begun(Vec::new(), from).map_err(|error| Failure::of(&about.shown, error))?;
+        let opened = self.keys().0.open(&about.shown, &sealed)?;
         if opened.metadata().kind == Kind::Folder {
-            let message = format!("{}: it holds a folder, which is not opened among many objects", about.name);
+            let message = format!("{}: it holds a folder, which is not opened among many objects", about.shown);
             return Err(Failure::new(Exit::Usage, message, "open it in a command of its own, into a folder here"));
         }
         Ok((opened, sealed))
@@ -145,8 +145,8 @@ impl Opening {
     fn write(&self, about: &About, from: impl Read + Send, to: impl Write + Send) -> Result<Metadata, Foreign> {
         let (opened, sealed) = self.begin(about, from)?;
         let summary = opened.stream(sealed.payload, to, &Work::default());
-        let summary = summary.map_err(|error| Failure::of(&about.name, error))?;
-        self.keys().1.verdict(&about.name, summary.signatures.as_ref())?;
+        let summary = summary.map_err(|error| Failure::of(&about.shown, error))?;
+        self.keys().1.verdict(&about.shown, summary.signatures.as_ref())?;
         Ok(opened.metadata().clone())
     }
 }
@@ -182,7 +182,7 @@ impl Act for Opening {
             return Ok(None);
         }
         if !opened.is_signed() {
-            self.keys().1.verdict(&about.name, None)?;
+            self.keys().1.verdict(&about.shown, None)?;
         }
         Ok(Some(Divided::Open(Arc::new(opened))))
     }

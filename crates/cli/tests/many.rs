@@ -1,0 +1,255 @@
+//! Many objects and long ones, with a real server: there and back, again, in shares, killed, and two at once.
+
+mod sandbox;
+mod store;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use sandbox::{LIMIT, Sandbox, finish};
+use store::{Server, between, sample};
+
+/// Long enough to be made in parts.
+const LONG: usize = 80_000_000;
+
+/// Makes a folder `tree` with files of many lengths, one of them long.
+fn tree(sandbox: &Sandbox) {
+    sandbox.shell("mkdir -p tree/sub/deep").expect(0, "");
+    for (name, length) in
+        [("a.csv", 0), ("b.csv", 1), ("sub/c.csv", 300_000), ("sub/d e+%.txt", 77), ("sub/deep/e.csv", 5_000_000)]
+    {
+        sandbox.write(&format!("tree/{name}"), sample(length));
+    }
+    sandbox.write("tree/long", sample(LONG));
+}
+
+#[test]
+fn a_tree_goes_to_a_store_and_back_and_again() {
+    let Some(server) = Server::start("a tree in a store") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox);
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/tree/"];
+    let dry = server.run(&sandbox, &[&seal[..], &["--dry-run", "--include", "sub/**", "--exclude", "*.txt"]].concat());
+    let dry = dry.expect(0, "2 objects (5.1 MiB) would be done");
+    assert_eq!(String::from_utf8_lossy(dry.stdout()).lines().count(), 2);
+    assert_eq!(server.keys(), [""; 0]);
+    server.run(&sandbox, &seal).expect(0, "6 objects (81 MiB) in");
+    server.run(&sandbox, &seal).expect(0, "0 objects (0 B) in");
+    server.run(&sandbox, &["open", "s3://bucket/tree/", "--to", "back"]).expect(0, "6 objects");
+    sandbox.shell("diff -r tree back").expect(0, "");
+    // Times and modes come back too.
+    let modified = |path: &str| fs::metadata(sandbox.path(path)).unwrap().modified().unwrap();
+    assert_eq!(modified("tree/a.csv"), modified("back/a.csv"));
+    server.run(&sandbox, &["open", "s3://bucket/tree/", "--to", "back"]).expect(0, "6 there already");
+    // From store to store, in clear and sealed again.
+    server.run(&sandbox, &["open", "s3://bucket/tree/", "--to", "s3://bucket/clear/"]).expect(0, "6 objects");
+    server.run(&sandbox, &["seal", "s3://bucket/clear/", "--to", "s3://bucket/again/"]).expect(0, "6 objects");
+    let json = server.run(&sandbox, &["seal", "s3://bucket/clear/", "--to", "s3://bucket/again/", "--json"]);
+    let json = json.expect(0, "");
+    let last = String::from_utf8_lossy(json.stdout()).lines().last().unwrap().to_owned();
+    assert!(last.contains("\"there\":6") && last.contains("\"made\":0") && last.contains("\"summary\":true"), "{last}");
+    sandbox.shell("rm -r back").expect(0, "");
+    server.run(&sandbox, &["open", "s3://bucket/again/", "--to", "back"]).expect(0, "6 objects");
+    sandbox.shell("diff -r tree back").expect(0, "");
+    // One of them is a sealed file like any other.
+    server.run(&sandbox, &["open", "--verify", "s3://bucket/again/long.dpn"]).expect(0, "whole and unchanged");
+    let left: Vec<_> = server.keys().into_iter().filter(|key| key.starts_with("_deadpan/")).collect();
+    assert!(left.len() == 2 && left.iter().all(|key| key.ends_with("/job")), "{left:?}");
+    assert_eq!(server.uploads(), 0);
+    server.run(&sandbox, &["cluster", "clean", "s3://bucket"]).expect(0, "");
+    assert!(!server.keys().iter().any(|key| key.starts_with("_deadpan/")));
+}
+
+#[test]
+fn what_changed_and_what_does_not_fit_is_told() {
+    let Some(server) = Server::start("changes of many objects") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.run(&["keygen", "--no-passphrase", "--mode", "ecc", "-o", "bob.key"]).expect(0, "");
+    sandbox.shell("mkdir tree; echo one > tree/one; echo two > tree/two; ln -s one tree/link").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
+    server.run(&sandbox, &seal).expect(0, "2 objects (8 B)");
+    sandbox.write("tree/two", "changed");
+    let later = SystemTime::now() + Duration::from_secs(3600);
+    fs::File::options().write(true).open(sandbox.path("tree/two")).unwrap().set_modified(later).unwrap();
+    server.run(&sandbox, &seal).expect(2, "tree/two: its result is older than it is, and is not replaced");
+    server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(0, "1 object (7 B)");
+    let other = server.run(&sandbox, &[&seal[..], &["-r", "bob.pub"]].concat());
+    other.expect(2, "this job was begun with other recipients");
+    server.ask("PUT", "/bucket/x/damaged.dpn", b"not sealed at all");
+    server.ask("PUT", "/bucket/x/other.txt", b"not sealed");
+    let opened = server.run(&sandbox, &["open", "s3://bucket/x/", "--to", "back"]);
+    opened.expect(1, "s3://bucket/x/damaged.dpn: not a sealed file");
+    assert_eq!(sandbox.read("back/two"), b"changed");
+    assert_eq!(fs::read_dir(sandbox.path("back")).unwrap().count(), 2);
+    for (args, words) in [
+        (&["seal", "s3://bucket/x/", "--to", "s3://bucket/x/"][..], "where the results go"),
+        (&["seal", "s3://bucket/x/y/", "--to", "s3://bucket/x/"], "where the results go"),
+        (&["seal", "--each", "tree", "--to", "tree"], "where the results go"),
+        (&["seal", "s3://bucket/x/"], "their results need a place"),
+        (&["seal", "s3://bucket/x/", "--to", "s3://bucket/y"], "and not a prefix"),
+        (&["seal", "s3://bucket/x/", "tree", "--to", "s3://bucket/y/"], "there are other inputs"),
+        (&["seal", "--each", "tree/one", "--to", "s3://bucket/y/"], "--each takes the files of a folder"),
+        (&["seal", "--shard", "3/3", "s3://bucket/x/", "--to", "s3://bucket/y/"], "a share is i/n"),
+        (&["seal", "--shard", "auto", "s3://bucket/x/", "--to", "s3://bucket/y/"], "no engine says"),
+        (&["seal", "--shard", "0/3", "s3://bucket/x/", "--to", "s3://bucket/y/"], "the shares of a job need one key"),
+        (&["seal", "--include", "a", "tree"], "--include is for many objects"),
+        (&["seal", "--each", "--include", "[", "tree", "--to", "s3://bucket/y/"], "[: "),
+        (&["seal", "--each", "--max-memory", "50M", "tree", "--to", "s3://bucket/y/"], "leaves no room"),
+        (&["open", "--verify", "s3://bucket/x/"], "take single files"),
+        (&["cluster", "status", "tree"], "no address of a job"),
+        (&["cluster", "status", "s3://bucket/_deadpan/none/"], "there is no state of such a job"),
+    ] {
+        server.run(&sandbox, args).expect(2, words);
+    }
+}
+
+#[test]
+fn shares_work_on_the_same_objects() {
+    let Some(server) = Server::start("shares of a job") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox);
+    server.run(&sandbox, &["cluster", "key", "-o", "job.key"]).expect(0, "");
+    let share = |share: &str| {
+        let args = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--job-key", "job.key", "--shard", share];
+        let mut command = server.command(&sandbox, &args);
+        let (index, count) = share.split_once('/').unwrap_or(("1", "3"));
+        command.env("JOB_COMPLETION_INDEX", index).env("JOB_COMPLETIONS", count);
+        finish(command, LIMIT, |_| ()).expect(0, "")
+    };
+    share("0/3");
+    let status = server.run(&sandbox, &["cluster", "status", "s3://bucket", "--job-key", "job.key"]).expect(0, "");
+    let status = String::from_utf8_lossy(status.stdout()).into_owned();
+    assert!(status.contains("/tree/long -> s3://bucket/x/long.dpn: 2 of 5 parts"), "{status}");
+    let stranger = server.run(&sandbox, &["cluster", "status", "s3://bucket"]).expect(0, "");
+    let stranger = String::from_utf8_lossy(stranger.stdout()).into_owned();
+    assert!(stranger.contains("a job with another key"), "{stranger}");
+    server.run(&sandbox, &["seal", "--each", "tree", "--to", "s3://bucket/x/"]).expect(2, "a job with another key");
+    // Two shares at the same time.
+    thread::scope(|scope| {
+        scope.spawn(|| share("auto"));
+        scope.spawn(|| share("2/3"));
+    });
+    server.run(&sandbox, &["open", "s3://bucket/x/", "--to", "back"]).expect(0, "6 objects");
+    sandbox.shell("diff -r tree back").expect(0, "");
+    assert_eq!(server.uploads(), 0);
+}
+
+#[test]
+fn a_job_that_is_given_up_leaves_nothing() {
+    let Some(server) = Server::start("a job that is given up") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox);
+    server.run(&sandbox, &["cluster", "key", "-o", "job.key"]).expect(0, "");
+    let args = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--job-key", "job.key", "--shard", "0/2"];
+    server.run(&sandbox, &args).expect(0, "1 with parts that others have to make");
+    assert_eq!(server.uploads(), 1);
+    server.run(&sandbox, &["cluster", "clean", "s3://bucket", "--job-key", "job.key"]).expect(0, "");
+    assert_eq!(server.uploads(), 0);
+    assert!(!server.keys().iter().any(|key| key.starts_with("_deadpan/") || key.contains("long")));
+}
+
+#[test]
+fn what_is_killed_at_thirty_moments_goes_on() {
+    let Some(server) = Server::start("killed jobs") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", sample(LONG));
+    server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/source.dpn"]).expect(0, "");
+    let (mut killed, mut resumed) = (0, 0);
+    for moment in 0..30 {
+        let (name, signal) = (format!("s3://bucket/{moment}"), if moment % 5 == 4 { "-INT" } else { "-KILL" });
+        let seal = ["seal", "plain", "--to", &name];
+        let open = ["open", "s3://bucket/source.dpn", "--to", &name];
+        let args: &[&str] = if moment % 3 == 2 { &open } else { &seal };
+        let run = finish(server.command(&sandbox, args), LIMIT, |child| {
+            thread::sleep(Duration::from_millis(20 + 35 * moment));
+            // The group of the program, which `setsid` made.
+            let group = format!("-{}", child.id());
+            let _ = Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status();
+        });
+        let was_killed = run.code() != Some(0);
+        killed += usize::from(was_killed);
+        let key = moment.to_string();
+        let is_there = server.keys().contains(&key);
+        resumed += usize::from(was_killed && server.keys().iter().any(|key| key.contains("/manifest")));
+        // The store may still complete what the program asked for before it died.
+        let again = server.run(&sandbox, args);
+        if is_there || again.code() != Some(0) {
+            again.expect(2, "exists already");
+        }
+        if moment % 3 == 2 {
+            server.run(&sandbox, &["open", "-f", "-o", "back", "s3://bucket/source.dpn"]).expect(0, "");
+            let clear = server.ask("GET", &format!("/bucket/{moment}"), b"").len();
+            assert!(clear >= LONG, "{clear}");
+        } else {
+            server.run(&sandbox, &["open", "--verify", &name]).expect(0, "whole and unchanged");
+        }
+    }
+    assert!(killed >= 15, "only {killed} were killed before they ended");
+    assert!(resumed >= 5, "only {resumed} had something to go on with");
+    server.run(&sandbox, &["cluster", "clean", "s3://bucket"]).expect(0, "");
+    assert!(server.uploads() <= 2, "{} uploads were left behind", server.uploads());
+}
+
+#[test]
+fn two_drivers_at_once_make_one_object() {
+    let Some(server) = Server::start("two drivers at once") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox);
+    for round in 0..4 {
+        let to = format!("s3://bucket/{round}/");
+        let drive = || {
+            let run = server.run(&sandbox, &["seal", "--each", "tree", "--to", &to]);
+            // Whoever comes late may find that an object is there already.
+            if run.code() != Some(0) {
+                run.expect(2, "an object with this key exists already");
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(drive);
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(100 * round));
+                drive();
+            });
+        });
+        let back = format!("back{round}");
+        server.run(&sandbox, &["seal", "--each", "tree", "--to", &to]).expect(0, "6 there already");
+        server.run(&sandbox, &["open", &to, "--to", &back]).expect(0, "6 objects");
+        sandbox.shell(&format!("diff -r tree {back}")).expect(0, "");
+    }
+    assert_eq!(server.uploads(), 0);
+}
+
+#[test]
+fn a_busy_store_gets_everything_in_the_end() {
+    let Some(server) = Server::start("many objects and a busy store") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox);
+    let (port, _) = between(server.port, true);
+    let through = |args: &[&str]| finish(server.command_at(port, &sandbox, args), LIMIT, |_| ());
+    through(&["seal", "--each", "tree", "--to", "s3://bucket/x/"]).expect(0, "6 objects");
+    through(&["open", "s3://bucket/x/", "--to", "back"]).expect(0, "6 objects");
+    sandbox.shell("diff -r tree back").expect(0, "");
+}
+
+#[test]
+fn a_source_that_changes_is_not_mixed() {
+    let Some(server) = Server::start("a source that changes") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("one", sample(LONG));
+    sandbox.write("other", vec![7; LONG]);
+    sandbox.run(&["seal", "one", "other"]).expect(0, "");
+    server.run(&sandbox, &["open", "one.dpn", "-o", "s3://bucket/source"]).expect(0, "");
+    let seal = ["seal", "s3://bucket/source", "--to", "s3://bucket/x.dpn", "--bwlimit", "20M"];
+    let run = finish(server.command(&sandbox, &seal), LIMIT, |_| {
+        thread::sleep(Duration::from_millis(1500));
+        server.run(&sandbox, &["open", "-f", "other.dpn", "-o", "s3://bucket/source"]).expect(0, "");
+    });
+    run.expect(4, "it changed while it was read");
+    assert!(!server.keys().contains(&"x.dpn".to_owned()));
+    server.run(&sandbox, &seal[..4]).expect(0, "");
+    server.run(&sandbox, &["open", "s3://bucket/x.dpn", "-o", "back"]).expect(0, "");
+    assert!(sandbox.read("back") == vec![7; LONG]);
+    assert_eq!(server.uploads(), 0, "the upload of the older version stays");
+}
