@@ -31,6 +31,8 @@ pub enum Problem {
     Unknowing,
     /// The store is full, or the account's quota is used up.
     Full,
+    /// The object is too long for what was asked.
+    TooLong,
     /// A setting of the environment is wrong.
     Setting,
     /// Something else.
@@ -101,6 +103,7 @@ impl Error {
             Problem::Busy => "the store has too much to do",
             Problem::Unknowing => "the store does not know what was asked of it",
             Problem::Full => "the store has no room left",
+            Problem::TooLong => "the object is too long",
             Problem::Setting => "a setting is wrong",
             Problem::Other => "the store says",
         };
@@ -146,7 +149,7 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
 }
 
 /// Returns the text of a tag in the XML that a store answers with.
-fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("<{name}>"))?;
     rest.split_once(&format!("</{name}>")).map(|(text, _)| text)
 }
