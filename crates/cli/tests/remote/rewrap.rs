@@ -243,6 +243,9 @@ fn the_payload_stays_in_the_store() {
     assert!(completions.iter().all(|head| head.contains("\r\nif-match: \"")) && !completions.is_empty());
 }
 
+/// Whether a request is the one before which the object is replaced.
+type Moment = fn(&str) -> bool;
+
 #[test]
 fn an_object_that_is_replaced_meanwhile_stays() {
     let Some(server) = Server::start("objects that are replaced meanwhile") else { return };
@@ -251,7 +254,7 @@ fn an_object_that_is_replaced_meanwhile_stays() {
     let replace = move || send(port, "PUT /bucket/x HTTP/1.1\r\n", b"another").0;
     let is_head = |head: &str| head.starts_with("head ");
     let is_put = |head: &str| head.starts_with("put ") && !head.contains("uploadid=");
-    let moments: [(usize, fn(&str) -> bool); 4] =
+    let moments: [(usize, Moment); 4] =
         [(12 << 20, is_copy), (12 << 20, is_head), (300_000, is_head), (300_000, is_put)];
     for (number, (length, moment)) in moments.into_iter().enumerate() {
         sandbox.write("plain", sample(length));
