@@ -84,6 +84,7 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Setting => "correct the variable, or the file in ~/.aws",
         Problem::Busy => "try again later",
         Problem::Unknowing => "it may not know If-None-Match: --force writes without it, and replaces what is there",
+        Problem::TooLong => "open it, and seal it again",
         Problem::Full => "free some space in the store, or raise its quota",
         _ => "see what the store says",
     };

@@ -5,6 +5,7 @@ mod file;
 mod journal;
 mod known;
 mod moved;
+mod object;
 pub mod recover;
 mod tree;
 
@@ -22,11 +23,12 @@ use crate::max_cost::MaxCostArgs;
 use crate::mode::ModeArg;
 use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
 use crate::plan::Plan;
+use crate::remote;
 use crate::report::{Done, Report};
 use crate::shown::shown;
 use crate::streams::print;
 use change::Change;
-use file::{Outcome, rewrap};
+use file::Outcome;
 use tree::Tree;
 
 /// Changes the recipients of sealed files in place: the data stay as they are, however long they are
@@ -40,6 +42,7 @@ use tree::Tree;
     "deadpan rewrap --remove passphrase -p notes.dpn   another passphrase",
     "deadpan rewrap --to alice --to hybrid photos.dpn  these recipients, and nobody else",
     "deadpan rewrap --recursive -r bob archive         all sealed files in a folder",
+    "deadpan rewrap -r bob s3://backup/report.pdf.dpn  an object in a store: its data stay there",
     "deadpan rewrap --dry-run *.dpn                    who can open them, as far as you can know",
 ))]
 pub struct RewrapArgs {
@@ -86,7 +89,7 @@ pub struct RewrapArgs {
     /// Print the results as JSON, one object per line
     #[arg(long)]
     json: bool,
-    /// The sealed files to change
+    /// The sealed files to change, or objects in stores (s3://BUCKET/KEY)
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 }
@@ -107,7 +110,8 @@ impl RewrapArgs {
             let hint = "add recipients with -r, -R or -p, remove some with --remove, or replace all with --to";
             return Err(Failure::usage("there is nothing to change", hint));
         }
-        Ok(Rewrap { args: self })
+        let files = self.files.into_iter().map(remote::local).collect();
+        Ok(Rewrap { args: Self { files, ..self } })
     }
 }
 
@@ -173,6 +177,7 @@ impl Run<'_> {
 
     fn one(&mut self, path: &Path, report: &mut Report) {
         let start = Instant::now();
+        let rewrap = if remote::is_address(path) { object::rewrap } else { file::rewrap };
         let result = rewrap(path, self.args, &mut self.change, &mut self.identities, self.home);
         match &result {
             Ok(Outcome { changed: true, .. }) => self.tally.changed += 1,

@@ -35,6 +35,8 @@ pub enum Problem {
     WrongPart,
     /// The store is full, or the account's quota is used up.
     Full,
+    /// The object is too long for what was asked.
+    TooLong,
     /// A setting of the environment is wrong.
     Setting,
     /// Something else.
@@ -115,6 +117,7 @@ impl Error {
             Problem::Ended => "the upload was ended meanwhile",
             Problem::WrongPart => "the store does not put the parts together",
             Problem::Full => "the store has no room left",
+            Problem::TooLong => "the object is too long",
             Problem::Setting => "a setting is wrong",
             Problem::Other => "the store says",
         };

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange};
+use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, HeaderMap};
 use tokio::task::JoinHandle;
 
 use crate::store::runtime;
@@ -25,15 +25,20 @@ const AHEAD: usize = 6;
 /// An object as it was when it was opened: if it is replaced meanwhile, reading fails. A clone is the same object.
 #[derive(Clone, Debug)]
 pub struct Object {
-    store: Store,
-    address: Address,
-    path: Path,
-    length: u64,
+    pub(crate) store: Store,
+    pub(crate) address: Address,
+    pub(crate) path: Path,
+    pub(crate) length: u64,
     /// What tells this object from one that replaces it.
-    tag: Option<String>,
-    modified: SystemTime,
+    pub(crate) tag: Option<String>,
+    pub(crate) version: Option<String>,
+    pub(crate) modified: SystemTime,
     /// The beginning, which came with the answer.
-    start: Bytes,
+    pub(crate) start: Bytes,
+    /// The metadata of the user, and the kind of the contents.
+    pub(crate) attributes: Attributes,
+    /// The number of tags, if the store tells it.
+    tags: usize,
 }
 
 impl Object {
@@ -46,25 +51,39 @@ impl Object {
         let options = GetOptions { range: Some(GetRange::Bounded(0..FIRST)), ..GetOptions::default() };
         let asked = wait(address, async {
             match store.objects.get_opts(&path, options).await {
-                Ok(found) => {
+                Ok(mut found) => {
                     let (meta, range) = (found.meta.clone(), found.range.clone());
-                    found.bytes().await.map(|start| (meta, range, start))
+                    let (attributes, tags) = described(&mut found);
+                    found.bytes().await.map(|start| (meta, range, start, attributes, tags))
                 }
                 // An empty object has no first byte to ask for, and stores answer that in several ways.
                 Err(error) if Error::of(address, &error).problem() == Problem::Other => {
                     let head = GetOptions { head: true, ..GetOptions::default() };
                     let meta = store.objects.get_opts(&path, head).await?.meta;
-                    if meta.size == 0 { Ok((meta, 0..0, Bytes::new())) } else { Err(error) }
+                    match meta.size {
+                        0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
+                        _ => Err(error),
+                    }
                 }
                 Err(error) => Err(error),
             }
         })?;
-        let (meta, range, start) = asked;
+        let (meta, range, start, attributes, tags) = asked;
         if range.start != 0 || range.end > meta.size || range.end != start.len() as u64 {
             return Err(Error::new(address, Problem::Other, "it gave another range than was asked for"));
         }
-        let (length, tag, modified) = (meta.size, meta.e_tag, meta.last_modified.into());
-        Ok(Self { store: store.clone(), address: address.clone(), path, length, tag, modified, start })
+        Ok(Self {
+            store: store.clone(),
+            address: address.clone(),
+            path,
+            length: meta.size,
+            tag: meta.e_tag,
+            version: meta.version,
+            modified: meta.last_modified.into(),
+            start,
+            attributes,
+            tags,
+        })
     }
 
     /// Returns the address.
@@ -91,6 +110,12 @@ impl Object {
         self.modified
     }
 
+    /// Returns the number of tags, which [`Splice`](crate::Splice) does not keep. Only S3 tells it.
+    #[must_use]
+    pub const fn tags(&self) -> usize {
+        self.tags
+    }
+
     /// Returns a reader of the whole object. Behind its beginning, it reads ahead with several requests at the same
     /// time.
     #[must_use]
@@ -112,7 +137,7 @@ impl Object {
         wait(&self.address, self.get(begin..end))
     }
 
-    fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
+    pub(crate) fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
         let (objects, path) = (self.store.objects.clone(), self.path.clone());
         let (length, tag, modified) = (self.length, self.tag.clone(), self.modified);
         let options = GetOptions {
@@ -139,6 +164,17 @@ impl Object {
             Ok(bytes)
         }
     }
+}
+
+/// Returns what an answer tells of an object, apart from its bytes. The client passes on no headers that it does not know.
+fn described(found: &mut GetResult) -> (Attributes, usize) {
+    let mut attributes = std::mem::take(&mut found.attributes);
+    let headers = found.extensions.get::<HeaderMap>();
+    let header = |name| headers.and_then(|headers| headers.get(name)?.to_str().ok());
+    if let Some(class) = header("x-amz-storage-class") {
+        attributes.insert(Attribute::StorageClass, class.to_owned().into());
+    }
+    (attributes, header("x-amz-tagging-count").and_then(|count| count.parse().ok()).unwrap_or(0))
 }
 
 /// Waits for an answer about an object.

@@ -54,7 +54,11 @@ impl Store {
         let wire = Arc::new(Wire::default());
         let failed = |error| Error::of(address, &error);
         let (objects, parts): (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>) = match address.scheme() {
-            Scheme::S3 => both(s3(address, &wire)?.build().map_err(failed)?),
+            Scheme::S3 => {
+                let store = s3(address, &wire)?.build().map_err(failed)?;
+                wire.sign_with(store.credentials());
+                both(store)
+            }
             Scheme::Google => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(address.bucket());
                 let builder = builder.with_client_options(options()).with_retry(retries());

@@ -18,13 +18,13 @@ use crate::{Address, Error, Problem, Store};
 /// Bytes in a part, unless the object needs longer ones.
 const PART: u64 = 8 << 20;
 /// The most parts of an upload, with some left over.
-const PARTS: u64 = 9_990;
+pub(crate) const PARTS: u64 = 9_990;
 /// How many parts are on their way at the same time.
-const AHEAD: usize = 6;
+pub(crate) const AHEAD: usize = 6;
 /// How long the store has to remove the parts of an upload that ends early.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// The longest part that stores take.
-const LONGEST: u64 = 5 << 30;
+pub(crate) const LONGEST: u64 = 5 << 30;
 /// Parts of an object whose length is not known grow fourfold after so many.
 const GROWTH: u64 = 2_400;
 
@@ -84,7 +84,7 @@ impl Upload {
     /// Returns what ends the upload early from elsewhere, such as from a handler of signals.
     #[must_use]
     pub fn canceller(&self) -> Canceller {
-        Canceller { store: self.store.clone(), path: self.path.clone(), id: Arc::clone(&self.id) }
+        Canceller::new(&self.store, &self.path, &self.id)
     }
 
     fn id(&self) -> MutexGuard<'_, Option<String>> {
@@ -224,6 +224,10 @@ pub struct Canceller {
 }
 
 impl Canceller {
+    pub(crate) fn new(store: &Store, path: &Path, id: &Arc<Mutex<Option<String>>>) -> Self {
+        Self { store: store.clone(), path: path.clone(), id: Arc::clone(id) }
+    }
+
     /// Removes the parts of an upload that has not ended, and returns whether none is left. A store that does not
     /// answer is not waited for: its rule for old uploads removes the parts.
     pub fn cancel(&self) -> bool {

@@ -8,10 +8,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
 use http_body_util::{BodyExt, Limited};
+use object_store::aws::AwsCredentialProvider;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
 use object_store::{ClientOptions, HeaderValue};
+
+use crate::amend::{self, Change};
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,7 +26,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// At most this many bytes are read of the text with which a store explains an error.
-const LONGEST_ERROR: usize = 256 << 10;
+pub(crate) const LONGEST_ERROR: usize = 256 << 10;
 
 /// What all requests to one store share.
 #[derive(Debug, Default)]
@@ -33,6 +36,8 @@ pub(crate) struct Wire {
     ahead: AtomicI64,
     /// Uploads that must not replace an object.
     careful: Mutex<HashSet<String>>,
+    /// The keys of an S3 store.
+    credentials: OnceLock<AwsCredentialProvider>,
 }
 
 impl Wire {
@@ -53,6 +58,15 @@ impl Wire {
             Err(behind) => -behind.duration().as_secs().cast_signed(),
         };
         self.ahead.store(ahead, Ordering::Relaxed);
+    }
+
+    /// Signs requests that the client cannot make.
+    pub(crate) fn sign_with(&self, credentials: &AwsCredentialProvider) {
+        let _ = self.credentials.set(Arc::clone(credentials));
+    }
+
+    pub(crate) fn credentials(&self) -> Option<&AwsCredentialProvider> {
+        self.credentials.get()
     }
 
     /// Completes the upload with this id only if there is no such object.
@@ -133,6 +147,7 @@ impl HttpService for Layer {
             // The signature covers the headers that it names, and this one need not be among them.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
+        let change = amend::amend(&self.wire, &mut request).await?;
         if let Some(limit) = LIMIT.get() {
             limit.wait(request.body().content_length() as u64).await;
         }
@@ -142,6 +157,11 @@ impl HttpService for Layer {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
             limit.wait(length.unwrap_or_default()).await;
         }
+        response = match change {
+            Change::None => response,
+            Change::Copy => amend::copied(response).await?,
+            Change::List => amend::listed(response).await?,
+        };
         let status = response.status().as_u16();
         if matches!(status, 301 | 302 | 303 | 307 | 308) {
             let to = response.headers().get("location").and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
@@ -149,7 +169,10 @@ impl HttpService for Layer {
             let why = format!("it redirects to {host}, which is not followed; check the region and the endpoint");
             return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
         }
-        if !response.status().is_success() {
+        if response.status().is_success() {
+            let headers = response.headers().clone();
+            response.extensions_mut().insert(headers);
+        } else {
             let (parts, body) = response.into_parts();
             let body = Limited::new(body, LONGEST_ERROR);
             let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Decode, error));

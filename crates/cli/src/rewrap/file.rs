@@ -95,6 +95,38 @@ impl Target {
     }
 }
 
+/// A new header for a sealed file or object.
+pub struct Rewrapped {
+    pub header: Vec<u8>,
+    /// The length of the old header.
+    pub old: u64,
+    pub outcome: Outcome,
+}
+
+impl Rewrapped {
+    /// Opens the old header, and makes the new one.
+    pub fn of(
+        name: &str,
+        sealed: &Sealed<'_>,
+        args: &RewrapArgs,
+        change: &mut Change,
+        identities: &mut Identities,
+        home: &Home,
+    ) -> Result<Self, Failure> {
+        let opened = identities.open(name, sealed)?;
+        let plan = change.plan(name, &opened, home, identities)?;
+        let header =
+            opened.rewrap_keeping(&plan.kept, &plan.added, plan.mixed).map_err(|error| not_wrapped(name, error))?;
+        let mut outcome = outcome(&plan, &opened.stanzas(), args.dry_run);
+        if sealed.header.is_signed() && !plan.added_names.is_empty() {
+            outcome.notes.push(format!(
+                "{name} is signed: unless that was --for-anyone, `open` tells new recipients that it was forwarded"
+            ));
+        }
+        Ok(Self { header, old: opened.header_length(), outcome })
+    }
+}
+
 /// Changes the recipients of one file.
 pub fn rewrap(
     path: &Path,
@@ -109,22 +141,12 @@ pub fn rewrap(
     } else {
         recover::settle_target(&target)?;
     }
-    let name = target.shown();
-    let sealed = Sealed::begun(Vec::new(), &target.file).map_err(|error| not_sealed(&name, error))?;
-    let opened = identities.open(&name, &sealed)?;
-    let plan = change.plan(&name, &opened, home, identities)?;
-    let header =
-        opened.rewrap_keeping(&plan.kept, &plan.added, plan.mixed).map_err(|error| not_wrapped(&name, error))?;
-    let mut outcome = outcome(&plan, &opened.stanzas(), args.dry_run);
-    if sealed.header.is_signed() && !plan.added_names.is_empty() {
-        outcome.notes.push(format!(
-            "{name} is signed: unless that was --for-anyone, `open` tells new recipients that it was forwarded"
-        ));
-    }
+    let sealed = Sealed::begun(Vec::new(), &target.file).map_err(|error| not_sealed(&target.shown(), error))?;
+    let Rewrapped { header, old, mut outcome } =
+        Rewrapped::of(&target.shown(), &sealed, args, change, identities, home)?;
     if !outcome.changed {
         return Ok(outcome);
     }
-    let old = opened.header_length();
     let fits = !sealed.armored && header.len() as u64 == old;
     if !fits {
         refuse_links(&target, args.force)?;
@@ -133,7 +155,7 @@ pub fn rewrap(
         return Ok(outcome);
     }
     let place = if sealed.armored {
-        moved::replace_armor(&target, &header, sealed.payload)?;
+        moved::replace_armor(&target, &header, sealed)?;
         "new file"
     } else if fits {
         target.metadata = target.file.metadata().map_err(|error| target.failed("read", &error))?;
@@ -145,9 +167,16 @@ pub fn rewrap(
         moved::replace(&target, &header, old)?;
         "new file"
     };
-    outcome.remark = format!("{}, {place}", outcome.remark);
-    outcome.more.insert("in_place".into(), json!(place == "in place"));
+    outcome.changed_by(place);
     Ok(outcome)
+}
+
+impl Outcome {
+    /// Adds how the file or the object was changed.
+    pub fn changed_by(&mut self, way: &str) {
+        self.remark = format!("{}, {way}", self.remark);
+        self.more.insert("in_place".into(), json!(way == "in place"));
+    }
 }
 
 /// Returns the failure for a list of recipients. The weaker one may be in the file already.
@@ -173,7 +202,7 @@ fn refuse_links(target: &Target, force: bool) -> Result<(), Failure> {
 }
 
 /// Returns the failure for a file without a header. A picture may carry sealed data.
-fn not_sealed(name: &str, error: Error) -> Failure {
+pub fn not_sealed(name: &str, error: Error) -> Failure {
     let is_picture = matches!(error, Error::NotSealed(LooksLike::Png | LooksLike::WebP));
     let failure = Failure::of(name, error);
     let hint =

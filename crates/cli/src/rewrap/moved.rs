@@ -14,7 +14,8 @@ use crate::armor::Armor;
 use crate::failure::Failure;
 use crate::partial::{Attributes, Landing, Partial};
 use crate::progress::Progress;
-use deadpan_seal::Error;
+use crate::sealed::Sealed;
+use deadpan_seal::{Error, Format, age};
 
 /// Blocks can be shared from a multiple of this on.
 const BLOCK: u64 = 4096;
@@ -35,25 +36,37 @@ pub fn replace(target: &Target, header: &[u8], old: u64) -> Result<(), Failure> 
     land(target, partial)
 }
 
-/// Replaces a file in armor by one with this header and this payload.
-pub fn replace_armor(target: &Target, header: &[u8], mut payload: impl Read) -> Result<(), Failure> {
+/// Replaces a file in armor by one with this header and the payload of the old file.
+pub fn replace_armor(target: &Target, header: &[u8], sealed: Sealed<'_>) -> Result<(), Failure> {
     let partial = Partial::create(&target.real)?;
-    let written = (|| {
-        let mut armor = Armor::new(BufWriter::with_capacity(1 << 18, partial.file())).map_err(Error::Write)?;
-        armor.write_all(header).map_err(Error::Write)?;
-        let mut buffer = vec![0; BUFFER];
-        loop {
-            match payload.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(read) => armor.write_all(&buffer[..read]).map_err(Error::Write)?,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(Error::Read(error)),
-            }
-        }
-        armor.finish().map_err(Error::Write)
-    })();
-    written.map_err(|error| Failure::of(&target.shown(), error))?;
+    let output = BufWriter::with_capacity(1 << 18, partial.file());
+    armor(output, header, sealed).map_err(|error| Failure::of(&target.shown(), error))?;
     land(target, partial)
+}
+
+/// Writes this header and the payload in the armor of their format.
+pub fn armor(output: impl Write, header: &[u8], sealed: Sealed<'_>) -> Result<(), Error> {
+    if sealed.header.format() == Format::Age {
+        let mut armor = age::armor::Writer::new(output);
+        append(&mut armor, header, sealed.payload)?;
+        return armor.finish().map(|_| ()).map_err(Error::Write);
+    }
+    let mut armor = Armor::new(output).map_err(Error::Write)?;
+    append(&mut armor, header, sealed.payload)?;
+    armor.finish().map_err(Error::Write)
+}
+
+fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Result<(), Error> {
+    output.write_all(header).map_err(Error::Write)?;
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        match payload.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => output.write_all(&buffer[..read]).map_err(Error::Write)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::Read(error)),
+        }
+    }
 }
 
 /// Gives the new file the owner, mode and time of the old one, and then its name.

@@ -99,7 +99,8 @@ pub fn sample(length: usize) -> Vec<u8> {
 }
 
 /// What a store answers if it has too much to do.
-const SLOW_DOWN: &[u8] = b"HTTP/1.1 503 Slow Down\r\nretry-after: 1\r\ncontent-length: 28\r\nconnection: close\r\n\r\n\
+pub const SLOW_DOWN: &[u8] =
+    b"HTTP/1.1 503 Slow Down\r\nretry-after: 1\r\ncontent-length: 28\r\nconnection: close\r\n\r\n\
     <Error><Code>SlowDown</Code>";
 
 /// Stands between the program and the server, and counts the requests for data. With `refuse`, every third connection

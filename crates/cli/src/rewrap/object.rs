@@ -1,0 +1,71 @@
+//! Changing the recipients of an object in a store. The store gives the object its new header in one step, so there is
+//! nothing to put back after a crash.
+
+use std::path::Path;
+
+use super::RewrapArgs;
+use super::change::Change;
+use super::file::{Outcome, Rewrapped, not_sealed};
+use super::moved;
+use crate::console::say;
+use crate::failure::Failure;
+use crate::home::Home;
+use crate::identity::Identities;
+use crate::input::{Input, Source};
+use crate::progress::Progress;
+use crate::sealed::Sealed;
+use crate::{remote, signals};
+use deadpan_remote::{Error, Problem, Splice};
+
+/// Changes the recipients of one object.
+pub fn rewrap(
+    path: &Path,
+    args: &RewrapArgs,
+    change: &mut Change,
+    identities: &mut Identities,
+    home: &Home,
+) -> Result<Outcome, Failure> {
+    let input = Input::open(&Source::File(path.to_owned()))?;
+    let name = input.shown();
+    let sealed = Sealed::begun(Vec::new(), &input.data).map_err(|error| not_sealed(&name, error))?;
+    let Rewrapped { header, old, mut outcome } = Rewrapped::of(&name, &sealed, args, change, identities, home)?;
+    let Some(object) = input.data.object().filter(|_| outcome.changed && !args.dry_run) else { return Ok(outcome) };
+    let splice = Splice::of(object);
+    let canceller = splice.canceller();
+    let canceled = name.clone();
+    let guard = signals::guard(move || {
+        if !canceller.cancel() {
+            say(&format!("note: parts of {canceled} remain in the store, until its rule for old uploads removes them"));
+        }
+    });
+    let way = if sealed.armored { "new object" } else { "in place" };
+    let done = if sealed.armored {
+        replace_armor(&name, splice, &header, sealed)
+    } else {
+        let progress = Progress::new(&name, Some(object.length() - old));
+        splice.replace_beginning(old, &header, |bytes| progress.add(bytes)).map_err(|error| failed(&error))
+    };
+    drop(guard);
+    done?;
+    if object.tags() > 0 {
+        outcome.notes.push(format!("the tags of {name} are not kept; set them again"));
+    }
+    outcome.changed_by(way);
+    Ok(outcome)
+}
+
+/// Replaces an object in armor, of which every byte may change.
+fn replace_armor(name: &str, splice: Splice, header: &[u8], sealed: Sealed<'_>) -> Result<(), Failure> {
+    splice.check_length().map_err(|error| failed(&error))?;
+    let mut data = Vec::new();
+    moved::armor(&mut data, header, sealed).map_err(|error| Failure::of(name, error))?;
+    splice.replace(data).map_err(|error| failed(&error))
+}
+
+fn failed(error: &Error) -> Failure {
+    let failure = remote::failed(error);
+    match error.problem() {
+        Problem::Changed => Failure { hint: Some("nothing was changed; run it again".into()), ..failure },
+        _ => failure,
+    }
+}
