@@ -76,11 +76,7 @@ pub struct Route {
 impl ManyArgs {
     /// Returns the route if many objects are meant: a prefix, or a folder with `--each`.
     pub fn route(&self, files: &[PathBuf], output: Option<&Place>) -> Result<Option<Route>, Failure> {
-        let is_many = |path: &PathBuf| {
-            let address = remote::address(path).ok().flatten();
-            address.is_some_and(|address| address.is_prefix())
-        };
-        let Some(first) = files.iter().find(|path| self.each || is_many(path)) else {
+        let Some(first) = self.first_of_many(files) else {
             return self.refuse_alone().map(|()| None);
         };
         let first = remote::local(first.clone());
@@ -109,6 +105,15 @@ impl ManyArgs {
         };
         refuse_overlap(&from, &to)?;
         Ok(Some(Route { from, to }))
+    }
+
+    /// Returns the first input that stands for many objects.
+    pub fn first_of_many<'a>(&self, files: &'a [PathBuf]) -> Option<&'a PathBuf> {
+        let is_many = |path: &PathBuf| {
+            let address = remote::address(path).ok().flatten();
+            address.is_some_and(|address| address.is_prefix())
+        };
+        files.iter().find(|path| self.each || is_many(path))
     }
 
     /// Refuses options that only many objects have.

@@ -100,11 +100,11 @@ pub struct Open {
 impl OpenArgs {
     pub fn plan(self) -> Result<Open, Failure> {
         let (args, many) = (self.how, self.many);
-        let route = many.route(&self.files, args.output.place())?;
-        if route.is_some() && (args.verify || args.range.is_some() || !args.only.is_empty()) {
+        if many.first_of_many(&self.files).is_some() && (args.verify || args.range.is_some() || !args.only.is_empty()) {
             let message = "--verify, --range and --only take single files";
             return Err(Failure::usage(message, "name one object; or verify many with: deadpan verify"));
         }
+        let route = many.route(&self.files, args.output.place())?;
         let sources = Source::all(self.files)?;
         args.source.leave_stdin_to(&sources)?;
         args.signer.refuse_who_as_file(&sources)?;

@@ -156,7 +156,7 @@ struct Page {
 
 impl Page {
     fn read(text: &str) -> Option<Self> {
-        let (_, list) = text.split_once("<ListPartsResult")?;
+        let (_, list) = text.split_once("<ListParts")?;
         let part = |text: &str| {
             let text = text.split("</Part>").next()?;
             let (number, length) = (tag(text, "PartNumber")?.parse::<u64>().ok()?, tag(text, "Size")?.parse().ok()?);
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(page.parts, [(0, ("\"a\"".to_owned(), 5)), (1, ("\"b\"".to_owned(), 7))]);
         assert_eq!(page.next.as_deref(), Some("2"));
         for (from, to) in
-            [("<PartNumber>1<", "<PartNumber>0<"), ("<Size>5<", "<Size>x<"), ("NextPart", "Next"), ("ListParts", "")]
+            [("<PartNumber>1<", "<PartNumber>0<"), ("<Size>5<", "<Size>x<"), ("NextPart", "Next"), ("<ListParts", "<")]
         {
             assert!(Page::read(&text.replace(from, to)).is_none(), "{from}");
         }
