@@ -46,12 +46,18 @@ def parse(arguments):
     add("--markdown", metavar="FILE", help="where the page goes, such as docs/results/stores.md")
     add("--raw", metavar="FILE", help="where every single time goes, as JSON")
     options = parser.parse_args(arguments)
-    options.given = [f"--{name} {value}" for name in ("rounds", "size", "objects") if (value := getattr(options, name))]
-    options.size = options.size or (64 << 20 if options.quick else 4 << 30)
-    options.objects = options.objects or (200 if options.quick else 10_000)
-    options.rounds = options.rounds or (2 if options.quick else 5)
-    if min(options.size, options.objects, options.rounds) < 1:
-        parser.error("--size, --objects and --rounds need at least 1")
+    quick = options.quick
+    defaults = {
+        "size": 64 << 20 if quick else 4 << 30,
+        "objects": 200 if quick else 10_000,
+        "rounds": 2 if quick else 5,
+    }
+    options.given = [f"--{name} {value}" for name in defaults if (value := getattr(options, name)) is not None]
+    for name, value in defaults.items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} needs at least 1")
     options.dir = options.dir or _memory(disk(options))
     return options
 
