@@ -76,10 +76,10 @@ class Runner:
         return bool(found) and "GNU" in subprocess.run([found, "--version"], capture_output=True, text=True).stdout
 
     def stop(self):
-        """Kills every child that is still running."""
+        """Kills every child that is still running, and what it started: GNU time starts the measured program."""
         for process in self.running:
             try:
-                os.kill(process, signal.SIGKILL)
+                os.killpg(process, signal.SIGKILL)
                 os.waitpid(process, 0)
             except OSError:
                 pass
@@ -102,8 +102,9 @@ class Runner:
                     (os.POSIX_SPAWN_OPEN, 2, self.log, os.O_WRONLY | os.O_APPEND, 0),
                 ]
                 # Python ignores SIGPIPE, and children would inherit that: a stage whose reader died would not end.
+                # In a group of its own, so that the program and its children can be killed together.
                 process = os.posix_spawnp(
-                    command[0], command, environment, file_actions=actions, setsigdef=[signal.SIGPIPE]
+                    command[0], command, environment, file_actions=actions, setsigdef=[signal.SIGPIPE], setpgroup=0
                 )
                 self.running.append(process)
                 source = read

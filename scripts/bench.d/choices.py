@@ -1,6 +1,7 @@
 """Options that all benchmarks share."""
 
 import argparse
+import re
 
 
 def some_of(known):
@@ -12,3 +13,12 @@ def some_of(known):
         return names
 
     return parse
+
+
+def length(text):
+    """Reads a length in bytes: 4GiB, 64M and 1K are powers of two, 6.7GB is one of ten."""
+    match = re.fullmatch(r"([\d.]+)([KMG]?)(I?B)?", text.upper())
+    if not match or (match[3] == "IB" and not match[2]):
+        raise argparse.ArgumentTypeError(f"no size: {text} (1K, 10MiB and 1G are powers of two, 6.7GB is one of ten)")
+    base = 1000 if match[3] == "B" else 1024
+    return round(float(match[1]) * base ** " KMG".index(match[2] or " "))

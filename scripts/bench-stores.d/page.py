@@ -1,0 +1,65 @@
+"""The tables of stores."""
+
+import statistics
+
+import tables
+from contestants import INSIDE
+from measure import LENGTH, SMALL_LENGTH, TIMES
+from tables import Table, memory, number, rate, seconds, timed, verdict
+
+JUDGED = ["peak MiB", "wanted", ""]
+
+
+def one(measured, section, size, everyone, yardstick, verdicts, count):
+    """The table of the commands for one object."""
+    title = {
+        "seal": f"{tables.size(size)}, from store to store",
+        "open": f"{tables.size(size)}, opened from store to store",
+    }
+    speed = lambda key: rate(size, measured.bench.results.median(key))
+    rows = [
+        _row(measured, section, contestant, yardstick, speed, verdicts) for contestant in everyone if contestant.one
+    ]
+    header = ["", "", "median", "min", f"speed ÷ {yardstick or 'a copy'}", "GB/s", "client", "store", *JUDGED]
+    return Table(title[section], header, rows, _about(count))
+
+
+def many(measured, objects, everyone, yardstick, verdicts, count):
+    speed = lambda key: number(objects / measured.bench.results.median(key))
+    rows = [
+        _row(measured, "small", contestant, yardstick, speed, verdicts) for contestant in everyone if contestant.many
+    ]
+    header = ["", "", "median", "min", f"speed ÷ {yardstick}", "objects/s", "client", "store", *JUDGED]
+    return Table(f"{number(objects)} objects of {SMALL_LENGTH // 1000} KB", header, rows, _about(count))
+
+
+def ranges(measured, begin, verdicts):
+    results, rows = measured.bench.results, []
+    for name, requests in measured.requests.items():
+        key = ("range", name)
+        costs = [seconds(results.median(key, "cpu")), memory(results.peaks.get(key))]
+        cells = [name, "", str(requests), *timed(results, key), *costs]
+        rows.append([*cells, *(verdict(verdicts) if name.startswith("deadpan") else ["", ""])])
+    about = (
+        f"{LENGTH} bytes from byte {begin} of the sealed object on, {TIMES} rounds. `rclone cat` reads as many bytes "
+        "without opening them. The requests are those that the store wrote down in a separate run."
+    )
+    return Table("A range", ["", "", "requests", "median", "min", "client", *JUDGED], rows, about)
+
+
+def _row(measured, section, contestant, yardstick, speed, verdicts):
+    results, key = measured.bench.results, (section, contestant.name)
+    judged = verdict(verdicts) if contestant.ours else ["", ""]
+    if key not in results:
+        return [contestant.name, "failed", *[""] * 7, *judged]
+    ratio = f"{results.ratio((section, yardstick), key):.2f}" if yardstick and (section, yardstick) in results else ""
+    store = statistics.median(measured.server[key])
+    costs = [seconds(results.median(key, "cpu")), seconds(store), memory(results.peaks.get(key))]
+    return [contestant.name, contestant.kind, *timed(results, key), ratio, speed(key), *costs, *judged]
+
+
+def _about(count):
+    return (
+        f"{count} rounds. *client* and *store* are the processor times of the program and of the server, which share "
+        f"the cores. A {INSIDE} sends no data to this machine."
+    )
