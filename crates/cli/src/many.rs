@@ -6,6 +6,7 @@ mod told;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
 use crate::input::Input;
@@ -13,6 +14,7 @@ use crate::output::Place;
 use crate::random::size::{self, Size};
 use crate::remote;
 use crate::shown::shown;
+use crate::signals;
 pub use act::{Begun, Files, Opening, Sealings};
 use deadpan_fleet::{Act, Error, Filter, Foreign, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot};
 use deadpan_remote::{Address, Problem};
@@ -65,6 +67,14 @@ enum Share {
 
 fn share(text: &str) -> Result<Share, String> {
     if text == "auto" { Ok(Share::Auto) } else { text.parse().map(Share::Given) }
+}
+
+/// Finds out what must be the same in each run of a job.
+pub type How<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
+
+/// Returns what is said when the user ends the work early.
+fn again() -> String {
+    "note: what is done stays done: run the command again to go on, or give it up: deadpan cluster clean JOB".to_owned()
 }
 
 /// Where many objects come from, and where their results go.
@@ -166,7 +176,7 @@ impl ManyArgs {
         replace: bool,
         route: &Route,
         act: &dyn Act,
-        how: Option<&dyn Fn(&Job) -> Result<Value, Failure>>,
+        how: Option<How<'_>>,
     ) -> Result<Exit, Failure> {
         let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
             Failure::usage(why, "in a pattern, * and ? stand for characters, and ** also for slashes")
@@ -176,15 +186,21 @@ impl ManyArgs {
         let failed = |error: Error| failed(&from.to_string(), error);
         let job = match to {
             Many::Prefix(store, target) if !self.dry_run => {
-                let job =
-                    Job::new(self.key()?, store.clone(), act.verb(), &from.to_string(), target).map_err(failed)?;
-                if let Some(how) = how {
-                    job.agree(&how(&job)?).map_err(failed)?;
-                }
-                Some(job)
+                let job = Job::new(self.key()?, store.clone(), act.verb(), &from.to_string(), target);
+                let job = job.map_err(failed)?;
+                Some(match how {
+                    None => job,
+                    Some(how) => {
+                        let how = how(&job)?;
+                        let job = job.how(how);
+                        job.agree().map_err(failed)?;
+                        job
+                    }
+                })
             }
             _ => None,
         };
+        let _guard = signals::guard(|| say(&again()));
         let told = Told::new(command, json, self.dry_run, &from.to_string());
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
         let run = Run {
@@ -213,12 +229,22 @@ impl ManyArgs {
 
     /// Makes one long object in parts, and returns the number of bytes; `None` if the store lets nobody keep the state
     /// of an upload there.
-    pub fn one(&self, source: Spot, target: &Address, replace: bool, act: &dyn Act) -> Result<Option<u64>, Failure> {
+    pub fn one(
+        &self,
+        source: Spot,
+        target: &Address,
+        replace: bool,
+        act: &dyn Act,
+        how: Option<How<'_>>,
+    ) -> Result<Option<u64>, Failure> {
         self.limit();
         let store = remote::store(target)?;
         let name = source.to_string();
         let about = |error: Error| failed(&name, error);
         let job = Job::new(self.key()?, store.clone(), act.verb(), &name, target).map_err(about)?;
+        let how = how.map_or(Ok(Value::Null), |how| how(&job))?;
+        let job = job.how(how);
+        let _guard = signals::guard(|| say(&again()));
         let outcome = std::sync::Mutex::new(None);
         let report = |_: &Pair, result: Outcome| {
             *outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);

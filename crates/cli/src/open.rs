@@ -317,7 +317,7 @@ impl OpenJob<'_> {
         if !force && remote::store(&address)?.has(&address).map_err(|error| remote::failed(&error))? {
             return Err(remote::failed(&deadpan_remote::Error::exists(&address)));
         }
-        let Some(bytes) = many.one(source, &address, force, &Begun(Arc::clone(opened)))? else { return Ok(None) };
+        let Some(bytes) = many.one(source, &address, force, &Begun(Arc::clone(opened)), None)? else { return Ok(None) };
         self.claims.made(place);
         Ok(Some(Done { output: Some(place.clone()), bytes, ..Done::default() }))
     }

@@ -29,7 +29,7 @@ use deadpan_fleet::Job;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
 pub use format::FormatArg;
-use serde_json::json;
+use serde_json::{Value, json};
 use verify::Removal;
 
 /// The endings of sealed files' names: in Deadpan's own format, and in age's.
@@ -86,6 +86,7 @@ pub struct Seal {
 
 impl SealArgs {
     pub fn plan(mut self) -> Result<Seal, Failure> {
+        remote::seals();
         self.to.imply_passphrase(self.remove_source);
         self.to.check()?;
         self.check_format()?;
@@ -136,6 +137,22 @@ impl SealArgs {
             ));
         }
         Ok(())
+    }
+
+    /// Returns what must be the same in each run of a job.
+    fn how(&self, to: &Recipients, job: &Job) -> Result<Value, Failure> {
+        let mut keys: Vec<_> = to.keys.iter().map(key::fingerprint).collect();
+        keys.sort();
+        let passphrase = to.passphrase.as_ref().map(|passphrase| job.mark(passphrase)).transpose();
+        Ok(json!({
+            "recipients": keys,
+            "threshold": to.needed,
+            "passphrase": passphrase.map_err(|error| Failure::of("", error))?,
+            "format": self.format().ending(),
+            "armor": self.armor,
+            "hidden length": self.hide_length,
+            "signature": self.signing.is_given(),
+        }))
     }
 
     /// Returns what is done to each of many objects.
@@ -192,20 +209,7 @@ impl Seal {
         to.sealing = to.sealing.format(args.format().into()).map_err(|error| Failure::of("", error))?;
         to.sealing = args.signing.add(to.sealing, &home, &passphrases)?.hide_length(args.hide_length);
         let act = args.act(&to.sealing);
-        let how = |job: &Job| {
-            let mut keys: Vec<_> = to.keys.iter().map(key::fingerprint).collect();
-            keys.sort();
-            let passphrase = to.passphrase.as_ref().map(|passphrase| job.mark(passphrase)).transpose();
-            Ok(json!({
-                "recipients": keys,
-                "threshold": to.needed,
-                "passphrase": passphrase.map_err(|error| Failure::of("", error))?,
-                "format": args.format().ending(),
-                "armor": args.armor,
-                "hidden length": args.hide_length,
-                "signature": args.signing.is_given(),
-            }))
-        };
+        let how = |job: &Job| args.how(&to, job);
         args.many.all("seal", args.output.json, args.output.force, route, &act, Some(&how))
     }
 
@@ -291,7 +295,9 @@ impl<'a> SealJob<'a> {
             Prepared::Divided(input, target, place) => {
                 let (sealing, args) = (self.to.sealing.clone().hide_length(self.args.hide_length), self.args);
                 let Some(source) = ManyArgs::spot(&input)? else { return Err(Failure::usage("no place", "")) };
-                let Some(bytes) = args.many.one(source, &target, args.output.force, &args.act(&sealing))? else {
+                let how = |job: &Job| args.how(&self.to, job);
+                let done = args.many.one(source, &target, args.output.force, &args.act(&sealing), Some(&how))?;
+                let Some(bytes) = done else {
                     say(&format!(
                         "note: this key may not keep the state of an upload in {}, so it is not resumed",
                         place.shown()

@@ -75,6 +75,8 @@ pub struct Job {
     pub(crate) store: Store,
     /// `_deadpan/JOB/`.
     pub(crate) folder: Address,
+    /// What is the same in each run, such as the recipients.
+    pub(crate) how: Value,
 }
 
 impl Job {
@@ -86,7 +88,13 @@ impl Job {
     pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
         let name = digest(&[act, source, &target.to_string()]);
         let folder = key_at(target, &format!("{STATE}{}/", &name[..16]))?;
-        Ok(Self { key, store, folder })
+        Ok(Self { key, store, folder, how: Value::Null })
+    }
+
+    /// Sets how the job is done: what was begun in another way is not gone on with.
+    #[must_use]
+    pub fn how(self, how: Value) -> Self {
+        Self { how, ..self }
     }
 
     /// Returns the place of the state.
@@ -104,15 +112,15 @@ impl Job {
     /// # Errors
     /// [`Error::OtherJob`] if the job was begun in another way; [`Error::OtherKey`] if it was begun with another key; or
     /// if the store fails.
-    pub fn agree(&self, how: &Value) -> Result<(), Error> {
+    pub fn agree(&self) -> Result<(), Error> {
         let place = self.at("job")?;
         if let Some(known) = self.read(&place)? {
-            return self.compare(&known.value, how);
+            return self.compare(&known.value);
         }
-        match self.write(&place, how, &[]) {
+        match self.write(&place, &self.how, &[]) {
             Err(Error::Store(error)) if error.problem() == Problem::Exists => {
                 let known = self.read(&place)?.ok_or(Error::Lost(format!("{place} comes and goes")))?;
-                self.compare(&known.value, how)
+                self.compare(&known.value)
             }
             other => other,
         }
@@ -129,8 +137,10 @@ impl Job {
         Ok(mark.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    fn compare(&self, known: &Value, how: &Value) -> Result<(), Error> {
-        let (Value::Object(known), Value::Object(how)) = (known, how) else { return Err(self.other("in another way")) };
+    fn compare(&self, known: &Value) -> Result<(), Error> {
+        let (Value::Object(known), Value::Object(how)) = (known, &self.how) else {
+            return Err(self.other("in another way"));
+        };
         match how.iter().find(|(field, value)| known.get(*field) != Some(value)) {
             Some((field, _)) => Err(self.other(&format!("with other {field}"))),
             None => Ok(()),

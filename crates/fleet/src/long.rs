@@ -6,7 +6,8 @@
 //! _deadpan/JOB/TARGET/SOURCE/manifest
 //! ```
 //!
-//! SOURCE stands for this version of the source, so what was made of another version is never found. The manifest says
+//! SOURCE stands for this version of the source and the recipients, so what was made of another version or for others is
+//! never found. The manifest says
 //! what is made of what in which upload, and holds the file key, sealed to the job. It is written only if there is none,
 //! so all work on one upload. Which parts are there, the store says itself. Whoever finds all of them there completes
 //! the upload. The protocol is checked in `tests/protocol.rs`, with all orders of events that there can be.
@@ -99,7 +100,8 @@ impl Long {
         }
         let (length, tag) = (source.length(), source.tag());
         let all = digest(&[act.verb(), &target.to_string()]);
-        let home = format!("{all}/{}/", digest(&[&pair.source.to_string(), &tag, &length.to_string()]));
+        let version = [&pair.source.to_string(), &tag, &length.to_string(), &job.how.to_string()];
+        let home = format!("{all}/{}/", digest(&version.map(String::as_str)));
         let place = job.at(&format!("{home}manifest"))?;
         let names = json!({
             "version": 1,

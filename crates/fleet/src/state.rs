@@ -33,7 +33,7 @@ impl Job {
     /// Returns the job whose state lies in a folder: `_deadpan/JOB/`.
     #[must_use]
     pub const fn there(key: JobKey, store: Store, folder: Address) -> Self {
-        Self { key, store, folder }
+        Self { key, store, folder, how: Value::Null }
     }
 
     /// Lists the folders of all jobs in the bucket of an address.

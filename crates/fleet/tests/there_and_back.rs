@@ -318,13 +318,13 @@ fn a_job_is_done_in_one_way() {
     let bench = Bench::new();
     let job = bench.job(&Seal(bench.key.clone()), &bench.folder("from"), &bench.prefix("s3://b/to/")).unwrap();
     let how = |to: &str| format!("{{\"recipients\":\"{to}\"}}").parse::<serde_json::Value>().unwrap();
-    job.agree(&how("alice")).unwrap();
-    job.agree(&how("alice")).unwrap();
-    let error = job.agree(&how("bob")).unwrap_err();
+    job.clone().how(how("alice")).agree().unwrap();
+    job.clone().how(how("alice")).agree().unwrap();
+    let error = job.how(how("bob")).agree().unwrap_err();
     assert!(error.to_string().ends_with("this job was begun with other recipients"), "{error}");
     let other = Bench { job: JobKey::read(&JobKey::generate().unwrap()).unwrap(), ..bench };
     let job = other.job(&Seal(other.key.clone()), &other.folder("from"), &other.prefix("s3://b/to/")).unwrap();
-    assert!(matches!(job.agree(&how("alice")), Err(Error::OtherKey(_))));
+    assert!(matches!(job.how(how("alice")).agree(), Err(Error::OtherKey(_))));
 }
 
 #[test]

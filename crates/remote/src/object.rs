@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::time::SystemTime;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, HeaderMap};
 use tokio::task::JoinHandle;
@@ -156,12 +157,20 @@ impl Object {
                 let (path, source) = (path.to_string(), "it is another object now".into());
                 return Err(object_store::Error::Precondition { path, source });
             }
-            let bytes = found.bytes().await?;
+            // Piece by piece, so that it is in memory once.
+            let mut bytes = BytesMut::with_capacity((range.end - range.start) as usize);
+            let mut pieces = found.into_stream();
+            while let Some(piece) = pieces.next().await.transpose()? {
+                bytes.extend_from_slice(&piece);
+                if bytes.len() as u64 > range.end - range.start {
+                    break;
+                }
+            }
             if bytes.len() as u64 != range.end - range.start {
                 let source = "it gave another number of bytes than were asked for".into();
                 return Err(object_store::Error::Generic { store: "store", source });
             }
-            Ok(bytes)
+            Ok(bytes.freeze())
         }
     }
 }
