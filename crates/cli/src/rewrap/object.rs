@@ -65,7 +65,7 @@ fn replace_armor(name: &str, splice: Splice, header: &[u8], sealed: Sealed<'_>) 
 fn failed(error: &Error) -> Failure {
     let failure = remote::failed(error);
     let hint = match error.problem() {
-        Problem::Changed => "nothing was changed; run it again",
+        Problem::Changed => "run it again: it changes the object that is there now",
         Problem::Unknowing => "it may not copy parts of objects: open it, and seal it again",
         _ => return failure,
     };
