@@ -175,7 +175,7 @@ impl Object {
     }
 }
 
-/// Returns what an answer tells of an object, apart from its bytes. The client passes on no headers that it does not know.
+/// Returns the attributes of an object, and the number of its tags. The client itself does not read all headers.
 fn described(found: &mut GetResult) -> (Attributes, usize) {
     let mut attributes = std::mem::take(&mut found.attributes);
     let headers = found.extensions.get::<HeaderMap>();

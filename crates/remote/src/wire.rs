@@ -1,5 +1,5 @@
 //! What goes over the wire: a layer between the client of a store and its connections. It counts, waits where the store
-//! asks for it, and adds the one condition that the client cannot express.
+//! asks for it, and adds what the client cannot express.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -170,6 +170,7 @@ impl HttpService for Layer {
             return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
         }
         if response.status().is_success() {
+            // The client passes extensions on, and not all headers.
             let headers = response.headers().clone();
             response.extensions_mut().insert(headers);
         } else {

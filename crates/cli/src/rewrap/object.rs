@@ -64,8 +64,10 @@ fn replace_armor(name: &str, splice: Splice, header: &[u8], sealed: Sealed<'_>) 
 
 fn failed(error: &Error) -> Failure {
     let failure = remote::failed(error);
-    match error.problem() {
-        Problem::Changed => Failure { hint: Some("nothing was changed; run it again".into()), ..failure },
-        _ => failure,
-    }
+    let hint = match error.problem() {
+        Problem::Changed => "run it again: it changes the object that is there now",
+        Problem::Unknowing => "it may not copy parts of objects: open it, and seal it again",
+        _ => return failure,
+    };
+    Failure { hint: Some(hint.into()), ..failure }
 }

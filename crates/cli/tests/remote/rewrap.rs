@@ -18,9 +18,10 @@ const MOST: usize = 11_000_000;
 /// Sends a request with more headers, and returns the answer's head and body.
 fn send(port: u16, head: &str, body: &[u8]) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let service = if head.starts_with("POST / ") { "iam" } else { "s3" };
     let head = format!(
         "{head}host: localhost\r\ncontent-length: {}\r\nconnection: close\r\nauthorization: AWS4-HMAC-SHA256 \
-        Credential=key/20261126/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0\r\n\r\n",
+        Credential=key/20261126/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=0\r\n\r\n",
         body.len()
     );
     stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
@@ -408,6 +409,37 @@ fn what_an_object_has_beside_its_data_is_kept() {
 }
 
 #[test]
+fn the_store_accepts_the_signatures() {
+    let Some(server) = Server::start("signatures of requests") else { return };
+    let sandbox = keys();
+    let iam = |action: &str| {
+        let head = "POST / HTTP/1.1\r\ncontent-type: application/x-www-form-urlencoded\r\n";
+        let (head, body) = send(server.port, head, format!("{action}&UserName=u&Version=2010-05-08").as_bytes());
+        assert!(head.starts_with("http/1.1 200"), "{head}");
+        String::from_utf8(body).unwrap()
+    };
+    iam("Action=CreateUser");
+    let keys = iam("Action=CreateAccessKey");
+    let tag = |name: &str| keys.split(&format!("<{name}>")).nth(1).unwrap().split('<').next().unwrap().to_owned();
+    iam("Action=PutUserPolicy&PolicyName=p&PolicyDocument=%7B%22Version%22%3A%222012-10-17%22%2C%22Statement%22%3A%7B\
+        %22Effect%22%3A%22Allow%22%2C%22Action%22%3A%22s3%3A%2A%22%2C%22Resource%22%3A%22%2A%22%7D%7D");
+    // From here on, the server checks each request.
+    server.ask("POST", "/moto-api/reset-auth", b"0");
+    sandbox.write("plain", sample(12 << 20));
+    let run = |secret: &str, args: &[&str]| {
+        let mut command = server.command(&sandbox, args);
+        command.env("AWS_ACCESS_KEY_ID", tag("AccessKeyId")).env("AWS_SECRET_ACCESS_KEY", secret);
+        finish(command, LIMIT, |_| ())
+    };
+    let secret = tag("SecretAccessKey");
+    let key = "s3://bucket/a b/x+%20=&\u{e4}.dpn";
+    run(&secret, &["seal", "plain", "--to", key]).expect(0, "");
+    run("another", &["rewrap", "-r", "bob.pub", key]).expect(4, "the store does not accept the credentials");
+    run(&secret, &["rewrap", "-r", "bob.pub", key]).expect(0, "");
+    run(&secret, &["open", "-i", "bob.key", "--verify", key]).expect(0, "whole and unchanged");
+}
+
+#[test]
 fn changes_of_objects_that_cannot_work_say_so() {
     let Some(server) = Server::start("errors of changes of objects") else { return };
     let sandbox = keys();
@@ -435,6 +467,12 @@ fn changes_of_objects_that_cannot_work_say_so() {
     let args = ["rewrap", "-r", "bob.pub", "s3://bucket/x"];
     denied.run(&server, &sandbox, &args).expect(4, "s3://bucket/x: the store refuses access: no");
     assert!(server.object("x") == sealed);
+    let unable = Proxy::start(&server, |head| {
+        is_copy(head).then(|| answer("501 Not Implemented", "<Error><Code>NotImplemented</Code></Error>"))
+    });
+    let run = unable.run(&server, &sandbox, &args).expect(4, "the store does not know what was asked of it");
+    assert!(run.stderr().contains("seal it again") && unable.count(is_copy) == 1, "{run:?}");
+    assert!(server.object("x") == sealed && server.uploads() == 0);
     // What is signed stays signed, and the result is told as that of a file.
     let json = server.run(&sandbox, &[&args[..], &["--json"]].concat()).expect(0, "");
     let json = String::from_utf8_lossy(json.stdout()).into_owned();
