@@ -36,6 +36,18 @@ impl Source {
         Ok(sources)
     }
 
+    /// Returns these inputs with the sealed objects below each prefix in its place.
+    pub fn expanded(sources: &[Self]) -> Result<Vec<Self>, Failure> {
+        let mut all = Vec::new();
+        for source in sources {
+            match source.path().map_or(Ok(None), remote::address)?.filter(Address::is_prefix) {
+                Some(prefix) => all.extend(remote::below(&prefix)?.into_iter().map(Self::File)),
+                None => all.push(source.clone()),
+            }
+        }
+        Ok(all)
+    }
+
     pub fn shown(&self) -> String {
         match self {
             Self::Stdin => "standard input".into(),

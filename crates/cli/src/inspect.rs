@@ -83,7 +83,7 @@ impl Plan for Inspect {
             }
             false => None,
         };
-        for source in &self.sources {
+        for source in &Source::expanded(&self.sources)? {
             let view = View::of(source).and_then(|mut view| {
                 if let (Some((identities, judge)), true) = (&mut keys, view.layout.is_ok()) {
                     view.verdict = Some(verdict(source, identities, judge)?);

@@ -88,8 +88,9 @@ impl Plan for List {
         };
         let mut job = ListJob { list: self, form, identities: None };
         let mut worst = Exit::Done;
-        for source in &self.sources {
-            if self.sources.len() > 1 && form != Form::Json {
+        let sources = Source::expanded(&self.sources)?;
+        for source in &sources {
+            if sources.len() > 1 && form != Form::Json {
                 print(&format!("{}:\n", source.shown()))?;
             }
             match job.list(source) {

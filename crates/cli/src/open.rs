@@ -100,11 +100,11 @@ pub struct Open {
 impl OpenArgs {
     pub fn plan(self) -> Result<Open, Failure> {
         let (args, many) = (self.how, self.many);
-        if many.first_of_many(&self.files).is_some() && (args.verify || args.range.is_some() || !args.only.is_empty()) {
-            let message = "--verify, --range and --only take single files";
-            return Err(Failure::usage(message, "name one object; or verify many with: deadpan verify"));
+        let is_many = many.first_of_many(&self.files).is_some();
+        if is_many && (args.range.is_some() || !args.only.is_empty()) {
+            return Err(Failure::usage("--range and --only take single files", "name one object"));
         }
-        let route = many.route(&self.files, args.output.place())?;
+        let route = if is_many && args.verify { None } else { many.route(&self.files, args.output.place())? };
         let sources = Source::all(self.files)?;
         args.source.leave_stdin_to(&sources)?;
         args.signer.refuse_who_as_file(&sources)?;
@@ -127,19 +127,20 @@ impl Plan for Open {
             let act = Opening { keys: Mutex::new((identities, args.signer.judge()?)), files };
             return self.many.all("open", args.output.json, args.output.force, route, &act, None);
         }
-        args.output.check_room(self.sources.len())?;
+        let sources = if args.verify { Source::expanded(&self.sources)? } else { self.sources.clone() };
+        args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;
-        let claims = Claims::of(&self.sources);
+        let claims = Claims::of(&sources);
         let judge = args.signer.judge()?;
-        let mut job = OpenJob { args, claims, results: self.sources.len(), identities, judge, many: Some(&self.many) };
+        let mut job = OpenJob { args, claims, results: sources.len(), identities, judge, many: Some(&self.many) };
         let to_stdout = !args.verify
             && (args.output.is_stdout()
-                || args.output.place().is_none() && (self.sources.contains(&Source::Stdin) || args.range.is_some()));
-        let mut report = Report::new("open", args.output.json, self.sources.len()).aside(to_stdout);
+                || args.output.place().is_none() && (sources.contains(&Source::Stdin) || args.range.is_some()));
+        let mut report = Report::new("open", args.output.json, sources.len()).aside(to_stdout);
         if args.verify {
             report = report.talking();
         }
-        for source in &self.sources {
+        for source in &sources {
             let start = Instant::now();
             report.add(source, start, &job.open(source));
         }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::failure::{Exit, Failure};
+use crate::seal::ENDINGS;
 use crate::shown::shown;
 use deadpan_remote::{Address, Error, Problem, Scheme, Store};
 
@@ -72,6 +73,22 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     let store = made.map_err(|error| failed(&error))?;
     open.insert(name, store.clone());
     Ok(store)
+}
+
+/// Returns the sealed objects below a prefix.
+pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = Vec::new();
+    for entry in store(prefix)?.list(prefix, None).map_err(|error| failed(&error))? {
+        let name = entry.map_err(|error| failed(&error))?.name;
+        if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+            all.push(format!("{prefix}{name}").into());
+        }
+    }
+    if all.is_empty() {
+        let hint = "check the prefix, and that the names end with .dpn or .age";
+        return Err(Failure::usage(format!("{prefix}: there is no sealed object below it"), hint));
+    }
+    Ok(all)
 }
 
 /// Returns the failure for an error of a store.

@@ -28,6 +28,7 @@ use crate::report::{Done, Report};
 use crate::shown::shown;
 use crate::streams::print;
 use change::Change;
+use deadpan_remote::Address;
 use file::Outcome;
 use tree::Tree;
 
@@ -77,7 +78,7 @@ pub struct RewrapArgs {
     source: PassphraseArgs,
     #[command(flatten)]
     max_cost: MaxCostArgs,
-    /// Change all sealed files in folders, and leave other files alone
+    /// Change all sealed files in folders and below prefixes, and leave other files alone
     #[arg(long)]
     recursive: bool,
     /// Change nothing, and show the recipients and what would be changed
@@ -160,6 +161,16 @@ struct Run<'a> {
 impl Run<'_> {
     /// Changes a file, or with `--recursive` all sealed files in a folder.
     fn all_in(&mut self, path: &Path, report: &mut Report) {
+        let prefix = remote::address(path).ok().flatten().filter(Address::is_prefix);
+        if let Some(prefix) = prefix.filter(|_| self.args.recursive) {
+            return match remote::below(&prefix) {
+                Ok(all) => all.iter().for_each(|path| self.one(path, report)),
+                Err(failure) => {
+                    self.tally.failed += 1;
+                    report.add(&Source::File(path.to_owned()), Instant::now(), &Err(failure));
+                }
+            };
+        }
         if !(self.args.recursive && path.is_dir()) {
             return self.one(path, report);
         }

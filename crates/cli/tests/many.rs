@@ -56,6 +56,13 @@ fn a_tree_goes_to_a_store_and_back_and_again() {
     // One of them is a sealed file like any other.
     server.run(&sandbox, &["open", "--verify", "s3://bucket/again/long.dpn"]).expect(0, "whole and unchanged");
     let left: Vec<_> = server.keys().into_iter().filter(|key| key.starts_with("_deadpan/")).collect();
+    // Other commands take prefixes too.
+    let inspected = server.run(&sandbox, &["inspect", "s3://bucket/tree/"]).expect(0, "");
+    assert_eq!(String::from_utf8_lossy(inspected.stdout()).matches("sealed by Deadpan").count(), 6);
+    server.run(&sandbox, &["open", "--verify", "s3://bucket/tree/"]).expect(0, "tree/long.dpn (whole and unchanged)");
+    sandbox.run(&["keygen", "--no-passphrase", "--mode", "ecc", "-o", "bob.key"]).expect(0, "");
+    server.run(&sandbox, &["rewrap", "--recursive", "-r", "bob.pub", "s3://bucket/tree/"]).expect(0, "6 changed");
+    server.run(&sandbox, &["open", "-i", "bob.key", "--verify", "s3://bucket/tree/"]).expect(0, "");
     assert!(left.len() == 2 && left.iter().all(|key| key.ends_with("/job")), "{left:?}");
     assert_eq!(server.uploads(), 0);
     server.run(&sandbox, &["cluster", "clean", "s3://bucket"]).expect(0, "");
@@ -96,7 +103,8 @@ fn what_changed_and_what_does_not_fit_is_told() {
         (&["seal", "--include", "a", "tree"], "--include is for many objects"),
         (&["seal", "--each", "--include", "[", "tree", "--to", "s3://bucket/y/"], "[: "),
         (&["seal", "--each", "--max-memory", "50M", "tree", "--to", "s3://bucket/y/"], "leaves no room"),
-        (&["open", "--verify", "s3://bucket/x/"], "take single files"),
+        (&["open", "--range", "1:2", "s3://bucket/x/"], "take single files"),
+        (&["open", "--verify", "s3://bucket/none/"], "there is no sealed object below it"),
         (&["cluster", "status", "tree"], "no address of a job"),
         (&["cluster", "status", "s3://bucket/_deadpan/none/"], "there is no state of such a job"),
     ] {
@@ -230,6 +238,28 @@ fn a_busy_store_gets_everything_in_the_end() {
     through(&["seal", "--each", "tree", "--to", "s3://bucket/x/"]).expect(0, "6 objects");
     through(&["open", "s3://bucket/x/", "--to", "back"]).expect(0, "6 objects");
     sandbox.shell("diff -r tree back").expect(0, "");
+}
+
+#[test]
+fn hostile_names_are_told_and_the_rest_is_done() {
+    let Some(server) = Server::start("hostile names") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", "face");
+    sandbox.run(&["seal", "plain"]).expect(0, "");
+    let sealed = sandbox.read("plain.dpn");
+    let hostile = ["x//y", "x/./z", "x/%2e%2e/%2e%2e/outside", "x/%01"];
+    for name in ["good", "x/also%20good", "x/a%5Cb", "-dash", ".hidden"].iter().chain(&hostile) {
+        server.ask("PUT", &format!("/bucket/in/{name}.dpn"), &sealed);
+    }
+    server.ask("PUT", "/bucket/in/folder/", b"");
+    let opened = server.run(&sandbox, &["open", "s3://bucket/in/", "--to", "back"]);
+    let opened = opened.expect(1, "its name cannot be that of a file or an object here");
+    let told = opened.stderr();
+    assert!(told.contains("5 objects") && told.contains("4 failed"), "{told}");
+    for name in ["good", "x/also good", "x/a\\b", "-dash", ".hidden"] {
+        assert_eq!(sandbox.read(&format!("back/{name}")), b"face", "{name}");
+    }
+    assert!(!sandbox.path("outside").exists() && !sandbox.path("back/../../outside").exists());
 }
 
 #[test]

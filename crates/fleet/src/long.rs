@@ -431,9 +431,8 @@ pub(crate) fn abandon(job: &Job, home: &str) -> Result<bool, Error> {
 /// Removes all objects below a prefix.
 pub(crate) fn remove_all(store: &Store, folder: &Address) -> Result<(), Error> {
     let entries: Vec<_> = store.list(folder, None)?.collect::<Result<_, _>>()?;
-    for entry in entries {
-        let place =
-            folder.join(&entry.name).map_err(|error| Error::OtherJob(format!("{folder}{}: {error}", entry.name)))?;
+    // What has another name was not written by a job.
+    for place in entries.iter().filter_map(|entry| folder.join(&entry.name).ok()) {
         store.remove(&place)?;
     }
     Ok(())

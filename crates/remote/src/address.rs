@@ -116,7 +116,7 @@ impl Address {
 }
 
 /// Refuses keys that the client would change on the way, so that another object would be meant.
-fn check_key(key: &str) -> Result<(), WrongAddress> {
+pub(crate) fn check_key(key: &str) -> Result<(), WrongAddress> {
     let parts = key.strip_suffix('/').unwrap_or(key);
     if key.len() > 1024 {
         return Err(WrongAddress("a key has at most 1024 bytes"));

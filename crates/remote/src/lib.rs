@@ -5,6 +5,7 @@ mod amend;
 mod error;
 mod list;
 mod object;
+mod odd;
 mod pieces;
 mod profile;
 mod splice;

@@ -7,10 +7,11 @@ use futures_util::{Stream, StreamExt};
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore};
 
+use crate::odd::beside;
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
 
-/// An object in a listing.
+/// An object in a listing. The name may be one that no [`Address`] can have, such as one with two slashes together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key, without the prefix that was listed.
@@ -24,6 +25,8 @@ pub struct Entry {
 /// The objects below a prefix, in the order of their keys. A thousand come with each request.
 pub struct Listing {
     prefix: Address,
+    /// Names that the client cannot name, which come before the next entry.
+    odd: Vec<String>,
     found: Pin<Box<dyn Stream<Item = object_store::Result<ObjectMeta>> + Send>>,
 }
 
@@ -39,7 +42,7 @@ impl Listing {
             }
             None => store.objects.list(path),
         };
-        Ok(Self { prefix: prefix.clone(), found })
+        Ok(Self { prefix: prefix.clone(), odd: Vec::new(), found })
     }
 }
 
@@ -52,7 +55,17 @@ impl Iterator for Listing {
             Err(error) => return Some(Err(Error::new(&self.prefix, Problem::Other, error.to_string()))),
         };
         loop {
-            let found = match runtime.block_on(self.found.next())? {
+            if let Some(key) = self.odd.pop() {
+                let name = key.strip_prefix(self.prefix.key()).unwrap_or(&key).to_owned();
+                return Some(Ok(Entry { name, length: 0, modified: SystemTime::UNIX_EPOCH }));
+            }
+            let (found, odd) = runtime.block_on(beside(self.found.next()));
+            self.odd = odd;
+            let found = match found {
+                None if !self.odd.is_empty() => continue,
+                found => found?,
+            };
+            let found = match found {
                 Ok(found) => found,
                 Err(error) => return Some(Err(Error::of(&self.prefix, &error))),
             };

@@ -15,6 +15,7 @@ use object_store::client::{
 use object_store::{ClientOptions, HeaderValue};
 
 use crate::amend::{self, Change};
+use crate::odd;
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -147,6 +148,8 @@ impl HttpService for Layer {
             // The signature covers the headers that it names, and this one need not be among them.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
+        let is_listing = request.method() == "GET"
+            && request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "list-type=2"));
         let change = amend::amend(&self.wire, &mut request).await?;
         if let Some(limit) = LIMIT.get() {
             limit.wait(request.body().content_length() as u64).await;
@@ -158,6 +161,7 @@ impl HttpService for Layer {
             limit.wait(length.unwrap_or_default()).await;
         }
         response = match change {
+            Change::None if is_listing => odd::sift(response).await?,
             Change::None => response,
             Change::Copy => amend::copied(response).await?,
             Change::List => amend::listed(response).await?,

@@ -1,0 +1,104 @@
+//! Keys that the client cannot name. One of them would end a whole listing, so they are taken out of the answers, and
+//! told beside.
+
+use std::cell::RefCell;
+
+use http_body_util::{BodyExt, Limited};
+use object_store::HeaderValue;
+use object_store::client::{HttpError, HttpErrorKind, HttpResponse, HttpResponseBody};
+use object_store::path::Path;
+
+use crate::address::check_key;
+use crate::error::tag;
+
+/// The longest page of a listing: a thousand keys of a kilobyte, each byte of which can take six.
+const LONGEST: usize = 16 << 20;
+
+tokio::task_local! {
+    static ODD: RefCell<Vec<String>>;
+}
+
+/// Waits for a page of a listing, and returns the odd keys in it, too.
+pub(crate) async fn beside<T>(page: impl Future<Output = T>) -> (T, Vec<String>) {
+    ODD.scope(RefCell::default(), async {
+        let page = page.await;
+        (page, ODD.with(RefCell::take))
+    })
+    .await
+}
+
+/// Takes the odd keys out of a page. Marks of folders go, too: their keys end with a slash.
+pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpError> {
+    if !response.status().is_success() {
+        return Ok(response);
+    }
+    let (mut parts, body) = response.into_parts();
+    let body = Limited::new(body, LONGEST).collect().await;
+    let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes();
+    let text = String::from_utf8_lossy(&body);
+    let (kept, odd) = sifted(&text);
+    let _ = ODD.try_with(|all| all.borrow_mut().extend(odd));
+    parts.headers.insert("content-length", HeaderValue::from(kept.len()));
+    Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(kept)))
+}
+
+/// Returns a page without its odd keys, and the odd keys.
+fn sifted(text: &str) -> (String, Vec<String>) {
+    let (mut kept, mut odd, mut rest) = (String::with_capacity(text.len()), Vec::new(), text);
+    while let Some(begin) = rest.find("<Contents>") {
+        let Some(length) = rest[begin..].find("</Contents>").map(|length| length + "</Contents>".len()) else { break };
+        let entry = &rest[begin..begin + length];
+        let key = tag(entry, "Key").map(unescaped).unwrap_or_default();
+        kept.push_str(&rest[..begin]);
+        let is_fit = check_key(&key).is_ok() && Path::parse(&key).is_ok_and(|path| path.as_ref() == key);
+        match is_fit {
+            true => kept.push_str(entry),
+            false if key.ends_with('/') => {}
+            false => odd.push(key),
+        }
+        rest = &rest[begin + length..];
+    }
+    kept.push_str(rest);
+    (kept, odd)
+}
+
+/// Returns the text that XML stands for.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split('&');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(';').unwrap_or((part, ""));
+        let number = name.strip_prefix("#x").map(|digits| u32::from_str_radix(digits, 16).ok());
+        let number = number.or_else(|| name.strip_prefix('#').map(|digits| digits.parse().ok())).flatten();
+        plain.push(match (name, number) {
+            ("amp", _) => '&',
+            ("lt", _) => '<',
+            ("gt", _) => '>',
+            ("quot", _) => '"',
+            ("apos", _) => '\'',
+            (_, Some(number)) => char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER),
+            _ => char::REPLACEMENT_CHARACTER,
+        });
+        plain.push_str(rest);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_keys_are_taken_out() {
+        let entry = |key: &str| format!("<Contents><Size>1</Size><Key>{key}</Key></Contents>");
+        let good = ["a", "a b/c&amp;d", "\u{e4}/&lt;x&gt;", "a%2Fb", "x&quot;&apos;&#65;"];
+        let odd = ["a//b", "/a", "a/../b", ".", "a/./b", "a&#x1;b", "x&#10;y"];
+        let page = |keys: &[&str]| format!("<R>{}<T>x</T></R>", keys.iter().map(|key| entry(key)).collect::<String>());
+        let (kept, found) = sifted(&page(&[&good[..], &odd, &["folder/", "a//b/"]].concat()));
+        assert_eq!(kept, page(&good));
+        assert_eq!(found, ["a//b", "/a", "a/../b", ".", "a/./b", "a\u{1}b", "x\ny"]);
+        assert_eq!(unescaped("x&quot;&apos;&#65;&lt;&gt;&amp;amp;"), "x\"'A<>&amp;");
+        // What does not end is left to the client.
+        assert_eq!(sifted("<Contents><Key>a//b").0, "<Contents><Key>a//b");
+    }
+}
