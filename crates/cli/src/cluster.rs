@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use crate::failure::{Exit, Failure, help};
 use crate::home;
 use crate::many::{failed, job_key, line};
@@ -12,7 +14,6 @@ use crate::shown::{count, shown};
 use crate::streams::print;
 use deadpan_fleet::{Job, JobKey};
 use deadpan_remote::Address;
-use serde_json::{Value, json};
 
 /// Shows and removes what jobs have left in a store, and makes their keys
 #[derive(Debug, clap::Args)]
@@ -133,8 +134,8 @@ impl Plan for Cluster {
                     if left > 0 {
                         let uploads = count(left, "upload", "uploads");
                         crate::console::say(&format!(
-                            "note: the parts of {uploads} stay in the store, because their state belongs to another key; \
-                             its rule for old uploads removes them"
+                            "note: the parts of {uploads} stay in the store, because their state belongs to another \
+                             key; its rule for old uploads removes them"
                         ));
                     }
                 }

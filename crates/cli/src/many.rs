@@ -6,6 +6,8 @@ mod told;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
@@ -18,7 +20,6 @@ use crate::signals;
 pub use act::{Begun, Files, Opening, Sealings};
 use deadpan_fleet::{Act, Error, Filter, Foreign, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot};
 use deadpan_remote::{Address, Problem};
-use serde_json::Value;
 use told::Told;
 
 /// From how many bytes on an object is made in parts.

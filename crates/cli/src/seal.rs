@@ -8,6 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use serde_json::{Value, json};
+
 use crate::armor::Armor;
 use crate::claims::Claims;
 use crate::console::say;
@@ -29,7 +31,6 @@ use deadpan_fleet::Job;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
 pub use format::FormatArg;
-use serde_json::{Value, json};
 use verify::Removal;
 
 /// The endings of sealed files' names: in Deadpan's own format, and in age's.

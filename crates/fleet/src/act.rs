@@ -4,10 +4,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use deadpan_seal::{Metadata, Opened, Sealing};
-
 use crate::error::Foreign;
 use crate::source::About;
+use deadpan_seal::{Metadata, Opened, Sealing};
 
 /// What is done to each object.
 pub trait Act: Sync {

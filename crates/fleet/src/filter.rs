@@ -5,8 +5,8 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 /// Chooses objects by their names.
 ///
 /// In a pattern, `*` stands for any characters but a slash, `**` for any characters, `?` for one character. A pattern
-/// without a slash is compared with the last part of a name, any other with the whole name. Without a pattern to include,
-/// everything is included; what is excluded is out in any case.
+/// without a slash is compared with the last part of a name, any other with the whole name. Without a pattern to
+/// include, everything is included; what is excluded is out in any case.
 ///
 /// ```
 /// use deadpan_fleet::Filter;

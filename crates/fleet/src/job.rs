@@ -7,11 +7,11 @@ use std::fmt;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use deadpan_remote::{Address, Object, Problem, Store};
-use deadpan_seal::{Cost, Header, Identity, Opened, Passphrase, Recipient, Secret, Session};
 use serde_json::Value;
 
 use crate::Error;
+use deadpan_remote::{Address, Object, Problem, Store};
+use deadpan_seal::{Cost, Header, Identity, Opened, Passphrase, Recipient, Secret, Session};
 
 /// The folder of all state, in the bucket of the results.
 pub const STATE: &str = "_deadpan/";
@@ -110,8 +110,8 @@ impl Job {
     /// Notes in the bucket how the job is done, or compares it with what is noted there.
     ///
     /// # Errors
-    /// [`Error::OtherJob`] if the job was begun in another way; [`Error::OtherKey`] if it was begun with another key; or
-    /// if the store fails.
+    /// [`Error::OtherJob`] if the job was begun in another way; [`Error::OtherKey`] if it was begun with another key;
+    /// or if the store fails.
     pub fn agree(&self) -> Result<(), Error> {
         let place = self.at("job")?;
         if let Some(known) = self.read(&place)? {

@@ -7,10 +7,10 @@
 //! ```
 //!
 //! SOURCE stands for this version of the source and the recipients, so what was made of another version or for others is
-//! never found. The manifest says
-//! what is made of what in which upload, and holds the file key, sealed to the job. It is written only if there is none,
-//! so all work on one upload. Which parts are there, the store says itself. Whoever finds all of them there completes
-//! the upload. The protocol is checked in `tests/protocol.rs`, with all orders of events that there can be.
+//! never found. The manifest says what is made of what in which upload, and holds the file key, sealed to the job. It is
+//! written only if there is none, so all work on one upload. Which parts are there, the store says itself. Whoever finds
+//! all of them there completes the upload. The protocol is checked in `tests/protocol.rs`, with all orders of events that
+//! there can be.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -20,14 +20,14 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
-use deadpan_remote::{Address, Object, Pieces, Problem, Store};
-use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
 use serde_json::{Value, json};
 
 use crate::act::{Act, Divided};
 use crate::job::{Job, digest};
 use crate::source::Source;
 use crate::{Error, Pair, Spot};
+use deadpan_remote::{Address, Object, Pieces, Problem, Store};
+use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
 
 /// Segments of 256 KiB in a part: 16 MiB.
 const EACH: u64 = 64;
@@ -283,8 +283,8 @@ impl Long {
                         _ => Err(self.lost()),
                     };
                 }
-                // Another sends a part again at the same time. All that he sends is right, but the store has to be asked
-                // what it calls it.
+                // Another sends a part again at the same time. All that he sends is right, but the store has to be
+                // asked what it calls it.
                 Problem::WrongPart => thread::sleep(Duration::from_millis(100 * round)),
                 _ => return Err(error.into()),
             }

@@ -8,11 +8,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use deadpan_remote::{Address, Store};
-
 use crate::job::STATE;
 use crate::run::{There, is_fit};
 use crate::{Error, Spot};
+use deadpan_remote::{Address, Store};
 
 /// A place with many objects or files.
 #[derive(Clone, Debug)]

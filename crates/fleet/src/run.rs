@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use deadpan_remote::{Object, Problem, Upload};
 
 use crate::act::Act;
 use crate::budget::Budget;
@@ -17,6 +16,7 @@ use crate::long::{Ending, Long};
 use crate::place::{Found, Place};
 use crate::source::Source;
 use crate::{Error, Filter, Shard, Spot};
+use deadpan_remote::{Object, Problem, Upload};
 
 /// Sources that are compared with the targets at a time.
 const PAGE: usize = 1000;

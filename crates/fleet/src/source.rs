@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use bytes::Bytes;
-use deadpan_remote::{Address, Object, ObjectReader, Store};
 
 use crate::{Error, Pair};
+use deadpan_remote::{Address, Object, ObjectReader, Store};
 
 /// The place of an object or a file.
 #[derive(Clone, Debug)]

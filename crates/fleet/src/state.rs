@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use deadpan_remote::{Address, Pieces, Problem, Store};
 use serde_json::Value;
 
 use crate::job::{Job, STATE};
 use crate::long::abandon;
 use crate::{Error, JobKey};
+use deadpan_remote::{Address, Pieces, Problem, Store};
 
 /// A long object that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
