@@ -1,4 +1,5 @@
-//! Access to descriptors by number. This takes `unsafe`, because the type system tracks only descriptors with an owner.
+//! Access to descriptors by number, which takes `unsafe`, because the type system tracks only descriptors with an owner;
+//! and a setting of the allocator.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -55,4 +56,19 @@ extern "C" fn look() {
 /// Whether this standard stream was closed when the program began.
 pub fn was_closed(number: u8) -> bool {
     CLOSED.load(Ordering::Relaxed) >> number & 1 == 1
+}
+
+/// Lets the allocator give memory of a mebibyte and more back to the system when it is freed. Otherwise each thread that
+/// ever handled a long object may keep some.
+pub fn give_back_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        const M_MMAP_THRESHOLD: i32 = -3;
+        // SAFETY: `mallopt` of glibc has this type, takes any values, and may be called at any time and from any
+        // thread; it changes only where later allocations come from.
+        let _ = unsafe { mallopt(M_MMAP_THRESHOLD, 1 << 20) };
+    }
 }

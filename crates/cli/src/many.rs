@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
+use crate::imp;
 use crate::input::Input;
 use crate::output::Place;
 use crate::random::size::{self, Size};
@@ -293,6 +294,7 @@ impl ManyArgs {
     }
 
     fn limit(&self) {
+        imp::give_back_memory();
         if let Some(Size(rate)) = self.bwlimit {
             deadpan_remote::limit(rate);
         }

@@ -2,6 +2,7 @@
 
 mod act;
 mod budget;
+mod buffers;
 mod error;
 mod filter;
 mod job;

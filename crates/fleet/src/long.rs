@@ -23,9 +23,11 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::act::{Act, Divided};
+use crate::buffers::Buffers;
 use crate::job::{Job, digest};
 use crate::source::Source;
 use crate::{Error, Pair, Spot};
+use deadpan_ct::Wiped;
 use deadpan_remote::{Address, Object, Pieces, Problem, Store};
 use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
 
@@ -127,8 +129,9 @@ impl Long {
                     (Maker::again(job, &source, &found.value, &found.more).ok_or_else(damaged)??, id, found.modified)
                 }
                 None => {
-                    let Some(divided) = act.divide(&source.about(pair), &source.bytes(0..length.min(BEGINNING))?)?
-                    else {
+                    let mut start = vec![0; length.min(BEGINNING) as usize];
+                    source.fill(&mut start, 0)?;
+                    let Some(divided) = act.divide(&source.about(pair), &start)? else {
                         return Ok(Err(source));
                     };
                     let Some((maker, mut about, more)) = Maker::new(job, &source, divided)? else {
@@ -204,16 +207,18 @@ impl Long {
     }
 
     /// Makes a part, sends it, and records it. A part may be made again.
-    pub(crate) fn make(&self, part: u64) -> Result<(), Error> {
+    pub(crate) fn make(&self, part: u64, buffers: &Arc<Buffers>) -> Result<(), Error> {
         let bytes = match &self.maker {
             Maker::Seal { parts, header } => {
-                let data = self.source.bytes(parts.data(part))?;
-                let mut sealed = vec![0; parts.sealed_length(part)];
+                let range = parts.data(part);
+                let mut data = buffers.take((range.end - range.start) as usize);
+                self.source.fill(&mut data, range.start)?;
+                let mut sealed = buffers.take(parts.sealed_length(part));
                 if part == 0 {
                     sealed[..header.len()].copy_from_slice(header);
                 }
                 parts.seal(part, &data, &mut sealed)?;
-                Bytes::from(sealed)
+                Bytes::from_owner(sealed)
             }
             Maker::Open { opened, length, each } => {
                 let range = (part * each).min(*length)..(part * each + each).min(*length);
@@ -228,7 +233,7 @@ impl Long {
             Source::Object(object) => opened.excerpt(object, object.length(), range),
             Source::File(_, file, metadata) => opened.excerpt(file, metadata.len(), range),
         };
-        excerpt.map(|data| Bytes::copy_from_slice(&data)).map_err(of_store)
+        excerpt.map(|data| Bytes::from_owner(Excerpt(data))).map_err(of_store)
     }
 
     /// Returns the parts that are there, each with what the store calls it.
@@ -379,6 +384,15 @@ fn plain_length(opened: &Opened, source: &Source) -> Result<u64, Error> {
         Source::File(_, file, metadata) => opened.room_at(file, metadata.len()),
     };
     length.map_err(of_store)
+}
+
+/// Clear data, which are wiped when they have gone out.
+struct Excerpt(Wiped<Vec<u8>>);
+
+impl AsRef<[u8]> for Excerpt {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// Returns the store's own error, if the engine carries one.

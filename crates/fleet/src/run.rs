@@ -11,6 +11,7 @@ use bytes::Bytes;
 
 use crate::act::Act;
 use crate::budget::Budget;
+use crate::buffers::Buffers;
 use crate::job::Job;
 use crate::long::{Ending, Long};
 use crate::place::{Found, Place};
@@ -108,6 +109,7 @@ struct Pool<'a> {
     queue: Mutex<Queue>,
     changed: Condvar,
     budget: Budget,
+    buffers: Arc<Buffers>,
     stopped: AtomicUsize,
 }
 
@@ -149,6 +151,7 @@ impl Run<'_> {
             queue: Mutex::default(),
             changed: Condvar::new(),
             budget: Budget::new(self.memory),
+            buffers: Arc::default(),
             stopped: AtomicUsize::new(0),
         };
         thread::scope(|scope| {
@@ -284,7 +287,10 @@ impl Pool<'_> {
         let error = || work.error.lock().unwrap_or_else(PoisonError::into_inner);
         if error().is_none() {
             let share = self.budget.take(work.long.memory());
-            let made = work.long.is_made(part).and_then(|is_made| if is_made { Ok(()) } else { work.long.make(part) });
+            let made = work
+                .long
+                .is_made(part)
+                .and_then(|is_made| if is_made { Ok(()) } else { work.long.make(part, &self.buffers) });
             match made {
                 Ok(()) => (self.run.progress)(work.long.bytes_in(part)),
                 Err(failed) => {
@@ -341,7 +347,8 @@ impl Pool<'_> {
         let (about, length) = (source.about(pair), source.length());
         if length < run.long {
             let share = self.budget.take(2 * length + (1 << 16));
-            let data = source.bytes(0..length)?;
+            let mut data = self.buffers.take(length as usize);
+            source.fill(&mut data, 0)?;
             let (made, metadata) = run.act.whole(&about, &data)?;
             drop(data);
             match &pair.target {

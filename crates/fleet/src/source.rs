@@ -3,12 +3,9 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
 use std::time::SystemTime;
-
-use bytes::Bytes;
 
 use crate::{Error, Pair};
 use deadpan_remote::{Address, Object, ObjectReader, Store};
@@ -98,21 +95,17 @@ impl Source {
         }
     }
 
-    /// Returns the bytes of a range.
-    pub(crate) fn bytes(&self, range: Range<u64>) -> Result<Bytes, Error> {
+    /// Fills a buffer with the bytes at a position.
+    pub(crate) fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         match self {
-            Self::Object(object) => Ok(object.bytes(range)?),
+            Self::Object(object) => Ok(object.fill(buffer, position)?),
             Self::File(path, file, metadata) => {
-                let mut bytes = vec![0; (range.end - range.start) as usize];
-                match file.read_exact_at(&mut bytes, range.start) {
+                match file.read_exact_at(buffer, position) {
                     Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Error::Changed),
                     other => other.map_err(|error| Error::File(path.clone(), error))?,
                 }
                 let now = file.metadata().map_err(|error| Error::File(path.clone(), error))?;
-                if file_tag(&now) != file_tag(metadata) {
-                    return Err(Error::Changed);
-                }
-                Ok(bytes.into())
+                if file_tag(&now) == file_tag(metadata) { Ok(()) } else { Err(Error::Changed) }
             }
         }
     }
@@ -142,11 +135,11 @@ impl Read for Reader<'_> {
         match self {
             Self::Object(reader) => reader.read(buffer),
             Self::File(source, at) => {
-                let end = (*at + buffer.len() as u64).min(source.length());
-                let bytes = source.bytes(*at..end).map_err(io::Error::other)?;
-                buffer[..bytes.len()].copy_from_slice(&bytes);
-                *at = end;
-                Ok(bytes.len())
+                let left = source.length().saturating_sub(*at);
+                let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                source.fill(&mut buffer[..length], *at).map_err(io::Error::other)?;
+                *at += length as u64;
+                Ok(length)
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::time::SystemTime;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use object_store::path::Path;
 use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, HeaderMap};
@@ -125,6 +125,30 @@ impl Object {
         ObjectReader { object: self.clone(), here, next, ahead: VecDeque::new() }
     }
 
+    /// Fills a buffer with the bytes at a position, with one request.
+    ///
+    /// # Errors
+    /// [`Problem::Changed`] if the object was replaced; or if the store fails, or the object ends before.
+    pub fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
+        let end = position.saturating_add(buffer.len() as u64);
+        let begin = usize::try_from(position).unwrap_or(usize::MAX);
+        if let Some(known) = self.start.get(begin..).and_then(|start| start.get(..buffer.len())) {
+            buffer.copy_from_slice(known);
+            return Ok(());
+        }
+        let mut left = &mut *buffer;
+        wait(&self.address, async {
+            let found = self.ask(position..end).await?;
+            let mut pieces = found.into_stream();
+            while let Some(piece) = pieces.next().await.transpose()? {
+                let (here, rest) = left.split_at_mut_checked(piece.len()).ok_or_else(another_length)?;
+                here.copy_from_slice(&piece);
+                left = rest;
+            }
+            if left.is_empty() { Ok(()) } else { Err(another_length()) }
+        })
+    }
+
     /// Returns the bytes of a range, with one request.
     ///
     /// # Errors
@@ -139,6 +163,15 @@ impl Object {
     }
 
     pub(crate) fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
+        let asked = self.ask(range.clone());
+        async move {
+            let bytes = asked.await?.bytes().await?;
+            if bytes.len() as u64 == range.end - range.start { Ok(bytes) } else { Err(another_length()) }
+        }
+    }
+
+    /// Asks for a range of this object, and of no other.
+    fn ask(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<GetResult>> + Send + 'static {
         let (objects, path) = (self.store.objects.clone(), self.path.clone());
         let (length, tag, modified) = (self.length, self.tag.clone(), self.modified);
         let options = GetOptions {
@@ -157,22 +190,14 @@ impl Object {
                 let (path, source) = (path.to_string(), "it is another object now".into());
                 return Err(object_store::Error::Precondition { path, source });
             }
-            // Piece by piece, so that it is in memory once.
-            let mut bytes = BytesMut::with_capacity((range.end - range.start) as usize);
-            let mut pieces = found.into_stream();
-            while let Some(piece) = pieces.next().await.transpose()? {
-                bytes.extend_from_slice(&piece);
-                if bytes.len() as u64 > range.end - range.start {
-                    break;
-                }
-            }
-            if bytes.len() as u64 != range.end - range.start {
-                let source = "it gave another number of bytes than were asked for".into();
-                return Err(object_store::Error::Generic { store: "store", source });
-            }
-            Ok(bytes.freeze())
+            Ok(found)
         }
     }
+}
+
+fn another_length() -> object_store::Error {
+    let source = "it gave another number of bytes than were asked for".into();
+    object_store::Error::Generic { store: "store", source }
 }
 
 /// Returns the attributes of an object, and the number of its tags. The client itself does not read all headers.

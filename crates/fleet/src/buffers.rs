@@ -1,0 +1,50 @@
+//! Buffers that are used again: new memory costs more time than filling it, and what is freed may stay with the
+//! process.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Buffers that nobody uses at the moment.
+#[derive(Default)]
+pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+/// A buffer, which goes back when it is dropped.
+pub(crate) struct Buffer {
+    bytes: Vec<u8>,
+    home: Arc<Buffers>,
+}
+
+impl Buffers {
+    /// Returns a buffer of this length. What it holds is left from its last use.
+    pub(crate) fn take(self: &Arc<Self>, length: usize) -> Buffer {
+        let mut bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        bytes.resize(length, 0);
+        Buffer { bytes, home: Arc::clone(self) }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.home.0.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.bytes));
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
