@@ -1,5 +1,5 @@
-//! Access to descriptors by number, which takes `unsafe`, because the type system tracks only descriptors with an owner;
-//! and a setting of the allocator.
+//! Access to descriptors by number, and a setting of the allocator. The first takes `unsafe`, because the type system
+//! tracks only descriptors with an owner, and the second, because C has it.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -58,8 +58,8 @@ pub fn was_closed(number: u8) -> bool {
     CLOSED.load(Ordering::Relaxed) >> number & 1 == 1
 }
 
-/// Lets the allocator give memory of a mebibyte and more back to the system when it is freed. Otherwise each thread that
-/// ever handled a long object may keep some.
+/// Lets the allocator give memory of a mebibyte and more back to the system when it is freed. Otherwise each thread
+/// that ever handled a long object may keep some.
 pub fn give_back_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
