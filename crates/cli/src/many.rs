@@ -277,6 +277,8 @@ impl ManyArgs {
                 Ok(None)
             }
             Some(Outcome::Failed(error)) => Err(about(error)),
+            // Another command has made the same meanwhile.
+            Some(Outcome::There) => Err(remote::failed(&deadpan_remote::Error::exists(target))),
             _ => Err(about(Error::Changed)),
         }
     }

@@ -109,7 +109,7 @@ pub fn failed(error: &Error) -> Failure {
         Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Setting => "correct the variable, or the file in ~/.aws",
-        Problem::Busy => "try again later",
+        Problem::Busy | Problem::Contested => "try again later",
         Problem::Unknowing => "it may not know If-None-Match: --force writes without it, and replaces what is there",
         Problem::TooLong => "open it, and seal it again",
         Problem::Full => "free some space in the store, or raise its quota",

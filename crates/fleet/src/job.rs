@@ -4,7 +4,6 @@
 //! to the bucket but has not the key cannot hand a file key of his own to those who work on the job.
 
 use std::fmt;
-use std::time::SystemTime;
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -166,7 +165,7 @@ impl Job {
         self.key.open(header, &name)?.bytes_onto(input, &mut text).map_err(|_| damaged())?;
         let line = text.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
         let value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
-        Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..), modified: object.modified() }))
+        Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..) }))
     }
 
     /// Writes a piece of state, unless it exists: a line of JSON, and more bytes.
@@ -181,8 +180,6 @@ impl Job {
 pub(crate) struct Found {
     pub(crate) value: Value,
     pub(crate) more: Bytes,
-    /// When it was written.
-    pub(crate) modified: SystemTime,
 }
 
 /// The most bytes in a piece of state, of which a header takes 256 KiB.

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::act::{Act, Divided};
 use crate::buffers::Buffers;
@@ -46,15 +46,16 @@ const FRESH: Duration = Duration::from_secs(5);
 /// A long result that is being made.
 pub(crate) struct Long {
     source: Source,
+    spot: Spot,
     job: Job,
     store: Store,
     target: Address,
-    /// Where the state of this version of the source is.
-    home: String,
+    /// Stands for this version of the source, and for how the job is done. The object carries it.
+    mark: String,
+    /// The manifest.
+    place: Address,
     pieces: Pieces,
     maker: Maker,
-    /// When the manifest was written.
-    begun: SystemTime,
     /// Parts that this run has still to make.
     pub(crate) left: AtomicU64,
     /// The parts that were there when the store was asked last.
@@ -65,6 +66,15 @@ pub(crate) struct Long {
 enum Maker {
     Seal { parts: Parts, header: Bytes },
     Open { opened: Arc<Opened>, length: u64, each: u64 },
+}
+
+/// How it begins.
+pub(crate) enum Begun {
+    Long(Long),
+    /// It cannot be divided.
+    Whole(Source),
+    /// Another has made it meanwhile.
+    There,
 }
 
 /// How it went.
@@ -94,82 +104,87 @@ impl Maker {
 }
 
 impl Long {
-    /// Begins a long result, or goes on with it. Returns the source again if it cannot be divided.
-    pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<Result<Self, Source>, Error> {
-        let Spot::Object(store, target) = &pair.target else { return Ok(Err(source)) };
+    /// Begins a long result, or goes on with it.
+    pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<Begun, Error> {
+        let Spot::Object(store, target) = &pair.target else { return Ok(Begun::Whole(source)) };
         if !Pieces::are_kept(store, target) {
-            return Ok(Err(source));
+            return Ok(Begun::Whole(source));
         }
         let (length, tag) = (source.length(), source.tag());
         let all = digest(&[act.verb(), &target.to_string()]);
         let version = [&pair.source.to_string(), &tag, &length.to_string(), &job.how.to_string()];
-        let home = format!("{all}/{}/", digest(&version.map(String::as_str)));
-        let place = job.at(&format!("{home}manifest"))?;
-        let names = json!({
-            "version": 1,
-            "act": act.verb(),
-            "source": pair.source.to_string(),
-            "target": target.to_string(),
-            "tag": tag,
-            "length": length,
-        });
+        let mark = digest(&version.map(String::as_str));
+        let place = job.at(&format!("{all}/{mark}/manifest"))?;
+        let names = Map::from_iter([
+            ("version".to_owned(), json!(1)),
+            ("act".to_owned(), json!(act.verb())),
+            ("source".to_owned(), json!(pair.source.to_string())),
+            ("modified".to_owned(), json!(seconds(source.about(pair).modified))),
+            ("target".to_owned(), json!(target.to_string())),
+            ("tag".to_owned(), json!(tag)),
+            ("length".to_owned(), json!(length)),
+        ]);
+        // With replacing asked for, whatever stands there is in nobody's way.
+        let look = || if pair.replace { Ok(None) } else { mark_of(store, target) };
         for _ in 0..TRIES {
-            let (maker, id, begun) = match job.read(&place)? {
-                Some(found) => {
-                    let damaged = || Error::Lost(format!("{place} does not fit its object"));
-                    if names
-                        .as_object()
-                        .into_iter()
-                        .flatten()
-                        .any(|(field, value)| found.value.get(field) != Some(value))
-                    {
-                        return Err(damaged());
-                    }
-                    let id = found.value.get("upload").and_then(Value::as_str).ok_or_else(damaged)?.to_owned();
-                    (Maker::again(job, &source, &found.value, &found.more).ok_or_else(damaged)??, id, found.modified)
+            let (maker, pieces) = if let Some(found) = job.read(&place)? {
+                let damaged = || Error::Lost(format!("{place} does not fit its object"));
+                if names.iter().any(|(field, value)| found.value.get(field) != Some(value)) {
+                    return Err(damaged());
                 }
-                None => {
-                    let mut start = vec![0; length.min(BEGINNING) as usize];
-                    source.fill(&mut start, 0)?;
-                    let Some(divided) = act.divide(&source.about(pair), &start)? else {
-                        return Ok(Err(source));
-                    };
-                    let Some((maker, mut about, more)) = Maker::new(job, &source, divided)? else {
-                        return Ok(Err(source));
-                    };
-                    let pieces = Pieces::begin(store, target)?;
-                    (about["upload"], about["parts"]) = (pieces.id().into(), maker.count().into());
-                    let names = names.as_object().into_iter().flatten();
-                    names.for_each(|(field, value)| about[field] = value.clone());
-                    match job.write(&place, &about, &more) {
-                        Ok(()) => {}
-                        Err(error) => {
-                            pieces.abort()?;
-                            match error {
-                                // Another was quicker: this goes on with what he began.
-                                Error::Store(error) if error.problem() == Problem::Exists => continue,
-                                other => return Err(other),
-                            }
+                let pieces = Pieces::again(store, target, upload(&found.value).ok_or_else(damaged)?)?;
+                match pieces.there() {
+                    // Whoever completed it was stopped before he removed the manifest; or its store has ended it.
+                    Err(error) if error.problem() == Problem::Ended => {
+                        forget(job, &place, pieces.id())?;
+                        if mark_of(store, target)?.flatten().as_ref() == Some(&mark) {
+                            return Ok(Begun::There);
+                        }
+                        continue;
+                    }
+                    other => other?,
+                };
+                (Maker::again(job, &source, &found.value, &found.more).ok_or_else(damaged)??, pieces)
+            } else {
+                match look()? {
+                    Some(known) if known.as_ref() == Some(&mark) => return Ok(Begun::There),
+                    Some(_) => return Err(deadpan_remote::Error::exists(target).into()),
+                    None => {}
+                }
+                let mut start = vec![0; length.min(BEGINNING) as usize];
+                source.fill(&mut start, 0)?;
+                let Some(divided) = act.divide(&source.about(pair), &start)? else { return Ok(Begun::Whole(source)) };
+                let Some((maker, about, more)) = Maker::new(job, &source, divided)? else {
+                    return Ok(Begun::Whole(source));
+                };
+                let pieces = Pieces::begin(store, target, &mark)?;
+                let mut about = names.clone().into_iter().chain(about).collect::<Map<_, _>>();
+                about.insert("upload".to_owned(), pieces.id().into());
+                about.insert("parts".to_owned(), maker.count().into());
+                if let Err(error) = job.write(&place, &about.into(), &more) {
+                    // If only the answer was lost, this manifest is there.
+                    let found = job.read(&place)?;
+                    if found.is_none_or(|found| upload(&found.value) != Some(pieces.id())) {
+                        pieces.abort()?;
+                        match error {
+                            // Another was quicker: this goes on with what he began.
+                            Error::Store(error) if error.problem() == Problem::Exists => continue,
+                            other => return Err(other),
                         }
                     }
-                    remove_others(job, &all, &home)?;
-                    (maker, pieces.id().to_owned(), SystemTime::now())
                 }
+                // Another may have completed it while this one began.
+                if look()?.is_some() {
+                    pieces.abort()?;
+                    forget(job, &place, pieces.id())?;
+                    continue;
+                }
+                (maker, pieces)
             };
-            let pieces = Pieces::again(store, target, &id)?;
-            let (store, target, job) = (store.clone(), target.clone(), job.clone());
-            return Ok(Ok(Self {
-                source,
-                job,
-                store,
-                target,
-                home,
-                pieces,
-                maker,
-                begun,
-                left: AtomicU64::new(0),
-                seen: Mutex::default(),
-            }));
+            remove_others(job, &all, &mark, source.about(pair).modified)?;
+            let (store, target, spot) = (store.clone(), target.clone(), pair.source.clone());
+            let (job, left, seen) = (job.clone(), AtomicU64::new(0), Mutex::default());
+            return Ok(Begun::Long(Self { source, spot, job, store, target, mark, place, pieces, maker, left, seen }));
         }
         Err(Error::Lost(format!("{place} comes and goes: another removes the state of this job")))
     }
@@ -263,6 +278,10 @@ impl Long {
                 if missing > 0 {
                     return Ok(Some(missing));
                 }
+                // Some stores give an object the time of its end, so what is old already would look new.
+                if Source::open(&self.spot)?.tag() != self.source.tag() {
+                    return Err(Error::Changed);
+                }
                 self.pieces.complete(there.into_values().collect(), replace)?;
                 Ok(None)
             });
@@ -288,9 +307,9 @@ impl Long {
                         _ => Err(self.lost()),
                     };
                 }
-                // Another sends a part again at the same time. All that he sends is right, but the store has to be
+                // Another sends a part again at the same time, or puts them together. All that he sends is right, but the store has to be
                 // asked what it calls it.
-                Problem::WrongPart => thread::sleep(Duration::from_millis(100 * round)),
+                Problem::WrongPart | Problem::Contested => thread::sleep(Duration::from_millis(100 * round)),
                 _ => return Err(error.into()),
             }
         }
@@ -302,35 +321,55 @@ impl Long {
         Error::Lost(format!("{}: its upload was ended, by its store or by somebody", self.target))
     }
 
-    /// Whether the result is under its name. A sealed object has a header that no other has.
+    /// Whether the result is under its name.
     pub(crate) fn is_there(&self) -> Result<bool, Error> {
-        let object = match Object::open(&self.store, &self.target) {
-            Ok(object) => object,
-            Err(error) if error.problem() == Problem::Missing => return Ok(false),
-            Err(error) => return Err(error.into()),
-        };
-        if object.length() != self.maker.length() {
-            return Ok(false);
-        }
-        Ok(match &self.maker {
-            Maker::Seal { header, .. } => object.bytes(0..header.len() as u64)? == header,
-            // The store's clock counts whole seconds.
-            Maker::Open { .. } => object.modified() + Duration::from_secs(1) > self.begun,
-        })
+        Ok(mark_of(&self.store, &self.target)?.flatten().as_ref() == Some(&self.mark))
     }
 
     /// Removes the state.
     pub(crate) fn forget(&self) -> Result<(), Error> {
-        Ok(self.job.store.remove(&self.job.at(&format!("{}manifest", self.home))?)?)
+        forget(&self.job, &self.place, self.pieces.id())
     }
 }
+
+/// Returns the mark of an object, if there is one; objects of others have none.
+fn mark_of(store: &Store, target: &Address) -> Result<Option<Option<String>>, Error> {
+    match Object::open(store, target) {
+        Ok(object) => Ok(Some(object.mark())),
+        Err(error) if error.problem() == Problem::Missing => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the name of the upload in a manifest.
+fn upload(manifest: &Value) -> Option<&str> {
+    manifest.get("upload")?.as_str()
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Removes the manifest of an upload, and no other that has taken its place.
+pub(crate) fn forget(job: &Job, place: &Address, id: &str) -> Result<(), Error> {
+    match job.read(place)? {
+        Some(found) if upload(&found.value) == Some(id) => Ok(job.store.remove(place)?),
+        _ => Ok(()),
+    }
+}
+
+/// A maker, what its manifest says, and the bytes that follow there.
+type New = (Maker, Map<String, Value>, Vec<u8>);
 
 /// How much of a source is read to find out whether it can be divided.
 const BEGINNING: u64 = 300 << 10;
 
 impl Maker {
     /// Returns the maker for a new upload, what its manifest says, and the bytes that follow there.
-    fn new(job: &Job, source: &Source, divided: Divided) -> Result<Option<(Self, Value, Vec<u8>)>, Error> {
+    fn new(job: &Job, source: &Source, divided: Divided) -> Result<Option<New>, Error> {
+        let about = |ticket: usize, each: u64| {
+            Map::from_iter([("each".to_owned(), each.into()), ("ticket".to_owned(), ticket.into())])
+        };
         let each = EACH.max((source.length() / PARTS).div_ceil(SEGMENT) + 1);
         match divided {
             Divided::Seal(sealing) => {
@@ -340,7 +379,7 @@ impl Maker {
                     other => other?,
                 };
                 let mut more = beginning.ticket(&[job.key.recipient()])?;
-                let about = json!({ "each": each, "ticket": more.len() });
+                let about = about(more.len(), each);
                 more.extend_from_slice(beginning.header());
                 let header = Bytes::copy_from_slice(beginning.header());
                 Ok(Some((Self::Seal { parts, header }, about, more)))
@@ -355,7 +394,7 @@ impl Maker {
                     other => other?,
                 };
                 let (length, each) = (plain_length(&opened, source)?, each * SEGMENT);
-                Ok(Some((Self::Open { opened, length, each }, json!({ "each": each, "ticket": ticket.len() }), ticket)))
+                Ok(Some((Self::Open { opened, length, each }, about(ticket.len(), each), ticket)))
             }
         }
     }
@@ -406,40 +445,48 @@ fn of_store(error: SealError) -> Error {
     }
 }
 
-/// Removes what is left of uploads of other versions of the source.
-fn remove_others(job: &Job, all: &str, home: &str) -> Result<(), Error> {
+/// Ends uploads of older versions of the source, or for others. Newer ones are a matter of those who know the newer
+/// version.
+fn remove_others(job: &Job, all: &str, mark: &str, modified: SystemTime) -> Result<(), Error> {
     let folder = job.at(&format!("{all}/"))?;
     let mut others = BTreeSet::new();
     for entry in job.store.list(&folder, None)? {
-        let name = entry?.name;
-        let other = name.split('/').next().unwrap_or_default();
-        if !home.ends_with(&format!("/{other}/")) {
-            others.insert(other.to_owned());
-        }
+        others.extend(entry?.name.strip_suffix("/manifest").filter(|other| *other != mark).map(str::to_owned));
     }
     for other in others {
-        abandon(job, &format!("{all}/{other}/"))?;
+        let place = job.at(&format!("{all}/{other}/manifest"))?;
+        abandon(job, &place, |found| found.get("modified").and_then(Value::as_u64) <= Some(seconds(modified)))?;
     }
     Ok(())
 }
 
-/// Ends the upload whose state lies here, and removes the state. Returns whether the upload is known to have ended.
-pub(crate) fn abandon(job: &Job, home: &str) -> Result<bool, Error> {
-    let place = job.at(&format!("{home}manifest"))?;
-    let is_over = match job.read(&place) {
-        Ok(Some(found)) => {
-            let text = |field: &str| found.value.get(field).and_then(Value::as_str);
-            let target = text("target").and_then(|text| text.parse().ok());
-            let upload = target.zip(text("upload")).map(|(target, id)| Pieces::again(&job.store, &target, id));
-            upload.transpose()?.map(|upload| upload.abort()).transpose()?.is_some()
-        }
-        // Records that came late.
-        Ok(None) => true,
-        Err(Error::OtherKey(_) | Error::Lost(_)) => false,
+/// Ends the upload of a manifest, if it is one of those that are `meant`, and removes the manifest. Returns whether the
+/// upload is known to have ended.
+pub(crate) fn abandon(job: &Job, place: &Address, meant: impl Fn(&Value) -> bool) -> Result<bool, Error> {
+    let found = match job.read(place) {
+        Ok(Some(found)) => found.value,
+        Ok(None) => return Ok(true),
+        Err(Error::OtherKey(_) | Error::Lost(_)) => return Ok(false),
         Err(error) => return Err(error),
     };
-    job.store.remove(&place)?;
-    Ok(is_over)
+    let target = found.get("target").and_then(Value::as_str).and_then(|target| target.parse().ok());
+    let (Some(target), Some(id)) = (target, upload(&found)) else { return Ok(false) };
+    if meant(&found) {
+        Pieces::again(&job.store, &target, id)?.abort()?;
+        forget(job, place, id)?;
+    }
+    Ok(true)
+}
+
+/// Removes manifests whose uploads are over: whoever completed them was stopped before he could.
+pub(crate) fn sweep(job: &Job, place: &Address) -> Result<(), Error> {
+    let Ok(Some(found)) = job.read(place) else { return Ok(()) };
+    let target = found.value.get("target").and_then(Value::as_str).and_then(|target| target.parse().ok());
+    let (Some(target), Some(id)) = (target, upload(&found.value)) else { return Ok(()) };
+    match Pieces::again(&job.store, &target, id)?.there() {
+        Err(error) if error.problem() == Problem::Ended => forget(job, place, id),
+        other => Ok(other.map(drop)?),
+    }
 }
 
 /// Removes all objects below a prefix.

@@ -13,7 +13,7 @@ use crate::act::Act;
 use crate::budget::Budget;
 use crate::buffers::Buffers;
 use crate::job::Job;
-use crate::long::{Ending, Long};
+use crate::long::{Begun, Ending, Long};
 use crate::place::{Found, Place};
 use crate::source::Source;
 use crate::{Error, Filter, Shard, Spot};
@@ -131,7 +131,11 @@ impl Run<'_> {
                 }
             }
             self.plan(pool, from, to, page)
-        })
+        })?;
+        match &self.job {
+            Some(job) if self.shard.index() == 0 => job.sweep(),
+            _ => Ok(()),
+        }
     }
 
     /// Does it to one source.
@@ -311,7 +315,7 @@ impl Pool<'_> {
             None => work.long.end(work.pair.replace),
             // Another driver may have completed the upload meanwhile.
             Some(Error::Store(error)) if error.problem() == Problem::Ended => match work.long.is_there() {
-                Ok(true) => Ok(Ending::Made),
+                Ok(true) => work.long.forget().map(|()| Ending::Made),
                 Ok(false) => work.long.forget().and(Err(work.long.lost())),
                 Err(other) => Err(other),
             },
@@ -334,11 +338,13 @@ impl Pool<'_> {
         };
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
-                Ok(long) => {
+                Begun::Long(long) => {
                     self.divide(pair, long)?;
                     return Ok(None);
                 }
-                Err(whole) => source = whole,
+                Begun::Whole(whole) => source = whole,
+                Begun::There if run.shard.has(&pair.name) => return Ok(Some(Outcome::There)),
+                Begun::There => return Ok(None),
             }
         }
         if !run.shard.has(&pair.name) {

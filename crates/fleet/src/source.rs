@@ -121,7 +121,8 @@ impl Source {
 
 fn file_tag(metadata: &fs::Metadata) -> String {
     let (length, seconds, nanoseconds) = (metadata.len(), metadata.mtime(), metadata.mtime_nsec());
-    format!("{length}-{seconds}.{nanoseconds:09}-{}-{}", metadata.dev(), metadata.ino())
+    // The number of the device differs between machines that share a folder.
+    format!("{length}-{seconds}.{nanoseconds:09}-{}", metadata.ino())
 }
 
 /// Reads a source in order.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::job::{Job, STATE};
-use crate::long::abandon;
+use crate::long::{abandon, sweep};
 use crate::{Error, JobKey};
 use deadpan_remote::{Address, Pieces, Problem, Store};
 
@@ -91,6 +91,11 @@ impl Job {
         Ok(homes)
     }
 
+    /// Removes what runs have left that were stopped at their very end.
+    pub(crate) fn sweep(&self) -> Result<(), Error> {
+        self.homes()?.iter().try_for_each(|home| sweep(self, &self.at(&format!("{home}manifest"))?))
+    }
+
     /// Ends all uploads of the job, and removes its state. Results stay. Returns the number of uploads whose parts stay
     /// in the store, because their state belongs to another key.
     ///
@@ -99,7 +104,7 @@ impl Job {
     pub fn clean(&self) -> Result<u64, Error> {
         let mut left = 0;
         for home in self.homes()? {
-            left += u64::from(!abandon(self, &home)?);
+            left += u64::from(!abandon(self, &self.at(&format!("{home}manifest"))?, |_| true)?);
         }
         crate::long::remove_all(&self.store, &self.folder)?;
         Ok(left)

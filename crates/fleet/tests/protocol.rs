@@ -37,7 +37,7 @@ const NONE: u8 = VERSIONS as u8;
 /// The file key of a target that is there at the beginning. Keys behind it belong to single processes.
 const OLD: u8 = UPLOADS as u8 + 1;
 
-/// The rules of the protocol. `long.rs` does not yet keep those from `read_back` to `patient`.
+/// The rules of the protocol, which `long.rs` keeps.
 #[derive(Clone, Copy)]
 struct Rules {
     /// The source is read with If-Match.

@@ -29,6 +29,8 @@ pub enum Problem {
     Busy,
     /// The store does not know what was asked of it, such as a condition.
     Unknowing,
+    /// Somebody writes the same object at this moment.
+    Contested,
     /// The upload is over: it was completed, or ended early.
     Ended,
     /// A part of an upload is not there, or was sent again.
@@ -66,6 +68,7 @@ impl Error {
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
             Some("RequestTimeTooSkewed" | "AuthFailure" | "AuthenticationFailed") => Problem::Unknown,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
+            Some("ConditionalRequestConflict" | "OperationAborted") => Problem::Contested,
             Some("NoSuchUpload") => Problem::Ended,
             Some("InvalidPart" | "InvalidPartOrder") => Problem::WrongPart,
             Some("NotImplemented") => Problem::Unknowing,
@@ -114,6 +117,7 @@ impl Error {
             Problem::Unreachable => "the store cannot be reached",
             Problem::Busy => "the store has too much to do",
             Problem::Unknowing => "the store does not know what was asked of it",
+            Problem::Contested => "somebody writes the same object at this moment",
             Problem::Ended => "the upload was ended meanwhile",
             Problem::WrongPart => "the store does not put the parts together",
             Problem::Full => "the store has no room left",

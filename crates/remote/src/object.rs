@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::PoisonError;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -22,6 +23,8 @@ const FIRST: u64 = 320 << 10;
 const PIECE: u64 = 8 << 20;
 /// How many such requests run at the same time.
 const AHEAD: usize = 6;
+/// The name of a mark among the metadata of an object.
+pub(crate) const MARK: &str = "deadpan-mark";
 
 /// An object as it was when it was opened: if it is replaced meanwhile, reading fails. A clone is the same object.
 #[derive(Clone, Debug)]
@@ -115,6 +118,15 @@ impl Object {
     #[must_use]
     pub const fn tags(&self) -> usize {
         self.tags
+    }
+
+    /// Returns the mark that [`Pieces::begin`](crate::Pieces::begin) gave the object.
+    #[must_use]
+    pub fn mark(&self) -> Option<String> {
+        if let Some(memory) = &self.store.memory {
+            return memory.marks.lock().unwrap_or_else(PoisonError::into_inner).get(&self.path).cloned();
+        }
+        self.attributes.get(&Attribute::Metadata(MARK.into())).map(|mark| mark.to_string())
     }
 
     /// Returns a reader of the whole object. Behind its beginning, it reads ahead with several requests at the same

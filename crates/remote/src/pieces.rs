@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use bytes::Bytes;
-use object_store::PutPayload;
 use object_store::multipart::PartId;
 use object_store::path::Path;
+use object_store::signer::HeaderName;
+use object_store::{HeaderMap, HeaderValue, PutPayload};
+use reqwest::header::InvalidHeaderValue;
 
-use crate::amend::ask;
+use crate::amend::{ask, with};
 use crate::error::tag;
 use crate::object::wait;
 use crate::upload::exists;
@@ -26,13 +28,22 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Begins an upload.
+    /// Begins an upload. The object will have this mark, which is letters and digits: see [`Object::mark`].
+    ///
+    /// [`Object::mark`]: crate::Object::mark
     ///
     /// # Errors
     /// If the store does not allow it.
-    pub fn begin(store: &Store, address: &Address) -> Result<Self, Error> {
+    pub fn begin(store: &Store, address: &Address, mark: &str) -> Result<Self, Error> {
         let path = Store::path(address)?;
-        let id = wait(address, store.parts.create_multipart(&path))?;
+        let wrong = |error: InvalidHeaderValue| Error::new(address, Problem::Other, error.to_string());
+        let name = HeaderName::from_static("x-amz-meta-deadpan-mark");
+        let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(mark).map_err(wrong)?)]);
+        let id = wait(address, with(headers, store.parts.create_multipart(&path)))?;
+        if let Some(memory) = &store.memory {
+            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            uploads.insert(id.clone(), (mark.to_owned(), BTreeMap::new()));
+        }
         Ok(Self { store: store.clone(), address: address.clone(), path, id })
     }
 
@@ -66,8 +77,9 @@ impl Pieces {
         let sent = self.store.parts.put_part(&self.path, &self.id, number as usize, PutPayload::from(bytes));
         let part = wait(&self.address, sent).map_err(|error| self.ended(error))?;
         if let Some(memory) = &self.store.memory {
-            let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
-            memory.entry(self.id.clone()).or_default().insert(number, (part.content_id, length));
+            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            let (_, parts) = uploads.get_mut(&self.id).ok_or_else(|| self.over())?;
+            parts.insert(number, (part.content_id, length));
         }
         Ok(())
     }
@@ -78,8 +90,8 @@ impl Pieces {
     /// [`Problem::Ended`] if the upload is over; or if the store fails.
     pub fn there(&self) -> Result<BTreeMap<u64, (String, u64)>, Error> {
         if let Some(memory) = &self.store.memory {
-            let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
-            return Ok(memory.get(&self.id).cloned().unwrap_or_default());
+            let uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
+            return uploads.get(&self.id).map(|(_, parts)| parts.clone()).ok_or_else(|| self.over());
         }
         let mut parts = BTreeMap::new();
         let mut marker = Some("0".to_owned());
@@ -107,15 +119,16 @@ impl Pieces {
             self.store.wire.be_careful(&self.id);
         }
         if let Some(memory) = &self.store.memory {
-            let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
             if !replace && exists(&self.store, &self.address, &self.path)? {
                 return Err(Error::exists(&self.address));
             }
-            let known = memory.remove(&self.id).ok_or(Error::new(&self.address, Problem::Ended, ""))?;
+            let (mark, known) = uploads.get(&self.id).cloned().ok_or_else(|| self.over())?;
             if !known.values().map(|(tag, _)| tag).eq(&parts) {
-                memory.insert(self.id.clone(), known);
                 return Err(Error::new(&self.address, Problem::WrongPart, ""));
             }
+            uploads.remove(&self.id);
+            memory.marks.lock().unwrap_or_else(PoisonError::into_inner).insert(self.path.clone(), mark);
         }
         let parts = parts.into_iter().map(|content_id| PartId { content_id }).collect();
         match wait(&self.address, self.store.parts.complete_multipart(&self.path, &self.id, parts)) {
@@ -130,12 +143,16 @@ impl Pieces {
     /// If the store does not allow it. An upload that is over is no error.
     pub fn abort(&self) -> Result<(), Error> {
         if let Some(memory) = &self.store.memory {
-            memory.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+            memory.uploads.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
         }
         match wait(&self.address, self.store.parts.abort_multipart(&self.path, &self.id)) {
             Err(error) if !matches!(error.problem(), Problem::Ended | Problem::Missing) => Err(error),
             _ => Ok(()),
         }
+    }
+
+    fn over(&self) -> Error {
+        Error::new(&self.address, Problem::Ended, "")
     }
 
     /// What is not there is the upload, and not the object, which does not exist before the upload ends.

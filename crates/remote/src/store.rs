@@ -35,8 +35,14 @@ pub struct Store {
     bucket: Address,
 }
 
-/// The parts of uploads by the uploads' names: the name and the length of each part.
-pub(crate) type Memory = Mutex<HashMap<String, BTreeMap<u64, (String, u64)>>>;
+/// What a store in memory knows of uploads.
+#[derive(Default)]
+pub(crate) struct Memory {
+    /// By the names of uploads: their marks, and the name and the length of each part.
+    pub(crate) uploads: Mutex<HashMap<String, (String, BTreeMap<u64, (String, u64)>)>>,
+    /// By paths: the marks of objects.
+    pub(crate) marks: Mutex<HashMap<Path, String>>,
+}
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
