@@ -56,7 +56,7 @@ def for_docs(options):
     ]
     slower = dataclasses.replace(store, puts=1000.0, gets=5000.0, in_parts=False)
     google = [page.Job(what, sorts, Layout(number), larger, slower) for what, sorts in page.LARGE]
-    tables = [page.counts(made[0][1], f"Requests: {made[0][0]}"), page.counts(made[2][1], f"Requests: {made[2][0]}")]
+    tables = [page.counts(made[at][1], f"Requests: {made[at][0]}", at == 2) for at in (0, 2)]
     tables += [page.money(jobs, name, both, options.machine_price) for name, jobs in made]
     tables.append(page.money(google, GOOGLE, [prices.Prices("gcs")], options.machine_price))
     fail = options.fail or 0.01

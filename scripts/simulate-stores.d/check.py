@@ -152,7 +152,7 @@ def kind(method, target):
 
 
 def counted(lines):
-    """Returns how many requests of each kind a log has. Requests for the bucket itself, which tests send, are left out."""
+    """Returns how many requests of each kind a log has. The request that makes the bucket is left out."""
     found = collections.Counter()
     for line in lines:
         request = REQUEST.search(line)

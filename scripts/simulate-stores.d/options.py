@@ -42,10 +42,10 @@ def spread(text):
 def parse(arguments):
     parser = argparse.ArgumentParser(
         prog="scripts/simulate-stores",
-        description="Computes what sealing from store to store costs. Lengths may end in K, M, G, T, P, or in KiB, MiB …",
+        description="What sealing from store to store costs. Lengths may end in K, M, G, T, P, or in KiB, MiB …",
     )
     add = parser.add_argument
-    add("--objects", type=sort, action="append", metavar="NxLENGTH", help="so many objects, such as 1e9x10K; repeatable")
+    add("--objects", type=sort, action="append", metavar="NxLENGTH", help="so many objects: 1e9x10K; repeatable")
     add("--lognormal", type=spread, action="append", metavar="N,MEDIAN,SIGMA", help="a distribution, such as 1e6,1M,2")
     add("--machines", type=int, default=20, metavar="N")
     add("--cores", type=int, default=16, metavar="N", help="of each machine (default: 16)")

@@ -1,5 +1,6 @@
 """The tables."""
 
+import textwrap
 from dataclasses import dataclass
 
 import failures
@@ -29,12 +30,13 @@ class Table:
             cell.ljust(width) if column == 0 else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths))
         )
-        return "\n".join([self.title, *("  " + aligned(row).rstrip() for row in rows), self.about]).rstrip() + "\n"
+        about = textwrap.fill(self.about, 120)
+        return "\n".join([self.title, *("  " + aligned(row).rstrip() for row in rows), about]).rstrip() + "\n"
 
     def markdown(self):
         line = lambda row: "| " + " | ".join(row) + " |"
         rule = "|---|" + "--:|" * (len(self.header) - 1)
-        lines = [f"**{self.title}**", "", line(self.header), rule, *map(line, self.rows), "", self.about]
+        lines = [f"**{self.title}**", "", line(self.header), rule, *map(line, self.rows), "", textwrap.fill(self.about, 120)]
         return "\n".join(lines).rstrip() + "\n"
 
 
@@ -84,7 +86,9 @@ def several(value):
 
 def hours(seconds):
     value = seconds / 3600
-    return "0" if value < 0.005 else f"{value:.0f}" if value >= 99.5 else f"{value:.2g}" if value < 1 else f"{value:.3g}"
+    if value < 0.005:
+        return "0"
+    return f"{value:.2g}" if value < 1 else f"{value:.3g}" if value < 99.5 else f"{value:.0f}"
 
 
 def dollars(value):
@@ -98,14 +102,14 @@ def bytes_(value):
     return f"{value:.0f} B"
 
 
-def counts(jobs, title):
+def counts(jobs, title, is_explained=True):
     kinds = [kind for kind in KINDS if any(job.first[kind] for job in jobs)]
     rows = [[job.name, *(several(job.first[kind]) for kind in kinds)] for job in jobs]
     about = (
         "LIST also counts the comparison with what is there; PUT writes a whole object, PART a part of one. CREATE, "
         "COMPLETE and DELETE begin and end an upload and remove its state; LISTPARTS asks which parts are there."
     )
-    return Table(title, ["", *kinds], rows, about)
+    return Table(title, ["", *kinds], rows, about if is_explained else "")
 
 
 def money(jobs, title, prices, machine_price, about=""):

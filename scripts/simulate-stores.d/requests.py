@@ -88,9 +88,9 @@ def listings(objects, commands):
 def first_run(sorts, layout, seconds_on_one=0.0, in_parts=True):
     """Returns the requests of a run that makes everything.
 
-    seconds_on_one maps a sort to the seconds that a share spends on one long object: the list of its parts is read every
-    FRESH seconds. A share that finds an object begun by nobody, while another begins it, sends 4 requests more; they are
-    not counted.
+    seconds_on_one maps a sort to the seconds that a share spends on one long object: the list of its parts is read
+    every FRESH seconds. A share that begins an object while another begins it sends 4 requests more, which are not
+    counted.
     """
     seconds = seconds_on_one if callable(seconds_on_one) else lambda _sort: seconds_on_one
     total = collections.Counter()
