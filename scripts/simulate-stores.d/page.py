@@ -36,7 +36,8 @@ class Table:
     def markdown(self):
         line = lambda row: "| " + " | ".join(row) + " |"
         rule = "|---|" + "--:|" * (len(self.header) - 1)
-        lines = [f"**{self.title}**", "", line(self.header), rule, *map(line, self.rows), "", textwrap.fill(self.about, 120)]
+        lines = [f"**{self.title}**", "", line(self.header), rule, *map(line, self.rows)]
+        lines += ["", textwrap.fill(self.about, 120)]
         return "\n".join(lines).rstrip() + "\n"
 
 
