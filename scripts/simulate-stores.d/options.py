@@ -25,6 +25,8 @@ def number(text):
 
 def sort(text):
     count, _, length = text.partition("x")
+    if not number(count):
+        raise argparse.ArgumentTypeError(f"{text} is no object at all")
     return [Sort(number(count), number(length))]
 
 

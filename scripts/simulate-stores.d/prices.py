@@ -2,7 +2,7 @@
 
 DATE = "November 2026"
 
-# Taken from public price lists as they were last read; the pages of the stores count.
+# Taken from pages that quote the price lists; only the stores' own pages count.
 CLASSES = {
     "s3": ("S3, us-east-1, standard", 5.00, 0.40, 0.023),
     "r2": ("R2, standard", 4.50, 0.36, 0.015),
