@@ -266,7 +266,8 @@ impl ManyArgs {
             planned: &|_| (),
         };
         let last = name.rsplit('/').next().unwrap_or_default().to_owned();
-        run.one(Pair { name: last, source, target: Spot::Object(store, target.clone()), replace }).map_err(about)?;
+        let target_spot = Spot::Object(store, target.clone());
+        run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
         drop(progress);
         let outcome = outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         match outcome {
@@ -279,7 +280,7 @@ impl ManyArgs {
             Some(Outcome::Failed(error)) => Err(about(error)),
             // Another command has made the same meanwhile.
             Some(Outcome::There) => Err(remote::failed(&deadpan_remote::Error::exists(target))),
-            _ => Err(about(Error::Changed)),
+            _ => Err(about(Error::Lost(format!("{target}: another command is at work on the same object")))),
         }
     }
 

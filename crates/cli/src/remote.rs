@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::failure::{Exit, Failure};
@@ -53,14 +52,6 @@ pub fn beside(path: &Path, name: &OsStr) -> PathBuf {
     if is_address(path) { name.into() } else { path.with_file_name(name) }
 }
 
-/// Whether this command writes only sealed data to stores.
-static SEALS: AtomicBool = AtomicBool::new(false);
-
-/// Says that this command writes only sealed data to stores.
-pub fn seals() {
-    SEALS.store(true, Ordering::Relaxed);
-}
-
 /// Returns the store of an address. Each bucket is opened once.
 pub fn store(address: &Address) -> Result<Store, Failure> {
     static OPEN: Mutex<BTreeMap<(Scheme, String), Store>> = Mutex::new(BTreeMap::new());
@@ -69,8 +60,7 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     if let Some(store) = open.get(&name) {
         return Ok(store.clone());
     }
-    let made = if SEALS.load(Ordering::Relaxed) { Store::for_sealed(address) } else { Store::of(address) };
-    let store = made.map_err(|error| failed(&error))?;
+    let store = Store::of(address).map_err(|error| failed(&error))?;
     open.insert(name, store.clone());
     Ok(store)
 }

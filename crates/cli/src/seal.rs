@@ -87,7 +87,6 @@ pub struct Seal {
 
 impl SealArgs {
     pub fn plan(mut self) -> Result<Seal, Failure> {
-        remote::seals();
         self.to.imply_passphrase(self.remove_source);
         self.to.check()?;
         self.check_format()?;

@@ -34,8 +34,10 @@ use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
 /// Segments of 256 KiB in a part: 16 MiB.
 const EACH: u64 = 64;
 /// The most parts of an upload, with some left over.
-const PARTS: u64 = 9_990;
+pub(crate) const PARTS: u64 = 9_990;
 const SEGMENT: u64 = 256 << 10;
+/// Bytes in a part, unless a result needs longer ones.
+pub(crate) const PART: u64 = EACH * SEGMENT;
 /// How often something is tried that another may have done at the same time.
 const TRIES: usize = 3;
 /// How often the parts are put together, while another sends some of them again.
@@ -59,7 +61,13 @@ pub(crate) struct Long {
     /// Parts that this run has still to make.
     pub(crate) left: AtomicU64,
     /// The parts that were there when the store was asked last.
-    seen: Mutex<(Option<Instant>, BTreeSet<u64>)>,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    asked: Option<Instant>,
+    parts: BTreeSet<u64>,
 }
 
 /// What makes the parts.
@@ -262,12 +270,20 @@ impl Long {
 
     /// Whether somebody else has made a part meanwhile. The store is asked every few seconds.
     pub(crate) fn is_made(&self, part: u64) -> Result<bool, Error> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let (when, parts) = &mut *seen;
-        if when.is_none_or(|when| when.elapsed() > FRESH) {
-            (*parts, *when) = (self.there()?.into_keys().collect(), Some(Instant::now()));
+        // A page has a thousand parts.
+        let fresh = FRESH * (1 + self.count() / 1000) as u32;
+        let is_due = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = seen.asked.is_none_or(|asked| asked.elapsed() > fresh);
+            // Others go on with what is known, while one asks.
+            seen.asked = if is_due { Some(Instant::now()) } else { seen.asked };
+            is_due
+        };
+        if is_due {
+            let parts = self.there()?.into_keys().collect();
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
         }
-        Ok(parts.contains(&part))
+        Ok(self.seen.lock().unwrap_or_else(PoisonError::into_inner).parts.contains(&part))
     }
 
     /// Puts the parts together if all are there, and removes the state.
@@ -286,7 +302,11 @@ impl Long {
                 Ok(None)
             });
             let error = match ended {
-                Ok(Some(missing)) => return Ok(Ending::Waiting(missing)),
+                Ok(Some(missing)) => {
+                    // While another puts the parts together, some stores tell fewer of them.
+                    let ending = if self.is_there()? { Ending::Made } else { Ending::Waiting(missing) };
+                    return Ok(ending);
+                }
                 Ok(None) => {
                     self.forget()?;
                     return Ok(Ending::Made);
@@ -296,7 +316,7 @@ impl Long {
             };
             match error.problem() {
                 Problem::Exists | Problem::Ended => {
-                    let is_there = self.is_there()?;
+                    let is_there = self.is_made_by_another()?;
                     if !is_there {
                         self.pieces.abort()?;
                     }
@@ -307,8 +327,8 @@ impl Long {
                         _ => Err(self.lost()),
                     };
                 }
-                // Another sends a part again at the same time, or puts them together. All that he sends is right, but the store has to be
-                // asked what it calls it.
+                // Another sends a part again at the same time, or puts them together. All that he sends is right, but
+                // the store has to be asked what it calls it.
                 Problem::WrongPart | Problem::Contested => thread::sleep(Duration::from_millis(100 * round)),
                 _ => return Err(error.into()),
             }
@@ -322,8 +342,19 @@ impl Long {
     }
 
     /// Whether the result is under its name.
-    pub(crate) fn is_there(&self) -> Result<bool, Error> {
+    fn is_there(&self) -> Result<bool, Error> {
         Ok(mark_of(&self.store, &self.target)?.flatten().as_ref() == Some(&self.mark))
+    }
+
+    /// The upload is over: whether the result is under its name. Some stores end an upload a moment before that.
+    pub(crate) fn is_made_by_another(&self) -> Result<bool, Error> {
+        for round in 0..TRIES as u32 {
+            if self.is_there()? {
+                return Ok(true);
+            }
+            thread::sleep(Duration::from_millis(300) * round);
+        }
+        self.is_there()
     }
 
     /// Removes the state.

@@ -13,11 +13,11 @@ use crate::act::Act;
 use crate::budget::Budget;
 use crate::buffers::Buffers;
 use crate::job::Job;
-use crate::long::{Begun, Ending, Long};
+use crate::long::{Begun, Ending, Long, PART, PARTS};
 use crate::place::{Found, Place};
 use crate::source::Source;
 use crate::{Error, Filter, Shard, Spot};
-use deadpan_remote::{Object, Problem, Upload};
+use deadpan_remote::{Address, Object, Problem, Store, Upload};
 
 /// Sources that are compared with the targets at a time.
 const PAGE: usize = 1000;
@@ -35,6 +35,8 @@ pub struct Pair {
     pub source: Spot,
     /// Where the result goes.
     pub target: Spot,
+    /// The number of bytes, as far as it is known.
+    pub length: u64,
     /// Whether an object that is there may be replaced.
     pub replace: bool,
 }
@@ -184,12 +186,13 @@ impl Run<'_> {
                 Err(_) if !is_mine => continue,
                 Err(error) => {
                     let nowhere = Spot::File(found.name.clone().into());
-                    let pair = Pair { name: found.name, source: nowhere.clone(), target: nowhere, replace: false };
+                    let pair =
+                        Pair { name: found.name, source: nowhere.clone(), target: nowhere, length: 0, replace: false };
                     (self.report)(&pair, Outcome::Failed(error));
                     continue;
                 }
             };
-            let pair = Pair { name: found.name, source, target, replace: known.is_some() };
+            let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
             let is_old = match known {
                 Some(Some(written)) => is_older(*written, found.modified, &pair.source, ahead),
                 Some(None) => self.replace,
@@ -205,7 +208,7 @@ impl Run<'_> {
                 Some(outcome) if is_mine => (self.report)(&pair, outcome),
                 Some(_) => {}
                 // All shares make parts of a long one.
-                None if is_mine || found.length >= self.long && self.is_divided(&pair) => {
+                None if is_mine || found.length >= self.long && self.has_part(&pair, found.length) => {
                     (self.planned)(Some(found.length));
                     pool.push(pair);
                 }
@@ -213,6 +216,12 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether this share may have a part of a result. There is never one part more than is asked for here.
+    fn has_part(&self, pair: &Pair, length: u64) -> bool {
+        let most = (length / PART + 2).min(self.shard.count());
+        self.is_divided(pair) && (0..most).any(|part| self.shard.has_part(&pair.name, part))
     }
 
     /// Whether the result may be made in parts.
@@ -314,7 +323,7 @@ impl Pool<'_> {
         let ended = match failed {
             None => work.long.end(work.pair.replace),
             // Another driver may have completed the upload meanwhile.
-            Some(Error::Store(error)) if error.problem() == Problem::Ended => match work.long.is_there() {
+            Some(Error::Store(error)) if error.problem() == Problem::Ended => match work.long.is_made_by_another() {
                 Ok(true) => work.long.forget().map(|()| Ending::Made),
                 Ok(false) => work.long.forget().and(Err(work.long.lost())),
                 Err(other) => Err(other),
@@ -331,11 +340,10 @@ impl Pool<'_> {
     /// Makes a result, or begins with the parts of a long one.
     fn item(&self, pair: &Pair) -> Result<Option<Outcome>, Error> {
         let run = self.run;
-        let mut source = {
-            // The first request brings the beginning.
-            let _share = self.budget.take(1 << 19);
-            Source::open(&pair.source)?
-        };
+        // The first request brings all of a short object, or the beginning of a long one.
+        let expected = if pair.length < run.long { pair.length } else { 0 };
+        let mut share = self.budget.take(3 * expected + (1 << 19));
+        let mut source = Source::open_with(&pair.source, expected)?;
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
                 Begun::Long(long) => {
@@ -352,19 +360,26 @@ impl Pool<'_> {
         }
         let (about, length) = (source.about(pair), source.length());
         if length < run.long {
-            let share = self.budget.take(2 * length + (1 << 16));
-            let mut data = self.buffers.take(length as usize);
-            source.fill(&mut data, 0)?;
-            let (made, metadata) = run.act.whole(&about, &data)?;
-            drop(data);
+            if length > expected {
+                // It has grown since it was listed. Nobody waits for memory while he holds some.
+                drop(share);
+                share = self.budget.take(2 * length + (1 << 19));
+            }
+            let mut read = self.buffers.take(0);
+            let data = match source.whole() {
+                Some(whole) => whole,
+                None => {
+                    read = self.buffers.take(length as usize);
+                    source.fill(&mut read, 0)?;
+                    &read
+                }
+            };
+            let (made, metadata) = run.act.whole(&about, data)?;
+            drop((source, read));
             match &pair.target {
                 Spot::Object(store, target) => {
                     let made = Bytes::from(made);
-                    match store.put(target, made.clone(), pair.replace) {
-                        // The answer to an earlier try may have been lost.
-                        Err(error) if error.problem() == Problem::Exists && is_same(store, target, &made)? => {}
-                        other => other?,
-                    }
+                    put(store, target, &made, pair.replace)?;
                 }
                 Spot::File(path) => {
                     let mut file = run.act.create(path)?;
@@ -376,8 +391,10 @@ impl Pool<'_> {
             (run.progress)(length);
             return Ok(Some(Outcome::Made(length)));
         }
+        drop(share);
         // Six pieces are read ahead, and as many parts are on their way.
-        let _share = self.budget.take(12 * (8 << 20));
+        let part = (length / PARTS).max(8 << 20);
+        let _share = self.budget.take(6 * (part + (8 << 20)));
         let mut reader = Counted { reader: source.reader(), progress: run.progress };
         match &pair.target {
             Spot::Object(store, target) => {
@@ -430,8 +447,24 @@ impl Drop for Stop<'_> {
     }
 }
 
+/// Writes a short object. The client does not try again if the connection breaks, because the object may be there then;
+/// here it is known by its bytes.
+fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(), Error> {
+    let mut round = 0;
+    loop {
+        match store.put(target, made.clone(), replace) {
+            Err(error) if error.problem() == Problem::Unreachable && round < 5 => {
+                thread::sleep(Duration::from_millis(200) * 3_u32.pow(round));
+                round += 1;
+            }
+            Err(error) if error.problem() == Problem::Exists && is_same(store, target, made)? => return Ok(()),
+            other => return Ok(other?),
+        }
+    }
+}
+
 /// Whether an object holds these bytes. Sealed data are never the same twice.
-fn is_same(store: &deadpan_remote::Store, target: &deadpan_remote::Address, made: &Bytes) -> Result<bool, Error> {
+fn is_same(store: &Store, target: &Address, made: &Bytes) -> Result<bool, Error> {
     let object = Object::open(store, target)?;
     let begin = made.len().min(4096);
     Ok(object.length() == made.len() as u64 && object.bytes(0..begin as u64)? == made[..begin])

@@ -52,8 +52,13 @@ pub(crate) enum Source {
 
 impl Source {
     pub(crate) fn open(spot: &Spot) -> Result<Self, Error> {
+        Self::open_with(spot, 0)
+    }
+
+    /// Opens a source, and reads so many bytes of an object with the same request.
+    pub(crate) fn open_with(spot: &Spot, first: u64) -> Result<Self, Error> {
         match spot {
-            Spot::Object(store, address) => Ok(Self::Object(Object::open(store, address)?)),
+            Spot::Object(store, address) => Ok(Self::Object(Object::open_with(store, address, first)?)),
             Spot::File(path) => {
                 let failed = |error| Error::File(path.clone(), error);
                 let file = File::open(path).map_err(failed)?;
@@ -107,6 +112,14 @@ impl Source {
                 let now = file.metadata().map_err(|error| Error::File(path.clone(), error))?;
                 if file_tag(&now) == file_tag(metadata) { Ok(()) } else { Err(Error::Changed) }
             }
+        }
+    }
+
+    /// Returns all bytes of an object that came when it was opened.
+    pub(crate) fn whole(&self) -> Option<&[u8]> {
+        match self {
+            Self::Object(object) if object.start().len() as u64 == object.length() => Some(object.start()),
+            _ => None,
         }
     }
 

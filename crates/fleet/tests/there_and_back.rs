@@ -342,6 +342,7 @@ fn names_that_leave_the_folder_are_refused() {
         name: "x".into(),
         source: Spot::Object(bench.store.clone(), address("s3://b/none")),
         target: Spot::File(bench.folder.path().join("none")),
+        length: 0,
         replace: false,
     };
     let told = Mutex::new(String::new());

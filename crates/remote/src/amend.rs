@@ -11,6 +11,7 @@ use reqwest::StatusCode;
 
 use crate::Store;
 use crate::error::tag;
+use crate::odd::unescaped;
 use crate::wire::{LONGEST_ERROR, Wire};
 
 /// Names the object whose bytes a part gets.
@@ -139,7 +140,7 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
     let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes();
     let text = String::from_utf8_lossy(&body).into_owned();
     let tagged = tag(&text, "ETag").filter(|_| !text.contains("<Error>"));
-    let Some(value) = tagged.and_then(|tag| HeaderValue::from_str(&tag.replace("&quot;", "\"")).ok()) else {
+    let Some(value) = tagged.and_then(|tag| HeaderValue::from_str(&unescaped(tag)).ok()) else {
         parts.status = match tag(&text, "Code") {
             Some("PreconditionFailed") => StatusCode::PRECONDITION_FAILED,
             Some("NoSuchKey" | "NoSuchUpload") => StatusCode::NOT_FOUND,
@@ -212,6 +213,7 @@ mod tests {
         };
         let done = "<CopyPartResult><ETag>&quot;tag&quot;</ETag></CopyPartResult>";
         assert_eq!(answer(200, done), (200, Some("\"tag\"".into())));
+        assert_eq!(answer(200, &done.replace("&quot;", "&#34;")), (200, Some("\"tag\"".into())));
         for (status, text, wanted) in [
             (200, "<Error><Code>InternalError</Code></Error>", 503),
             (200, "<Error><Code>SlowDown</Code></Error>", 503),

@@ -51,8 +51,17 @@ impl Object {
     /// # Errors
     /// If there is no such object, or the store does not give it.
     pub fn open(store: &Store, address: &Address) -> Result<Self, Error> {
+        Self::open_with(store, address, FIRST)
+    }
+
+    /// Opens an object, with one request that also brings so many bytes of its beginning, at least 320 KiB.
+    ///
+    /// # Errors
+    /// As [`Object::open`].
+    pub fn open_with(store: &Store, address: &Address, first: u64) -> Result<Self, Error> {
         let path = Store::path(address)?;
-        let options = GetOptions { range: Some(GetRange::Bounded(0..FIRST)), ..GetOptions::default() };
+        let range = GetRange::Bounded(0..first.max(FIRST));
+        let options = GetOptions { range: Some(range), ..GetOptions::default() };
         let asked = wait(address, async {
             match store.objects.get_opts(&path, options).await {
                 Ok(mut found) => {
@@ -118,6 +127,12 @@ impl Object {
     #[must_use]
     pub const fn tags(&self) -> usize {
         self.tags
+    }
+
+    /// Returns the beginning that came when the object was opened.
+    #[must_use]
+    pub const fn start(&self) -> &Bytes {
+        &self.start
     }
 
     /// Returns the mark that [`Pieces::begin`](crate::Pieces::begin) gave the object.

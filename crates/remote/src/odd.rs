@@ -63,7 +63,7 @@ fn sifted(text: &str) -> (String, Vec<String>) {
 }
 
 /// Returns the text that XML stands for.
-fn unescaped(text: &str) -> String {
+pub(crate) fn unescaped(text: &str) -> String {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {

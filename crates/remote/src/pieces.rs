@@ -13,6 +13,7 @@ use reqwest::header::InvalidHeaderValue;
 use crate::amend::{ask, with};
 use crate::error::tag;
 use crate::object::wait;
+use crate::odd::unescaped;
 use crate::upload::exists;
 use crate::wire::encoded;
 use crate::{Address, Error, Problem, Scheme, Store};
@@ -177,7 +178,7 @@ impl Page {
         let part = |text: &str| {
             let text = text.split("</Part>").next()?;
             let (number, length) = (tag(text, "PartNumber")?.parse::<u64>().ok()?, tag(text, "Size")?.parse().ok()?);
-            let name = tag(text, "ETag")?.replace("&quot;", "\"").replace("&#34;", "\"");
+            let name = unescaped(tag(text, "ETag")?);
             Some((number.checked_sub(1)?, (name, length)))
         };
         let parts = list.split("<Part>").skip(1).map(part).collect::<Option<_>>()?;

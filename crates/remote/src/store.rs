@@ -57,24 +57,11 @@ impl Store {
     /// # Errors
     /// If a setting is wrong.
     pub fn of(address: &Address) -> Result<Self, Error> {
-        Self::begin(address, false)
-    }
-
-    /// Opens the bucket of an address, to write only sealed data there. The signatures of requests do not cover them
-    /// then, which saves their hash: whoever changes sealed data on their way is found out when they are opened.
-    ///
-    /// # Errors
-    /// If a setting is wrong.
-    pub fn for_sealed(address: &Address) -> Result<Self, Error> {
-        Self::begin(address, true)
-    }
-
-    fn begin(address: &Address, is_sealed: bool) -> Result<Self, Error> {
         let wire = Arc::new(Wire::default());
         let failed = |error| Error::of(address, &error);
         let (objects, parts): (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>) = match address.scheme() {
             Scheme::S3 => {
-                let store = s3(address, &wire, is_sealed)?.build().map_err(failed)?;
+                let store = s3(address, &wire)?.build().map_err(failed)?;
                 wire.sign_with(store.credentials());
                 both(store)
             }
@@ -161,7 +148,9 @@ fn both<S: ObjectStore + MultipartStore>(store: S) -> (Arc<dyn ObjectStore>, Arc
     (Arc::<S>::clone(&store), store)
 }
 
-fn s3(address: &Address, wire: &Arc<Wire>, is_sealed: bool) -> Result<AmazonS3Builder, Error> {
+/// Makes a client of S3. It hashes and signs all that it sends, also over encrypted connections: some stores take a
+/// body that was cut off for a whole one, if nothing but its length was announced.
+fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
         if let (Ok(key), false) = (name.to_ascii_lowercase().parse(), value.trim().is_empty()) {
@@ -203,11 +192,6 @@ fn s3(address: &Address, wire: &Arc<Wire>, is_sealed: bool) -> Result<AmazonS3Bu
     let mut options = options();
     if endpoint.starts_with("http://") {
         options = options.with_allow_http(true);
-    }
-    let is_unsaid = env::var_os("AWS_UNSIGNED_PAYLOAD").is_none();
-    // The connection covers them otherwise.
-    if is_unsaid && (is_sealed || !endpoint.starts_with("http://")) {
-        builder = builder.with_unsigned_payload(true);
     }
     let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries());
     Ok(builder.with_http_connector(Connector(Arc::clone(wire))))

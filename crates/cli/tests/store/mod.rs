@@ -1,9 +1,11 @@
-//! A real server of S3's protocol on this machine: moto, which `scripts/check` installs.
+//! Real servers of S3's protocol on this machine, which `scripts/check` installs: moto, which follows it closely, and
+//! versitygw, which is fast and keeps objects as files.
 #![allow(dead_code)]
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,13 +18,30 @@ use crate::sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish, skip};
 pub struct Server {
     child: Child,
     pub port: u16,
+    /// Where versitygw keeps objects.
+    folder: Option<PathBuf>,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        self.folder.iter().for_each(|folder| drop(fs::remove_dir_all(folder)));
     }
+}
+
+/// Returns the files below a folder, by their paths in it.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        match entry.path().is_dir() {
+            true => found.extend(files(&entry.path()).into_iter().map(|file| format!("{name}/{file}"))),
+            false => found.push(name),
+        }
+    }
+    found.sort();
+    found
 }
 
 pub fn free_port() -> u16 {
@@ -39,15 +58,42 @@ impl Server {
         }
         let port = free_port();
         let mut command = Command::new(program);
-        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Self { child: command.spawn().unwrap(), port };
+        command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
+        let server = Self::launch(command, port, None);
+        server.ask("PUT", "/bucket", b"");
+        Some(server)
+    }
+
+    /// Starts versitygw with an empty bucket, or says that `what` is skipped.
+    pub fn gateway(what: &str) -> Option<Self> {
+        let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin/versitygw");
+        if !program.exists() {
+            skip(what, "versitygw is missing; scripts/check installs it");
+            return None;
+        }
+        let port = free_port();
+        let folder = std::env::temp_dir().join(format!("deadpan-store-{}-{port}", std::process::id()));
+        fs::create_dir_all(folder.join("bucket")).unwrap();
+        let mut command = Command::new(program);
+        command.args(["--port", &format!("127.0.0.1:{port}"), "--region", "us-east-1", "--quiet", "posix"]);
+        command.arg(&folder).env("ROOT_ACCESS_KEY", "key").env("ROOT_SECRET_KEY", "secret");
+        Some(Self::launch(command, port, Some(folder)))
+    }
+
+    /// Starts each kind of server.
+    pub fn both(what: &str) -> impl Iterator<Item = Self> {
+        [Self::start, Self::gateway].into_iter().filter_map(move |start| start(what))
+    }
+
+    fn launch(mut command: Command, port: u16, folder: Option<PathBuf>) -> Self {
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let server = Self { child: command.spawn().unwrap(), port, folder };
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(start.elapsed() < Duration::from_secs(60), "the server does not start");
             thread::sleep(Duration::from_millis(50));
         }
-        server.ask("PUT", "/bucket", b"");
-        Some(server)
+        server
     }
 
     /// Sends a request, and returns the answer's body.
@@ -68,12 +114,21 @@ impl Server {
 
     /// Returns the keys in the bucket.
     pub fn keys(&self) -> Vec<String> {
+        if let Some(folder) = &self.folder {
+            return files(&folder.join("bucket")).into_iter().filter(|file| !file.starts_with(".sgwtmp/")).collect();
+        }
         let answer = self.ask("GET", "/bucket?list-type=2", b"");
         answer.split("<Key>").skip(1).map(|rest| rest.split('<').next().unwrap().to_owned()).collect()
     }
 
     /// Returns the number of uploads that have begun and not ended.
     pub fn uploads(&self) -> usize {
+        if let Some(folder) = &self.folder {
+            let folders =
+                |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten().filter(|it| it.path().is_dir());
+            let all = folders(folder.join("bucket/.sgwtmp/multipart"));
+            return all.map(|object| folders(object.path()).count()).sum();
+        }
         self.ask("GET", "/bucket?uploads", b"").matches("<UploadId>").count()
     }
 
