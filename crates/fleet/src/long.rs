@@ -78,9 +78,9 @@ enum Maker {
 
 /// How it begins.
 pub(crate) enum Begun {
-    Long(Long),
+    Long(Box<Long>),
     /// It cannot be divided.
-    Whole(Source),
+    Whole(Box<Source>),
     /// Another has made it meanwhile.
     There,
 }
@@ -114,9 +114,9 @@ impl Maker {
 impl Long {
     /// Begins a long result, or goes on with it.
     pub(crate) fn begin(job: &Job, act: &dyn Act, pair: &Pair, source: Source) -> Result<Begun, Error> {
-        let Spot::Object(store, target) = &pair.target else { return Ok(Begun::Whole(source)) };
+        let Spot::Object(store, target) = &pair.target else { return Ok(Begun::Whole(Box::new(source))) };
         if !Pieces::are_kept(store, target) {
-            return Ok(Begun::Whole(source));
+            return Ok(Begun::Whole(Box::new(source)));
         }
         let (length, tag) = (source.length(), source.tag());
         let all = digest(&[act.verb(), &target.to_string()]);
@@ -161,9 +161,11 @@ impl Long {
                 }
                 let mut start = vec![0; length.min(BEGINNING) as usize];
                 source.fill(&mut start, 0)?;
-                let Some(divided) = act.divide(&source.about(pair), &start)? else { return Ok(Begun::Whole(source)) };
+                let Some(divided) = act.divide(&source.about(pair), &start)? else {
+                    return Ok(Begun::Whole(Box::new(source)));
+                };
                 let Some((maker, about, more)) = Maker::new(job, &source, divided)? else {
-                    return Ok(Begun::Whole(source));
+                    return Ok(Begun::Whole(Box::new(source)));
                 };
                 let pieces = Pieces::begin(store, target, &mark)?;
                 let mut about = names.clone().into_iter().chain(about).collect::<Map<_, _>>();
@@ -192,7 +194,19 @@ impl Long {
             remove_others(job, &all, &mark, source.about(pair).modified)?;
             let (store, target, spot) = (store.clone(), target.clone(), pair.source.clone());
             let (job, left, seen) = (job.clone(), AtomicU64::new(0), Mutex::default());
-            return Ok(Begun::Long(Self { source, spot, job, store, target, mark, place, pieces, maker, left, seen }));
+            return Ok(Begun::Long(Box::new(Self {
+                source,
+                spot,
+                job,
+                store,
+                target,
+                mark,
+                place,
+                pieces,
+                maker,
+                left,
+                seen,
+            })));
         }
         Err(Error::Lost(format!("{place} comes and goes: another removes the state of this job")))
     }

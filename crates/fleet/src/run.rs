@@ -102,7 +102,7 @@ struct Work {
 }
 
 enum Task {
-    Item(Pair),
+    Item(Box<Pair>),
     Part(Arc<Work>, u64),
 }
 
@@ -268,7 +268,7 @@ impl Pool<'_> {
                 if queue.items.len() + 1 == WAITING {
                     self.changed.notify_all();
                 }
-                return Some(Task::Item(pair));
+                return Some(Task::Item(Box::new(pair)));
             }
             if queue.is_closed && queue.active == 0 {
                 self.changed.notify_all();
@@ -347,10 +347,10 @@ impl Pool<'_> {
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
                 Begun::Long(long) => {
-                    self.divide(pair, long)?;
+                    self.divide(pair, *long)?;
                     return Ok(None);
                 }
-                Begun::Whole(whole) => source = whole,
+                Begun::Whole(whole) => source = *whole,
                 Begun::There if run.shard.has(&pair.name) => return Ok(Some(Outcome::There)),
                 Begun::There => return Ok(None),
             }

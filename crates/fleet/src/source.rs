@@ -126,7 +126,7 @@ impl Source {
     /// Returns a reader of everything, in order.
     pub(crate) fn reader(&self) -> Reader<'_> {
         match self {
-            Self::Object(object) => Reader::Object(object.reader()),
+            Self::Object(object) => Reader::Object(Box::new(object.reader())),
             Self::File(..) => Reader::File(self, 0),
         }
     }
@@ -140,7 +140,7 @@ fn file_tag(metadata: &fs::Metadata) -> String {
 
 /// Reads a source in order.
 pub(crate) enum Reader<'a> {
-    Object(ObjectReader),
+    Object(Box<ObjectReader>),
     File(&'a Source, u64),
 }
 

@@ -598,11 +598,18 @@ impl Process {
 
     /// Whether the next request changes something that others see.
     fn is_write(&self) -> bool {
-        match self.at {
-            At::Drop { .. } | At::Write { .. } | At::AbortOwn { .. } | At::Put { .. } | At::Complete { .. } => true,
-            At::AbortOther { .. } | At::DeleteOther { .. } | At::Abort { .. } | At::Forget { .. } => true,
-            _ => false,
-        }
+        matches!(
+            self.at,
+            At::Drop { .. }
+                | At::Write { .. }
+                | At::AbortOwn { .. }
+                | At::Put { .. }
+                | At::Complete { .. }
+                | At::AbortOther { .. }
+                | At::DeleteOther { .. }
+                | At::Abort { .. }
+                | At::Forget { .. }
+        )
     }
 }
 

@@ -1,6 +1,5 @@
 //! Uploads whose parts come from several places: threads, processes, machines.
 
-use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use bytes::Bytes;
@@ -14,6 +13,7 @@ use crate::amend::{ask, with};
 use crate::error::tag;
 use crate::object::wait;
 use crate::odd::unescaped;
+use crate::store::There;
 use crate::upload::exists;
 use crate::wire::encoded;
 use crate::{Address, Error, Problem, Scheme, Store};
@@ -43,7 +43,7 @@ impl Pieces {
         let id = wait(address, with(headers, store.parts.create_multipart(&path)))?;
         if let Some(memory) = &store.memory {
             let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
-            uploads.insert(id.clone(), (mark.to_owned(), BTreeMap::new()));
+            uploads.insert(id.clone(), (mark.to_owned(), There::new()));
         }
         Ok(Self { store: store.clone(), address: address.clone(), path, id })
     }
@@ -89,12 +89,12 @@ impl Pieces {
     ///
     /// # Errors
     /// [`Problem::Ended`] if the upload is over; or if the store fails.
-    pub fn there(&self) -> Result<BTreeMap<u64, (String, u64)>, Error> {
+    pub fn there(&self) -> Result<There, Error> {
         if let Some(memory) = &self.store.memory {
             let uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
             return uploads.get(&self.id).map(|(_, parts)| parts.clone()).ok_or_else(|| self.over());
         }
-        let mut parts = BTreeMap::new();
+        let mut parts = There::new();
         let mut marker = Some("0".to_owned());
         while let Some(after) = marker {
             let query = format!("max-parts=1000&part-number-marker={after}&uploadId={}", encoded(&self.id));

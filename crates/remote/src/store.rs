@@ -35,11 +35,14 @@ pub struct Store {
     bucket: Address,
 }
 
+/// The parts of an upload: by their numbers, what the store calls them, and their lengths.
+pub(crate) type There = BTreeMap<u64, (String, u64)>;
+
 /// What a store in memory knows of uploads.
 #[derive(Default)]
 pub(crate) struct Memory {
     /// By the names of uploads: their marks, and the name and the length of each part.
-    pub(crate) uploads: Mutex<HashMap<String, (String, BTreeMap<u64, (String, u64)>)>>,
+    pub(crate) uploads: Mutex<HashMap<String, (String, There)>>,
     /// By paths: the marks of objects.
     pub(crate) marks: Mutex<HashMap<Path, String>>,
 }

@@ -57,7 +57,7 @@ impl Told {
     /// Tells what became of a pair.
     pub fn tell(&self, pair: &Pair, outcome: Outcome) {
         let (source, target) = (pair.source.to_string(), Place::Given(pair.target.to_string().into()));
-        let mut tally = self.tally();
+        let (mut tally, would) = (self.tally(), matches!(outcome, Outcome::Would(_)));
         let done = |state: &str, bytes: u64| {
             let more = [("state".to_owned(), Value::from(state))].into_iter().collect();
             Done { output: Some(target.clone()), bytes, more, ..Done::default() }
@@ -87,7 +87,7 @@ impl Told {
             }
         };
         // A rehearsal shows each object.
-        if self.rehearse && !self.json && matches!(result, Ok(_) if tally.would > 0) {
+        if would && !self.json {
             let line = format!("{}: {source} -> {}\n", self.command, target.shown());
             if let Err(failure) = print(&line) {
                 failure.end();
