@@ -26,7 +26,7 @@ const COMMANDS: [(&str, &str, usize); 24] = [
         "seal",
         "USUAL && deadpan keygen --sign && for name in bob carol; do deadpan keygen -o $name-2.key && \
         deadpan keys add $name $name-2.pub; done && echo text > a.txt && cp a.txt minutes.txt",
-        0,
+        1,
     ),
     (
         "open",
@@ -34,7 +34,7 @@ const COMMANDS: [(&str, &str, usize); 24] = [
         rm -r report.pdf photos && echo text > minutes.txt && deadpan keys export > me.pub && \
         deadpan seal --any 2 -r me.pub -r bob.pub -r work minutes.txt && rm minutes.txt && \
         deadpan share open -i bob.key -r me.pub -o bob.share minutes.txt.dpn",
-        1,
+        2,
     ),
     (
         "sign",
