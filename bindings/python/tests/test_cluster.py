@@ -100,6 +100,17 @@ def wait_for(what, seconds=60):
     return result
 
 
+def wait_until_begun(store):
+    """Waits until all shares work on one upload. Whoever is killed before leaves an upload that nobody knows."""
+
+    def is_begun():
+        return store.uploads() == 1 and any(key.endswith("/manifest") for key in store.keys("_deadpan/"))
+
+    wait_for(is_begun)
+    time.sleep(1)
+    wait_for(is_begun)
+
+
 def test_there_and_back(store, place, ray):
     options = {"job_key": place / "job.key", "shards": 4}
     summary = seal(place, "x", **options)
@@ -121,11 +132,11 @@ def test_there_and_back(store, place, ray):
 
 def test_a_killed_worker_is_replaced(store, place, ray):
     result = []
-    options = {"job_key": place / "job.key", "shards": 4, "options": ["--bwlimit", "12M"]}
+    options = {"job_key": place / "job.key", "shards": 4, "options": ["--bwlimit", "8M"]}
     thread = threading.Thread(target=lambda: result.append(seal(place, "killed", **options)))
     thread.start()
     ((child, worker),) = wait_for(lambda: processes("--shard=2/4", "/killed/")).items()
-    time.sleep(1.5)
+    wait_until_begun(store)
     os.kill(worker, signal.SIGKILL)
     # The command ends with its task, and Ray runs it again.
     wait_for(lambda: child not in processes(), 10)
@@ -151,7 +162,7 @@ def test_a_killed_driver_is_started_again(store, place, alone):
         start_new_session=True,
     )
     wait_for(lambda: processes("/driver/"))
-    time.sleep(1.5)
+    wait_until_begun(store)
     first.kill()
     first.wait()
     wait_for(lambda: not processes("/driver/"), 30)
