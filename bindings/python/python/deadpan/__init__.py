@@ -84,7 +84,7 @@ __all__ = [
 
 def __getattr__(name):
     # They are loaded when they are used first.
-    if name in ("lab", "picture"):
+    if name in ("cluster", "lab", "picture"):
         import importlib
 
         return importlib.import_module(f"deadpan.{name}")

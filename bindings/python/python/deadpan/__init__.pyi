@@ -5,6 +5,7 @@ from typing import TypeAlias, final
 from typing_extensions import Buffer
 
 from deadpan import base64 as base64
+from deadpan import cluster as cluster
 from deadpan import ct as ct
 from deadpan import lab as lab
 from deadpan import pad as pad
