@@ -34,7 +34,16 @@ enum Command {
     /// Shows what is not done yet: of a job, or of all jobs in a bucket
     Status(JobArgs),
     /// Gives a job up: ends its uploads, and removes its state. Results stay
-    Clean(JobArgs),
+    Clean(CleanArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct CleanArgs {
+    #[command(flatten)]
+    of: JobArgs,
+    /// Also remove state that belongs to another key. The parts of its uploads stay in the store
+    #[arg(short, long)]
+    force: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -60,7 +69,7 @@ struct JobArgs {
 pub enum Cluster {
     Key { place: PathBuf, force: bool },
     Status { bucket: Address, key: Option<PathBuf>, json: bool },
-    Clean { bucket: Address, key: Option<PathBuf>, json: bool },
+    Clean { bucket: Address, key: Option<PathBuf>, json: bool, force: bool },
 }
 
 impl ClusterArgs {
@@ -80,7 +89,9 @@ impl ClusterArgs {
             Command::Status(args) => {
                 Ok(Cluster::Status { bucket: address(&args)?, key: args.job_key, json: args.json })
             }
-            Command::Clean(args) => Ok(Cluster::Clean { bucket: address(&args)?, key: args.job_key, json: args.json }),
+            Command::Clean(CleanArgs { of, force }) => {
+                Ok(Cluster::Clean { bucket: address(&of)?, key: of.job_key, json: of.json, force })
+            }
         }
     }
 }
@@ -122,9 +133,17 @@ impl Plan for Cluster {
                     print(&format!("{bucket}: no job has left anything here\n"))?;
                 }
             }
-            Self::Clean { bucket, key, json } => {
+            Self::Clean { bucket, key, json, force } => {
+                let mut exit = Exit::Done;
                 for job in jobs(bucket, key.as_ref())? {
-                    let left = job.clean().map_err(|error| failed(&job.to_string(), error))?;
+                    let about = |error| failed(&job.to_string(), error);
+                    if !force && job.is_of_others().map_err(about)? {
+                        let message = format!("{job}: this state belongs to a job with another key, and stays");
+                        Failure::usage(message, "give the job's key with --job-key; or remove it with --force").say();
+                        exit = Exit::Usage;
+                        continue;
+                    }
+                    let left = job.clean().map_err(about)?;
                     if *json {
                         let fields = json!({ "schema": 1, "command": "cluster", "job": job.to_string(), "left": left });
                         print(&format!("{fields}\n"))?;
@@ -139,6 +158,7 @@ impl Plan for Cluster {
                         ));
                     }
                 }
+                return Ok(exit);
             }
         }
         Ok(Exit::Done)
@@ -176,7 +196,8 @@ fn status(job: &Job, as_json: bool) -> Result<(), Failure> {
         text.push_str(&format!("{line}\n"));
     }
     if states.long.is_empty() {
-        text.push_str("  no object is half done\n");
+        let source = states.how.as_ref().and_then(|how| how.get("source")?.as_str()).unwrap_or("a job");
+        text.push_str(&format!("  {source}: no object is half done\n"));
     }
     print(&text)
 }

@@ -173,6 +173,11 @@ pub fn read(path: &Path) -> Result<Vec<Found>, Failure> {
     keys_in(path, &text, &metadata)
 }
 
+/// Warns if other users can read a file that holds a secret.
+pub fn check_private(path: &Path, metadata: &fs::Metadata) {
+    permissions::check_key(path, metadata);
+}
+
 /// Returns all keys in the text of the file `path`. Warns if other users can read a private key.
 pub fn keys_in(path: &Path, text: &[u8], metadata: &fs::Metadata) -> Result<Vec<Found>, Failure> {
     let found = key::read(text).map_err(|error| Failure::key(&shown(path), &error))?;

@@ -5,6 +5,8 @@ mod told;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -46,8 +48,8 @@ pub struct ManyArgs {
     /// Change nothing, and show what would be done
     #[arg(long)]
     dry_run: bool,
-    /// Move no more than so much in a second to and from stores, such as 50M
-    #[arg(long, value_name = "RATE", value_parser = size::parse, help_heading = "Many objects")]
+    /// Move no more than so much in a second to and from stores, on average: 1M or more
+    #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Many objects")]
     bwlimit: Option<Size>,
     /// The most memory to use [default: 224M]
     #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = "Many objects")]
@@ -58,6 +60,12 @@ pub struct ManyArgs {
     /// The file with the key that all machines of a job share (deadpan cluster key)
     #[arg(long, value_name = "FILE", help_heading = "Many objects")]
     job_key: Option<PathBuf>,
+}
+
+/// Reads a rate. A slower one would let requests grow too old before they are sent.
+fn rate(text: &str) -> Result<Size, String> {
+    let Size(rate) = size::parse(text)?;
+    if rate < 1_000_000 { Err("the least rate is 1MB, a megabyte in a second".to_owned()) } else { Ok(Size(rate)) }
 }
 
 /// The value of `--shard`.
@@ -74,9 +82,15 @@ fn share(text: &str) -> Result<Share, String> {
 /// Finds out what must be the same in each run of a job.
 pub type How<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
 
-/// Returns what is said when the user ends the work early.
-fn again() -> String {
-    "note: what is done stays done: run the command again to go on, or give it up: deadpan cluster clean JOB".to_owned()
+/// Tells a user who ends the work early how it goes on. Nothing is said once it has `ended`.
+fn again(ended: &Arc<AtomicBool>, job: Option<&Job>) -> signals::Guard {
+    let (ended, give_up) = (Arc::clone(ended), job.map(|job| format!(", or give it up: deadpan cluster clean {job}")));
+    signals::guard(move || {
+        if !ended.load(Ordering::Relaxed) {
+            let give_up = give_up.as_deref().unwrap_or_default();
+            say(&format!("note: what is done stays done: run the command again to go on{give_up}"));
+        }
+    })
 }
 
 /// Where many objects come from, and where their results go.
@@ -94,7 +108,8 @@ impl ManyArgs {
         let first = remote::local(first.clone());
         if files.len() > 1 {
             let message = format!("{} stands for many objects, and there are other inputs", shown(&first));
-            return Err(Failure::usage(message, "use a command of its own for each prefix or folder"));
+            let hint = "the place of the results is named with --to; each prefix or folder needs a command of its own";
+            return Err(Failure::usage(message, hint));
         }
         let mut from = place(&first)?;
         if let Many::Folder(path) = &mut from {
@@ -129,7 +144,7 @@ impl ManyArgs {
     }
 
     /// Refuses options that only many objects have.
-    fn refuse_alone(&self) -> Result<(), Failure> {
+    pub fn refuse_alone(&self) -> Result<(), Failure> {
         let given = [
             ("--include", !self.include.is_empty()),
             ("--exclude", !self.exclude.is_empty()),
@@ -183,7 +198,7 @@ impl ManyArgs {
         let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
             Failure::usage(why, "in a pattern, * and ? stand for characters, and ** also for slashes")
         })?;
-        self.limit();
+        imp::give_back_memory();
         let (Route { from, to }, shard) = (route, self.shard()?);
         let failed = |error: Error| failed(&from.to_string(), error);
         let job = match to {
@@ -202,7 +217,8 @@ impl ManyArgs {
             }
             _ => None,
         };
-        let _guard = signals::guard(|| say(&again()));
+        let ended = Arc::new(AtomicBool::new(false));
+        let _guard = again(&ended, job.as_ref());
         let told = Told::new(command, json, self.dry_run, &from.to_string());
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
         let run = Run {
@@ -212,15 +228,21 @@ impl ManyArgs {
             replace,
             rehearse: self.dry_run,
             memory: self.memory()?,
-            long: LONG,
+            // Short objects are in memory three times.
+            long: LONG.min(self.memory()? / 3),
             job,
             report: &report,
             progress: &|bytes| told.progress.add(bytes),
             planned: &|bytes| told.planned(bytes),
         };
         let result = run.all(from, to).map_err(failed);
+        ended.store(true, Ordering::Relaxed);
         let job = run.job;
         match result {
+            Ok(()) if told.is_empty() && shard.count() == 1 => {
+                let hint = "check the prefix or the folder, and --include and --exclude";
+                Err(Failure::usage(format!("{from}: there is nothing to {} below it", act.verb()), hint))
+            }
             Ok(()) => Ok(told.end(job.as_ref())),
             Err(failure) => {
                 told.end_early(job.as_ref());
@@ -239,14 +261,15 @@ impl ManyArgs {
         act: &dyn Act,
         how: Option<How<'_>>,
     ) -> Result<Option<u64>, Failure> {
-        self.limit();
+        imp::give_back_memory();
         let store = remote::store(target)?;
         let name = source.to_string();
         let about = |error: Error| failed(&name, error);
         let job = Job::new(self.key()?, store.clone(), act.verb(), &name, target).map_err(about)?;
         let how = how.map_or(Ok(Value::Null), |how| how(&job))?;
         let job = job.how(how);
-        let _guard = signals::guard(|| say(&again()));
+        let ended = Arc::new(AtomicBool::new(false));
+        let _guard = again(&ended, Some(&job));
         let outcome = std::sync::Mutex::new(None);
         let report = |_: &Pair, result: Outcome| {
             *outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
@@ -268,6 +291,7 @@ impl ManyArgs {
         let last = name.rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
+        ended.store(true, Ordering::Relaxed);
         drop(progress);
         let outcome = outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         match outcome {
@@ -296,8 +320,8 @@ impl ManyArgs {
         })
     }
 
-    fn limit(&self) {
-        imp::give_back_memory();
+    /// Sets the rate for all stores.
+    pub fn limit(&self) {
         if let Some(Size(rate)) = self.bwlimit {
             deadpan_remote::limit(rate);
         }
@@ -327,7 +351,8 @@ pub fn job_key(file: Option<&Path>) -> Result<JobKey, Failure> {
             _ => {}
         }
     }
-    let (text, _) = home::text(path)?;
+    let (text, metadata) = home::text(path)?;
+    home::check_private(path, &metadata);
     JobKey::read(&text).map_err(|error| {
         let hint = "make a key with: deadpan cluster key -o FILE";
         Failure::new(Exit::Data, format!("{}: {error}", shown(path)), hint)
@@ -391,7 +416,7 @@ pub fn failed(name: &str, error: Error) -> Failure {
         ),
         Error::OtherKey(state) => Failure::usage(
             format!("{state}: this state belongs to a job with another key"),
-            "give the job's key with --job-key, or give the job up: deadpan cluster clean s3://BUCKET/_deadpan/JOB/",
+            "give the job's key with --job-key, or give the job up: deadpan cluster clean --force JOB",
         ),
         Error::OtherJob(what) => Failure::usage(
             what,

@@ -104,6 +104,10 @@ impl OpenArgs {
         if is_many && (args.range.is_some() || !args.only.is_empty()) {
             return Err(Failure::usage("--range and --only take single files", "name one object"));
         }
+        if args.verify {
+            many.refuse_alone()?;
+        }
+        many.limit();
         let route = if is_many && args.verify { None } else { many.route(&self.files, args.output.place())? };
         let sources = Source::all(self.files)?;
         args.source.leave_stdin_to(&sources)?;
@@ -123,7 +127,8 @@ impl Plan for Open {
         let args = &self.args;
         if let Some(route) = &self.route {
             let identities = args.identities(Passphrases::new(&args.source))?;
-            let files = Files { replace: args.output.force, sync: args.output.sync, mask: args.unpack.mask() };
+            let folder = args.output.place().and_then(Place::path).map_or_else(PathBuf::new, Path::to_owned);
+            let files = Files { folder, sync: args.output.sync, mask: args.unpack.mask() };
             let act = Opening { keys: Mutex::new((identities, args.signer.judge()?)), files };
             return self.many.all("open", args.output.json, args.output.force, route, &act, None);
         }

@@ -73,6 +73,8 @@ pub struct Recipients {
     pub needed: usize,
     /// The name of the first recipient that only an age file can have.
     ssh: Option<String>,
+    /// The names of recipients that have no public key of ours: plugins and keys of SSH.
+    pub others: Vec<String>,
 }
 
 impl Recipients {
@@ -271,7 +273,9 @@ impl RecipientArgs {
             }
             None => keys.iter().map(|(_, key)| Recipient::Key(key.clone())).collect(),
         };
+        let plugin_names: Vec<_> = plugins.iter().map(|(name, _)| name.clone()).collect();
         recipients.extend(plugins.into_iter().map(|(_, plugin)| Recipient::Plugin(plugin)));
+        let others = plugin_names.into_iter().chain(ssh.iter().map(|(name, _)| name.clone())).collect();
         let first_ssh = ssh.first().map(|(name, _)| name.clone());
         recipients.extend(ssh.into_iter().map(|(_, key)| Recipient::Ssh(key)));
         recipients.extend(passphrase.clone().map(|passphrase| Recipient::Passphrase(passphrase, Cost::default())));
@@ -280,7 +284,7 @@ impl RecipientArgs {
         let sealing = sealing.map_err(|error| Failure::of("", error))?;
         let keys = keys.into_iter().map(|(_, key)| key).collect();
         let needed = self.any.unwrap_or(1).into();
-        Ok(Recipients { sealing, keys, default_key, passphrase, needed, ssh: first_ssh })
+        Ok(Recipients { sealing, keys, default_key, passphrase, needed, ssh: first_ssh, others })
     }
 
     /// Refuses a recipient of a plugin where all must have one mode: only the plugin knows it.

@@ -84,7 +84,10 @@ pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
 /// Returns the failure for an error of a store.
 pub fn failed(error: &Error) -> Failure {
     let hint = match error.problem() {
-        Problem::Missing => "check the key, and that the credentials may list the bucket",
+        Problem::Missing => {
+            "check the key, and that the credentials may list the bucket; a prefix ends with a slash, and results go \
+             where --to says"
+        }
         Problem::NoBucket => "check the bucket's name, its region (AWS_REGION) and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Exists => "choose another key with --to, or replace the object with --force",
         Problem::Changed => "seal or open it again; in a bucket with versions, the old one is still there",

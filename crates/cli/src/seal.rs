@@ -5,7 +5,7 @@ mod verify;
 
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -90,6 +90,7 @@ impl SealArgs {
         self.to.imply_passphrase(self.remove_source);
         self.to.check()?;
         self.check_format()?;
+        self.many.limit();
         let sources = Source::all(self.files.clone())?;
         let route = self.many.route(&self.files, self.output.place())?;
         if route.is_some() && self.remove_source {
@@ -151,13 +152,15 @@ impl SealArgs {
             "format": self.format().ending(),
             "armor": self.armor,
             "hidden length": self.hide_length,
-            "signature": self.signing.is_given(),
+            "other recipients": to.others,
+            "signature": self.signing.names(),
         }))
     }
 
     /// Returns what is done to each of many objects.
     fn act<'a>(&self, sealing: &'a Sealing) -> Sealings<'a> {
-        let files = Files { replace: self.output.force, sync: self.output.sync, mask: process::umask() };
+        let folder = self.output.place().and_then(Place::path).map_or_else(PathBuf::new, Path::to_owned);
+        let files = Files { folder, sync: self.output.sync, mask: process::umask() };
         Sealings { sealing, format: self.format(), armor: self.armor, files }
     }
 
@@ -250,6 +253,7 @@ impl Seal {
         let is_divided = args.format() == FormatArg::Deadpan
             && !(args.armor || args.signing.is_given() || args.remove_source)
             && input.positioned
+            && input.source.path().is_some_and(|path| path.to_str().is_some())
             && input.length().is_some_and(|length| length >= many::LONG);
         let address = place.path().filter(|_| is_divided).map_or(Ok(None), remote::address)?;
         let Some(address) = address.filter(|address| !address.is_prefix()) else { return Ok(None) };

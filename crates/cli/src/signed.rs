@@ -38,6 +38,11 @@ pub struct SigningArgs {
 
 impl SigningArgs {
     /// Whether a signature is asked for.
+    /// Returns the keys as the user named them, and whether there is a signature.
+    pub fn names(&self) -> String {
+        format!("{self:?}")
+    }
+
     pub fn is_given(&self) -> bool {
         !self.sign.is_empty()
     }

@@ -104,6 +104,9 @@ fn what_changed_and_what_does_not_fit_is_told() {
         (&["seal", "--shard", "auto", "s3://bucket/x/", "--to", "s3://bucket/y/"], "no engine says"),
         (&["seal", "--shard", "0/3", "s3://bucket/x/", "--to", "s3://bucket/y/"], "the shares of a job need one key"),
         (&["seal", "--include", "a", "tree"], "--include is for many objects"),
+        (&["open", "--verify", "--include", "a", "s3://bucket/x/"], "--include is for many objects"),
+        (&["open", "s3://bucket/none/", "--to", "none"], "there is nothing to open below it"),
+        (&["seal", "--each", "tree", "--to", "s3://bucket/_deadpan/x/"], "lies the state of jobs"),
         (&["seal", "--each", "--include", "[", "tree", "--to", "s3://bucket/y/"], "[: "),
         (&["seal", "--each", "--max-memory", "50M", "tree", "--to", "s3://bucket/y/"], "leaves no room"),
         (&["open", "--range", "1:2", "s3://bucket/x/"], "take single files"),
@@ -244,6 +247,71 @@ fn a_busy_store_gets_everything_in_the_end() {
     through(&["seal", "--each", "tree", "--to", "s3://bucket/x/"]).expect(0, "6 objects");
     through(&["open", "s3://bucket/x/", "--to", "back"]).expect(0, "6 objects");
     sandbox.shell("diff -r tree back").expect(0, "");
+}
+
+#[test]
+fn what_looks_done_and_is_not_is_found() {
+    let Some(server) = Server::gateway("changes that hide") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.run(&["keygen", "--sign", "--no-passphrase"]).expect(0, "");
+    sandbox.shell("mkdir tree other; echo one > tree/a; echo two > other/b").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
+    server.run(&sandbox, &seal).expect(0, "1 object");
+    // In the same second, and with an old time.
+    sandbox.shell("echo changed > tree/a").expect(0, "");
+    server.run(&sandbox, &seal).expect(2, "its result is older than it is");
+    server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(0, "1 object (8 B)");
+    sandbox.shell("echo again > old; touch -d 2020-01-01 old; mv old tree/a").expect(0, "");
+    server.run(&sandbox, &seal).expect(2, "its result is older than it is");
+    server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(0, "1 object (6 B)");
+    // Results in a folder are compared, too.
+    sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(0, "1 object");
+    sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(0, "1 there already");
+    sandbox.shell("sleep 0.01; echo new > tree/a").expect(0, "");
+    sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(2, "its result is older than it is");
+    // Another source, other signatures: another job.
+    let other = ["seal", "--each", "other", "--to", "s3://bucket/x/"];
+    server.run(&sandbox, &other).expect(2, "this job was begun with other source");
+    server.run(&sandbox, &[&seal[..], &["--sign"]].concat()).expect(2, "this job was begun with other signature");
+    // Two sources with one result.
+    sandbox
+        .shell("mkdir both; deadpan seal -o both/y.dpn other/b && deadpan seal --format age -o both/y.age other/b")
+        .expect(0, "");
+    for _ in 0..2 {
+        sandbox.run(&["open", "--each", "both", "--to", "opened"]).expect(2, "another source has the same result");
+    }
+    // A link leads out of the folder.
+    sandbox
+        .shell("mkdir -p in/sub target outside; deadpan seal -o in/sub/z.dpn other/b; ln -s ../outside target/sub")
+        .expect(0, "");
+    sandbox.run(&["open", "--each", "in", "--to", "target"]).expect(2, "is a link, and results go into real folders");
+    sandbox.shell("test -z \"$(ls outside)\"").expect(0, "");
+    sandbox.shell("touch 'tree/bad'$(printf '\\377')").expect(0, "");
+    server.run(&sandbox, &[&seal[..], &["--force"]].concat()).expect(1, "its name cannot be that of a file");
+}
+
+#[test]
+fn state_from_elsewhere_is_refused() {
+    let Some(server) = Server::gateway("copied state") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir one two; echo x > one/x; echo y > two/y").expect(0, "");
+    server.run(&sandbox, &["seal", "--each", "one", "--to", "s3://bucket/one/"]).expect(0, "");
+    let note = server.keys().into_iter().find(|key| key.ends_with("/job")).unwrap();
+    server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]).expect(0, "");
+    let other = server.keys().into_iter().find(|key| key.ends_with("/job") && *key != note).unwrap();
+    fs::write(server.file(&other), fs::read(server.file(&note)).unwrap()).unwrap();
+    let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);
+    again.expect(2, "this state is damaged, or belongs elsewhere");
+    // Whoever has no key of the job cannot make others hash a costly passphrase.
+    let costly = sandbox.shell("echo a passphrase | deadpan seal -p --passphrase-fd 0 -o - one/x");
+    fs::write(server.file(&other), costly.stdout()).unwrap();
+    let again = server.run(&sandbox, &["seal", "--each", "two", "--to", "s3://bucket/two/"]);
+    again.expect(2, "this state belongs to a job with another key");
+    server
+        .run(&sandbox, &["cluster", "clean", "s3://bucket"])
+        .expect(2, "belongs to a job with another key, and stays");
+    server.run(&sandbox, &["cluster", "clean", "--force", "s3://bucket"]).expect(0, "");
+    assert_eq!(server.keys(), ["one/x.dpn", "two/y.dpn"]);
 }
 
 #[test]

@@ -40,11 +40,12 @@ pub trait Act: Sync {
     /// If no key fits.
     fn divide(&self, about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign>;
 
-    /// Begins a file that is a result. Files are made in a folder that may not exist yet.
+    /// Begins a file that is a result, in a folder that may not exist yet. `replace` tells that a file which is there
+    /// is to be replaced.
     ///
     /// # Errors
     /// If the file exists and may not be replaced, or cannot be made.
-    fn create(&self, path: &Path) -> Result<Box<dyn Landing + '_>, Foreign>;
+    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign>;
 }
 
 /// What makes the parts of a long result.

@@ -4,6 +4,9 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// The longest buffer that is kept: a part.
+const KEPT: usize = 17 << 20;
+
 /// Buffers that nobody uses at the moment.
 #[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
@@ -25,7 +28,10 @@ impl Buffers {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.home.0.lock().unwrap_or_else(PoisonError::into_inner).push(std::mem::take(&mut self.bytes));
+        let bytes = std::mem::take(&mut self.bytes);
+        if bytes.capacity() <= KEPT {
+            self.home.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        }
     }
 }
 

@@ -49,7 +49,10 @@ fn sets<S: AsRef<str>>(patterns: &[S]) -> Result<Option<[GlobSet; 2]>, String> {
     for pattern in patterns {
         let pattern = pattern.as_ref();
         let wrong = |error: globset::Error| format!("{pattern}: {}", error.kind());
-        let glob = GlobBuilder::new(pattern.trim_start_matches('/')).literal_separator(true).build().map_err(wrong)?;
+        let trimmed = pattern.trim_start_matches("./").trim_start_matches('/');
+        // A folder stands for all that lies in it.
+        let whole = if trimmed.ends_with('/') { format!("{trimmed}**") } else { trimmed.to_owned() };
+        let glob = GlobBuilder::new(&whole).literal_separator(true).build().map_err(wrong)?;
         sets[usize::from(pattern.contains('/'))].add(glob);
     }
     let [names, paths] = sets;

@@ -10,19 +10,29 @@ use serde_json::Value;
 
 use crate::Error;
 use deadpan_remote::{Address, Object, Problem, Store};
-use deadpan_seal::{Cost, Header, Identity, Opened, Passphrase, Recipient, Secret, Session};
+use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Secret, Session};
 
 /// The folder of all state, in the bucket of the results.
 pub const STATE: &str = "_deadpan/";
+/// The field of a piece of state that says where it belongs.
+const PLACE: &str = "place";
 /// Hexadecimal digits of a key.
 const DIGITS: usize = 64;
 /// The key is random, so that a passphrase's slow hash would add nothing.
 const COST: Cost = Cost { memory: 8, passes: 1, lanes: 1 };
 
 /// The secret of a job. All who work on it have it, and nobody else.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct JobKey {
     session: Session,
+    /// Makes names that only those tell anything who have the key.
+    names: [u8; 32],
+}
+
+impl fmt::Debug for JobKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JobKey(..)")
+    }
 }
 
 impl JobKey {
@@ -50,7 +60,17 @@ impl JobKey {
         if text.len() != DIGITS || !text.iter().all(u8::is_ascii_hexdigit) {
             return Err(Error::OtherJob("a job's key is 64 hexadecimal digits".to_owned()));
         }
-        Ok(Self { session: Session::new(&Passphrase::new(&text.to_ascii_lowercase()), COST)? })
+        let text = text.to_ascii_lowercase();
+        let names = blake3::derive_key("deadpan 2026 names of a job's state", &text);
+        // Others could leave state here whose passphrase costs gigabytes.
+        let session =
+            Session::new(&Passphrase::new(&text), COST)?.with_max_cost(MaxCost::new(COST.memory, COST.passes));
+        Ok(Self { session, names })
+    }
+
+    /// Returns a name that tells nothing to others, and is the same on every machine of the job.
+    pub(crate) fn digest(&self, parts: &[&str]) -> String {
+        digest(blake3::Hasher::new_keyed(&self.names), parts)
     }
 
     pub(crate) fn recipient(&self) -> Recipient {
@@ -85,15 +105,23 @@ impl Job {
     /// # Errors
     /// If there can be no such keys in the bucket.
     pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
-        let name = digest(&[act, source, &target.to_string()]);
+        if target.key().starts_with(STATE) {
+            return Err(Error::OtherJob(format!("{target}: below {STATE} lies the state of jobs")));
+        }
+        let hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of jobs");
+        let name = digest(hasher, &[act, &target.to_string()]);
         let folder = key_at(target, &format!("{STATE}{}/", &name[..16]))?;
-        Ok(Self { key, store, folder, how: Value::Null })
+        let how = Value::from_iter([("source", source)]);
+        Ok(Self { key, store, folder, how })
     }
 
-    /// Sets how the job is done: what was begun in another way is not gone on with.
+    /// Adds how the job is done: what was begun in another way is not gone on with.
     #[must_use]
-    pub fn how(self, how: Value) -> Self {
-        Self { how, ..self }
+    pub fn how(mut self, how: Value) -> Self {
+        if let (Value::Object(all), Value::Object(more)) = (&mut self.how, how) {
+            all.extend(more);
+        }
+        self
     }
 
     /// Returns the place of the state.
@@ -161,15 +189,24 @@ impl Job {
         let (mut input, name) = (&sealed[..], place.to_string());
         let header = Header::read(&mut input).map_err(|_| Error::OtherKey(name.clone()))?;
         let mut text = Vec::new();
-        let damaged = || Error::Lost(format!("{name} is damaged"));
+        let damaged = || Error::OtherJob(format!("{name}: this state is damaged, or belongs elsewhere"));
         self.key.open(header, &name)?.bytes_onto(input, &mut text).map_err(|_| damaged())?;
         let line = text.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
-        let value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
+        let mut value: Value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
+        // Whoever can write to the bucket could copy it here from elsewhere.
+        let place_of = value.as_object_mut().and_then(|fields| fields.remove(PLACE));
+        if place_of != Some(place.to_string().into()) {
+            return Err(damaged());
+        }
         Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..) }))
     }
 
     /// Writes a piece of state, unless it exists: a line of JSON, and more bytes.
     pub(crate) fn write(&self, place: &Address, value: &Value, more: &[u8]) -> Result<(), Error> {
+        let mut value = value.clone();
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert(PLACE.to_owned(), place.to_string().into());
+        }
         let text = [value.to_string().as_bytes(), b"\n", more].concat();
         let sealed = self.key.session.sealing()?.bytes(&text)?;
         Ok(self.store.put(place, Bytes::from(sealed), false)?)
@@ -190,8 +227,7 @@ fn key_at(address: &Address, key: &str) -> Result<Address, Error> {
 }
 
 /// Returns a name that says nothing, and is the same on every machine.
-pub(crate) fn digest(parts: &[&str]) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of a job's state");
+fn digest(mut hasher: blake3::Hasher, parts: &[&str]) -> String {
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());

@@ -24,7 +24,8 @@ use serde_json::{Map, Value, json};
 
 use crate::act::{Act, Divided};
 use crate::buffers::Buffers;
-use crate::job::{Job, digest};
+use crate::job::Job;
+use crate::run::wait_for_second;
 use crate::source::Source;
 use crate::{Error, Pair, Spot};
 use deadpan_ct::Wiped;
@@ -36,6 +37,8 @@ const EACH: u64 = 64;
 /// The most parts of an upload, with some left over.
 pub(crate) const PARTS: u64 = 9_990;
 const SEGMENT: u64 = 256 << 10;
+/// The most segments in a part: 1 GiB. A store may lie about a length.
+const LONGEST: u64 = 4096;
 /// Bytes in a part, unless a result needs longer ones.
 pub(crate) const PART: u64 = EACH * SEGMENT;
 /// How often something is tried that another may have done at the same time.
@@ -119,9 +122,9 @@ impl Long {
             return Ok(Begun::Whole(Box::new(source)));
         }
         let (length, tag) = (source.length(), source.tag());
-        let all = digest(&[act.verb(), &target.to_string()]);
+        let all = job.key.digest(&[act.verb(), &target.to_string()]);
         let version = [&pair.source.to_string(), &tag, &length.to_string(), &job.how.to_string()];
-        let mark = digest(&version.map(String::as_str));
+        let mark = job.key.digest(&version.map(String::as_str));
         let place = job.at(&format!("{all}/{mark}/manifest"))?;
         let names = Map::from_iter([
             ("version".to_owned(), json!(1)),
@@ -136,7 +139,7 @@ impl Long {
         let look = || if pair.replace { Ok(None) } else { mark_of(store, target) };
         for _ in 0..TRIES {
             let (maker, pieces) = if let Some(found) = job.read(&place)? {
-                let damaged = || Error::Lost(format!("{place} does not fit its object"));
+                let damaged = || Error::OtherJob(format!("{place}: this state does not fit its object"));
                 if names.iter().any(|(field, value)| found.value.get(field) != Some(value)) {
                     return Err(damaged());
                 }
@@ -167,6 +170,7 @@ impl Long {
                 let Some((maker, about, more)) = Maker::new(job, &source, divided)? else {
                     return Ok(Begun::Whole(Box::new(source)));
                 };
+                wait_for_second(&source, &pair.target);
                 let pieces = Pieces::begin(store, target, &mark)?;
                 let mut about = names.clone().into_iter().chain(about).collect::<Map<_, _>>();
                 about.insert("upload".to_owned(), pieces.id().into());
@@ -313,13 +317,18 @@ impl Long {
                     return Err(Error::Changed);
                 }
                 self.pieces.complete(there.into_values().collect(), replace)?;
+                // Some stores keep a part that came at the same moment.
+                let _ = self.pieces.abort();
                 Ok(None)
             });
             let error = match ended {
                 Ok(Some(missing)) => {
                     // While another puts the parts together, some stores tell fewer of them.
-                    let ending = if self.is_there()? { Ending::Made } else { Ending::Waiting(missing) };
-                    return Ok(ending);
+                    if !self.is_there()? {
+                        return Ok(Ending::Waiting(missing));
+                    }
+                    let _ = self.pieces.abort();
+                    return Ok(Ending::Made);
                 }
                 Ok(None) => {
                     self.forget()?;
@@ -416,6 +425,9 @@ impl Maker {
             Map::from_iter([("each".to_owned(), each.into()), ("ticket".to_owned(), ticket.into())])
         };
         let each = EACH.max((source.length() / PARTS).div_ceil(SEGMENT) + 1);
+        if each > LONGEST {
+            return Err(Error::OtherJob("no object can be so long".to_owned()));
+        }
         match divided {
             Divided::Seal(sealing) => {
                 let (parts, beginning) = match sealing.parts(source.length(), each) {
@@ -511,7 +523,7 @@ pub(crate) fn abandon(job: &Job, place: &Address, meant: impl Fn(&Value) -> bool
     let found = match job.read(place) {
         Ok(Some(found)) => found.value,
         Ok(None) => return Ok(true),
-        Err(Error::OtherKey(_) | Error::Lost(_)) => return Ok(false),
+        Err(Error::OtherKey(_) | Error::OtherJob(_)) => return Ok(false),
         Err(error) => return Err(error),
     };
     let target = found.get("target").and_then(Value::as_str).and_then(|target| target.parse().ok());
@@ -532,14 +544,4 @@ pub(crate) fn sweep(job: &Job, place: &Address) -> Result<(), Error> {
         Err(error) if error.problem() == Problem::Ended => forget(job, place, id),
         other => Ok(other.map(drop)?),
     }
-}
-
-/// Removes all objects below a prefix.
-pub(crate) fn remove_all(store: &Store, folder: &Address) -> Result<(), Error> {
-    let entries: Vec<_> = store.list(folder, None)?.collect::<Result<_, _>>()?;
-    // What has another name was not written by a job.
-    for place in entries.iter().filter_map(|entry| folder.join(&entry.name).ok()) {
-        store.remove(&place)?;
-    }
-    Ok(())
 }

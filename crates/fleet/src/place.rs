@@ -10,6 +10,7 @@ use std::time::SystemTime;
 
 use crate::job::STATE;
 use crate::run::{There, is_fit};
+use crate::source::changed;
 use crate::{Error, Spot};
 use deadpan_remote::{Address, Store};
 
@@ -93,7 +94,8 @@ impl Place {
     }
 
     /// Returns which of these names are there.
-    pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<There, Error> {
+    /// Files are `dated` only if their time is that of their making.
+    pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>, dated: bool) -> Result<There, Error> {
         match self {
             Self::Prefix(store, prefix) => {
                 let mut wanted: HashMap<&str, ()> = names.map(|name| (name, ())).collect();
@@ -103,6 +105,10 @@ impl Place {
                 let mut there = There::default();
                 for entry in store.list(prefix, before(prefix, first).as_deref())? {
                     let entry = entry?;
+                    // Names that no address can have come out of order.
+                    if prefix.join(&entry.name).is_err() {
+                        continue;
+                    }
                     if entry.name.as_str() > last {
                         break;
                     }
@@ -115,10 +121,13 @@ impl Place {
                 }
                 Ok(there)
             }
-            Self::Folder(path) => Ok(names
-                .filter(|name| is_fit(name) && fs::symlink_metadata(path.join(name)).is_ok())
-                .map(|name| (name.to_owned(), None))
-                .collect()),
+            Self::Folder(path) => {
+                // What is no file is in the way, and is told when the file is made.
+                let about = |name: &str| fs::symlink_metadata(path.join(name)).ok().filter(fs::Metadata::is_file);
+                let time = |about: fs::Metadata| about.modified().ok().filter(|_| dated);
+                let there = names.filter(|name| is_fit(name));
+                Ok(there.filter_map(|name| Some((name.to_owned(), time(about(name)?)))).collect())
+            }
         }
     }
 
@@ -155,18 +164,23 @@ fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Found>)
     for entry in fs::read_dir(folder).map_err(failed(folder))? {
         let entry = entry.map_err(failed(folder))?;
         let path = entry.path();
-        let last = str::from_utf8(entry.file_name().as_bytes()).map(str::to_owned);
-        let last = last
-            .map_err(|_| failed(&path)(io::Error::other("its name is not UTF-8, as the key of an object has to be")))?;
-        let metadata = fs::symlink_metadata(&path).map_err(failed(&path))?;
+        // The key of an object is UTF-8. Another name gets a character that no name has, and is told then.
+        let last = match str::from_utf8(entry.file_name().as_bytes()) {
+            Ok(last) => last.to_owned(),
+            Err(_) => format!("{}\0", entry.file_name().to_string_lossy()),
+        };
+        let metadata = match fs::symlink_metadata(&path) {
+            // It was removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            other => other.map_err(failed(&path))?,
+        };
         let name = if name.is_empty() { last } else { format!("{name}/{last}") };
         if metadata.is_dir() {
             if avoid.is_none_or(|avoid| fs::canonicalize(&path).is_ok_and(|path| path != avoid)) {
                 walk(&path, &name, avoid, found)?;
             }
         } else if metadata.is_file() {
-            let modified = metadata.modified().map_err(failed(&path))?;
-            found.push(Found { name, length: metadata.len(), modified });
+            found.push(Found { name, length: metadata.len(), modified: changed(&metadata) });
         }
     }
     Ok(())

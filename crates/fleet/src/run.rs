@@ -1,11 +1,11 @@
 //! Running: a list of independent items, on many threads.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Component, Path};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
@@ -23,6 +23,10 @@ use deadpan_remote::{Address, Object, Problem, Store, Upload};
 const PAGE: usize = 1000;
 /// Items that wait to be done.
 const WAITING: usize = 2000;
+/// How often a result is made again whose source changed meanwhile.
+const TRIES: usize = 3;
+/// A source that was read so long ago is looked at again when its result is there.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Threads. Most of them wait for a store.
 const THREADS: usize = 32;
 
@@ -175,7 +179,8 @@ impl Run<'_> {
 
     /// Compares a page of sources with what is there, and queues the rest.
     fn plan(&self, pool: &Pool<'_>, from: &Place, to: &Place, page: Vec<(Found, String)>) -> Result<(), Error> {
-        let there = to.which(page.iter().map(|(_, target)| target.as_str()))?;
+        let there = to.which(page.iter().map(|(_, target)| target.as_str()), self.act.verb() == "seal")?;
+        let mut targets = HashSet::new();
         let ahead = to.ahead();
         for (found, target) in page {
             let spots = from.spot(&found.name).and_then(|source| Ok((source, to.spot(&target)?)));
@@ -192,9 +197,16 @@ impl Run<'_> {
                     continue;
                 }
             };
+            let is_first = targets.insert(target.to_string());
             let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
+            if !is_first {
+                // Both would be taken for one result from then on.
+                let twice = Error::OtherJob(format!("{}: another source has the same result", pair.source));
+                (self.report)(&pair, Outcome::Failed(twice));
+                continue;
+            }
             let is_old = match known {
-                Some(Some(written)) => is_older(*written, found.modified, &pair.source, ahead),
+                Some(Some(written)) => is_older(*written, found.modified, &pair, ahead),
                 Some(None) => self.replace,
                 None => true,
             };
@@ -230,15 +242,20 @@ impl Run<'_> {
     }
 }
 
-/// Whether a target was written before its source. The clock of a store counts whole seconds, and may differ from this
-/// machine's, which gives files their times.
-fn is_older(target: SystemTime, source: SystemTime, spot: &Spot, ahead: i64) -> bool {
+/// Whether a target was written before its source, or in a store in the same second. The clock of a store counts whole
+/// seconds, and may differ from this machine's, which gives files their times.
+fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair, ahead: i64) -> bool {
     let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
         Ok(since) => since.as_secs().cast_signed(),
         Err(before) => -before.duration().as_secs().cast_signed(),
     };
-    let shift = if matches!(spot, Spot::File(_)) { ahead } else { 0 };
-    seconds(target) < seconds(source).saturating_add(shift)
+    match (&pair.source, &pair.target) {
+        (_, Spot::File(_)) => written < changed,
+        (Spot::File(_), _) => seconds(written) <= seconds(changed).saturating_add(ahead),
+        (Spot::Object(from, _), Spot::Object(to, _)) => {
+            seconds(written) <= seconds(changed).saturating_add(to.ahead() - from.ahead())
+        }
+    }
 }
 
 impl Pool<'_> {
@@ -339,76 +356,91 @@ impl Pool<'_> {
 
     /// Makes a result, or begins with the parts of a long one.
     fn item(&self, pair: &Pair) -> Result<Option<Outcome>, Error> {
+        let mut pair = pair.clone();
+        for _ in 0..TRIES {
+            match self.once(&pair)? {
+                Once::Done(outcome) => return Ok(outcome),
+                // The result is of an older version, and looks newer than the source.
+                Once::Stale => pair.replace = true,
+            }
+        }
+        Err(Error::Changed)
+    }
+
+    fn once(&self, pair: &Pair) -> Result<Once, Error> {
         let run = self.run;
         // The first request brings all of a short object, or the beginning of a long one.
         let expected = if pair.length < run.long { pair.length } else { 0 };
         let mut share = self.budget.take(3 * expected + (1 << 19));
+        let begun = Instant::now();
         let mut source = Source::open_with(&pair.source, expected)?;
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
                 Begun::Long(long) => {
                     self.divide(pair, *long)?;
-                    return Ok(None);
+                    return Ok(Once::Done(None));
                 }
                 Begun::Whole(whole) => source = *whole,
-                Begun::There if run.shard.has(&pair.name) => return Ok(Some(Outcome::There)),
-                Begun::There => return Ok(None),
+                Begun::There if run.shard.has(&pair.name) => return Ok(Once::Done(Some(Outcome::There))),
+                Begun::There => return Ok(Once::Done(None)),
             }
         }
         if !run.shard.has(&pair.name) {
-            return Ok(None);
+            return Ok(Once::Done(None));
         }
-        let (about, length) = (source.about(pair), source.length());
+        let (about, length, tag) = (source.about(pair), source.length(), source.tag());
         if length < run.long {
             if length > expected {
                 // It has grown since it was listed. Nobody waits for memory while he holds some.
                 drop(share);
                 share = self.budget.take(2 * length + (1 << 19));
             }
-            let mut read = self.buffers.take(0);
+            let mut read = None;
             let data = match source.whole() {
                 Some(whole) => whole,
                 None => {
-                    read = self.buffers.take(length as usize);
-                    source.fill(&mut read, 0)?;
-                    &read
+                    let read = read.insert(self.buffers.take(length as usize));
+                    source.fill(read, 0)?;
+                    &*read
                 }
             };
             let (made, metadata) = run.act.whole(&about, data)?;
+            wait_for_second(&source, &pair.target);
             drop((source, read));
             match &pair.target {
-                Spot::Object(store, target) => {
-                    let made = Bytes::from(made);
-                    put(store, target, &made, pair.replace)?;
-                }
+                Spot::Object(store, target) => put(store, target, &Bytes::from(made), pair.replace)?,
                 Spot::File(path) => {
-                    let mut file = run.act.create(path)?;
+                    let mut file = run.act.create(path, pair.replace)?;
                     file.write_all(&made).map_err(|error| Error::File(path.clone(), error))?;
                     file.land(&metadata)?;
                 }
             }
             drop(share);
             (run.progress)(length);
-            return Ok(Some(Outcome::Made(length)));
-        }
-        drop(share);
-        // Six pieces are read ahead, and as many parts are on their way.
-        let part = (length / PARTS).max(8 << 20);
-        let _share = self.budget.take(6 * (part + (8 << 20)));
-        let mut reader = Counted { reader: source.reader(), progress: run.progress };
-        match &pair.target {
-            Spot::Object(store, target) => {
-                let mut upload = Upload::start(store, target, Some(length + length / 4), pair.replace)?;
-                run.act.stream(&about, &mut reader, &mut upload)?;
-                upload.finish()?;
+        } else {
+            drop(share);
+            // Six pieces are read ahead, and as many parts are on their way.
+            let part = (length / PARTS).max(8 << 20);
+            let _share = self.budget.take(6 * (part + (8 << 20)));
+            let mut reader = Counted { reader: source.reader(), progress: run.progress };
+            wait_for_second(&source, &pair.target);
+            match &pair.target {
+                Spot::Object(store, target) => {
+                    let mut upload = Upload::start(store, target, Some(length + length / 4), pair.replace)?;
+                    run.act.stream(&about, &mut reader, &mut upload)?;
+                    upload.finish()?;
+                }
+                Spot::File(path) => {
+                    let mut file = run.act.create(path, pair.replace)?;
+                    let metadata = run.act.stream(&about, &mut reader, &mut file)?;
+                    file.land(&metadata)?;
+                }
             }
-            Spot::File(path) => {
-                let mut file = run.act.create(path)?;
-                let metadata = run.act.stream(&about, &mut reader, &mut file)?;
-                file.land(&metadata)?;
-            }
         }
-        Ok(Some(Outcome::Made(length)))
+        Ok(match is_stale(pair, &tag, begun)? {
+            true => Once::Stale,
+            false => Once::Done(Some(Outcome::Made(length))),
+        })
     }
 
     /// Queues the parts of a long result that this share has to make.
@@ -445,6 +477,38 @@ impl Drop for Stop<'_> {
         }
         self.0.changed.notify_all();
     }
+}
+
+/// How a result was made.
+enum Once {
+    /// What is to be reported; `None` if others report it.
+    Done(Option<Outcome>),
+    /// The source changed before the result was there.
+    Stale,
+}
+
+/// Whether the source changed since it was opened. An object is asked for again only if that was a while ago: a request
+/// for each of many objects would cost as much as half of the work.
+fn is_stale(pair: &Pair, tag: &str, begun: Instant) -> Result<bool, Error> {
+    let is_asked = matches!(pair.source, Spot::File(_)) || begun.elapsed() > PATIENCE;
+    Ok(is_asked && Source::open(&pair.source)?.tag() != tag)
+}
+
+/// Waits until a result in a store will be of a later second than its source, so that the next run can tell that it is
+/// newer.
+pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
+    let Spot::Object(store, _) = target else { return };
+    let (now, modified) = (SystemTime::now(), source.changed());
+    let ahead = Duration::from_secs(store.ahead().unsigned_abs());
+    let now = match source {
+        Source::File(..) => Some(now),
+        Source::Object(_) if store.ahead() < 0 => now.checked_sub(ahead),
+        Source::Object(_) => now.checked_add(ahead),
+    };
+    let due = modified.checked_add(Duration::from_millis(1100));
+    let wait = due.zip(now).and_then(|(due, now)| due.duration_since(now).ok());
+    // Times in the future are not waited for.
+    thread::sleep(wait.filter(|wait| *wait < PATIENCE).unwrap_or_default());
 }
 
 /// Writes a short object. The client does not try again if the connection breaks, because the object may be there then;

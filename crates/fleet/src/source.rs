@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::{Error, Pair};
 use deadpan_remote::{Address, Object, ObjectReader, Store};
@@ -89,6 +89,14 @@ impl Source {
         About { name, shown, length: self.length(), modified, mode }
     }
 
+    /// Returns when the source became what it is. A file that is moved or copied with its old time is new there.
+    pub(crate) fn changed(&self) -> SystemTime {
+        match self {
+            Self::Object(object) => object.modified(),
+            Self::File(_, _, metadata) => changed(metadata),
+        }
+    }
+
     /// Returns what tells this source from one that replaces it.
     pub(crate) fn tag(&self) -> String {
         match self {
@@ -130,6 +138,13 @@ impl Source {
             Self::File(..) => Reader::File(self, 0),
         }
     }
+}
+
+/// Returns when a file became what it is.
+pub(crate) fn changed(metadata: &fs::Metadata) -> SystemTime {
+    let since = Duration::new(metadata.ctime().max(0).unsigned_abs(), metadata.ctime_nsec().max(0) as u32);
+    let moved = SystemTime::UNIX_EPOCH + since;
+    metadata.modified().map_or(moved, |modified| modified.max(moved))
 }
 
 fn file_tag(metadata: &fs::Metadata) -> String {

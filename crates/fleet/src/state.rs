@@ -77,7 +77,7 @@ impl Job {
     fn read_if_own(&self, name: &str) -> Result<Option<Value>, Error> {
         match self.read(&self.at(name)?) {
             Ok(found) => Ok(found.map(|found| found.value)),
-            Err(Error::OtherKey(_) | Error::Lost(_)) => Ok(None),
+            Err(Error::OtherKey(_) | Error::OtherJob(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -86,7 +86,12 @@ impl Job {
     fn homes(&self) -> Result<BTreeSet<String>, Error> {
         let mut homes = BTreeSet::new();
         for entry in self.store.list(&self.folder, None)? {
-            homes.extend(entry?.name.strip_suffix("manifest").map(str::to_owned));
+            let name = entry?.name;
+            let is_name = |part: &str| part.len() == 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+            // What has another name was not written by a job.
+            if let [all, mark, "manifest"] = name.split('/').collect::<Vec<_>>()[..] {
+                homes.extend((is_name(all) && is_name(mark)).then(|| format!("{all}/{mark}/")));
+            }
         }
         Ok(homes)
     }
@@ -94,6 +99,20 @@ impl Job {
     /// Removes what runs have left that were stopped at their very end.
     pub(crate) fn sweep(&self) -> Result<(), Error> {
         self.homes()?.iter().try_for_each(|home| sweep(self, &self.at(&format!("{home}manifest"))?))
+    }
+
+    /// Whether something of the job's state belongs to another key.
+    ///
+    /// # Errors
+    /// If the state cannot be listed or read.
+    pub fn is_of_others(&self) -> Result<bool, Error> {
+        let manifests = self.homes()?.into_iter().map(|home| format!("{home}manifest"));
+        for name in manifests.chain(["job".to_owned()]) {
+            if matches!(self.read(&self.at(&name)?), Err(Error::OtherKey(_))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Ends all uploads of the job, and removes its state. Results stay. Returns the number of uploads whose parts stay
@@ -104,9 +123,10 @@ impl Job {
     pub fn clean(&self) -> Result<u64, Error> {
         let mut left = 0;
         for home in self.homes()? {
-            left += u64::from(!abandon(self, &self.at(&format!("{home}manifest"))?, |_| true)?);
+            let place = self.at(&format!("{home}manifest"))?;
+            left += u64::from(!abandon(self, &place, |_| true)?);
+            self.store.remove(&place)?;
         }
-        crate::long::remove_all(&self.store, &self.folder)?;
-        Ok(left)
+        Ok(self.store.remove(&self.at("job")?).map(|()| left)?)
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::Address;
+use crate::wire::encoded_path as encoded;
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,8 @@ impl Error {
             Some("InvalidPart" | "InvalidPartOrder") => Problem::WrongPart,
             Some("NotImplemented") => Problem::Unknowing,
             Some("QuotaExceeded" | "InsufficientStorage" | "XMinioStorageFull" | "StorageFull") => Problem::Full,
-            _ => by_kind(error, &text),
+            // A key may hold any words.
+            _ => by_kind(error, &text.replace(address.key(), "").replace(&encoded(address.key()), "")),
         };
         let detail = detail.or(code).map_or_else(|| innermost(error), str::to_owned);
         Self::new(address, problem, detail)

@@ -36,6 +36,10 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
     let body = Limited::new(body, LONGEST).collect().await;
     let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes();
     let text = String::from_utf8_lossy(&body);
+    if tag(&text, "IsTruncated") == Some("true") && tag(&text, "NextContinuationToken").is_none_or(str::is_empty) {
+        let why = "it lists a part of the keys, and does not say how to go on";
+        return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
+    }
     let (kept, odd) = sifted(&text);
     let _ = ODD.try_with(|all| all.borrow_mut().extend(odd));
     parts.headers.insert("content-length", HeaderValue::from(kept.len()));
@@ -53,7 +57,8 @@ fn sifted(text: &str) -> (String, Vec<String>) {
         let is_fit = check_key(&key).is_ok() && Path::parse(&key).is_ok_and(|path| path.as_ref() == key);
         match is_fit {
             true => kept.push_str(entry),
-            false if key.ends_with('/') => {}
+            // It has no data.
+            false if key.ends_with('/') && tag(entry, "Size") == Some("0") => {}
             false => odd.push(key),
         }
         rest = &rest[begin + length..];
@@ -90,11 +95,12 @@ mod tests {
 
     #[test]
     fn odd_keys_are_taken_out() {
-        let entry = |key: &str| format!("<Contents><Size>1</Size><Key>{key}</Key></Contents>");
+        let entry =
+            |key: &str| format!("<Contents><Size>{}</Size><Key>{key}</Key></Contents>", u8::from(!key.ends_with('/')));
         let good = ["a", "a b/c&amp;d", "\u{e4}/&lt;x&gt;", "a%2Fb", "x&quot;&apos;&#65;"];
         let odd = ["a//b", "/a", "a/../b", ".", "a/./b", "a&#x1;b", "x&#10;y"];
         let page = |keys: &[&str]| format!("<R>{}<T>x</T></R>", keys.iter().map(|key| entry(key)).collect::<String>());
-        let (kept, found) = sifted(&page(&[&good[..], &odd, &["folder/", "a//b/"]].concat()));
+        let (kept, found) = sifted(&page(&[&good[..], &odd, &["folder/"]].concat()));
         assert_eq!(kept, page(&good));
         assert_eq!(found, ["a//b", "/a", "a/../b", ".", "a/./b", "a\u{1}b", "x\ny"]);
         assert_eq!(unescaped("x&quot;&apos;&#65;&lt;&gt;&amp;amp;"), "x\"'A<>&amp;");

@@ -106,7 +106,8 @@ impl Limit {
         let turn = {
             let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
             let turn = next.map_or(now, |next| next.max(now));
-            *next = turn.checked_add(Duration::from_secs_f64(bytes as f64 / self.per_second as f64));
+            let takes = Duration::try_from_secs_f64(bytes as f64 / self.per_second as f64).unwrap_or(LONGEST);
+            *next = turn.checked_add(takes.min(LONGEST)).or(*next);
             turn
         };
         tokio::time::sleep(turn.saturating_duration_since(now)).await;
@@ -117,6 +118,11 @@ impl Limit {
 pub(crate) fn encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'*');
     text.bytes().map(|byte| if is_plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// Encodes a key as addresses of the web show it.
+pub(crate) fn encoded_path(key: &str) -> String {
+    key.split('/').map(encoded).collect::<Vec<_>>().join("/")
 }
 
 /// Makes connections that go through a [`Wire`].

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Exit, Failure};
@@ -10,14 +10,15 @@ use crate::identity::Identities;
 use crate::partial::{Attributes, Landing as Land, Partial, folder_of};
 use crate::seal::{ENDINGS, FormatArg, armored};
 use crate::sealed::Sealed;
+use crate::shown::shown;
 use crate::signed::Judge;
 use deadpan_fleet::{About, Act, Divided, Foreign, Landing};
 use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
 
 /// How results that are files get their names.
-#[derive(Clone, Copy)]
 pub struct Files {
-    pub replace: bool,
+    /// The folder that all of them lie in.
+    pub folder: PathBuf,
     pub sync: bool,
     /// The bits that are removed from a mode.
     pub mask: u32,
@@ -25,16 +26,28 @@ pub struct Files {
 
 impl Files {
     /// Begins a file, in folders that are made where they are missing.
-    fn create(self, path: &Path) -> Result<Box<dyn Landing>, Foreign> {
+    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing>, Foreign> {
         let folder = folder_of(path);
+        // A link that is there already could lead anywhere.
+        let inside =
+            folder.ancestors().take_while(|folder| folder.starts_with(&self.folder) && **folder != self.folder);
+        for folder in inside {
+            if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
+                let message = format!("{} is a link, and results go into real folders", shown(folder));
+                return Err(Failure::usage(message, "remove the link, or choose another folder with --to").into());
+            }
+        }
         fs::create_dir_all(folder).map_err(|error| Failure::path("create", folder, &error))?;
-        Ok(Box::new(Draft { partial: Partial::create(path)?, files: self }))
+        let (sync, mask) = (self.sync, self.mask);
+        Ok(Box::new(Draft { partial: Partial::create(path)?, replace, sync, mask }))
     }
 }
 
 struct Draft {
     partial: Partial,
-    files: Files,
+    replace: bool,
+    sync: bool,
+    mask: u32,
 }
 
 impl Write for Draft {
@@ -49,11 +62,11 @@ impl Write for Draft {
 
 impl Landing for Draft {
     fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign> {
-        let Self { partial, files } = *self;
+        let Self { partial, replace, sync, mask } = *self;
         let usual = Attributes::usual();
-        let mode = metadata.mode.map_or(usual.mode, |mode| mode & 0o777 & !files.mask);
+        let mode = metadata.mode.map_or(usual.mode, |mode| mode & 0o777 & !mask);
         let attributes = Attributes { mode, modified: metadata.modified };
-        Ok(partial.land(attributes, Land { replace: files.replace, sync: files.sync })?)
+        Ok(partial.land(attributes, Land { replace, sync })?)
     }
 }
 
@@ -116,8 +129,8 @@ impl Act for Sealings<'_> {
         if self.armor { Ok(None) } else { Ok(Some(Divided::Seal(self.of(about)?))) }
     }
 
-    fn create(&self, path: &Path) -> Result<Box<dyn Landing + '_>, Foreign> {
-        self.files.create(path)
+    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
+        self.files.create(path, replace)
     }
 }
 
@@ -187,8 +200,8 @@ impl Act for Opening {
         Ok(Some(Divided::Open(Arc::new(opened))))
     }
 
-    fn create(&self, path: &Path) -> Result<Box<dyn Landing + '_>, Foreign> {
-        self.files.create(path)
+    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
+        self.files.create(path, replace)
     }
 }
 
@@ -231,7 +244,7 @@ impl Act for Begun {
         Ok(Some(Divided::Open(Arc::clone(&self.0))))
     }
 
-    fn create(&self, _path: &Path) -> Result<Box<dyn Landing + '_>, Foreign> {
+    fn create(&self, _path: &Path, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
         Err(whole_only())
     }
 }

@@ -97,6 +97,12 @@ impl Told {
         tally.report.add(&Source::File(PathBuf::from(source)), self.start, &result);
     }
 
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        let tally = self.tally();
+        [tally.made, tally.there, tally.would, tally.waiting, tally.failed].iter().all(|number| *number == 0)
+    }
+
     /// Tells how many there were before a failure, if there were some.
     pub fn end_early(self, job: Option<&Job>) {
         if self.json || self.tally().made > 0 {

@@ -112,6 +112,11 @@ impl Server {
         answer.split_once("\r\n\r\n").unwrap().1.to_owned()
     }
 
+    /// Returns the file that holds an object at versitygw.
+    pub fn file(&self, key: &str) -> PathBuf {
+        self.folder.as_ref().unwrap().join("bucket").join(key)
+    }
+
     /// Returns the keys in the bucket.
     pub fn keys(&self) -> Vec<String> {
         if let Some(folder) = &self.folder {
