@@ -27,7 +27,7 @@ def one(options):
     """The tables of one setting: of the objects that are given, or of four large jobs."""
     given = [(f"{sum(sort.count for sort in options.sorts):,} objects", options.sorts)] if options.sorts else page.LARGE
     layout, machine, store = asked.layout(options), asked.machine(options), asked.store(options)
-    jobs = [page.Job(name, sorts, layout, machine, store) for name, sorts in given]
+    jobs = [page.Job(name, sorts, layout, machine, store, options.together) for name, sorts in given]
     about = f"Prices of {prices.DATE}; they change, and --price overrides them. Storage and traffic are not in them."
     tables = [
         page.counts(jobs, "Requests"),
@@ -51,7 +51,7 @@ def for_docs(options):
         ("1000 prefixes, a command for each, --max-memory 8GiB", Layout(number, 1000), larger, wide),
     ]
     made = [
-        (name, [page.Job(what, sorts, layout, machine, store) for what, sorts in page.LARGE])
+        (name, [page.Job(what, sorts, layout, machine, store, options.together) for what, sorts in page.LARGE])
         for name, layout, machine, store in settings
     ]
     slower = dataclasses.replace(store, puts=1000.0, gets=5000.0, in_parts=False)

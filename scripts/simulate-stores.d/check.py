@@ -26,17 +26,22 @@ CODE = [
     ("crates/fleet/src/long.rs", r"const PARTS: u64 = (.*);", requests.PARTS),
     ("crates/fleet/src/long.rs", r"const SEGMENT: u64 = (.*);", requests.SEGMENT),
     ("crates/fleet/src/long.rs", r"const FRESH: Duration = Duration::from_secs\((.*)\);", requests.FRESH),
+    ("crates/fleet/src/long.rs", r"let fresh = (.*);", "FRESH * (1 + self.count() / 1000) as u32"),
+    ("crates/fleet/src/long.rs", r"const PART: u64 = (.*);", "EACH * SEGMENT"),
     ("crates/fleet/src/long.rs", r"let each = EACH.max\((.*)\);", "(source.length() / PARTS).div_ceil(SEGMENT) + 1"),
     ("crates/fleet/src/long.rs", r"(2 \* self\.maker\.length\(\))", "2 * self.maker.length()"),
     ("crates/fleet/src/run.rs", r"const PAGE: usize = (.*);", requests.PAGE),
     ("crates/fleet/src/run.rs", r"const THREADS: usize = (.*);", requests.THREADS),
-    ("crates/fleet/src/run.rs", r"budget.take\((2 \* length .*)\);", "2 * length + (1 << 16)"),
+    ("crates/fleet/src/run.rs", r"budget.take\((3 \* expected .*)\);", "3 * expected + (1 << 19)"),
+    ("crates/fleet/src/run.rs", r"budget.take\((6 \* .*)\);", "6 * (part + (8 << 20))"),
+    ("crates/fleet/src/run.rs", r"let most = (.*);", "(length / PART + 2).min(self.shard.count())"),
     ("crates/cli/src/many.rs", r"pub const LONG: u64 = (.*);", requests.LONG),
     ("crates/cli/src/many.rs", r"const MEMORY: u64 = (.*);", requests.MEMORY),
     ("crates/cli/src/many.rs", r"const BESIDE: u64 = (.*);", requests.BESIDE),
     ("crates/remote/src/object.rs", r"const FIRST: u64 = (.*);", requests.FIRST),
     ("crates/remote/src/object.rs", r"const PIECE: u64 = (.*);", requests.PIECE),
     ("crates/remote/src/object.rs", r"const AHEAD: usize = (.*);", requests.AHEAD),
+    ("crates/remote/src/store.rs", r"\.worker_threads\((\d+)\)", requests.CARRIERS),
     ("crates/remote/src/upload.rs", r"const PART: u64 = (.*);", requests.UPLOAD_PART),
     ("crates/remote/src/pieces.rs", r"max-parts=(\d+)", requests.PAGE),
     ("crates/seal/src/floe.rs", r"pub const OVERHEAD: usize = (.*);", "LENGTH + NONCE + TAG"),
@@ -44,15 +49,30 @@ CODE = [
 
 SMALL = [Sort(25, 10_000), Sort(1, 100_000_000)]
 MIDDLE = [Sort(3, 1_000_000), Sort(1, 0)]
-# What moto was asked when these jobs were run with a single machine, in November 2026.
+# What moto was asked when these jobs were run, in November 2026: the number of shares, which ran one after another with
+# the first one at the end, and the requests of a first and of a second run.
 COUNTED = [
     (
         "25 objects of 10 KB and one of 100 MB",
         SMALL,
-        dict(LIST=3, GET=34, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, DELETE=1),
-        dict(LIST=2, GET=1),
+        1,
+        dict(LIST=4, GET=38, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, DELETE=1),
+        dict(LIST=3, GET=1),
     ),
-    ("3 objects of 1 MB and an empty one", MIDDLE, dict(LIST=2, GET=8, HEAD=1, PUT=5), dict(LIST=2, GET=1)),
+    ("3 objects of 1 MB and an empty one", MIDDLE, 1, dict(LIST=3, GET=5, HEAD=1, PUT=5), dict(LIST=3, GET=1)),
+    (
+        "one object of 64 MiB in 3 shares",
+        [Sort(1, 64 << 20)],
+        3,
+        dict(LIST=10, GET=20, PUT=2, CREATE=1, PART=5, LISTPARTS=8, COMPLETE=1, DELETE=1),
+        dict(LIST=7, GET=3),
+    ),
+]
+# Requests for one object of 1 GiB, worked out by hand: the number of shares, and of those that begin at the same time.
+DIVIDED = [
+    (1, 1, dict(LIST=1, GET=71, PUT=1, CREATE=1, PART=65, LISTPARTS=2, COMPLETE=1, DELETE=1)),
+    (20, 1, dict(LIST=20, GET=128, PUT=1, CREATE=1, PART=65, LISTPARTS=59, COMPLETE=1, DELETE=1)),
+    (20, 20, dict(LIST=20, GET=185, PUT=20, CREATE=20, PART=65, LISTPARTS=59, COMPLETE=1, DELETE=1, ABORT=19)),
 ]
 # Parts, worked out by hand: data segments of 262 112 bytes and one for the header, 64 or more to a part.
 PARTS = [(64 << 20, 5), (100_000_000, 6), (1 << 30, 65), (100 << 30, 6401), (1 << 40, 9964), (5 << 40, 9983)]
@@ -75,10 +95,12 @@ class Checks:
 def run(options):
     checks = Checks()
     _code(checks)
-    single = Layout(1)
-    for name, sorts, first, second in COUNTED:
-        checks.same(name, _plain(requests.first_run(sorts, single)), first)
-        checks.same(f"{name}, again", _plain(requests.second_run(sorts, single)), second)
+    for name, sorts, shares, first, second in COUNTED:
+        checks.same(name, _plain(requests.first_run(sorts, Layout(shares))), first)
+        checks.same(f"{name}, again", _plain(requests.second_run(sorts, Layout(shares))), second)
+    for shares, together, wanted in DIVIDED:
+        found = requests.divided(Sort(1, 1 << 30), shares, together=together)
+        checks.same(f"1 GiB in {shares} shares, {together} at once", _plain(found), wanted)
     for length, parts in PARTS:
         checks.same(f"parts of {length} bytes", requests.part_count(length), parts)
     _flow(checks)
@@ -112,11 +134,11 @@ def _code(checks):
 
 
 def _flow(checks):
-    machine = speed.Machine(16, 1.5e9, 8 << 30, 1e9, 2e-4)
+    machine = speed.Machine(16, 1.5e9, 8 << 30, 1e9, 1e-3, 1e12)
     store = speed.Store(0.1, 85e6, 3500, 5500, 1, True)
     sorts, layout = [Sort(100_000, 1 << 30)], Layout(20)
     go = lambda probability, seed: failures.Flow(sorts, layout, machine, store, probability, 60, seed).run()
-    calm, pace = go(0, 1), speed.pace(sorts[0], machine, store)
+    calm, pace = go(0, 1), speed.pace(sorts[0], machine, store, layout.shares)
     checks.close("seconds without failures", calm.seconds, 100_000 * 65 / 20 / pace.items)
     checks.same("deaths without failures", calm.deaths, 0)
     rough = [go(0.2, seed) for seed in (1, 1, 2)]
@@ -187,18 +209,23 @@ def _served(checks, binary):
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
             "NO_PROXY": "127.0.0.1",
             "HOME": folder,
+            "DEADPAN_HOME": os.path.join(folder, "keys"),
         }
         deadpan = lambda *arguments: subprocess.run(
             [os.path.abspath(binary), *arguments], env=environment, check=True, capture_output=True, timeout=120
         )
         deadpan("keygen", "--no-passphrase", "--mode", "ecc")
+        key = os.path.join(folder, "job.key")
+        deadpan("cluster", "key", "-o", key)
         _put(port, "bucket", b"")
-        for number, (name, sorts, first, second) in enumerate(COUNTED):
+        for number, (name, sorts, shares, first, second) in enumerate(COUNTED):
             for index, length in enumerate(sort.length for sort in sorts for _ in range(sort.count)):
                 _put(port, f"bucket/{number}/{index:03}", os.urandom(length))
             for what, wanted in [(name, first), (f"{name}, again", second)]:
                 before = len(read())
-                deadpan("seal", f"s3://bucket/{number}/", "--to", f"s3://bucket/sealed{number}/")
+                for share in reversed(range(shares)):
+                    shard = ["--job-key", key, "--shard", f"{share}/{shares}"] if shares > 1 else []
+                    deadpan("seal", f"s3://bucket/{number}/", "--to", f"s3://bucket/sealed{number}/", *shard)
                 checks.same(f"{what}, at moto", _plain(counted(read()[before:])), wanted)
 
 

@@ -45,7 +45,10 @@ class Course:
 class Flow:
     def __init__(self, sorts, layout, machine, store, probability=0.0, restart=60.0, seed=1):
         self.layout, self.store, self.restart = layout, store, restart
-        self.paces = [speed.pace(sort, machine, store) for sort in sorts]
+        self.paces = [speed.pace(sort, machine, store, layout.shares) for sort in sorts]
+        # Requests to join in again, for an object that was begun.
+        again = {"GET": 2, "LISTPARTS": 1, "LIST": 1}
+        self.joining = [again if sort.is_long() and store.in_parts else {} for sort in sorts]
         # Objects of each sort in one command.
         self.counts = [sort.count / layout.commands for sort in sorts]
         self.listing = speed.listing(store)
@@ -144,6 +147,9 @@ class Flow:
                 course.requests_again["GET"] += max(1, round(pace.gets * min(1.0, 2 * share)))
                 # The second half of the time is that of writing.
                 course.requests_again["PUT"] += share > 0.5
+            begun = math.ceil(min(pace.at_once, left) / self._items(pace))
+            for kind, number in self.joining[worker.sort].items():
+                course.requests_again[kind] += begun * number
         passed = sum(self.counts[: worker.sort]) + worker.done
         walk = passed / self.listing
         course.listing_seconds += walk

@@ -53,14 +53,16 @@ def parse(arguments):
     add("--cores", type=int, default=16, metavar="N", help="of each machine (default: 16)")
     add("--rate", type=number, default="1.5G", metavar="BYTES", help="of its network, a second and direction (1.5G)")
     add("--max-memory", type=number, default="224MiB", metavar="SIZE", help="as the option of seal (224MiB)")
-    add("--seal-rate", type=number, default="1G", metavar="BYTES", help="that a core seals and encrypts for TLS (1G)")
-    add("--seal-each", type=float, default=0.0002, metavar="SECONDS", help="of a core for each object (0.0002)")
+    add("--seal-rate", type=number, default="1G", metavar="BYTES", help="that a core seals and hashes in a second (1G)")
+    add("--seal-each", type=float, default=0.0015, metavar="SECONDS", help="of a core for each object (0.0015)")
+    add("--wire-rate", type=number, default="700M", metavar="BYTES", help="that a connection thread moves (700M)")
     add("--latency", type=float, default=0.1, metavar="SECONDS", help="until an answer begins (0.1)")
     add("--stream", type=number, default="85M", metavar="BYTES", help="over one connection in a second (85M)")
     add("--puts", type=float, metavar="N", help="that the store allows for a prefix and second (3500; gcs: 1000)")
     add("--gets", type=float, metavar="N", help="that the store allows for a prefix and second (5500; gcs: 5000)")
     add("--prefixes", type=int, metavar="N", help="among which the objects are spread (1, or those of --split)")
     add("--split", type=int, default=0, metavar="K", help="K prefixes with a command each, instead of --shard")
+    add("--together", type=int, default=1, metavar="N", help="shares that begin each long object at once (1)")
     add("--store", choices=list(CLASSES), default="s3", help="whose prices count (s3); gcs makes no parts")
     add("--price", type=price, metavar="WRITE,READ", help="dollars for a million requests that write, and that read")
     add("--machine-price", type=float, default=0.0, metavar="DOLLARS", help="of a machine for an hour (0)")
@@ -74,7 +76,8 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     usual = (1000.0, 5000.0) if options.store == "gcs" else (3500.0, 5500.0)
     options.puts, options.gets = options.puts or usual[0], options.gets or usual[1]
-    for name in ["machines", "cores", "latency", "stream", "puts", "gets", "rate", "seal_rate"]:
+    rates = ["rate", "seal_rate", "wire_rate", "stream", "puts", "gets"]
+    for name in ["machines", "cores", "latency", "together", *rates]:
         if getattr(options, name) <= 0:
             parser.error(f"--{name.replace('_', '-')} is more than 0")
     if not 0 <= options.fail < 1:
@@ -97,7 +100,8 @@ def layout(options):
 
 
 def machine(options):
-    return Machine(options.cores, options.rate, options.max_memory, options.seal_rate, options.seal_each)
+    core = options.seal_rate, options.seal_each, options.wire_rate
+    return Machine(options.cores, options.rate, options.max_memory, *core)
 
 
 def store(options):

@@ -48,11 +48,13 @@ class Job:
     layout: object
     machine: object
     store: object
+    # Shares that begin each long object at once.
+    together: int = 1
 
     def __post_init__(self):
-        self.paces = {sort: speed.pace(sort, self.machine, self.store) for sort in self.sorts}
+        self.paces = {sort: speed.pace(sort, self.machine, self.store, self.layout.shares) for sort in self.sorts}
         on_one = lambda sort: self.paces[sort].each / self.layout.shares / self.paces[sort].items
-        self.first = requests.first_run(self.sorts, self.layout, on_one, self.store.in_parts)
+        self.first = requests.first_run(self.sorts, self.layout, on_one, self.store.in_parts, self.together)
         self.second = requests.second_run(self.sorts, self.layout)
         self.course = self.go()
 
@@ -73,8 +75,7 @@ class Job:
 
     def second_seconds(self):
         """Nothing but listings, of all commands of a machine after each other."""
-        pages = self.second["LIST"] / 2 / self.layout.machines
-        return pages * 2 * self.store.latency
+        return self.second["LIST"] / self.layout.machines * self.store.latency
 
 
 def several(value):

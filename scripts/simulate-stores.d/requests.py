@@ -10,7 +10,7 @@ from dataclasses import dataclass
 SEGMENT = 256 << 10
 OVERHEAD = 32
 DATA = SEGMENT - OVERHEAD
-# The first request for an object asks for so much.
+# The first request for a long object asks for so much. That for a short one asks for all of it.
 FIRST = 320 << 10
 # From this length on an object is made in parts.
 LONG = 64 << 20
@@ -20,7 +20,7 @@ PARTS = 9_990
 # Entries of a listing.
 PAGE = 1_000
 THREADS = 32
-# Seconds for which a list of parts counts.
+# Seconds for which a list of parts counts, for each page of a thousand parts.
 FRESH = 5
 MEMORY = 176 << 20
 BESIDE = 48 << 20
@@ -28,6 +28,8 @@ BESIDE = 48 << 20
 UPLOAD_PART = 8 << 20
 PIECE = 8 << 20
 AHEAD = 6
+# Threads that encrypt, decrypt and move what the others send and receive.
+CARRIERS = 2
 
 KINDS = ["LIST", "GET", "HEAD", "PUT", "CREATE", "PART", "LISTPARTS", "COMPLETE", "DELETE", "ABORT"]
 
@@ -43,108 +45,119 @@ class Sort:
         return self.length >= LONG
 
 
-def divided(total, each):
+def quotient(total, each):
     """The quotient, rounded up. Integers, because 10^15 bytes have no room in a float's 53 bits times 9990."""
     return -(-total // each)
 
 
 def part_length(length):
     """Bytes in a part of a long object in S3."""
-    return max(EACH, divided(length // PARTS, SEGMENT) + 1) * SEGMENT
+    return max(EACH, quotient(length // PARTS, SEGMENT) + 1) * SEGMENT
 
 
 def part_count(length):
     """The header takes the place of one segment."""
-    segments = max(1, divided(length, DATA))
-    return divided(segments + 1, part_length(length) // SEGMENT)
+    segments = max(1, quotient(length, DATA))
+    return quotient(segments + 1, part_length(length) // SEGMENT)
 
 
 def upload_part(length):
     """Bytes in a part of a long object that goes in one piece: Google Cloud Storage and Azure."""
-    return max(UPLOAD_PART, divided(length + length // 4, PARTS))
+    return max(UPLOAD_PART, quotient(length + length // 4, PARTS))
 
 
-def gets(length):
-    """Requests that read a short object. The second one reads all of it, because the first brought only a beginning."""
-    return 1 if length <= FIRST else 2
+def beginning(sort, shares):
+    """How many shares begin a long object or join in: those that may have a part, as far as its length tells."""
+    return min(shares, sort.length // (EACH * SEGMENT) + 2)
 
 
-def read_twice(length):
-    """Bytes of a short object that are read a second time."""
-    return 0 if length <= FIRST else FIRST
-
-
-def sharing(sort, shares):
+def working(sort, shares):
     """How many shares have a part of an object."""
     return min(shares, part_count(sort.length))
 
 
+def fresh(parts):
+    """Seconds after which a share asks again which parts are there."""
+    return FRESH * (1 + parts // PAGE)
+
+
 def listings(objects, commands):
     """Requests that list sources, and compare them with results: each command reads pages of both, in turns."""
-    pages = commands * divided(max(1, divided(objects, commands)), PAGE)
+    pages = commands * quotient(max(1, quotient(objects, commands)), PAGE)
     return 2 * pages
 
 
-def first_run(sorts, layout, seconds_on_one=0.0, in_parts=True):
+def first_run(sorts, layout, seconds_on_one=0.0, in_parts=True, together=1):
     """Returns the requests of a run that makes everything.
 
-    seconds_on_one maps a sort to the seconds that a share spends on one long object: the list of its parts is read
-    every FRESH seconds. A share that begins an object while another begins it sends 4 requests more, which are not
-    counted.
+    seconds_on_one maps a sort to the seconds that a share spends on one long object, because the list of its parts is
+    read again and again. `together` is the number of shares that begin each long object at the same moment.
     """
     seconds = seconds_on_one if callable(seconds_on_one) else lambda _sort: seconds_on_one
-    total = collections.Counter()
-    objects = sum(sort.count for sort in sorts)
-    total["LIST"] += layout.listings(objects)
-    # How the job is done is read by each process, and written by the first one of each command.
-    total["GET"] += layout.processes()
+    total = second_run(sorts, layout)
+    # How the job is done is written by the first process of each command.
     total["PUT"] += layout.commands
     for sort in sorts:
         if not sort.is_long():
             _short(total, sort)
-        elif in_parts:
-            _divided(total, sort, layout.shares, seconds(sort))
-        else:
-            _in_one_piece(total, sort, layout.shares)
+            continue
+        one = divided(sort, layout.shares, seconds(sort), together) if in_parts else in_one_piece(sort, layout.shares)
+        for kind, number in one.items():
+            total[kind] += round(sort.count * number)
     return total
 
 
 def second_run(sorts, layout):
     """Returns the requests of a run that finds everything there."""
     objects = sum(sort.count for sort in sorts)
-    return collections.Counter({"LIST": layout.listings(objects), "GET": layout.processes()})
+    # Each process reads how the job is done. At the end, the first share lists what is left of the job's state.
+    return collections.Counter({"LIST": layout.listings(objects) + layout.commands, "GET": layout.processes()})
 
 
 def _short(total, sort):
-    total["GET"] += sort.count * gets(sort.length)
+    total["GET"] += sort.count
     total["PUT"] += sort.count
     if sort.length == 0:
         # An empty object has no first byte to ask for.
         total["HEAD"] += sort.count
 
 
-def _divided(total, sort, shares, seconds):
-    parts, working = part_count(sort.length), sharing(sort, shares)
-    pages = divided(parts, PAGE)
-    # Each share opens the source, reads the manifest, and at its end lists the parts.
-    total["GET"] += sort.count * (2 * shares + parts)
-    total["PART"] += sort.count * parts
-    total["PUT"] += sort.count
-    total["LIST"] += sort.count
-    refreshed = math.floor(seconds / FRESH) * (pages + 1) / 2
-    total["LISTPARTS"] += round(sort.count * (shares * pages + working * (1 + refreshed)))
-    for kind in ["CREATE", "COMPLETE", "DELETE"]:
-        total[kind] += sort.count
+def divided(sort, shares, seconds=0.0, together=1):
+    """Returns the requests for one object that is made in parts."""
+    parts, begin = part_count(sort.length), beginning(sort, shares)
+    pages, losers = quotient(parts, PAGE), min(together, begin) - 1
+    one = collections.Counter(PART=parts)
+    # Each share opens the source, reads the manifest, and at its end looks whether another has completed the object.
+    # The one that began has looked for the object twice. The one that completes opens the source again in place of
+    # looking, and reads the manifest before it removes it.
+    one["GET"] = parts + 3 * begin + 3
+    # Uploads of other versions.
+    one["LIST"] = begin
+    # A share that joins in asks whether the upload is there, one that has parts asks before the first of them and again
+    # after a while, and each asks at its end.
+    again = math.floor(seconds / fresh(parts)) * (pages + 1) / 2
+    one["LISTPARTS"] = begin - 1 + working(sort, shares) * (1 + again) + begin * pages
+    for kind in ["CREATE", "PUT", "COMPLETE", "DELETE"]:
+        one[kind] = 1
+    # A share whose manifest comes too late has looked for the object and begun an upload. It reads the other manifest,
+    # ends its own upload, and begins again.
+    one["GET"] += 3 * losers
+    for kind in ["CREATE", "PUT", "ABORT"]:
+        one[kind] += losers
+    return one
 
 
-def _in_one_piece(total, sort, shares):
-    # Each share opens the source; one makes the result.
-    total["GET"] += sort.count * (shares + divided(sort.length - FIRST, PIECE))
-    total["HEAD"] += sort.count
-    sealed = sort.length + divided(sort.length, DATA) * OVERHEAD + 4096
-    total["PART"] += sort.count * divided(sealed, upload_part(sort.length))
-    for kind in ["CREATE", "COMPLETE"]:
-        total[kind] += sort.count
+def in_one_piece(sort, shares):
+    """Returns the requests for one long object that is not divided."""
+    sealed = sort.length + quotient(sort.length, DATA) * OVERHEAD + 4096
+    # Each share that may have a part opens the source; one makes the result.
+    return collections.Counter(
+        GET=beginning(sort, shares) + quotient(sort.length - FIRST, PIECE),
+        HEAD=1,
+        CREATE=1,
+        PART=quotient(sealed, upload_part(sort.length)),
+        COMPLETE=1,
+    )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import requests
-from requests import BESIDE, THREADS
+from requests import BESIDE, CARRIERS, THREADS
 
 
 @dataclass(frozen=True)
@@ -12,9 +12,11 @@ class Machine:
     # Bytes in a second, in each direction.
     rate: float
     memory: int
-    # Bytes that a core seals in a second, and what an object costs beside its bytes.
+    # Bytes that a core seals and hashes in a second, and seconds of a core for an object beside its bytes.
     seal_rate: float
     seal_each: float
+    # Bytes that a thread of the connections receives and sends in a second, with their encryption.
+    wire_rate: float
 
 
 @dataclass(frozen=True)
@@ -50,50 +52,66 @@ class Pace:
     seconds: float
 
 
-def pace(sort, machine, store):
+def pace(sort, machine, store, shares=1):
     data = machine.memory - BESIDE
     if not sort.is_long():
         return _short(sort, machine, store, data)
-    if store.in_parts:
-        length, count = requests.part_length(sort.length), requests.part_count(sort.length)
-        length = min(length, requests.divided(sort.length, count))
-        at_once = max(1, min(THREADS, data // (2 * length)))
-        seconds = 2 * store.latency + 2 * length / store.stream + length / machine.seal_rate
-        limits = _limits(at_once, seconds, data // (2 * length), machine, length, length / machine.seal_rate)
-        return _slowest(limits, at_once, BESIDE + at_once * 2 * length, 1, 1, length, count, seconds)
-    return _stream(sort, machine, store, data)
+    return _divided(sort, machine, store, data, shares) if store.in_parts else _stream(sort, machine, store, data)
 
 
 def _short(sort, machine, store, data):
-    length, gets = sort.length, requests.gets(sort.length)
-    room = 2 * length + (1 << 16)
+    length, room = sort.length, 3 * sort.length + (1 << 19)
     at_once = max(1, min(THREADS, data // room))
-    read = length + requests.read_twice(length)
     busy = machine.seal_each + length / machine.seal_rate
-    seconds = (gets + 1) * store.latency + (read + length) / store.stream + busy
-    limits = _limits(at_once, seconds, data // room, machine, read, busy)
-    return _slowest(limits, at_once, BESIDE + at_once * room, gets, 1, length, 1, seconds)
+    seconds = 2 * store.latency + 2 * length / store.stream + busy
+    limits = _limits(machine, length, busy)
+    limits["32 threads" if data // room >= THREADS else "memory"] = at_once / seconds
+    return _slowest(limits, at_once, BESIDE + at_once * room, 1, 1, length, 1, seconds)
+
+
+def _divided(sort, machine, store, data, shares):
+    count, begin = requests.part_count(sort.length), requests.beginning(sort, shares)
+    length = min(requests.part_length(sort.length), requests.quotient(sort.length, count))
+    one = requests.divided(sort, shares)
+    busy = length / machine.seal_rate
+    seconds = 2 * store.latency + 2 * length / store.stream + busy
+    # All other requests for an object are sent one after another, by threads that make no part meanwhile. Only the
+    # first question which parts are there is asked with the memory for a part.
+    others = store.latency * (sum(one.values()) - 2 * count) / count
+    asked = store.latency * requests.working(sort, shares) / count
+    at_once = max(1, min(THREADS, data // (2 * length)))
+    limits = _limits(machine, length, busy)
+    limits["32 threads"] = THREADS / (seconds + others)
+    if at_once < THREADS:
+        limits["memory"] = at_once / (seconds + asked)
+    # The sources, the results and the state have prefixes of their own.
+    gets = max(count + begin + 1, one["LISTPARTS"] + begin + 1) / count
+    puts = (count + one["CREATE"] + one["COMPLETE"]) / count
+    return _slowest(limits, at_once, BESIDE + at_once * 2 * length, gets, puts, length, count, seconds)
 
 
 def _stream(sort, machine, store, data):
     part = requests.upload_part(sort.length)
     room = requests.AHEAD * (requests.PIECE + part) + part
-    at_once = max(1, min(THREADS, data // (2 * requests.AHEAD * requests.PIECE)))
+    reserved = requests.AHEAD * (max(sort.length // requests.PARTS, requests.UPLOAD_PART) + requests.PIECE)
+    at_once = max(1, min(THREADS, data // reserved))
     # Pieces are read and parts are written at the same time.
     reading = requests.PIECE / (store.latency + requests.PIECE / store.stream)
     writing = part / (store.latency + part / store.stream)
+    # All cores seal one object.
     seconds = sort.length / min(requests.AHEAD * reading, requests.AHEAD * writing, machine.seal_rate * machine.cores)
-    limits = _limits(at_once, seconds, at_once, machine, sort.length, sort.length / machine.seal_rate)
+    limits = _limits(machine, sort.length, sort.length / machine.seal_rate)
+    limits["32 threads" if data // reserved >= THREADS else "memory"] = at_once / seconds
     gets, puts = sort.length / requests.PIECE, sort.length / part
     return _slowest(limits, at_once, BESIDE + at_once * room, gets, puts, sort.length, 1, seconds)
 
 
-def _limits(at_once, seconds, room, machine, read, busy):
-    """The items in a second that each limit allows; `busy` is how many seconds of a core an item takes."""
-    waiting = "memory" if room < THREADS else "32 threads"
-    limits = {waiting: at_once / seconds, "cores": machine.cores / busy}
-    if read:
-        limits["network"] = machine.rate / read
+def _limits(machine, length, busy):
+    """The items in a second that each part of the machine allows. An item takes a core for so many seconds."""
+    limits = {"cores": machine.cores / (busy + length / machine.wire_rate)}
+    if length:
+        limits["2 connection threads"] = CARRIERS * machine.wire_rate / length
+        limits["network"] = machine.rate / length
     return limits
 
 
