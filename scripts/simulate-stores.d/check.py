@@ -35,6 +35,8 @@ CODE = [
     ("crates/fleet/src/run.rs", r"budget.take\((3 \* expected .*)\);", "3 * expected + (1 << 19)"),
     ("crates/fleet/src/run.rs", r"budget.take\((6 \* .*)\);", "6 * (part + (8 << 20))"),
     ("crates/fleet/src/run.rs", r"let most = (.*);", "(length / PART + 2).min(self.shard.count())"),
+    ("crates/fleet/src/run.rs", r"const PATIENCE: Duration = Duration::from_secs\((.*)\);", requests.PATIENCE),
+    ("crates/cli/src/many.rs", r"long: (.*),", "LONG.min(self.memory()? / 3)"),
     ("crates/cli/src/many.rs", r"pub const LONG: u64 = (.*);", requests.LONG),
     ("crates/cli/src/many.rs", r"const MEMORY: u64 = (.*);", requests.MEMORY),
     ("crates/cli/src/many.rs", r"const BESIDE: u64 = (.*);", requests.BESIDE),
@@ -56,7 +58,7 @@ COUNTED = [
         "25 objects of 10 KB and one of 100 MB",
         SMALL,
         1,
-        dict(LIST=4, GET=38, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, DELETE=1),
+        dict(LIST=4, GET=38, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1),
         dict(LIST=3, GET=1),
     ),
     ("3 objects of 1 MB and an empty one", MIDDLE, 1, dict(LIST=3, GET=5, HEAD=1, PUT=5), dict(LIST=3, GET=1)),
@@ -64,15 +66,15 @@ COUNTED = [
         "one object of 64 MiB in 3 shares",
         [Sort(1, 64 << 20)],
         3,
-        dict(LIST=10, GET=20, PUT=2, CREATE=1, PART=5, LISTPARTS=8, COMPLETE=1, DELETE=1),
+        dict(LIST=10, GET=20, PUT=2, CREATE=1, PART=5, LISTPARTS=8, COMPLETE=1, ABORT=1, DELETE=1),
         dict(LIST=7, GET=3),
     ),
 ]
 # Requests for one object of 1 GiB, worked out by hand: the number of shares, and of those that begin at the same time.
 DIVIDED = [
-    (1, 1, dict(LIST=1, GET=71, PUT=1, CREATE=1, PART=65, LISTPARTS=2, COMPLETE=1, DELETE=1)),
-    (20, 1, dict(LIST=20, GET=128, PUT=1, CREATE=1, PART=65, LISTPARTS=59, COMPLETE=1, DELETE=1)),
-    (20, 20, dict(LIST=20, GET=185, PUT=20, CREATE=20, PART=65, LISTPARTS=59, COMPLETE=1, DELETE=1, ABORT=19)),
+    (1, 1, dict(LIST=1, GET=71, PUT=1, CREATE=1, PART=65, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1)),
+    (20, 1, dict(LIST=20, GET=128, PUT=1, CREATE=1, PART=65, LISTPARTS=59, COMPLETE=1, ABORT=1, DELETE=1)),
+    (20, 20, dict(LIST=20, GET=185, PUT=20, CREATE=20, PART=65, LISTPARTS=59, COMPLETE=1, ABORT=20, DELETE=1)),
 ]
 # Parts, worked out by hand: data segments of 262 112 bytes and one for the header, 64 or more to a part.
 PARTS = [(64 << 20, 5), (100_000_000, 6), (1 << 30, 65), (100 << 30, 6401), (1 << 40, 9964), (5 << 40, 9983)]
@@ -186,7 +188,7 @@ def counted(lines):
 def log(options, layout, in_parts):
     with open(options.log, encoding="utf-8", errors="replace") as file:
         found = counted(file)
-    wanted = requests.first_run(options.sorts, layout, in_parts=in_parts)
+    wanted = requests.first_run(options.sorts, layout, in_parts=in_parts, memory=options.max_memory)
     print(f"{'':10}{'log':>12}{'computed':>12}")
     for name in KINDS:
         if found[name] or wanted[name]:
@@ -221,6 +223,8 @@ def _served(checks, binary):
         for number, (name, sorts, shares, first, second) in enumerate(COUNTED):
             for index, length in enumerate(sort.length for sort in sorts for _ in range(sort.count)):
                 _put(port, f"bucket/{number}/{index:03}", os.urandom(length))
+            # Sources of the last second are sealed a second later, and asked for again if that takes long.
+            time.sleep(1.2)
             for what, wanted in [(name, first), (f"{name}, again", second)]:
                 before = len(read())
                 for share in reversed(range(shares)):

@@ -48,7 +48,8 @@ class Flow:
         self.paces = [speed.pace(sort, machine, store, layout.shares) for sort in sorts]
         # Requests to join in again, for an object that was begun.
         again = {"GET": 2, "LISTPARTS": 1, "LIST": 1}
-        self.joining = [again if sort.is_long() and store.in_parts else {} for sort in sorts]
+        is_long = lambda sort: sort.length >= requests.long_from(machine.memory)
+        self.joining = [again if is_long(sort) and store.in_parts else {} for sort in sorts]
         # Objects of each sort in one command.
         self.counts = [sort.count / layout.commands for sort in sorts]
         self.listing = speed.listing(store)

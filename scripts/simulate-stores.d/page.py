@@ -53,10 +53,15 @@ class Job:
 
     def __post_init__(self):
         self.paces = {sort: speed.pace(sort, self.machine, self.store, self.layout.shares) for sort in self.sorts}
-        on_one = lambda sort: self.paces[sort].each / self.layout.shares / self.paces[sort].items
-        self.first = requests.first_run(self.sorts, self.layout, on_one, self.store.in_parts, self.together)
+        in_parts, memory = self.store.in_parts, self.machine.memory
+        self.first = requests.first_run(self.sorts, self.layout, self.on_one, in_parts, self.together, memory)
         self.second = requests.second_run(self.sorts, self.layout)
         self.course = self.go()
+
+    def on_one(self, sort):
+        """Seconds that a share spends on one object: on its parts one after another, or on all of it."""
+        pace = self.paces[sort]
+        return pace.each / self.layout.shares / pace.items if pace.each > 1 else pace.seconds
 
     def go(self, probability=0.0, restart=60.0, seed=1):
         return failures.Flow(self.sorts, self.layout, self.machine, self.store, probability, restart, seed).run()
@@ -109,7 +114,8 @@ def counts(jobs, title, is_explained=True):
     rows = [[job.name, *(several(job.first[kind]) for kind in kinds)] for job in jobs]
     about = (
         "LIST also counts the comparison with what is there; PUT writes a whole object, PART a part of one. CREATE, "
-        "COMPLETE and DELETE begin and end an upload and remove its state; LISTPARTS asks which parts are there."
+        "COMPLETE and ABORT begin and end an upload, and DELETE removes its state; LISTPARTS asks which parts are there. "
+        "ABORT and DELETE cost nothing."
     )
     return Table(title, ["", *kinds], rows, about if is_explained else "")
 

@@ -12,7 +12,7 @@ OVERHEAD = 32
 DATA = SEGMENT - OVERHEAD
 # The first request for a long object asks for so much. That for a short one asks for all of it.
 FIRST = 320 << 10
-# From this length on an object is made in parts.
+# From this length on an object is made in parts, if there is memory for three such objects.
 LONG = 64 << 20
 # Segments in a part, and the most parts of an upload.
 EACH = 64
@@ -22,6 +22,8 @@ PAGE = 1_000
 THREADS = 32
 # Seconds for which a list of parts counts, for each page of a thousand parts.
 FRESH = 5
+# A source that was read so many seconds ago is asked for again when its result is there.
+PATIENCE = 2
 MEMORY = 176 << 20
 BESIDE = 48 << 20
 # Parts of an upload that is not divided, and pieces of an object that is read in order.
@@ -41,8 +43,10 @@ class Sort:
     count: int
     length: int
 
-    def is_long(self):
-        return self.length >= LONG
+
+def long_from(memory):
+    """From which length on an object is made in parts, if a process may use so much memory."""
+    return min(LONG, (memory - BESIDE) // 3)
 
 
 def quotient(total, each):
@@ -87,21 +91,22 @@ def listings(objects, commands):
     return 2 * pages
 
 
-def first_run(sorts, layout, seconds_on_one=0.0, in_parts=True, together=1):
+def first_run(sorts, layout, seconds=lambda _sort: 0.0, in_parts=True, together=1, memory=MEMORY + BESIDE):
     """Returns the requests of a run that makes everything.
 
-    seconds_on_one maps a sort to the seconds that a share spends on one long object, because the list of its parts is
-    read again and again. `together` is the number of shares that begin each long object at the same moment.
+    `seconds` maps a sort to the time that a share spends on one object. `together` is the number of shares that begin
+    each long object at the same moment.
     """
-    seconds = seconds_on_one if callable(seconds_on_one) else lambda _sort: seconds_on_one
     total = second_run(sorts, layout)
     # How the job is done is written by the first process of each command.
     total["PUT"] += layout.commands
     for sort in sorts:
-        if not sort.is_long():
-            _short(total, sort)
-            continue
-        one = divided(sort, layout.shares, seconds(sort), together) if in_parts else in_one_piece(sort, layout.shares)
+        if sort.length < long_from(memory):
+            one = short(sort, seconds(sort))
+        elif in_parts:
+            one = divided(sort, layout.shares, seconds(sort), together)
+        else:
+            one = in_one_piece(sort, layout.shares, seconds(sort))
         for kind, number in one.items():
             total[kind] += round(sort.count * number)
     return total
@@ -114,12 +119,13 @@ def second_run(sorts, layout):
     return collections.Counter({"LIST": layout.listings(objects) + layout.commands, "GET": layout.processes()})
 
 
-def _short(total, sort):
-    total["GET"] += sort.count
-    total["PUT"] += sort.count
+def short(sort, seconds=0.0):
+    """Returns the requests for one object that is read and written with one request each."""
+    one = collections.Counter(GET=1 + (seconds > PATIENCE), PUT=1)
     if sort.length == 0:
         # An empty object has no first byte to ask for.
-        total["HEAD"] += sort.count
+        one["HEAD"] = 1
+    return one
 
 
 def divided(sort, shares, seconds=0.0, together=1):
@@ -137,7 +143,8 @@ def divided(sort, shares, seconds=0.0, together=1):
     # after a while, and each asks at its end.
     again = math.floor(seconds / fresh(parts)) * (pages + 1) / 2
     one["LISTPARTS"] = begin - 1 + working(sort, shares) * (1 + again) + begin * pages
-    for kind in ["CREATE", "PUT", "COMPLETE", "DELETE"]:
+    # After its end, the upload is ended again: some stores keep a part that came at the same moment.
+    for kind in ["CREATE", "PUT", "COMPLETE", "ABORT", "DELETE"]:
         one[kind] = 1
     # A share whose manifest comes too late has looked for the object and begun an upload. It reads the other manifest,
     # ends its own upload, and begins again.
@@ -147,12 +154,12 @@ def divided(sort, shares, seconds=0.0, together=1):
     return one
 
 
-def in_one_piece(sort, shares):
+def in_one_piece(sort, shares, seconds=0.0):
     """Returns the requests for one long object that is not divided."""
     sealed = sort.length + quotient(sort.length, DATA) * OVERHEAD + 4096
     # Each share that may have a part opens the source; one makes the result.
     return collections.Counter(
-        GET=beginning(sort, shares) + quotient(sort.length - FIRST, PIECE),
+        GET=beginning(sort, shares) + quotient(sort.length - FIRST, PIECE) + (seconds > PATIENCE),
         HEAD=1,
         CREATE=1,
         PART=quotient(sealed, upload_part(sort.length)),

@@ -54,7 +54,7 @@ class Pace:
 
 def pace(sort, machine, store, shares=1):
     data = machine.memory - BESIDE
-    if not sort.is_long():
+    if sort.length < requests.long_from(machine.memory):
         return _short(sort, machine, store, data)
     return _divided(sort, machine, store, data, shares) if store.in_parts else _stream(sort, machine, store, data)
 
@@ -64,9 +64,11 @@ def _short(sort, machine, store, data):
     at_once = max(1, min(THREADS, data // room))
     busy = machine.seal_each + length / machine.seal_rate
     seconds = 2 * store.latency + 2 * length / store.stream + busy
+    gets = requests.short(sort, seconds)["GET"]
+    seconds += (gets - 1) * store.latency
     limits = _limits(machine, length, busy)
     limits["32 threads" if data // room >= THREADS else "memory"] = at_once / seconds
-    return _slowest(limits, at_once, BESIDE + at_once * room, 1, 1, length, 1, seconds)
+    return _slowest(limits, at_once, BESIDE + at_once * room, gets, 1, length, 1, seconds)
 
 
 def _divided(sort, machine, store, data, shares):
