@@ -114,8 +114,8 @@ def counts(jobs, title, is_explained=True):
     rows = [[job.name, *(several(job.first[kind]) for kind in kinds)] for job in jobs]
     about = (
         "LIST also counts the comparison with what is there; PUT writes a whole object, PART a part of one. CREATE, "
-        "COMPLETE and ABORT begin and end an upload, and DELETE removes its state; LISTPARTS asks which parts are there. "
-        "ABORT and DELETE cost nothing."
+        "COMPLETE and ABORT begin and end an upload, and DELETE removes its state; LISTPARTS asks which parts are "
+        "there. ABORT and DELETE cost nothing."
     )
     return Table(title, ["", *kinds], rows, about if is_explained else "")
 

@@ -209,6 +209,24 @@ fn what_is_killed_at_thirty_moments_goes_on() {
 }
 
 #[test]
+fn ctrl_c_takes_a_stream_back() {
+    // versitygw keeps a part that is on its way while the upload ends.
+    let Some(server) = Server::start("streams and Ctrl-C") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox);
+    let args = ["seal", "--each", "tree", "--format", "age", "--to", "s3://bucket/x/", "--bwlimit", "20M"];
+    let run = finish(server.command(&sandbox, &args), LIMIT, |child| {
+        thread::sleep(Duration::from_millis(1500));
+        let _ = Command::new("kill").args(["-INT", "--", &format!("-{}", child.id())]).status();
+    });
+    assert_ne!(run.code(), Some(0));
+    assert_eq!(server.uploads(), 0, "parts were left behind");
+    server.run(&sandbox, &args[..7]).expect(0, "1 object");
+    server.run(&sandbox, &["open", "s3://bucket/x/", "--to", "back"]).expect(0, "6 objects");
+    sandbox.shell("diff -r tree back").expect(0, "");
+}
+
+#[test]
 fn two_drivers_at_once_make_one_object() {
     // moto answers some of such requests with an error of its own.
     let Some(server) = Server::gateway("two drivers at once") else { return };

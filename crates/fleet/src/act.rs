@@ -1,11 +1,13 @@
 //! What is done to each object. The keys, and how somebody is asked for them, are matters of whoever uses this crate.
 
+use std::any::Any;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Foreign;
 use crate::source::About;
+use deadpan_remote::Canceller;
 use deadpan_seal::{Metadata, Opened, Sealing};
 
 /// What is done to each object.
@@ -39,6 +41,12 @@ pub trait Act: Sync {
     /// # Errors
     /// If no key fits.
     fn divide(&self, about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign>;
+
+    /// Is told of an upload in one stream, and returns what is dropped when it is over. If the process is to end
+    /// before, the canceller ends the upload.
+    fn watch(&self, _canceller: Canceller) -> Box<dyn Any> {
+        Box::new(())
+    }
 
     /// Begins a file that is a result, in a folder that may not exist yet. `replace` tells that a file which is there
     /// is to be replaced.

@@ -427,6 +427,7 @@ impl Pool<'_> {
             match &pair.target {
                 Spot::Object(store, target) => {
                     let mut upload = Upload::start(store, target, Some(length + length / 4), pair.replace)?;
+                    let _watched = run.act.watch(upload.canceller());
                     run.act.stream(&about, &mut reader, &mut upload)?;
                     upload.finish()?;
                 }

@@ -1,5 +1,6 @@
 //! Sealing and opening one of many objects.
 
+use std::any::Any;
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -11,8 +12,10 @@ use crate::partial::{Attributes, Landing as Land, Partial, folder_of};
 use crate::seal::{ENDINGS, FormatArg, armored};
 use crate::sealed::Sealed;
 use crate::shown::shown;
+use crate::signals;
 use crate::signed::Judge;
 use deadpan_fleet::{About, Act, Divided, Foreign, Landing};
+use deadpan_remote::Canceller;
 use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
 
 /// How results that are files get their names.
@@ -68,6 +71,11 @@ impl Landing for Draft {
         let attributes = Attributes { mode, modified: metadata.modified };
         Ok(partial.land(attributes, Land { replace, sync })?)
     }
+}
+
+/// Ends an upload if the user ends the command early.
+fn watch(canceller: Canceller) -> Box<dyn Any> {
+    Box::new(signals::guard(move || _ = canceller.cancel()))
 }
 
 /// Seals each object to the same recipients.
@@ -127,6 +135,10 @@ impl Act for Sealings<'_> {
 
     fn divide(&self, about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
         if self.armor { Ok(None) } else { Ok(Some(Divided::Seal(self.of(about)?))) }
+    }
+
+    fn watch(&self, canceller: Canceller) -> Box<dyn Any> {
+        watch(canceller)
     }
 
     fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
@@ -198,6 +210,10 @@ impl Act for Opening {
             self.keys().1.verdict(&about.shown, None)?;
         }
         Ok(Some(Divided::Open(Arc::new(opened))))
+    }
+
+    fn watch(&self, canceller: Canceller) -> Box<dyn Any> {
+        watch(canceller)
     }
 
     fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
