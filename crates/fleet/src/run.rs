@@ -242,6 +242,11 @@ impl Run<'_> {
     }
 }
 
+/// Returns by how many seconds a difference of clocks may be wrong.
+const fn doubt(ahead: i64) -> i64 {
+    if ahead == 0 { 0 } else { 2 }
+}
+
 /// Whether a target was written before its source, or in a store in the same second. The clock of a store counts whole
 /// seconds, and may differ from this machine's, which gives files their times.
 fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair, ahead: i64) -> bool {
@@ -251,9 +256,10 @@ fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair, ahead: i64) -
     };
     match (&pair.source, &pair.target) {
         (_, Spot::File(_)) => written < changed,
-        (Spot::File(_), _) => seconds(written) <= seconds(changed).saturating_add(ahead),
+        (Spot::File(_), _) => seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead)),
         (Spot::Object(from, _), Spot::Object(to, _)) => {
-            seconds(written) <= seconds(changed).saturating_add(to.ahead() - from.ahead())
+            let ahead = to.ahead() - from.ahead();
+            seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
         }
     }
 }
@@ -506,10 +512,10 @@ pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
         Source::Object(_) if store.ahead() < 0 => now.checked_sub(ahead),
         Source::Object(_) => now.checked_add(ahead),
     };
-    let due = modified.checked_add(Duration::from_millis(1100));
+    let due = modified.checked_add(Duration::from_millis(1100 + 1000 * doubt(store.ahead()).unsigned_abs()));
     let wait = due.zip(now).and_then(|(due, now)| due.duration_since(now).ok());
     // Times in the future are not waited for.
-    thread::sleep(wait.filter(|wait| *wait < PATIENCE).unwrap_or_default());
+    thread::sleep(wait.filter(|wait| *wait < 2 * PATIENCE).unwrap_or_default());
 }
 
 /// Writes a short object. The client does not try again if the connection breaks, because the object may be there then;

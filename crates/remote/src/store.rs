@@ -128,10 +128,11 @@ impl Store {
         }
     }
 
-    /// Returns how many seconds the store's clock is ahead of this machine's, as its last answer shows.
+    /// Returns how many seconds the store's clock is ahead of this machine's, as its last answer shows: 0 if they
+    /// differ by two seconds or less, because answers show no less.
     #[must_use]
     pub fn ahead(&self) -> i64 {
-        self.wire.ahead()
+        Some(self.wire.ahead()).filter(|ahead| ahead.abs() > 2).unwrap_or(0)
     }
 
     /// Returns the number of requests so far.
