@@ -6,7 +6,7 @@ mod store;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use sandbox::{LIMIT, Sandbox, finish};
 use store::{Server, between, sample};
@@ -214,9 +214,14 @@ fn ctrl_c_takes_a_stream_back() {
     let Some(server) = Server::start("streams and Ctrl-C") else { return };
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox);
-    let args = ["seal", "--each", "tree", "--format", "age", "--to", "s3://bucket/x/", "--bwlimit", "20M"];
+    let args = ["seal", "--each", "tree", "--format", "age", "--to", "s3://bucket/x/", "--bwlimit", "15M"];
     let run = finish(server.command(&sandbox, &args), LIMIT, |child| {
-        thread::sleep(Duration::from_millis(1500));
+        // Until the upload has begun, and the program knows its name.
+        let start = Instant::now();
+        while server.uploads() == 0 && start.elapsed() < LIMIT {
+            thread::sleep(Duration::from_millis(50));
+        }
+        thread::sleep(Duration::from_secs(1));
         let _ = Command::new("kill").args(["-INT", "--", &format!("-{}", child.id())]).status();
     });
     assert_ne!(run.code(), Some(0));
