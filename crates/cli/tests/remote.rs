@@ -90,7 +90,6 @@ fn what_cannot_work_says_so() {
         (&["seal", "s3://bucket/x.dpn", "-f", "--to", "s3://bucket/x.dpn"], 2, "is the input and the output"),
         (&["open", "s3://bucket/"], 2, "their results need a place"),
         (&["open", "s3://bucket"], 2, "their results need a place"),
-        (&["inspect", "s3://bucket/"], 2, "names a bucket or a prefix"),
         (&["open", "s3://bucket/a//b"], 2, "between two slashes"),
         (&["open", "s3:///x"], 2, "an address names a bucket"),
         (&["open", "-o", "-", "s3://bucket/damaged"], 1, "s3://bucket/damaged: not a sealed file"),

@@ -119,7 +119,7 @@ impl Splice {
     /// An object that is not there any more, or is there again, is another one.
     fn changed(&self, error: Error) -> Error {
         match error.problem() {
-            Problem::Missing | Problem::Exists => self.error(Problem::Changed, ""),
+            Problem::Missing | Problem::Exists | Problem::Contested => self.error(Problem::Changed, ""),
             _ => error,
         }
     }
