@@ -4,11 +4,10 @@ import argparse
 import re
 from dataclasses import dataclass
 
-from choices import some_of
+from choices import length, some_of
 from contestants import PEERS
 
 SECTIONS = ["files", "pipes", "passphrase", "range", "process"]
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 @dataclass(frozen=True)
@@ -29,12 +28,9 @@ class Size:
 
 
 def size(text):
-    match = re.fullmatch(r"([\d.]+)([KMG]?)(I?B)?", text.upper())
-    if not match or (match[3] == "IB" and not match[2]):
-        raise argparse.ArgumentTypeError(f"no size: {text} (1K, 10MiB and 1G are powers of two, 6.7GB is one of ten)")
-    decimal = match[3] == "B" and match[2]
-    number = round(float(match[1]) * UNITS[match[2] + ("B" if decimal else "")])
-    unit = match[2] + (("B" if decimal else "iB") if match[2] else "B")
+    number = length(text)
+    match = re.match(r"([\d.]+)([KMG]?)(I?B)?", text.upper())
+    unit = "B" if not match[2] else f"{match[2]}B" if match[3] == "B" else f"{match[2]}iB"
     return Size(number, f"{match[1]} {unit}")
 
 

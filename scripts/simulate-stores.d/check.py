@@ -22,13 +22,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 # Where the code has the same numbers: a file, a pattern, and the value here.
 CODE = [
-    ("crates/fleet/src/long.rs", r"const EACH: u64 = (.*);", requests.EACH),
-    ("crates/fleet/src/long.rs", r"const PARTS: u64 = (.*);", requests.PARTS),
-    ("crates/fleet/src/long.rs", r"const SEGMENT: u64 = (.*);", requests.SEGMENT),
+    ("crates/fleet/src/maker.rs", r"const EACH: u64 = (.*);", requests.EACH),
+    ("crates/fleet/src/maker.rs", r"const PARTS: u64 = (.*);", requests.PARTS),
+    ("crates/fleet/src/maker.rs", r"const SEGMENT: u64 = (.*);", requests.SEGMENT),
     ("crates/fleet/src/long.rs", r"const FRESH: Duration = Duration::from_secs\((.*)\);", requests.FRESH),
     ("crates/fleet/src/long.rs", r"let fresh = (.*);", "FRESH * (1 + self.count() / 1000) as u32"),
-    ("crates/fleet/src/long.rs", r"const PART: u64 = (.*);", "EACH * SEGMENT"),
-    ("crates/fleet/src/long.rs", r"let each = EACH.max\((.*)\);", "(source.length() / PARTS).div_ceil(SEGMENT) + 1"),
+    ("crates/fleet/src/maker.rs", r"const PART: u64 = (.*);", "EACH * SEGMENT"),
+    ("crates/fleet/src/maker.rs", r"let each = EACH.max\((.*)\);", "(source.length() / PARTS).div_ceil(SEGMENT) + 1"),
     ("crates/fleet/src/long.rs", r"(2 \* self\.maker\.length\(\))", "2 * self.maker.length()"),
     ("crates/fleet/src/run.rs", r"const PAGE: usize = (.*);", requests.PAGE),
     ("crates/fleet/src/run.rs", r"const THREADS: usize = (.*);", requests.THREADS),
@@ -36,7 +36,7 @@ CODE = [
     ("crates/fleet/src/run.rs", r"budget.take\((6 \* .*)\);", "6 * (part + (8 << 20))"),
     ("crates/fleet/src/run.rs", r"let most = (.*);", "(length / PART + 2).min(self.shard.count())"),
     ("crates/fleet/src/run.rs", r"const PATIENCE: Duration = Duration::from_secs\((.*)\);", requests.PATIENCE),
-    ("crates/cli/src/many.rs", r"long: (.*),", "LONG.min(self.memory()? / 3)"),
+    ("crates/cli/src/many.rs", r"long: (.*),", "LONG.min(memory / 3)"),
     ("crates/cli/src/many.rs", r"pub const LONG: u64 = (.*);", requests.LONG),
     ("crates/cli/src/many.rs", r"const MEMORY: u64 = (.*);", requests.MEMORY),
     ("crates/cli/src/many.rs", r"const BESIDE: u64 = (.*);", requests.BESIDE),
@@ -58,7 +58,7 @@ COUNTED = [
         "25 objects of 10 KB and one of 100 MB",
         SMALL,
         1,
-        dict(LIST=4, GET=38, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1),
+        dict(LIST=4, GET=37, HEAD=1, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1),
         dict(LIST=3, GET=1),
     ),
     ("3 objects of 1 MB and an empty one", MIDDLE, 1, dict(LIST=3, GET=5, HEAD=1, PUT=5), dict(LIST=3, GET=1)),
@@ -66,15 +66,15 @@ COUNTED = [
         "one object of 64 MiB in 3 shares",
         [Sort(1, 64 << 20)],
         3,
-        dict(LIST=10, GET=20, PUT=2, CREATE=1, PART=5, LISTPARTS=8, COMPLETE=1, ABORT=1, DELETE=1),
+        dict(LIST=10, GET=19, HEAD=1, PUT=2, CREATE=1, PART=5, LISTPARTS=8, COMPLETE=1, ABORT=1, DELETE=1),
         dict(LIST=7, GET=3),
     ),
 ]
 # Requests for one object of 1 GiB, worked out by hand: the number of shares, and of those that begin at the same time.
 DIVIDED = [
-    (1, 1, dict(LIST=1, GET=71, PUT=1, CREATE=1, PART=65, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1)),
-    (20, 1, dict(LIST=20, GET=128, PUT=1, CREATE=1, PART=65, LISTPARTS=59, COMPLETE=1, ABORT=1, DELETE=1)),
-    (20, 20, dict(LIST=20, GET=185, PUT=20, CREATE=20, PART=65, LISTPARTS=59, COMPLETE=1, ABORT=20, DELETE=1)),
+    (1, 1, dict(LIST=1, GET=70, HEAD=1, PUT=1, CREATE=1, PART=65, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1)),
+    (20, 1, dict(LIST=20, GET=127, HEAD=1, PUT=1, CREATE=1, PART=65, LISTPARTS=59, COMPLETE=1, ABORT=1, DELETE=1)),
+    (20, 20, dict(LIST=20, GET=184, HEAD=1, PUT=20, CREATE=20, PART=65, LISTPARTS=59, COMPLETE=1, ABORT=20, DELETE=1)),
 ]
 # Parts, worked out by hand: data segments of 262 112 bytes and one for the header, 64 or more to a part.
 PARTS = [(64 << 20, 5), (100_000_000, 6), (1 << 30, 65), (100 << 30, 6401), (1 << 40, 9964), (5 << 40, 9983)]

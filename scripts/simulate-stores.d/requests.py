@@ -121,10 +121,10 @@ def second_run(sorts, layout):
 
 def short(sort, seconds=0.0):
     """Returns the requests for one object that is read and written with one request each."""
-    one = collections.Counter(GET=1 + (seconds > PATIENCE), PUT=1)
+    one = collections.Counter(GET=1, HEAD=int(seconds > PATIENCE), PUT=1)
     if sort.length == 0:
         # An empty object has no first byte to ask for.
-        one["HEAD"] = 1
+        one["HEAD"] += 1
     return one
 
 
@@ -134,9 +134,10 @@ def divided(sort, shares, seconds=0.0, together=1):
     pages, losers = quotient(parts, PAGE), min(together, begin) - 1
     one = collections.Counter(PART=parts)
     # Each share opens the source, reads the manifest, and at its end looks whether another has completed the object.
-    # The one that began has looked for the object twice. The one that completes opens the source again in place of
-    # looking, and reads the manifest before it removes it.
-    one["GET"] = parts + 3 * begin + 3
+    # The one that began has looked for the object twice. The one that completes asks whether the source is the same, in
+    # place of looking, and reads the manifest before it removes it.
+    one["GET"] = parts + 3 * begin + 2
+    one["HEAD"] = 1
     # Uploads of other versions.
     one["LIST"] = begin
     # A share that joins in asks whether the upload is there, one that has parts asks before the first of them and again
@@ -157,10 +158,11 @@ def divided(sort, shares, seconds=0.0, together=1):
 def in_one_piece(sort, shares, seconds=0.0):
     """Returns the requests for one long object that is not divided."""
     sealed = sort.length + quotient(sort.length, DATA) * OVERHEAD + 4096
-    # Each share that may have a part opens the source; one makes the result.
+    # Each share that may have a part, by the length of the source, opens the source. One of these shares makes the
+    # result.
     return collections.Counter(
-        GET=beginning(sort, shares) + quotient(sort.length - FIRST, PIECE) + (seconds > PATIENCE),
-        HEAD=1,
+        GET=beginning(sort, shares) + quotient(sort.length - FIRST, PIECE),
+        HEAD=1 + (seconds > PATIENCE),
         CREATE=1,
         PART=quotient(sealed, upload_part(sort.length)),
         COMPLETE=1,

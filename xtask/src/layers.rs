@@ -11,7 +11,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
     ("bind", &["seal", "pack", "picture"]),
-    ("fleet", &["remote", "seal", "ct"]),
+    ("fleet", &["remote", "seal", "base64", "ct"]),
     ("remote", &["seal"]),
     ("seal", &["base64", "pad", "ct"]),
     ("base64", &["ct"]),

@@ -5,8 +5,7 @@ mod told;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -15,14 +14,16 @@ use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
 use crate::imp;
 use crate::input::Input;
-use crate::output::Place;
+use crate::output::{OutputArgs, Place};
+use crate::progress::Progress;
 use crate::random::size::{self, Size};
 use crate::remote;
 use crate::shown::shown;
 use crate::signals;
-pub use act::{Begun, Files, Opening, Sealings};
+use act::Files;
+pub use act::{Begun, Opening, Sealings};
 use deadpan_fleet::{Act, Error, Filter, Foreign, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot};
-use deadpan_remote::{Address, Problem};
+use deadpan_remote::{Address, Problem, Store};
 use told::Told;
 
 /// From how many bytes on an object is made in parts.
@@ -62,7 +63,7 @@ pub struct ManyArgs {
     job_key: Option<PathBuf>,
 }
 
-/// Reads a rate. A slower one would let requests grow too old before they are sent.
+/// Reads a rate. At a rate below a megabyte a second, a request would wait until its signature is too old.
 fn rate(text: &str) -> Result<Size, String> {
     let Size(rate) = size::parse(text)?;
     if rate < 1_000_000 { Err("the least rate is 1MB, a megabyte in a second".to_owned()) } else { Ok(Size(rate)) }
@@ -82,15 +83,10 @@ fn share(text: &str) -> Result<Share, String> {
 /// Finds out what must be the same in each run of a job.
 pub type How<'a> = &'a dyn Fn(&Job) -> Result<Value, Failure>;
 
-/// Tells a user who ends the work early how it goes on. Nothing is said once it has `ended`.
-fn again(ended: &Arc<AtomicBool>, job: Option<&Job>) -> signals::Guard {
-    let (ended, give_up) = (Arc::clone(ended), job.map(|job| format!(", or give it up: deadpan cluster clean {job}")));
-    signals::guard(move || {
-        if !ended.load(Ordering::Relaxed) {
-            let give_up = give_up.as_deref().unwrap_or_default();
-            say(&format!("note: what is done stays done: run the command again to go on{give_up}"));
-        }
-    })
+/// Tells a user who ends the work early how it goes on.
+fn again(job: Option<&Job>) -> signals::Guard {
+    let give_up = job.map_or(String::new(), |job| format!(", or give it up: deadpan cluster clean {job}"));
+    signals::notice(move || say(&format!("note: what is done stays done: run the command again to go on{give_up}")))
 }
 
 /// Where many objects come from, and where their results go.
@@ -185,12 +181,12 @@ impl ManyArgs {
             .ok_or_else(|| Failure::usage("--max-memory leaves no room for two parts of 16 MiB", "allow at least 88M"))
     }
 
-    /// Does it to all objects. `how` is what must be the same in each run of the job.
+    /// Seals or opens all objects of the route. The bits of `mask` are removed from the modes of files. `how` tells
+    /// what must be the same in each run of the job.
     pub fn all(
         &self,
-        command: &'static str,
-        json: bool,
-        replace: bool,
+        output: &OutputArgs,
+        mask: u32,
         route: &Route,
         act: &dyn Act,
         how: Option<How<'_>>,
@@ -199,44 +195,37 @@ impl ManyArgs {
             Failure::usage(why, "in a pattern, * and ? stand for characters, and ** also for slashes")
         })?;
         imp::give_back_memory();
-        let (Route { from, to }, shard) = (route, self.shard()?);
+        let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
         let failed = |error: Error| failed(&from.to_string(), error);
         let job = match to {
             Many::Prefix(store, target) if !self.dry_run => {
-                let job = Job::new(self.key()?, store.clone(), act.verb(), &from.to_string(), target);
-                let job = job.map_err(failed)?;
-                Some(match how {
-                    None => job,
-                    Some(how) => {
-                        let how = how(&job)?;
-                        let job = job.how(how);
-                        job.agree().map_err(failed)?;
-                        job
-                    }
-                })
+                let job = self.job(store, act, &from.to_string(), target, how)?;
+                // Opening has nothing to agree on.
+                how.map_or(Ok(()), |_| job.agree()).map_err(failed)?;
+                Some(job)
             }
             _ => None,
         };
-        let ended = Arc::new(AtomicBool::new(false));
-        let _guard = again(&ended, job.as_ref());
-        let told = Told::new(command, json, self.dry_run, &from.to_string());
+        let _notice = again(job.as_ref());
+        let told = Told::new(act.verb(), output.json, self.dry_run, &from.to_string());
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
+        let folder = if let Many::Folder(path) = to { path.clone() } else { PathBuf::new() };
         let run = Run {
             act,
+            results: &Files { folder, sync: output.sync, mask },
             filter,
             shard,
-            replace,
+            replace: output.force,
             rehearse: self.dry_run,
-            memory: self.memory()?,
+            memory,
             // Short objects are in memory three times.
-            long: LONG.min(self.memory()? / 3),
+            long: LONG.min(memory / 3),
             job,
             report: &report,
             progress: &|bytes| told.progress.add(bytes),
-            planned: &|bytes| told.planned(bytes),
+            planned: &|bytes| told.progress.plan(bytes),
         };
         let result = run.all(from, to).map_err(failed);
-        ended.store(true, Ordering::Relaxed);
         let job = run.job;
         match result {
             Ok(()) if told.is_empty() && shard.count() == 1 => {
@@ -251,32 +240,44 @@ impl ManyArgs {
         }
     }
 
-    /// Makes one long object in parts, and returns the number of bytes; `None` if the store lets nobody keep the state
-    /// of an upload there.
+    /// Returns the job with this source and this target.
+    fn job(
+        &self,
+        store: &Store,
+        act: &dyn Act,
+        source: &str,
+        target: &Address,
+        how: Option<How<'_>>,
+    ) -> Result<Job, Failure> {
+        let job = Job::new(self.key()?, store.clone(), act.verb(), source, target);
+        let job = job.map_err(|error| failed(source, error))?;
+        let how = how.map_or(Ok(Value::Null), |how| how(&job))?;
+        Ok(job.how(how))
+    }
+
+    /// Makes one long object in parts, and returns the number of bytes. Returns `None` if the input has no name, or if
+    /// these credentials may not keep the state of an upload in the store.
     pub fn one(
         &self,
-        source: Spot,
+        input: &Input,
         target: &Address,
         replace: bool,
         act: &dyn Act,
         how: Option<How<'_>>,
     ) -> Result<Option<u64>, Failure> {
         imp::give_back_memory();
-        let store = remote::store(target)?;
-        let name = source.to_string();
+        let Some(source) = spot(input)? else { return Ok(None) };
+        let (store, name) = (remote::store(target)?, source.to_string());
         let about = |error: Error| failed(&name, error);
-        let job = Job::new(self.key()?, store.clone(), act.verb(), &name, target).map_err(about)?;
-        let how = how.map_or(Ok(Value::Null), |how| how(&job))?;
-        let job = job.how(how);
-        let ended = Arc::new(AtomicBool::new(false));
-        let _guard = again(&ended, Some(&job));
-        let outcome = std::sync::Mutex::new(None);
-        let report = |_: &Pair, result: Outcome| {
-            *outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(result);
-        };
-        let progress = crate::progress::Progress::new(&name, length(&source)?);
+        let job = self.job(&store, act, &name, target, how)?;
+        let _notice = again(Some(&job));
+        let outcome = Mutex::new(None);
+        let outcome_now = || outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = |_: &Pair, result: Outcome| *outcome_now() = Some(result);
+        let progress = Progress::new(&name, input.length());
         let run = Run {
             act,
+            results: &Files { folder: PathBuf::new(), sync: false, mask: 0 },
             filter: Filter::default(),
             shard: Shard::default(),
             replace: false,
@@ -291,9 +292,8 @@ impl ManyArgs {
         let last = name.rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
-        ended.store(true, Ordering::Relaxed);
         drop(progress);
-        let outcome = outcome.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let outcome = outcome_now().take();
         match outcome {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
             Some(Outcome::Failed(Error::Store(error)))
@@ -308,18 +308,6 @@ impl ManyArgs {
         }
     }
 
-    /// Returns the place of an input that can be read at any position.
-    pub fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
-        Ok(match (input.data.object(), input.source.path()) {
-            (Some(object), _) => Some(Spot::Object(remote::store(object.address())?, object.address().clone())),
-            (None, Some(path)) => {
-                let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
-                Some(Spot::File(path))
-            }
-            (None, None) => None,
-        })
-    }
-
     /// Sets the rate for all stores.
     pub fn limit(&self) {
         if let Some(Size(rate)) = self.bwlimit {
@@ -328,13 +316,16 @@ impl ManyArgs {
     }
 }
 
-fn length(source: &Spot) -> Result<Option<u64>, Failure> {
-    match source {
-        Spot::Object(..) => Ok(None),
-        Spot::File(path) => {
-            std::fs::metadata(path).map(|it| Some(it.len())).map_err(|error| Failure::path("read", path, &error))
+/// Returns the place of an input that has a name.
+fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
+    Ok(match (input.data.object(), input.source.path()) {
+        (Some(object), _) => Some(Spot::Object(remote::store(object.address())?, object.address().clone())),
+        (None, Some(path)) => {
+            let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
+            Some(Spot::File(path))
         }
-    }
+        (None, None) => None,
+    })
 }
 
 /// Returns the key of jobs in a file, or this user's own, which is made if there is none.
@@ -381,9 +372,7 @@ fn place(path: &Path) -> Result<Many, Failure> {
 /// Refuses results among the sources: a second run would take them for sources.
 fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
     let is_inside = match (from, to) {
-        (Many::Prefix(_, from), Many::Prefix(_, to)) => {
-            (from.scheme(), from.bucket()) == (to.scheme(), to.bucket()) && from.key().starts_with(to.key())
-        }
+        (Many::Prefix(_, from), Many::Prefix(_, to)) => from.is_in_bucket_of(to) && from.key().starts_with(to.key()),
         (Many::Folder(from), Many::Folder(to)) => {
             let real = |path: &Path| path.canonicalize().ok();
             real(from).zip(real(to)).is_some_and(|(from, to)| from.starts_with(to))
@@ -422,6 +411,15 @@ pub fn failed(name: &str, error: Error) -> Failure {
             what,
             "use the same options, choose another place with --to, or forget the job: deadpan cluster clean JOB",
         ),
+        Error::Damaged(state) => Failure::usage(
+            format!("{state}: this state is damaged, or belongs elsewhere"),
+            "give the job up: deadpan cluster clean JOB; its results stay",
+        ),
+        Error::Twice => Failure::usage(
+            format!("{name}: another source has the same result"),
+            "rename one of them, or leave it out with --exclude",
+        ),
+        Error::Refused(what) => Failure::usage(what, "choose another place with --to"),
         Error::Lost(what) => system(what, "run the command again: it begins anew with this object"),
         Error::Foreign(error) => foreign(name, error),
         other => system(format!("{name}: {other}"), "run the command again"),

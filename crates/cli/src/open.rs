@@ -17,7 +17,7 @@ use crate::folder::UnpackArgs;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
-use crate::many::{Begun, Files, LONG, ManyArgs, Opening, Route};
+use crate::many::{Begun, LONG, ManyArgs, Opening, Route};
 use crate::max_cost::MaxCostArgs;
 use crate::output::{Output, OutputArgs, Place};
 use crate::partial::{Attributes, exists};
@@ -127,10 +127,8 @@ impl Plan for Open {
         let args = &self.args;
         if let Some(route) = &self.route {
             let identities = args.identities(Passphrases::new(&args.source))?;
-            let folder = args.output.place().and_then(Place::path).map_or_else(PathBuf::new, Path::to_owned);
-            let files = Files { folder, sync: args.output.sync, mask: args.unpack.mask() };
-            let act = Opening { keys: Mutex::new((identities, args.signer.judge()?)), files };
-            return self.many.all("open", args.output.json, args.output.force, route, &act, None);
+            let act = Opening(Mutex::new((identities, args.signer.judge()?)));
+            return self.many.all(&args.output, args.unpack.mask(), route, &act, None);
         }
         let sources = if args.verify { Source::expanded(&self.sources)? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
@@ -318,12 +316,9 @@ impl OpenJob<'_> {
         let address = place.path().filter(|_| is_divided).map_or(Ok(None), remote::address)?;
         let (Some(address), Some(input), Some(many)) = (address, origin.input, self.many) else { return Ok(None) };
         self.claims.check(place, origin.source)?;
-        let Some(source) = ManyArgs::spot(input)? else { return Ok(None) };
         let force = self.args.output.force;
-        if !force && remote::store(&address)?.has(&address).map_err(|error| remote::failed(&error))? {
-            return Err(remote::failed(&deadpan_remote::Error::exists(&address)));
-        }
-        let Some(bytes) = many.one(source, &address, force, &Begun(Arc::clone(opened)), None)? else { return Ok(None) };
+        remote::refuse_existing(&address, force)?;
+        let Some(bytes) = many.one(input, &address, force, &Begun(Arc::clone(opened)), None)? else { return Ok(None) };
         self.claims.made(place);
         Ok(Some(Done { output: Some(place.clone()), bytes, ..Done::default() }))
     }
@@ -460,7 +455,7 @@ fn has_outer_space(name: &[u8]) -> bool {
 }
 
 /// Returns the sealed time and mode. The bits in `mask`, setuid, setgid and sticky are removed from the mode.
-fn attributes(metadata: &Metadata, mask: u32) -> Attributes {
+pub fn attributes(metadata: &Metadata, mask: u32) -> Attributes {
     let usual = Attributes::usual();
     Attributes { mode: metadata.mode.map_or(usual.mode, |mode| mode & 0o777 & !mask), modified: metadata.modified }
 }

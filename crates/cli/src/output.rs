@@ -12,7 +12,6 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::console::say;
 use crate::failure::Failure;
 use crate::input::{FileId, Input, widen};
 use crate::partial::{Attributes, Landing, Partial, exists};
@@ -273,13 +272,7 @@ impl Output {
         let replace = force && matches!(place, Place::Given(_));
         let length = input.and_then(Input::length).map(longest);
         let upload = Upload::start(&remote::store(&address)?, &address, length, replace).map_err(failed)?;
-        let canceller = upload.canceller();
-        let name = place.shown();
-        let guard = signals::guard(move || {
-            if !canceller.cancel() {
-                say(&format!("note: parts of {name} remain in the store, until its rule for old uploads removes them"));
-            }
-        });
+        let guard = remote::guard(upload.canceller(), place.shown());
         Ok(Self::Object { upload: Shared(Arc::new(Mutex::new(Some(upload)))), place: place.clone(), guard })
     }
 

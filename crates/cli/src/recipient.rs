@@ -273,9 +273,8 @@ impl RecipientArgs {
             }
             None => keys.iter().map(|(_, key)| Recipient::Key(key.clone())).collect(),
         };
-        let plugin_names: Vec<_> = plugins.iter().map(|(name, _)| name.clone()).collect();
+        let others = plugins.iter().map(|(name, _)| name).chain(ssh.iter().map(|(name, _)| name)).cloned().collect();
         recipients.extend(plugins.into_iter().map(|(_, plugin)| Recipient::Plugin(plugin)));
-        let others = plugin_names.into_iter().chain(ssh.iter().map(|(name, _)| name.clone())).collect();
         let first_ssh = ssh.first().map(|(name, _)| name.clone());
         recipients.extend(ssh.into_iter().map(|(_, key)| Recipient::Ssh(key)));
         recipients.extend(passphrase.clone().map(|passphrase| Recipient::Passphrase(passphrase, Cost::default())));

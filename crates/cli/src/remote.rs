@@ -6,10 +6,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::seal::ENDINGS;
 use crate::shown::shown;
-use deadpan_remote::{Address, Error, Problem, Scheme, Store};
+use crate::signals;
+use deadpan_remote::{Address, Canceller, Error, Problem, Scheme, Store};
 
 /// Returns the address, if the path is one.
 pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
@@ -63,6 +65,23 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     let store = Store::of(address).map_err(|error| failed(&error))?;
     open.insert(name, store.clone());
     Ok(store)
+}
+
+/// Refuses to replace an object that exists, unless it is `forced`.
+pub fn refuse_existing(address: &Address, forced: bool) -> Result<(), Failure> {
+    match !forced && store(address)?.has(address).map_err(|error| failed(&error))? {
+        true => Err(failed(&Error::exists(address))),
+        false => Ok(()),
+    }
+}
+
+/// Ends an upload if the user ends the program before, or if the guard is dropped before the upload has ended.
+pub fn guard(canceller: Canceller, name: String) -> signals::Guard {
+    signals::guard(move || {
+        if !canceller.cancel() {
+            say(&format!("note: parts of {name} remain in the store, until its rule for old uploads removes them"));
+        }
+    })
 }
 
 /// Returns the sealed objects below a prefix.

@@ -5,7 +5,7 @@ mod verify;
 
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::failure::{Exit, Failure, help};
 use crate::folder::{self, Gathered, PackArgs};
 use crate::home::Home;
 use crate::input::{Input, Source};
-use crate::many::{self, Files, ManyArgs, Route, Sealings};
+use crate::many::{self, ManyArgs, Route, Sealings};
 use crate::output::{Output, OutputArgs, Place};
 use crate::partial::Attributes;
 use crate::passphrase::Passphrases;
@@ -140,6 +140,23 @@ impl SealArgs {
         Ok(())
     }
 
+    /// Returns the recipients, with the options that apply to every file. `what` is what a new passphrase is for.
+    fn resolve(
+        &self,
+        named: &Named,
+        what: &str,
+        home: &Home,
+        passphrases: &Passphrases,
+    ) -> Result<Recipients, Failure> {
+        let mut to = self.to.resolve(named, what, home, passphrases)?;
+        if self.format() == FormatArg::Deadpan {
+            to.refuse_ssh()?;
+        }
+        to.sealing = to.sealing.format(self.format().into()).map_err(|error| Failure::of("", error))?;
+        to.sealing = self.signing.add(to.sealing, home, passphrases)?.hide_length(self.hide_length);
+        Ok(to)
+    }
+
     /// Returns what must be the same in each run of a job.
     fn how(&self, to: &Recipients, job: &Job) -> Result<Value, Failure> {
         let mut keys: Vec<_> = to.keys.iter().map(key::fingerprint).collect();
@@ -153,15 +170,13 @@ impl SealArgs {
             "armor": self.armor,
             "hidden length": self.hide_length,
             "other recipients": to.others,
-            "signature": self.signing.names(),
+            "signature": self.signing.how(),
         }))
     }
 
     /// Returns what is done to each of many objects.
     fn act<'a>(&self, sealing: &'a Sealing) -> Sealings<'a> {
-        let folder = self.output.place().and_then(Place::path).map_or_else(PathBuf::new, Path::to_owned);
-        let files = Files { folder, sync: self.output.sync, mask: process::umask() };
-        Sealings { sealing, format: self.format(), armor: self.armor, files }
+        Sealings { sealing, format: self.format(), armor: self.armor }
     }
 
     /// Returns the format that was asked for, or the one that the output's name shows.
@@ -205,15 +220,9 @@ impl Seal {
         let args = &self.args;
         let home = Home::find()?;
         let (named, passphrases) = (args.to.find(&home)?, Passphrases::new(&args.to.source));
-        let mut to = args.to.resolve(&named, "the sealed files", &home, &passphrases)?;
-        if args.format() == FormatArg::Deadpan {
-            to.refuse_ssh()?;
-        }
-        to.sealing = to.sealing.format(args.format().into()).map_err(|error| Failure::of("", error))?;
-        to.sealing = args.signing.add(to.sealing, &home, &passphrases)?.hide_length(args.hide_length);
-        let act = args.act(&to.sealing);
+        let to = args.resolve(&named, "the sealed files", &home, &passphrases)?;
         let how = |job: &Job| args.how(&to, job);
-        args.many.all("seal", args.output.json, args.output.force, route, &act, Some(&how))
+        args.many.all(&args.output, process::umask(), route, &args.act(&to.sealing), Some(&how))
     }
 
     /// Opens the input and the output. Returns an error for combinations that cannot work.
@@ -257,9 +266,7 @@ impl Seal {
             && input.length().is_some_and(|length| length >= many::LONG);
         let address = place.path().filter(|_| is_divided).map_or(Ok(None), remote::address)?;
         let Some(address) = address.filter(|address| !address.is_prefix()) else { return Ok(None) };
-        if !args.output.force && remote::store(&address)?.has(&address).map_err(|error| remote::failed(&error))? {
-            return Err(remote::failed(&deadpan_remote::Error::exists(&address)));
-        }
+        remote::refuse_existing(&address, args.output.force)?;
         Ok(Some(address))
     }
 }
@@ -283,12 +290,7 @@ impl<'a> SealJob<'a> {
     fn begin(args: &'a SealArgs, named: &Named, claims: &'a Claims) -> Result<Self, Failure> {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.to.source);
-        let mut to = args.to.resolve(named, "the sealed file", &home, &passphrases)?;
-        if args.format() == FormatArg::Deadpan {
-            to.refuse_ssh()?;
-        }
-        to.sealing = to.sealing.format(args.format().into()).map_err(|error| Failure::of("", error))?;
-        to.sealing = args.signing.add(to.sealing, &home, &passphrases)?;
+        let to = args.resolve(named, "the sealed file", &home, &passphrases)?;
         let removal = if args.remove_source { Some(Removal::prepare(&home, passphrases, &to)?) } else { None };
         Ok(Self { args, claims, to, removal })
     }
@@ -297,10 +299,10 @@ impl<'a> SealJob<'a> {
         match prepared {
             Prepared::Whole(input, output) => self.whole(&input, output),
             Prepared::Divided(input, target, place) => {
-                let (sealing, args) = (self.to.sealing.clone().hide_length(self.args.hide_length), self.args);
-                let Some(source) = ManyArgs::spot(&input)? else { return Err(Failure::usage("no place", "")) };
+                let args = self.args;
                 let how = |job: &Job| args.how(&self.to, job);
-                let done = args.many.one(source, &target, args.output.force, &args.act(&sealing), Some(&how))?;
+                let act = args.act(&self.to.sealing);
+                let done = args.many.one(&input, &target, args.output.force, &act, Some(&how))?;
                 let Some(bytes) = done else {
                     say(&format!(
                         "note: this key may not keep the state of an upload in {}, so it is not resumed",
@@ -338,7 +340,7 @@ impl<'a> SealJob<'a> {
 
     /// Returns the sealing for this input: the recipients, and the metadata that are sealed with the data.
     fn sealing(&self, input: &Input) -> Result<Sealing, Failure> {
-        let sealing = self.to.sealing.clone().hide_length(self.args.hide_length).metadata(metadata(input)?);
+        let sealing = self.to.sealing.clone().metadata(metadata(input)?);
         sealing.map_err(|error| Failure::of(&input.shown(), error))
     }
 
@@ -388,14 +390,19 @@ pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
     let about = input.metadata.as_ref();
     Ok(Metadata {
         kind: if input.is_folder() { Kind::Folder } else { Kind::File },
-        // On Windows, a backslash separates folders, so a name with a backslash is not sealed.
-        name: Some(folder::name_of(path)?.into_encoded_bytes()).filter(|name| !name.contains(&b'\\')),
+        name: portable(folder::name_of(path)?.as_encoded_bytes()),
         modified: match input.data.object() {
             Some(object) => Some(object.modified()),
             None => about.and_then(|about| about.modified().ok()),
         },
         mode: about.map(|about| about.permissions().mode() & 0o7777),
     })
+}
+
+/// Returns a name that is sealed with the data. On Windows, a backslash separates folders, so a name with a backslash
+/// is not sealed.
+pub fn portable(name: &[u8]) -> Option<Vec<u8>> {
+    (!name.contains(&b'\\')).then(|| name.to_vec())
 }
 
 /// Writes what `seal` writes as text.

@@ -25,9 +25,12 @@ fn pending() -> MutexGuard<'static, Vec<(u64, Cleanup)>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A registered cleanup. Dropping the guard runs the cleanup.
+/// A registered cleanup. Dropping the guard runs the cleanup, or removes what [`notice`] registered.
 #[must_use]
-pub struct Guard(u64);
+pub struct Guard {
+    id: u64,
+    runs_at_drop: bool,
+}
 
 static HANDLERS: Once = Once::new();
 
@@ -47,11 +50,20 @@ pub fn give_way() {
 
 /// Registers `cleanup`, which runs when a signal ends the program or when the guard is dropped.
 pub fn guard(cleanup: impl FnMut() + Send + 'static) -> Guard {
+    Guard { id: register(cleanup), runs_at_drop: true }
+}
+
+/// Registers `act`, which runs only when a signal ends the program.
+pub fn notice(act: impl FnMut() + Send + 'static) -> Guard {
+    Guard { id: register(act), runs_at_drop: false }
+}
+
+fn register(cleanup: impl FnMut() + Send + 'static) -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     HANDLERS.call_once(listen);
     let id = NEXT.fetch_add(1, Ordering::Relaxed);
     pending().push((id, Box::new(cleanup)));
-    Guard(id)
+    id
 }
 
 impl Guard {
@@ -61,7 +73,7 @@ impl Guard {
         let mut pending = pending();
         let result = act();
         if result.is_ok() {
-            pending.retain(|(id, _)| *id != self.0);
+            pending.retain(|(id, _)| *id != self.id);
         }
         drop(pending);
         result
@@ -81,16 +93,18 @@ pub fn hold<T>(act: impl FnOnce(&mut Held) -> T) -> T {
 impl Held {
     /// Removes a cleanup, which is not needed any more.
     pub fn forget(&mut self, guard: &Guard) {
-        self.0.retain(|(id, _)| *id != guard.0);
+        self.0.retain(|(id, _)| *id != guard.id);
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         let mut pending = pending();
-        if let Some(index) = pending.iter().position(|(id, _)| *id == self.0) {
+        if let Some(index) = pending.iter().position(|(id, _)| *id == self.id) {
             let (_, mut cleanup) = pending.swap_remove(index);
-            cleanup();
+            if self.runs_at_drop {
+                cleanup();
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
@@ -37,12 +37,12 @@ pub struct SigningArgs {
 }
 
 impl SigningArgs {
-    /// Whether a signature is asked for.
-    /// Returns the keys as the user named them, and whether there is a signature.
-    pub fn names(&self) -> String {
-        format!("{self:?}")
+    /// Returns what must be the same in each run of a job: the keys as the user named them, and for whom they sign.
+    pub fn how(&self) -> Value {
+        json!({ "keys": self.sign, "for_anyone": self.for_anyone })
     }
 
+    /// Whether a signature is asked for.
     pub fn is_given(&self) -> bool {
         !self.sign.is_empty()
     }
@@ -148,7 +148,7 @@ pub struct Verdict {
     /// Whom the file is for.
     audience: Option<String>,
     /// Fields for JSON.
-    pub more: Map<String, serde_json::Value>,
+    pub more: Map<String, Value>,
 }
 
 impl Verdict {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::error::Foreign;
 use crate::source::About;
-use deadpan_remote::Canceller;
+use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Metadata, Opened, Sealing};
 
 /// What is done to each object.
@@ -41,19 +41,6 @@ pub trait Act: Sync {
     /// # Errors
     /// If no key fits.
     fn divide(&self, about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign>;
-
-    /// Is told of an upload in one stream, and returns what is dropped when it is over. If the process is to end
-    /// before, the canceller ends the upload.
-    fn watch(&self, _canceller: Canceller) -> Box<dyn Any> {
-        Box::new(())
-    }
-
-    /// Begins a file that is a result, in a folder that may not exist yet. `replace` tells that a file which is there
-    /// is to be replaced.
-    ///
-    /// # Errors
-    /// If the file exists and may not be replaced, or cannot be made.
-    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign>;
 }
 
 /// What makes the parts of a long result.
@@ -62,6 +49,19 @@ pub enum Divided {
     Seal(Sealing),
     /// They are opened.
     Open(Arc<Opened>),
+}
+
+/// How results come about: files, and uploads that the user may end early.
+pub trait Results: Sync {
+    /// Begins a file, in a folder that may not exist yet. `replace` tells that a file which is there is to be replaced.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign>;
+
+    /// Is told of an upload in one stream, and returns what is dropped when the upload is over. If the process has to
+    /// end before, the canceller ends the upload.
+    fn watch(&self, canceller: Canceller, target: &Address) -> Box<dyn Any>;
 }
 
 /// A file that gets its name when all of it is there.

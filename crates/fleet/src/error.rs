@@ -27,8 +27,14 @@ pub enum Error {
     OtherKey(String),
     /// The job was begun in another way.
     OtherJob(String),
-    /// The state of an upload is damaged or was lost; it is begun again when the command is run again.
+    /// A piece of state is damaged, or was copied from elsewhere.
+    Damaged(String),
+    /// The upload was ended by somebody; it is begun again when the command is run again.
     Lost(String),
+    /// Another source has the same result.
+    Twice,
+    /// What was asked for cannot be.
+    Refused(String),
     /// An error of whoever uses this crate.
     Foreign(Foreign),
 }
@@ -43,8 +49,9 @@ impl fmt::Display for Error {
             Self::Outdated => f.write_str("the target is older than the source, and is not replaced"),
             Self::Name => f.write_str("a file cannot have this name"),
             Self::OtherKey(state) => write!(f, "{state}: it belongs to a job with another key"),
-            Self::OtherJob(what) => f.write_str(what),
-            Self::Lost(what) => f.write_str(what),
+            Self::Damaged(state) => write!(f, "{state}: this state is damaged, or belongs elsewhere"),
+            Self::Twice => f.write_str("another source has the same result"),
+            Self::OtherJob(what) | Self::Lost(what) | Self::Refused(what) => f.write_str(what),
             Self::Foreign(error) => error.fmt(f),
         }
     }

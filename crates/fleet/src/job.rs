@@ -9,10 +9,11 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::Error;
+use deadpan_base64::hex;
 use deadpan_remote::{Address, Object, Problem, Store};
 use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Secret, Session};
 
-/// The folder of all state, in the bucket of the results.
+/// The folder in which all jobs keep their state. It lies in the bucket that gets the results.
 pub const STATE: &str = "_deadpan/";
 /// The field of a piece of state that says where it belongs.
 const PLACE: &str = "place";
@@ -42,12 +43,8 @@ impl JobKey {
     /// If the system has no random bytes.
     pub fn generate() -> Result<Secret, deadpan_seal::Error> {
         let (bytes, mut text) = (Secret::random(DIGITS / 2)?, Secret::zeroed(DIGITS));
-        for (pair, byte) in text.chunks_mut(2).zip(bytes.iter()) {
-            // The digits are computed, because a table would show them to whoever watches the cache.
-            for (digit, half) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
-                *digit = b'0' + half + (((9_u8.wrapping_sub(half)) >> 7) * (b'a' - b'0' - 10));
-            }
-        }
+        let digits = hex::encode_into(hex::Case::Lower, &bytes, &mut text);
+        digits.map(drop).map_err(|_| deadpan_seal::Error::Invalid("a key of another length"))?;
         Ok(text)
     }
 
@@ -58,7 +55,7 @@ impl JobKey {
     pub fn read(text: &[u8]) -> Result<Self, Error> {
         let text = text.trim_ascii();
         if text.len() != DIGITS || !text.iter().all(u8::is_ascii_hexdigit) {
-            return Err(Error::OtherJob("a job's key is 64 hexadecimal digits".to_owned()));
+            return Err(Error::Refused("a job's key is 64 hexadecimal digits".to_owned()));
         }
         let text = text.to_ascii_lowercase();
         let names = blake3::derive_key("deadpan 2026 names of a job's state", &text);
@@ -106,7 +103,7 @@ impl Job {
     /// If there can be no such keys in the bucket.
     pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
         if target.key().starts_with(STATE) {
-            return Err(Error::OtherJob(format!("{target}: below {STATE} lies the state of jobs")));
+            return Err(Error::Refused(format!("{target}: below {STATE} lies the state of jobs")));
         }
         let hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of jobs");
         let name = digest(hasher, &[act, &target.to_string()]);
@@ -161,7 +158,7 @@ impl Job {
         let salt = blake3::hash(self.folder.to_string().as_bytes());
         let salt = salt.as_bytes().first_chunk().unwrap_or(&[0; 16]);
         let mark = passphrase.derive(Cost::default(), salt, 16)?;
-        Ok(mark.iter().map(|byte| format!("{byte:02x}")).collect())
+        Ok(hex::encode(&mark))
     }
 
     fn compare(&self, known: &Value) -> Result<(), Error> {
@@ -189,7 +186,7 @@ impl Job {
         let (mut input, name) = (&sealed[..], place.to_string());
         let header = Header::read(&mut input).map_err(|_| Error::OtherKey(name.clone()))?;
         let mut text = Vec::new();
-        let damaged = || Error::OtherJob(format!("{name}: this state is damaged, or belongs elsewhere"));
+        let damaged = || Error::Damaged(name.clone());
         self.key.open(header, &name)?.bytes_onto(input, &mut text).map_err(|_| damaged())?;
         let line = text.iter().position(|byte| *byte == b'\n').ok_or_else(damaged)?;
         let mut value: Value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
@@ -223,7 +220,7 @@ pub(crate) struct Found {
 const LONGEST: u64 = 1 << 20;
 
 fn key_at(address: &Address, key: &str) -> Result<Address, Error> {
-    address.with_key(key).map_err(|error| Error::OtherJob(format!("{address}: {error}")))
+    address.with_key(key).map_err(|error| Error::Refused(format!("{address}: {error}")))
 }
 
 /// Returns a name that says nothing, and is the same on every machine.

@@ -3,21 +3,24 @@
 mod act;
 mod budget;
 mod buffers;
+mod clock;
 mod error;
 mod filter;
 mod job;
 mod long;
+mod maker;
+mod manifest;
 mod place;
 mod run;
 mod shard;
 mod source;
 mod state;
 
-pub use act::{Act, Divided, Landing};
+pub use act::{Act, Divided, Landing, Results};
 pub use error::{Error, Foreign};
 pub use filter::Filter;
 pub use job::{Job, JobKey, STATE};
-pub use place::{Found, Place};
+pub use place::Place;
 pub use run::{Outcome, Pair, Run};
 pub use shard::Shard;
 pub use source::{About, Spot};

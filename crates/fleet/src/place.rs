@@ -1,18 +1,20 @@
 //! Places with many sources or results: a prefix in a store, or a folder.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::job::STATE;
-use crate::run::{There, is_fit};
 use crate::source::changed;
 use crate::{Error, Spot};
-use deadpan_remote::{Address, Store};
+use deadpan_remote::{Address, Entry, Store};
+
+/// What is there of a page of targets: when it was written, if that can be compared with the sources.
+pub(crate) type There = HashMap<String, Option<SystemTime>>;
 
 /// A place with many objects or files.
 #[derive(Clone, Debug)]
@@ -21,17 +23,6 @@ pub enum Place {
     Prefix(Store, Address),
     /// All files below a folder.
     Folder(PathBuf),
-}
-
-/// A source that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The name below the place, with slashes.
-    pub name: String,
-    /// The number of bytes.
-    pub length: u64,
-    /// When it was written.
-    pub modified: SystemTime,
 }
 
 impl fmt::Display for Place {
@@ -49,24 +40,23 @@ impl Place {
     ///
     /// # Errors
     /// If the place cannot be listed.
-    pub fn list(&self, to: &Self) -> Result<Box<dyn Iterator<Item = Result<Found, Error>> + '_>, Error> {
+    pub fn list(&self, to: &Self) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>> + '_>, Error> {
         match self {
             Self::Prefix(store, prefix) => {
                 let inside = match to {
-                    Self::Prefix(_, to) if is_same_bucket(prefix, to) => to.key().strip_prefix(prefix.key()),
+                    Self::Prefix(_, to) if to.is_in_bucket_of(prefix) => to.key().strip_prefix(prefix.key()),
                     _ => None,
                 };
                 let inside = inside.filter(|inside| !inside.is_empty()).map(str::to_owned);
-                let state = if prefix.key().is_empty() { STATE } else { "" };
-                let listing = store.list(prefix, None)?.filter_map(move |entry| match entry {
-                    Ok(entry) if inside.as_ref().is_some_and(|inside| entry.name.starts_with(inside)) => None,
-                    Ok(entry) if !state.is_empty() && entry.name.starts_with(state) => None,
+                let is_source = move |name: &str| {
+                    let is_result = inside.as_ref().is_some_and(|inside| name.starts_with(inside));
+                    let is_state = prefix.key().is_empty() && name.starts_with(STATE);
                     // Some programs mark folders so.
-                    Ok(entry) if entry.name.ends_with('/') => None,
-                    Ok(entry) => Some(Ok(Found { name: entry.name, length: entry.length, modified: entry.modified })),
-                    Err(error) => Some(Err(error.into())),
-                });
-                Ok(Box::new(listing))
+                    !is_result && !is_state && !name.ends_with('/')
+                };
+                let listing = store.list(prefix, None)?;
+                let listing = listing.filter(move |entry| entry.as_ref().map_or(true, |entry| is_source(&entry.name)));
+                Ok(Box::new(listing.map(|entry| Ok(entry?))))
             }
             Self::Folder(path) => {
                 let mut found = Vec::new();
@@ -93,13 +83,12 @@ impl Place {
         }
     }
 
-    /// Returns which of these names are there.
-    /// Files are `dated` only if their time is that of their making.
+    /// Returns which of these names are there. The time of a file is that of its making only if it is `dated`.
     pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>, dated: bool) -> Result<There, Error> {
         match self {
             Self::Prefix(store, prefix) => {
-                let mut wanted: HashMap<&str, ()> = names.map(|name| (name, ())).collect();
-                let (Some(first), Some(last)) = (wanted.keys().min().copied(), wanted.keys().max().copied()) else {
+                let mut wanted: BTreeSet<&str> = names.collect();
+                let (Some(&first), Some(&last)) = (wanted.first(), wanted.last()) else {
                     return Ok(There::default());
                 };
                 let mut there = There::default();
@@ -112,7 +101,7 @@ impl Place {
                     if entry.name.as_str() > last {
                         break;
                     }
-                    if wanted.remove(entry.name.as_str()).is_some() {
+                    if wanted.remove(entry.name.as_str()) {
                         there.insert(entry.name, Some(entry.modified));
                     }
                     if wanted.is_empty() {
@@ -130,18 +119,6 @@ impl Place {
             }
         }
     }
-
-    /// Returns how many seconds the clock of the place is ahead of this machine's.
-    pub(crate) fn ahead(&self) -> i64 {
-        match self {
-            Self::Prefix(store, _) => store.ahead(),
-            Self::Folder(_) => 0,
-        }
-    }
-}
-
-pub(crate) fn is_same_bucket(one: &Address, other: &Address) -> bool {
-    (one.scheme(), one.bucket()) == (other.scheme(), other.bucket())
 }
 
 /// Returns a name below the prefix that comes before this one, to begin a listing behind it; `None` for the beginning.
@@ -155,8 +132,19 @@ fn before(prefix: &Address, name: &str) -> Option<String> {
     None
 }
 
+/// Whether a name can be that of a file below a folder.
+fn is_fit(name: &str) -> bool {
+    let path = Path::new(name);
+    !name.is_empty()
+        && !name.contains('\0')
+        && !name.ends_with('/')
+        && !name.contains("//")
+        && path.components().all(|part| matches!(part, Component::Normal(_)))
+        && !name.split('/').any(|part| matches!(part, "." | ".."))
+}
+
 /// Finds all files below a folder. Links and special files are left out.
-fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Found>) -> Result<(), Error> {
+fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Entry>) -> Result<(), Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| Error::File(path, error)
@@ -180,7 +168,7 @@ fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Found>)
                 walk(&path, &name, avoid, found)?;
             }
         } else if metadata.is_file() {
-            found.push(Found { name, length: metadata.len(), modified: changed(&metadata) });
+            found.push(Entry { name, length: metadata.len(), modified: changed(&metadata) });
         }
     }
     Ok(())

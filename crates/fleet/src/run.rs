@@ -1,23 +1,24 @@
 //! Running: a list of independent items, on many threads.
 
-use std::collections::{HashMap, HashSet, VecDeque};
-use std::path::{Component, Path};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use crate::act::Act;
+use crate::act::{Act, Results};
 use crate::budget::Budget;
 use crate::buffers::Buffers;
+use crate::clock::{is_older, wait_for_second};
 use crate::job::Job;
-use crate::long::{Begun, Ending, Long, PART, PARTS};
-use crate::place::{Found, Place};
+use crate::long::{Begun, Ending, Long};
+use crate::maker::{PART, PARTS};
+use crate::place::Place;
 use crate::source::Source;
 use crate::{Error, Filter, Shard, Spot};
-use deadpan_remote::{Address, Object, Problem, Store, Upload};
+use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload};
 
 /// Sources that are compared with the targets at a time.
 const PAGE: usize = 1000;
@@ -64,6 +65,8 @@ pub enum Outcome {
 pub struct Run<'a> {
     /// What is done to each object.
     pub act: &'a dyn Act,
+    /// How results come about that this crate does not write by itself.
+    pub results: &'a dyn Results,
     /// Which objects are meant.
     pub filter: Filter,
     /// Which share of the work is done here.
@@ -116,11 +119,10 @@ struct Pool<'a> {
     changed: Condvar,
     budget: Budget,
     buffers: Arc<Buffers>,
-    stopped: AtomicUsize,
 }
 
 impl Run<'_> {
-    /// Does it to everything below a place.
+    /// Seals or opens everything below a place.
     ///
     /// # Errors
     /// If the place cannot be listed. Errors of single objects are reported.
@@ -144,7 +146,7 @@ impl Run<'_> {
         }
     }
 
-    /// Does it to one source.
+    /// Seals or opens one source.
     ///
     /// # Errors
     /// None today: what fails is reported.
@@ -162,7 +164,6 @@ impl Run<'_> {
             changed: Condvar::new(),
             budget: Budget::new(self.memory),
             buffers: Arc::default(),
-            stopped: AtomicUsize::new(0),
         };
         thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| pool.work())).collect();
@@ -178,10 +179,9 @@ impl Run<'_> {
     }
 
     /// Compares a page of sources with what is there, and queues the rest.
-    fn plan(&self, pool: &Pool<'_>, from: &Place, to: &Place, page: Vec<(Found, String)>) -> Result<(), Error> {
+    fn plan(&self, pool: &Pool<'_>, from: &Place, to: &Place, page: Vec<(Entry, String)>) -> Result<(), Error> {
         let there = to.which(page.iter().map(|(_, target)| target.as_str()), self.act.verb() == "seal")?;
         let mut targets = HashSet::new();
-        let ahead = to.ahead();
         for (found, target) in page {
             let spots = from.spot(&found.name).and_then(|source| Ok((source, to.spot(&target)?)));
             let known = there.get(&target);
@@ -201,12 +201,11 @@ impl Run<'_> {
             let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
             if !is_first {
                 // Both would be taken for one result from then on.
-                let twice = Error::OtherJob(format!("{}: another source has the same result", pair.source));
-                (self.report)(&pair, Outcome::Failed(twice));
+                (self.report)(&pair, Outcome::Failed(Error::Twice));
                 continue;
             }
             let is_old = match known {
-                Some(Some(written)) => is_older(*written, found.modified, &pair, ahead),
+                Some(Some(written)) => is_older(*written, found.modified, &pair),
                 Some(None) => self.replace,
                 None => true,
             };
@@ -242,28 +241,6 @@ impl Run<'_> {
     }
 }
 
-/// Returns by how many seconds a difference of clocks may be wrong.
-const fn doubt(ahead: i64) -> i64 {
-    if ahead == 0 { 0 } else { 2 }
-}
-
-/// Whether a target was written before its source, or in a store in the same second. The clock of a store counts whole
-/// seconds, and may differ from this machine's, which gives files their times.
-fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair, ahead: i64) -> bool {
-    let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => since.as_secs().cast_signed(),
-        Err(before) => -before.duration().as_secs().cast_signed(),
-    };
-    match (&pair.source, &pair.target) {
-        (_, Spot::File(_)) => written < changed,
-        (Spot::File(_), _) => seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead)),
-        (Spot::Object(from, _), Spot::Object(to, _)) => {
-            let ahead = to.ahead() - from.ahead();
-            seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
-        }
-    }
-}
-
 impl Pool<'_> {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
@@ -272,8 +249,9 @@ impl Pool<'_> {
     /// Queues an item, and waits while there are too many.
     fn push(&self, pair: Pair) {
         let mut queue = self.queue();
-        while queue.items.len() >= WAITING && self.stopped.load(Ordering::Relaxed) == 0 {
-            queue = self.changed.wait_timeout(queue, Duration::from_secs(1)).unwrap_or_else(PoisonError::into_inner).0;
+        // It is closed before its time if a thread ends with a panic.
+        while queue.items.len() >= WAITING && !queue.is_closed {
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
         queue.items.push_back(pair);
         drop(queue);
@@ -302,7 +280,7 @@ impl Pool<'_> {
     }
 
     fn work(&self) {
-        let guard = Stop(self);
+        let _stop = Stop(self);
         while let Some(task) = self.next() {
             match task {
                 Task::Part(work, part) => self.part(&work, part),
@@ -316,7 +294,6 @@ impl Pool<'_> {
                 }
             }
         }
-        drop(guard);
     }
 
     fn part(&self, work: &Arc<Work>, part: u64) {
@@ -379,7 +356,7 @@ impl Pool<'_> {
         let expected = if pair.length < run.long { pair.length } else { 0 };
         let mut share = self.budget.take(3 * expected + (1 << 19));
         let begun = Instant::now();
-        let mut source = Source::open_with(&pair.source, expected)?;
+        let mut source = Source::open(&pair.source, expected)?;
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
                 Begun::Long(long) => {
@@ -394,7 +371,7 @@ impl Pool<'_> {
         if !run.shard.has(&pair.name) {
             return Ok(Once::Done(None));
         }
-        let (about, length, tag) = (source.about(pair), source.length(), source.tag());
+        let (about, length) = (source.about(pair), source.length());
         if length < run.long {
             if length > expected {
                 // It has grown since it was listed. Nobody waits for memory while he holds some.
@@ -412,11 +389,11 @@ impl Pool<'_> {
             };
             let (made, metadata) = run.act.whole(&about, data)?;
             wait_for_second(&source, &pair.target);
-            drop((source, read));
+            drop(read);
             match &pair.target {
                 Spot::Object(store, target) => put(store, target, &Bytes::from(made), pair.replace)?,
                 Spot::File(path) => {
-                    let mut file = run.act.create(path, pair.replace)?;
+                    let mut file = run.results.create(path, pair.replace)?;
                     file.write_all(&made).map_err(|error| Error::File(path.clone(), error))?;
                     file.land(&metadata)?;
                 }
@@ -433,18 +410,21 @@ impl Pool<'_> {
             match &pair.target {
                 Spot::Object(store, target) => {
                     let mut upload = Upload::start(store, target, Some(length + length / 4), pair.replace)?;
-                    let _watched = run.act.watch(upload.canceller());
+                    let _watched = run.results.watch(upload.canceller(), target);
                     run.act.stream(&about, &mut reader, &mut upload)?;
                     upload.finish()?;
                 }
                 Spot::File(path) => {
-                    let mut file = run.act.create(path, pair.replace)?;
+                    let mut file = run.results.create(path, pair.replace)?;
                     let metadata = run.act.stream(&about, &mut reader, &mut file)?;
                     file.land(&metadata)?;
                 }
             }
         }
-        Ok(match is_stale(pair, &tag, begun)? {
+        // A second request for each object would cost half as much as the work itself. So the store is asked only about
+        // an object that was read a while ago.
+        let is_asked = matches!(source, Source::File(..)) || begun.elapsed() > PATIENCE;
+        Ok(match is_asked && !source.is_current()? {
             true => Once::Stale,
             false => Once::Done(Some(Outcome::Made(length))),
         })
@@ -475,14 +455,10 @@ struct Stop<'a>(&'a Pool<'a>);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
-        self.0.stopped.fetch_add(1, Ordering::Relaxed);
         if thread::panicking() {
-            let mut queue = self.0.queue();
-            (queue.is_closed, queue.active) = (true, 0);
-            queue.items.clear();
-            queue.parts.clear();
+            *self.0.queue() = Queue { is_closed: true, ..Queue::default() };
+            self.0.changed.notify_all();
         }
-        self.0.changed.notify_all();
     }
 }
 
@@ -492,30 +468,6 @@ enum Once {
     Done(Option<Outcome>),
     /// The source changed before the result was there.
     Stale,
-}
-
-/// Whether the source changed since it was opened. An object is asked for again only if that was a while ago: a request
-/// for each of many objects would cost as much as half of the work.
-fn is_stale(pair: &Pair, tag: &str, begun: Instant) -> Result<bool, Error> {
-    let is_asked = matches!(pair.source, Spot::File(_)) || begun.elapsed() > PATIENCE;
-    Ok(is_asked && Source::open(&pair.source)?.tag() != tag)
-}
-
-/// Waits until a result in a store will be of a later second than its source, so that the next run can tell that it is
-/// newer.
-pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
-    let Spot::Object(store, _) = target else { return };
-    let (now, modified) = (SystemTime::now(), source.changed());
-    let ahead = Duration::from_secs(store.ahead().unsigned_abs());
-    let now = match source {
-        Source::File(..) => Some(now),
-        Source::Object(_) if store.ahead() < 0 => now.checked_sub(ahead),
-        Source::Object(_) => now.checked_add(ahead),
-    };
-    let due = modified.checked_add(Duration::from_millis(1100 + 1000 * doubt(store.ahead()).unsigned_abs()));
-    let wait = due.zip(now).and_then(|(due, now)| due.duration_since(now).ok());
-    // Times in the future are not waited for.
-    thread::sleep(wait.filter(|wait| *wait < 2 * PATIENCE).unwrap_or_default());
 }
 
 /// Writes a short object. The client does not try again if the connection breaks, because the object may be there then;
@@ -554,17 +506,3 @@ impl<R: std::io::Read> std::io::Read for Counted<'_, R> {
         Ok(read)
     }
 }
-
-/// Whether a name can be that of a file below a folder.
-pub(crate) fn is_fit(name: &str) -> bool {
-    let path = Path::new(name);
-    !name.is_empty()
-        && !name.contains('\0')
-        && !name.ends_with('/')
-        && !name.contains("//")
-        && path.components().all(|part| matches!(part, Component::Normal(_)))
-        && !name.split('/').any(|part| matches!(part, "." | ".."))
-}
-
-/// What is there of a page of targets: when it was written, if that can be compared with the sources.
-pub(crate) type There = HashMap<String, Option<SystemTime>>;

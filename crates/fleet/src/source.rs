@@ -51,12 +51,8 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    pub(crate) fn open(spot: &Spot) -> Result<Self, Error> {
-        Self::open_with(spot, 0)
-    }
-
     /// Opens a source, and reads so many bytes of an object with the same request.
-    pub(crate) fn open_with(spot: &Spot, first: u64) -> Result<Self, Error> {
+    pub(crate) fn open(spot: &Spot, first: u64) -> Result<Self, Error> {
         match spot {
             Spot::Object(store, address) => Ok(Self::Object(Object::open_with(store, address, first)?)),
             Spot::File(path) => {
@@ -89,7 +85,8 @@ impl Source {
         About { name, shown, length: self.length(), modified, mode }
     }
 
-    /// Returns when the source became what it is. A file that is moved or copied with its old time is new there.
+    /// Returns when the source got its present contents or its name. A file that was moved or copied with an old
+    /// modification time counts as new.
     pub(crate) fn changed(&self) -> SystemTime {
         match self {
             Self::Object(object) => object.modified(),
@@ -105,6 +102,17 @@ impl Source {
                 None => format!("{:?}", object.modified()),
             },
             Self::File(_, _, metadata) => file_tag(metadata),
+        }
+    }
+
+    /// Whether the source is still what it was when it was opened.
+    pub(crate) fn is_current(&self) -> Result<bool, Error> {
+        match self {
+            Self::Object(object) => Ok(object.is_current()?),
+            Self::File(path, _, metadata) => {
+                let now = fs::metadata(path).map_err(|error| Error::File(path.clone(), error))?;
+                Ok(file_tag(&now) == file_tag(metadata))
+            }
         }
     }
 
@@ -140,7 +148,7 @@ impl Source {
     }
 }
 
-/// Returns when a file became what it is.
+/// Returns when a file got its present contents or its name: its modification or its change time, whichever is later.
 pub(crate) fn changed(metadata: &fs::Metadata) -> SystemTime {
     let since = Duration::new(metadata.ctime().max(0).unsigned_abs(), metadata.ctime_nsec().max(0) as u32);
     let moved = SystemTime::UNIX_EPOCH + since;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::job::{Job, STATE};
-use crate::long::{abandon, sweep};
+use crate::manifest::{abandon, pieces, sweep};
 use crate::{Error, JobKey};
-use deadpan_remote::{Address, Pieces, Problem, Store};
+use deadpan_remote::{Address, Problem, Store};
 
 /// A long object that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Job {
     /// # Errors
     /// If the bucket cannot be listed.
     pub fn folders(store: &Store, bucket: &Address) -> Result<Vec<Address>, Error> {
-        let wrong = |error| Error::OtherJob(format!("{bucket}: {error}"));
+        let wrong = |error| Error::Refused(format!("{bucket}: {error}"));
         let folder = bucket.with_key(STATE).map_err(wrong)?;
         let mut names = BTreeSet::new();
         for entry in store.list(&folder, None)? {
@@ -55,14 +55,14 @@ impl Job {
     /// # Errors
     /// If the state cannot be listed or read.
     pub fn states(&self) -> Result<States, Error> {
-        let how = self.read_if_own("job")?;
+        let how = self.read_if_own(&self.at("job")?)?;
         let mut long = Vec::new();
-        for home in self.homes()? {
-            let manifest = self.read_if_own(&format!("{home}manifest"))?;
+        for place in self.manifests()? {
+            let manifest = self.read_if_own(&place)?;
             let text = |field: &str| Some(manifest.as_ref()?.get(field)?.as_str()?.to_owned());
             let parts = manifest.as_ref().and_then(|it| it.get("parts")?.as_u64());
-            let upload = text("target").and_then(|target| target.parse().ok()).zip(text("upload"));
-            let there = upload.map(|(target, id)| Pieces::again(&self.store, &target, &id)?.there()).transpose();
+            let pieces = manifest.as_ref().map_or(Ok(None), |manifest| pieces(self, manifest))?;
+            let there = pieces.map(|pieces| pieces.there()).transpose();
             let done = match there {
                 Ok(there) => there.map(|there| there.len() as u64),
                 // It was completed, or its store has removed it.
@@ -74,31 +74,34 @@ impl Job {
         Ok(States { how, long })
     }
 
-    fn read_if_own(&self, name: &str) -> Result<Option<Value>, Error> {
-        match self.read(&self.at(name)?) {
+    fn read_if_own(&self, place: &Address) -> Result<Option<Value>, Error> {
+        match self.read(place) {
             Ok(found) => Ok(found.map(|found| found.value)),
-            Err(Error::OtherKey(_) | Error::OtherJob(_)) => Ok(None),
+            Err(Error::OtherKey(_) | Error::Damaged(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Returns where the state of each long object lies.
-    fn homes(&self) -> Result<BTreeSet<String>, Error> {
-        let mut homes = BTreeSet::new();
+    /// Returns the places of all manifests.
+    fn manifests(&self) -> Result<Vec<Address>, Error> {
+        let is_name = |part: &str| part.len() == 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let mut places = Vec::new();
         for entry in self.store.list(&self.folder, None)? {
             let name = entry?.name;
-            let is_name = |part: &str| part.len() == 32 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
             // What has another name was not written by a job.
-            if let [all, mark, "manifest"] = name.split('/').collect::<Vec<_>>()[..] {
-                homes.extend((is_name(all) && is_name(mark)).then(|| format!("{all}/{mark}/")));
+            if let [all, mark, "manifest"] = name.split('/').collect::<Vec<_>>()[..]
+                && is_name(all)
+                && is_name(mark)
+            {
+                places.push(self.at(&name)?);
             }
         }
-        Ok(homes)
+        Ok(places)
     }
 
     /// Removes what runs have left that were stopped at their very end.
     pub(crate) fn sweep(&self) -> Result<(), Error> {
-        self.homes()?.iter().try_for_each(|home| sweep(self, &self.at(&format!("{home}manifest"))?))
+        self.manifests()?.iter().try_for_each(|place| sweep(self, place))
     }
 
     /// Whether something of the job's state belongs to another key.
@@ -106,9 +109,8 @@ impl Job {
     /// # Errors
     /// If the state cannot be listed or read.
     pub fn is_of_others(&self) -> Result<bool, Error> {
-        let manifests = self.homes()?.into_iter().map(|home| format!("{home}manifest"));
-        for name in manifests.chain(["job".to_owned()]) {
-            if matches!(self.read(&self.at(&name)?), Err(Error::OtherKey(_))) {
+        for place in self.manifests()?.into_iter().chain([self.at("job")?]) {
+            if matches!(self.read(&place), Err(Error::OtherKey(_))) {
                 return Ok(true);
             }
         }
@@ -122,8 +124,7 @@ impl Job {
     /// If the store does not allow it.
     pub fn clean(&self) -> Result<u64, Error> {
         let mut left = 0;
-        for home in self.homes()? {
-            let place = self.at(&format!("{home}manifest"))?;
+        for place in self.manifests()? {
             left += u64::from(!abandon(self, &place, |_| true)?);
             self.store.remove(&place)?;
         }

@@ -133,7 +133,7 @@ impl Setting {
     }
 }
 
-/// The place of a process in the protocol: the request that it sends next.
+/// Where a process stands in the protocol: the request that the process sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum At {
     OpenSource,
@@ -217,7 +217,8 @@ struct Process {
 
 const GONE: Process = Process { at: At::Gone, version: 0, upload: 0 };
 
-/// A part: its file key (0: there is no part), the version of the source, and whether a record names it.
+/// A part of an upload: the file key that sealed it (0 if the part is missing), the version of the source that it was
+/// made from, and whether some process has recorded the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 struct Part {
     key: u8,

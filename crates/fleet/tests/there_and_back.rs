@@ -1,5 +1,6 @@
 //! Many objects and long ones, there and back, in a store in memory.
 
+use std::any::Any;
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -7,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
-    About, Act, Divided, Error, Filter, Foreign, Job, JobKey, Landing, Outcome, Pair, Place, Run, Shard, Spot,
+    About, Act, Divided, Error, Filter, Foreign, Job, JobKey, Landing, Outcome, Pair, Place, Results, Run, Shard, Spot,
 };
-use deadpan_remote::{Address, Object, Store};
+use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
 
 const MEBIBYTE: u64 = 1 << 20;
@@ -47,9 +48,17 @@ impl Landing for Draft {
     }
 }
 
-fn draft(path: &Path) -> Result<Box<dyn Landing>, Foreign> {
-    fs::create_dir_all(path.parent().unwrap())?;
-    Ok(Box::new(Draft(path.to_owned(), Vec::new())))
+struct Files;
+
+impl Results for Files {
+    fn create(&self, path: &Path, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
+        fs::create_dir_all(path.parent().unwrap())?;
+        Ok(Box::new(Draft(path.to_owned(), Vec::new())))
+    }
+
+    fn watch(&self, _canceller: Canceller, _target: &Address) -> Box<dyn Any> {
+        Box::new(())
+    }
 }
 
 impl Act for Seal {
@@ -77,10 +86,6 @@ impl Act for Seal {
 
     fn divide(&self, _about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
         Ok(Some(Divided::Seal(self.sealing())))
-    }
-
-    fn create(&self, path: &Path, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
-        draft(path)
     }
 }
 
@@ -111,10 +116,6 @@ impl Act for Open {
 
     fn divide(&self, _about: &About, start: &[u8]) -> Result<Option<Divided>, Foreign> {
         Ok(Some(Divided::Open(Arc::new(self.begin(start)?))))
-    }
-
-    fn create(&self, path: &Path, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
-        draft(path)
     }
 }
 
@@ -176,6 +177,7 @@ impl Bench {
         };
         let mut run = Run {
             act,
+            results: &Files,
             filter: Filter::default(),
             shard: Shard::default(),
             replace: false,
@@ -350,6 +352,7 @@ fn names_that_leave_the_folder_are_refused() {
     let report = |_: &Pair, outcome: Outcome| *told.lock().unwrap() = format!("{outcome:?}");
     let run = Run {
         act: &open,
+        results: &Files,
         filter: Filter::default(),
         shard: Shard::default(),
         replace: false,

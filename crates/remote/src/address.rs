@@ -84,6 +84,12 @@ impl Address {
         &self.key
     }
 
+    /// Whether an address lies in the same bucket.
+    #[must_use]
+    pub fn is_in_bucket_of(&self, other: &Self) -> bool {
+        (self.scheme, &self.bucket) == (other.scheme, &other.bucket)
+    }
+
     /// Whether this stands for all objects below it: it ends with a slash, or names a bucket only.
     #[must_use]
     pub fn is_prefix(&self) -> bool {

@@ -1,7 +1,6 @@
 //! Requests of S3 that the client cannot make: its own with more headers, signed again. Its retries, its pauses and its
 //! addresses hold for them, too.
 
-use http_body_util::{BodyExt, Limited};
 use object_store::aws::AwsAuthorizer;
 use object_store::client::{HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse, HttpResponseBody};
 use object_store::path::Path;
@@ -12,7 +11,7 @@ use reqwest::StatusCode;
 use crate::Store;
 use crate::error::tag;
 use crate::odd::unescaped;
-use crate::wire::{LONGEST_ERROR, Wire};
+use crate::wire::{LONGEST_ERROR, Wire, collected};
 
 /// Names the object whose bytes a part gets.
 pub(crate) const COPY_SOURCE: HeaderName = HeaderName::from_static("x-amz-copy-source");
@@ -117,8 +116,7 @@ pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpE
         return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let body = Limited::new(body, LONGEST_LIST).collect().await;
-    let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes();
+    let body = collected(body, LONGEST_LIST).await?;
     for (name, value) in [
         ("content-length", HeaderValue::from(body.len())),
         ("etag", HeaderValue::from_static("\"list\"")),
@@ -136,8 +134,7 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
         return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let body = Limited::new(body, LONGEST_ERROR).collect().await;
-    let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes();
+    let body = collected(body, LONGEST_ERROR).await?;
     let text = String::from_utf8_lossy(&body).into_owned();
     let tagged = tag(&text, "ETag").filter(|_| !text.contains("<Error>"));
     let Some(value) = tagged.and_then(|tag| HeaderValue::from_str(&unescaped(tag)).ok()) else {

@@ -216,4 +216,15 @@ mod tests {
             assert_eq!(error.to_string(), format!("s3://b/k: {reason}"));
         }
     }
+
+    #[test]
+    fn words_in_a_key_tell_nothing_of_the_problem() {
+        for key in ["connect.log", "a/dns timed out", "credentials.csv"] {
+            let address: Address = format!("s3://b/{key}").parse().expect("an address");
+            for shown in [key.to_owned(), encoded(key)] {
+                let error = Error::of(&address, &generic(&format!("GET https://h/b/{shown} gave status 416")));
+                assert_eq!(error.problem(), Problem::Other, "{shown}");
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use object_store::path::Path;
-use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, HeaderMap};
+use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, HeaderMap, ObjectMeta, ObjectStoreExt};
 use tokio::task::JoinHandle;
 
 use crate::store::runtime;
@@ -152,20 +152,37 @@ impl Object {
         ObjectReader { object: self.clone(), here, next, ahead: VecDeque::new() }
     }
 
-    /// Fills a buffer with the bytes at a position, with one request.
+    /// Whether the object is still the one under its name. Only its length and its tag are asked for.
+    ///
+    /// # Errors
+    /// [`Problem::Missing`] if there is no object any more; or if the store fails.
+    pub fn is_current(&self) -> Result<bool, Error> {
+        let now = wait(&self.address, self.store.objects.head(&self.path))?;
+        Ok(self.is_same(&now))
+    }
+
+    fn is_same(&self, now: &ObjectMeta) -> bool {
+        let is_same = match &self.tag {
+            Some(tag) => now.e_tag.as_ref() == Some(tag),
+            None => SystemTime::from(now.last_modified) == self.modified,
+        };
+        is_same && now.size == self.length
+    }
+
+    /// Fills a buffer with the bytes at a position, with at most one request: the beginning is known.
     ///
     /// # Errors
     /// [`Problem::Changed`] if the object was replaced; or if the store fails, or the object ends before.
     pub fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         let end = position.saturating_add(buffer.len() as u64);
-        let begin = usize::try_from(position).unwrap_or(usize::MAX);
-        if let Some(known) = self.start.get(begin..).and_then(|start| start.get(..buffer.len())) {
-            buffer.copy_from_slice(known);
+        let known = usize::try_from(position).ok().and_then(|begin| self.start.get(begin..)).unwrap_or_default();
+        let (here, mut left) = buffer.split_at_mut(known.len().min(buffer.len()));
+        here.copy_from_slice(&known[..here.len()]);
+        if left.is_empty() {
             return Ok(());
         }
-        let mut left = &mut *buffer;
         wait(&self.address, async {
-            let found = self.ask(position..end).await?;
+            let found = self.ask(position + here.len() as u64..end).await?;
             let mut pieces = found.into_stream();
             while let Some(piece) = pieces.next().await.transpose()? {
                 let (here, rest) = left.split_at_mut_checked(piece.len()).ok_or_else(another_length)?;
@@ -176,20 +193,22 @@ impl Object {
         })
     }
 
-    /// Returns the bytes of a range, with one request.
+    /// Returns the bytes of a range, as far as the object has them, with at most one request.
     ///
     /// # Errors
     /// [`Problem::Changed`] if the object was replaced; or if the store fails.
     pub fn bytes(&self, range: Range<u64>) -> Result<Bytes, Error> {
-        let (begin, end) = (range.start.min(self.length), range.end.min(self.length));
-        if begin >= end || end <= self.start.len() as u64 {
-            let start = self.start.get(begin as usize..end as usize);
-            return Ok(start.map(|start| self.start.slice_ref(start)).unwrap_or_default());
+        let end = range.end.min(self.length);
+        let begin = range.start.min(end);
+        if end <= self.start.len() as u64 {
+            return Ok(self.start.slice(begin as usize..end as usize));
         }
-        wait(&self.address, self.get(begin..end))
+        let mut bytes = vec![0; (end - begin) as usize];
+        self.fill(&mut bytes, begin)?;
+        Ok(bytes.into())
     }
 
-    pub(crate) fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
+    fn get(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<Bytes>> + Send + 'static {
         let asked = self.ask(range.clone());
         async move {
             let bytes = asked.await?.bytes().await?;
@@ -199,22 +218,17 @@ impl Object {
 
     /// Asks for a range of this object, and of no other.
     fn ask(&self, range: Range<u64>) -> impl Future<Output = object_store::Result<GetResult>> + Send + 'static {
-        let (objects, path) = (self.store.objects.clone(), self.path.clone());
-        let (length, tag, modified) = (self.length, self.tag.clone(), self.modified);
+        let object = self.clone();
         let options = GetOptions {
             if_match: self.tag.clone(),
             range: Some(GetRange::Bounded(range.clone())),
             ..GetOptions::default()
         };
         async move {
-            let found = objects.get_opts(&path, options).await?;
+            let found = object.store.objects.get_opts(&object.path, options).await?;
             // Not every store obeys the condition.
-            let is_same = match &tag {
-                Some(tag) => found.meta.e_tag.as_ref() == Some(tag),
-                None => SystemTime::from(found.meta.last_modified) == modified,
-            };
-            if !is_same || found.meta.size != length || found.range != range {
-                let (path, source) = (path.to_string(), "it is another object now".into());
+            if !object.is_same(&found.meta) || found.range != range {
+                let (path, source) = (object.path.to_string(), "it is another object now".into());
                 return Err(object_store::Error::Precondition { path, source });
             }
             Ok(found)

@@ -3,13 +3,13 @@
 
 use std::cell::RefCell;
 
-use http_body_util::{BodyExt, Limited};
 use object_store::HeaderValue;
 use object_store::client::{HttpError, HttpErrorKind, HttpResponse, HttpResponseBody};
 use object_store::path::Path;
 
 use crate::address::check_key;
 use crate::error::tag;
+use crate::wire::collected;
 
 /// The longest page of a listing: a thousand keys of a kilobyte, each byte of which can take six.
 const LONGEST: usize = 16 << 20;
@@ -33,8 +33,7 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
         return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let body = Limited::new(body, LONGEST).collect().await;
-    let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes();
+    let body = collected(body, LONGEST).await?;
     let text = String::from_utf8_lossy(&body);
     if tag(&text, "IsTruncated") == Some("true") && tag(&text, "NextContinuationToken").is_none_or(str::is_empty) {
         let why = "it lists a part of the keys, and does not say how to go on";

@@ -6,15 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::multipart::PartId;
 use object_store::signer::HeaderName;
-use object_store::{
-    Attribute, Attributes, HeaderMap, HeaderValue, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion,
-};
+use object_store::{Attribute, Attributes, HeaderMap, HeaderValue, PutMode, PutOptions, PutPayload, UpdateVersion};
 use tokio::task::JoinHandle;
 
 use crate::amend::{COPY_SOURCE, with};
 use crate::object::wait;
 use crate::store::runtime;
 use crate::upload::{AHEAD, LONGEST, PARTS};
+use crate::wire::encoded_path;
 use crate::{Canceller, Error, Object, Problem, Scheme};
 
 /// The first part, which goes through this machine. Stores take no shorter one, and copy a piece only of a longer
@@ -58,13 +57,13 @@ impl Splice {
         let can_copy = self.object.address.scheme() == Scheme::S3 && length > FIRST;
         let first = FIRST.saturating_sub(new.len() as u64).min(rest);
         if can_copy && first < rest {
-            let begin = self.read(old..old + first)?;
+            let begin = self.object.bytes(old..old + first)?;
             progress(first);
-            return self.copy([new, &begin].concat(), old + first, progress);
+            return self.copy([new, &*begin].concat(), old + first, progress);
         }
         self.check_length()?;
-        let rest = self.read(old..length)?;
-        self.put([new, &rest].concat())
+        let rest = self.object.bytes(old..length)?;
+        self.put([new, &*rest].concat())
     }
 
     /// Replaces all bytes of the object, which has to be short: see [`Splice::check_length`].
@@ -92,28 +91,10 @@ impl Splice {
         self.id.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns bytes of the object. Its beginning came when it was opened.
-    fn read(&self, range: Range<u64>) -> Result<Vec<u8>, Error> {
-        let Object { start, address, .. } = &self.object;
-        let here = start.len() as u64;
-        let known = range.start.min(here) as usize..range.end.min(here) as usize;
-        let mut bytes = start[known].to_vec();
-        let missing = range.start.max(here)..range.end;
-        if !missing.is_empty() {
-            bytes.extend_from_slice(&wait(address, self.object.get(missing))?);
-        }
-        Ok(bytes)
-    }
-
     /// Refuses to go on if somebody replaced the object. Not every store obeys the condition of the last request.
     fn check_same(&self) -> Result<(), Error> {
-        let Object { store, path, address, length, tag, modified, .. } = &self.object;
-        let now = wait(address, store.objects.head(path)).map_err(|error| self.changed(error))?;
-        let is_same = match tag {
-            Some(tag) => now.e_tag.as_ref() == Some(tag),
-            None => *modified == now.last_modified.into(),
-        };
-        if is_same && now.size == *length { Ok(()) } else { Err(self.error(Problem::Changed, "")) }
+        let is_current = self.object.is_current().map_err(|error| self.changed(error))?;
+        if is_current { Ok(()) } else { Err(self.error(Problem::Changed, "")) }
     }
 
     /// An object that is not there any more, or is there again, is another one.
@@ -215,7 +196,7 @@ impl Pieces<'_> {
     /// Returns the headers that ask for a copy.
     fn copy_of(&self, range: Range<u64>) -> Result<HeaderMap, Error> {
         let address = &self.splice.object.address;
-        let source = format!("{}/{}", address.bucket(), encoded(address.key()));
+        let source = format!("{}/{}", address.bucket(), encoded_path(address.key()));
         let range = format!("bytes={}-{}", range.start, range.end - 1);
         let value = |text: String| {
             HeaderValue::try_from(text).map_err(|error| self.splice.error(Problem::Other, error.to_string()))
@@ -232,12 +213,6 @@ impl Drop for Pieces<'_> {
     fn drop(&mut self) {
         self.ahead.iter().for_each(|(_, task)| task.abort());
     }
-}
-
-/// Encodes a key for a header.
-fn encoded(key: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/');
-    key.bytes().map(|byte| if is_plain(byte) { char::from(byte).into() } else { format!("%{byte:02X}") }).collect()
 }
 
 /// Returns the headers that give an object what its predecessor had.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use object_store::aws::AwsCredentialProvider;
 use object_store::client::{
@@ -100,8 +101,12 @@ pub fn limit(per_second: u64) {
 }
 
 impl Limit {
-    /// Waits until so many bytes may go.
+    /// Waits until so many bytes may go. A request without a body does not wait for those that have one: the end of an
+    /// upload, when the user ends the program, has to be quick.
     async fn wait(&self, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
         let now = Instant::now();
         let turn = {
             let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,6 +117,12 @@ impl Limit {
         };
         tokio::time::sleep(turn.saturating_duration_since(now)).await;
     }
+}
+
+/// Reads a whole body of at most so many bytes.
+pub(crate) async fn collected(body: HttpResponseBody, most: usize) -> Result<Bytes, HttpError> {
+    let whole = Limited::new(body, most).collect().await;
+    Ok(whole.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes())
 }
 
 /// Encodes a value of a query as the client does.

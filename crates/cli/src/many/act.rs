@@ -8,28 +8,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Exit, Failure};
 use crate::identity::Identities;
-use crate::partial::{Attributes, Landing as Land, Partial, folder_of};
-use crate::seal::{ENDINGS, FormatArg, armored};
+use crate::open::attributes;
+use crate::partial::{Landing as Land, Partial, folder_of};
+use crate::remote;
+use crate::seal::{ENDINGS, FormatArg, armored, portable};
 use crate::sealed::Sealed;
 use crate::shown::shown;
-use crate::signals;
 use crate::signed::Judge;
-use deadpan_fleet::{About, Act, Divided, Foreign, Landing};
-use deadpan_remote::Canceller;
+use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results};
+use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
 
-/// How results that are files get their names.
+/// How results come about.
 pub struct Files {
-    /// The folder that all of them lie in.
+    /// The folder that all files lie in.
     pub folder: PathBuf,
     pub sync: bool,
     /// The bits that are removed from a mode.
     pub mask: u32,
 }
 
-impl Files {
-    /// Begins a file, in folders that are made where they are missing.
-    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing>, Foreign> {
+impl Results for Files {
+    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
         let folder = folder_of(path);
         // A link that is there already could lead anywhere.
         let inside =
@@ -41,19 +41,21 @@ impl Files {
             }
         }
         fs::create_dir_all(folder).map_err(|error| Failure::path("create", folder, &error))?;
-        let (sync, mask) = (self.sync, self.mask);
-        Ok(Box::new(Draft { partial: Partial::create(path)?, replace, sync, mask }))
+        Ok(Box::new(Draft { partial: Partial::create(path)?, replace, files: self }))
+    }
+
+    fn watch(&self, canceller: Canceller, target: &Address) -> Box<dyn Any> {
+        Box::new(remote::guard(canceller, target.to_string()))
     }
 }
 
-struct Draft {
+struct Draft<'a> {
     partial: Partial,
     replace: bool,
-    sync: bool,
-    mask: u32,
+    files: &'a Files,
 }
 
-impl Write for Draft {
+impl Write for Draft<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.partial.file().write(bytes)
     }
@@ -63,19 +65,11 @@ impl Write for Draft {
     }
 }
 
-impl Landing for Draft {
+impl Landing for Draft<'_> {
     fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign> {
-        let Self { partial, replace, sync, mask } = *self;
-        let usual = Attributes::usual();
-        let mode = metadata.mode.map_or(usual.mode, |mode| mode & 0o777 & !mask);
-        let attributes = Attributes { mode, modified: metadata.modified };
-        Ok(partial.land(attributes, Land { replace, sync })?)
+        let Self { partial, replace, files } = *self;
+        Ok(partial.land(attributes(metadata, files.mask), Land { replace, sync: files.sync })?)
     }
-}
-
-/// Ends an upload if the user ends the command early.
-fn watch(canceller: Canceller) -> Box<dyn Any> {
-    Box::new(signals::guard(move || _ = canceller.cancel()))
 }
 
 /// Seals each object to the same recipients.
@@ -83,7 +77,6 @@ pub struct Sealings<'a> {
     pub sealing: &'a Sealing,
     pub format: FormatArg,
     pub armor: bool,
-    pub files: Files,
 }
 
 impl Sealings<'_> {
@@ -91,8 +84,7 @@ impl Sealings<'_> {
         let name = about.name.rsplit('/').next().unwrap_or_default();
         let metadata = Metadata {
             kind: Kind::File,
-            // On Windows, a backslash separates folders.
-            name: (!name.contains('\\')).then(|| name.as_bytes().to_vec()),
+            name: portable(name.as_bytes()),
             modified: Some(about.modified),
             mode: about.mode,
         };
@@ -136,25 +128,14 @@ impl Act for Sealings<'_> {
     fn divide(&self, about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
         if self.armor { Ok(None) } else { Ok(Some(Divided::Seal(self.of(about)?))) }
     }
-
-    fn watch(&self, canceller: Canceller) -> Box<dyn Any> {
-        watch(canceller)
-    }
-
-    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
-        self.files.create(path, replace)
-    }
 }
 
 /// Opens each object with the same keys.
-pub struct Opening {
-    pub keys: Mutex<(Identities, Judge)>,
-    pub files: Files,
-}
+pub struct Opening(pub Mutex<(Identities, Judge)>);
 
 impl Opening {
     fn keys(&self) -> MutexGuard<'_, (Identities, Judge)> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn begin<'a>(&self, about: &About, from: impl Read + Send + 'a) -> Result<(Opened, Sealed<'a>), Failure> {
@@ -211,14 +192,6 @@ impl Act for Opening {
         }
         Ok(Some(Divided::Open(Arc::new(opened))))
     }
-
-    fn watch(&self, canceller: Canceller) -> Box<dyn Any> {
-        watch(canceller)
-    }
-
-    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
-        self.files.create(path, replace)
-    }
 }
 
 /// Opens the parts of one object, whose header was opened.
@@ -258,9 +231,5 @@ impl Act for Begun {
 
     fn divide(&self, _about: &About, _start: &[u8]) -> Result<Option<Divided>, Foreign> {
         Ok(Some(Divided::Open(Arc::clone(&self.0))))
-    }
-
-    fn create(&self, _path: &Path, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
-        Err(whole_only())
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of many objects: each failure, and at the end how many there were.
+//! What the user is told about many objects: each failure, and a summary at the end.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use crate::shown::count;
 use crate::streams::print;
 use deadpan_fleet::{Job, Outcome, Pair};
 
-/// What was told so far.
+/// The report of a run, which counts the objects.
 pub struct Told {
     command: &'static str,
     json: bool,
@@ -45,16 +45,11 @@ impl Told {
         Self { command, json, rehearse, start: Instant::now(), progress, tally: Mutex::new(tally) }
     }
 
-    /// Counts bytes that are to be done; `None` if no more come.
-    pub fn planned(&self, bytes: Option<u64>) {
-        self.progress.plan(bytes);
-    }
-
     fn tally(&self) -> MutexGuard<'_, Tally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells what became of a pair.
+    /// Counts and reports what became of one object.
     pub fn tell(&self, pair: &Pair, outcome: Outcome) {
         let (source, target) = (pair.source.to_string(), Place::Given(pair.target.to_string().into()));
         let (mut tally, would) = (self.tally(), matches!(outcome, Outcome::Would(_)));
@@ -97,20 +92,20 @@ impl Told {
         tally.report.add(&Source::File(PathBuf::from(source)), self.start, &result);
     }
 
-    /// Whether nothing was found.
+    /// Whether the run has found no object.
     pub fn is_empty(&self) -> bool {
         let tally = self.tally();
         [tally.made, tally.there, tally.would, tally.waiting, tally.failed].iter().all(|number| *number == 0)
     }
 
-    /// Tells how many there were before a failure, if there were some.
+    /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
     pub fn end_early(self, job: Option<&Job>) {
         if self.json || self.tally().made > 0 {
             self.end(job);
         }
     }
 
-    /// Tells how many there were, and returns the exit code.
+    /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.
     pub fn end(self, job: Option<&Job>) -> Exit {
         let Self { command, json, rehearse, start, progress, tally } = self;
         drop(progress);

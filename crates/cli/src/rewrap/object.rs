@@ -7,14 +7,13 @@ use super::RewrapArgs;
 use super::change::Change;
 use super::file::{Outcome, Rewrapped, not_sealed};
 use super::moved;
-use crate::console::say;
 use crate::failure::Failure;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::{Input, Source};
 use crate::progress::Progress;
+use crate::remote;
 use crate::sealed::Sealed;
-use crate::{remote, signals};
 use deadpan_remote::{Error, Problem, Splice};
 
 /// Changes the recipients of one object.
@@ -31,13 +30,7 @@ pub fn rewrap(
     let Rewrapped { header, old, mut outcome } = Rewrapped::of(&name, &sealed, args, change, identities, home)?;
     let Some(object) = input.data.object().filter(|_| outcome.changed && !args.dry_run) else { return Ok(outcome) };
     let splice = Splice::of(object);
-    let canceller = splice.canceller();
-    let canceled = name.clone();
-    let guard = signals::guard(move || {
-        if !canceller.cancel() {
-            say(&format!("note: parts of {canceled} remain in the store, until its rule for old uploads removes them"));
-        }
-    });
+    let guard = remote::guard(splice.canceller(), name.clone());
     let way = if sealed.armored { "new object" } else { "in place" };
     let done = if sealed.armored {
         replace_armor(&name, splice, &header, sealed)

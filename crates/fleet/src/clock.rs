@@ -1,0 +1,47 @@
+//! Times of sources and of results, by the clocks of this machine and of stores.
+
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crate::source::Source;
+use crate::{Pair, Spot};
+
+/// The longest wait for a later second.
+const LONGEST: Duration = Duration::from_secs(4);
+
+/// Returns by how many seconds a difference of clocks may be wrong.
+const fn doubt(ahead: i64) -> i64 {
+    if ahead == 0 { 0 } else { 2 }
+}
+
+/// Whether a target was written before its source, or in a store in the same second. The clock of a store counts whole
+/// seconds, and may differ from this machine's, which gives files their times.
+pub(crate) fn is_older(written: SystemTime, changed: SystemTime, pair: &Pair) -> bool {
+    let seconds = |time: SystemTime| match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_secs().cast_signed(),
+        Err(before) => -before.duration().as_secs().cast_signed(),
+    };
+    let ahead = match (&pair.source, &pair.target) {
+        (_, Spot::File(_)) => return written < changed,
+        (Spot::File(_), Spot::Object(to, _)) => to.ahead(),
+        (Spot::Object(from, _), Spot::Object(to, _)) => to.ahead() - from.ahead(),
+    };
+    seconds(written) <= seconds(changed).saturating_add(ahead).saturating_add(doubt(ahead))
+}
+
+/// Waits until a result in a store will be of a later second than its source, so that the next run can tell that it is
+/// newer.
+pub(crate) fn wait_for_second(source: &Source, target: &Spot) {
+    let Spot::Object(store, _) = target else { return };
+    let (now, modified) = (SystemTime::now(), source.changed());
+    let ahead = Duration::from_secs(store.ahead().unsigned_abs());
+    let now = match source {
+        Source::File(..) => Some(now),
+        Source::Object(_) if store.ahead() < 0 => now.checked_sub(ahead),
+        Source::Object(_) => now.checked_add(ahead),
+    };
+    let due = modified.checked_add(Duration::from_millis(1100 + 1000 * doubt(store.ahead()).unsigned_abs()));
+    let wait = due.zip(now).and_then(|(due, now)| due.duration_since(now).ok());
+    // Times in the future are not waited for.
+    thread::sleep(wait.filter(|wait| *wait < LONGEST).unwrap_or_default());
+}

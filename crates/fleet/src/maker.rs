@@ -1,0 +1,184 @@
+//! What makes the parts of a long result.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+use crate::Error;
+use crate::act::Divided;
+use crate::buffers::Buffers;
+use crate::job::Job;
+use crate::source::Source;
+use deadpan_ct::Wiped;
+use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
+
+/// Segments of 256 KiB in a part: 16 MiB.
+const EACH: u64 = 64;
+/// The most parts of an upload, with some left over.
+pub(crate) const PARTS: u64 = 9_990;
+const SEGMENT: u64 = 256 << 10;
+/// The most segments in a part, which is 1 GiB long then. A store that lies about the length of an object must not make
+/// the program allocate more.
+const LONGEST: u64 = 4096;
+/// Bytes in a part, unless a result needs longer ones.
+pub(crate) const PART: u64 = EACH * SEGMENT;
+/// How much of a source is read to find out whether it can be divided.
+pub(crate) const BEGINNING: u64 = 300 << 10;
+
+/// What makes the parts.
+pub(crate) enum Maker {
+    Seal { parts: Parts, header: Bytes },
+    Open { opened: Arc<Opened>, length: u64, each: u64 },
+}
+
+/// A maker for a new upload, with the fields that the manifest needs for it, and the bytes behind the JSON line of the
+/// manifest: the ticket and the header.
+pub(crate) type New = (Maker, Map<String, Value>, Vec<u8>);
+
+impl Maker {
+    /// Returns the number of parts.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::Seal { parts, .. } => parts.count(),
+            Self::Open { length, each, .. } => length.div_ceil(*each).max(1),
+        }
+    }
+
+    /// Returns the length of the result.
+    pub(crate) fn length(&self) -> u64 {
+        match self {
+            Self::Seal { parts, .. } => parts.length(),
+            Self::Open { length, .. } => *length,
+        }
+    }
+
+    /// Returns which of the plain data belong to a part.
+    fn data(&self, part: u64) -> Range<u64> {
+        match self {
+            Self::Seal { parts, .. } => parts.data(part),
+            Self::Open { length, each, .. } => (part * each).min(*length)..(part * each + each).min(*length),
+        }
+    }
+
+    /// Returns how many bytes of plain data belong to a part.
+    pub(crate) fn bytes_in(&self, part: u64) -> u64 {
+        let data = self.data(part);
+        data.end - data.start
+    }
+
+    /// Returns how long a part is.
+    pub(crate) fn part_length(&self, part: u64) -> u64 {
+        match self {
+            Self::Seal { parts, .. } => parts.sealed_length(part) as u64,
+            Self::Open { .. } => self.bytes_in(part),
+        }
+    }
+
+    /// Makes a part. A part may be made again.
+    pub(crate) fn make(&self, part: u64, source: &Source, buffers: &Arc<Buffers>) -> Result<Bytes, Error> {
+        let range = self.data(part);
+        match self {
+            Self::Seal { parts, header } => {
+                let mut data = buffers.take((range.end - range.start) as usize);
+                source.fill(&mut data, range.start)?;
+                let mut sealed = buffers.take(parts.sealed_length(part));
+                if part == 0 {
+                    sealed[..header.len()].copy_from_slice(header);
+                }
+                parts.seal(part, &data, &mut sealed)?;
+                Ok(Bytes::from_owner(sealed))
+            }
+            Self::Open { opened, .. } => {
+                let excerpt = match source {
+                    Source::Object(object) => opened.excerpt(object, object.length(), range),
+                    Source::File(_, file, metadata) => opened.excerpt(file, metadata.len(), range),
+                };
+                excerpt.map(|data| Bytes::from_owner(Excerpt(data))).map_err(of_store)
+            }
+        }
+    }
+
+    /// Returns the maker for a new upload, or `None` if the result cannot be divided.
+    pub(crate) fn new(job: &Job, source: &Source, divided: Divided) -> Result<Option<New>, Error> {
+        let about = |ticket: usize, each: u64| {
+            Map::from_iter([("each".to_owned(), each.into()), ("ticket".to_owned(), ticket.into())])
+        };
+        let each = EACH.max((source.length() / PARTS).div_ceil(SEGMENT) + 1);
+        if each > LONGEST {
+            return Err(Error::Refused("no object can be so long".to_owned()));
+        }
+        match divided {
+            Divided::Seal(sealing) => {
+                let (parts, beginning) = match sealing.parts(source.length(), each) {
+                    // Signed, or another format.
+                    Err(SealError::Invalid(_)) => return Ok(None),
+                    other => other?,
+                };
+                let mut more = beginning.ticket(&[job.key.recipient()])?;
+                let about = about(more.len(), each);
+                more.extend_from_slice(beginning.header());
+                let header = Bytes::copy_from_slice(beginning.header());
+                Ok(Some((Self::Seal { parts, header }, about, more)))
+            }
+            Divided::Open(opened) => {
+                if opened.is_signed() || opened.hides_length() || opened.format() != Format::Deadpan {
+                    return Ok(None);
+                }
+                let ticket = match opened.rewrap(&[job.key.recipient()], false) {
+                    // Another recipient needs more room than this header has.
+                    Err(SealError::TooMany(_)) => return Ok(None),
+                    other => other?,
+                };
+                let (length, each) = (plain_length(&opened, source)?, each * SEGMENT);
+                Ok(Some((Self::Open { opened, length, each }, about(ticket.len(), each), ticket)))
+            }
+        }
+    }
+
+    /// Returns the maker for an upload that was begun, or `None` if the manifest is damaged.
+    pub(crate) fn again(job: &Job, source: &Source, about: &Value, more: &Bytes) -> Option<Result<Self, Error>> {
+        let each = about.get("each")?.as_u64().filter(|each| *each > 0)?;
+        let ticket = more.get(..usize::try_from(about.get("ticket")?.as_u64()?).ok()?)?;
+        let header = more.slice(ticket.len()..);
+        let is_seal = about.get("act")?.as_str()? == "seal";
+        Some((|| {
+            let mut rest = ticket;
+            let opened = job.key.open(Header::read(&mut rest)?, &job.to_string())?;
+            if is_seal {
+                return Ok(Self::Seal { parts: opened.parts(rest, source.length(), each)?, header });
+            }
+            let length = plain_length(&opened, source)?;
+            Ok(Self::Open { opened: Arc::new(opened), length, each })
+        })())
+    }
+}
+
+fn plain_length(opened: &Opened, source: &Source) -> Result<u64, Error> {
+    let length = match source {
+        Source::Object(object) => opened.room_at(object, object.length()),
+        Source::File(_, file, metadata) => opened.room_at(file, metadata.len()),
+    };
+    length.map_err(of_store)
+}
+
+/// Clear data, which are wiped when they have gone out.
+struct Excerpt(Wiped<Vec<u8>>);
+
+impl AsRef<[u8]> for Excerpt {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Returns the store's own error, if the engine carries one.
+fn of_store(error: SealError) -> Error {
+    match error {
+        SealError::Read(error) if error.get_ref().is_some() => match error.into_inner() {
+            Some(inner) => Error::from(inner),
+            None => Error::Changed,
+        },
+        other => Error::Seal(other),
+    }
+}
