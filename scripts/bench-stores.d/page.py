@@ -1,11 +1,13 @@
 """The tables of stores."""
 
+import os
 import statistics
 
 import tables
 from contestants import INSIDE
 from measure import LENGTH, SMALL_LENGTH, TIMES
 from tables import Table, memory, number, rate, seconds, timed, verdict
+from wanted import SEAL
 
 JUDGED = ["peak MiB", "wanted", ""]
 
@@ -21,7 +23,19 @@ def one(measured, section, size, everyone, yardstick, verdicts, count):
         _row(measured, section, contestant, yardstick, speed, verdicts) for contestant in everyone if contestant.one
     ]
     header = ["", "", "median", "min", f"speed ÷ {yardstick or 'a copy'}", "GB/s", "client", "store", *JUDGED]
-    return Table(title[section], header, rows, _about(count))
+    return Table(title[section], header, rows, _about(count) + (_limit(measured) if section == "seal" else ""))
+
+
+def _limit(measured):
+    """What a program that does nothing would reach: the store's own work has to be done in any case."""
+    results, ours, peer = measured.bench.results, ("seal", SEAL), ("seal", "rclone crypt")
+    if ours not in results or peer not in results:
+        return ""
+    store, cores = statistics.median(measured.server[ours]), len(os.sched_getaffinity(0))
+    return (
+        f" The store works {seconds(store)} for `deadpan seal`. On {cores} cores, a program that needed no time itself "
+        f"would be {results.median(peer) / (store / cores):.2f} × as fast as `rclone crypt`."
+    )
 
 
 def many(measured, objects, everyone, yardstick, verdicts, count):

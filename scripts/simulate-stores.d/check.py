@@ -35,7 +35,7 @@ CODE = [
     ("crates/fleet/src/run.rs", r"budget.take\((3 \* expected .*)\);", "3 * expected + (1 << 19)"),
     ("crates/fleet/src/run.rs", r"budget.take\((6 \* .*)\);", "6 * (part + (8 << 20))"),
     ("crates/fleet/src/run.rs", r"let most = (.*);", "(length / PART + 2).min(self.shard.count())"),
-    ("crates/fleet/src/run.rs", r"const PATIENCE: Duration = Duration::from_secs\((.*)\);", requests.PATIENCE),
+    ("crates/fleet/src/page.rs", r"const FEW: usize = (.*);", requests.FEW),
     ("crates/cli/src/many.rs", r"long: (.*),", "LONG.min(memory / 3)"),
     ("crates/cli/src/many.rs", r"pub const LONG: u64 = (.*);", requests.LONG),
     ("crates/cli/src/many.rs", r"const MEMORY: u64 = (.*);", requests.MEMORY),
@@ -58,10 +58,10 @@ COUNTED = [
         "25 objects of 10 KB and one of 100 MB",
         SMALL,
         1,
-        dict(LIST=4, GET=37, HEAD=1, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1),
+        dict(LIST=5, GET=37, HEAD=1, PUT=27, CREATE=1, PART=6, LISTPARTS=2, COMPLETE=1, ABORT=1, DELETE=1),
         dict(LIST=3, GET=1),
     ),
-    ("3 objects of 1 MB and an empty one", MIDDLE, 1, dict(LIST=3, GET=5, HEAD=1, PUT=5), dict(LIST=3, GET=1)),
+    ("3 objects of 1 MB and an empty one", MIDDLE, 1, dict(LIST=3, GET=5, HEAD=5, PUT=5), dict(LIST=3, GET=1)),
     (
         "one object of 64 MiB in 3 shares",
         [Sort(1, 64 << 20)],
@@ -223,7 +223,7 @@ def _served(checks, binary):
         for number, (name, sorts, shares, first, second) in enumerate(COUNTED):
             for index, length in enumerate(sort.length for sort in sorts for _ in range(sort.count)):
                 _put(port, f"bucket/{number}/{index:03}", os.urandom(length))
-            # Sources of the last second are sealed a second later, and asked for again if that takes long.
+            # Sources of the last second are sealed a second later.
             time.sleep(1.2)
             for what, wanted in [(name, first), (f"{name}, again", second)]:
                 before = len(read())

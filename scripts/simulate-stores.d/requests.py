@@ -22,8 +22,9 @@ PAGE = 1_000
 THREADS = 32
 # Seconds for which a list of parts counts, for each page of a thousand parts.
 FRESH = 5
-# A source that was read so many seconds ago is asked for again when its result is there.
-PATIENCE = 2
+# Sources whose results are there are compared with a listing if a page has more of them, and asked for one by one if it
+# has not.
+FEW = 12
 MEMORY = 176 << 20
 BESIDE = 48 << 20
 # Parts of an upload that is not divided, and pieces of an object that is read in order.
@@ -102,13 +103,15 @@ def first_run(sorts, layout, seconds=lambda _sort: 0.0, in_parts=True, together=
     total["PUT"] += layout.commands
     for sort in sorts:
         if sort.length < long_from(memory):
-            one = short(sort, seconds(sort))
+            one = short(sort)
         elif in_parts:
             one = divided(sort, layout.shares, seconds(sort), together)
         else:
-            one = in_one_piece(sort, layout.shares, seconds(sort))
+            one = in_one_piece(sort, layout.shares)
         for kind, number in one.items():
             total[kind] += round(sort.count * number)
+    whole = sum(sort.count for sort in sorts if sort.length < long_from(memory) or not in_parts)
+    total += looks(whole, sum(sort.count for sort in sorts), layout)
     return total
 
 
@@ -119,13 +122,21 @@ def second_run(sorts, layout):
     return collections.Counter({"LIST": layout.listings(objects) + layout.commands, "GET": layout.processes()})
 
 
-def short(sort, seconds=0.0):
+def looks(whole, objects, layout):
+    """Returns the requests that find out whether sources were replaced before their results were there.
+
+    A source that is made in parts asks for itself.
+    """
+    page = min(PAGE, quotient(objects, layout.commands)) / layout.shares
+    if whole == 0 or page <= FEW:
+        return collections.Counter(HEAD=whole)
+    return collections.Counter(LIST=layout.listings(objects) // 2)
+
+
+def short(sort):
     """Returns the requests for one object that is read and written with one request each."""
-    one = collections.Counter(GET=1, HEAD=int(seconds > PATIENCE), PUT=1)
-    if sort.length == 0:
-        # An empty object has no first byte to ask for.
-        one["HEAD"] += 1
-    return one
+    # An empty object has no first byte to ask for.
+    return collections.Counter(GET=1, HEAD=int(sort.length == 0), PUT=1)
 
 
 def divided(sort, shares, seconds=0.0, together=1):
@@ -155,14 +166,14 @@ def divided(sort, shares, seconds=0.0, together=1):
     return one
 
 
-def in_one_piece(sort, shares, seconds=0.0):
+def in_one_piece(sort, shares):
     """Returns the requests for one long object that is not divided."""
     sealed = sort.length + quotient(sort.length, DATA) * OVERHEAD + 4096
     # Each share that may have a part, by the length of the source, opens the source. One of these shares makes the
     # result.
     return collections.Counter(
         GET=beginning(sort, shares) + quotient(sort.length - FIRST, PIECE),
-        HEAD=1 + (seconds > PATIENCE),
+        HEAD=1,
         CREATE=1,
         PART=quotient(sealed, upload_part(sort.length)),
         COMPLETE=1,

@@ -64,7 +64,7 @@ def _short(sort, machine, store, data):
     at_once = max(1, min(THREADS, data // room))
     busy = machine.seal_each + length / machine.seal_rate
     seconds = 2 * store.latency + 2 * length / store.stream + busy
-    gets = requests.short(sort, seconds)["GET"]
+    gets = requests.short(sort)["GET"]
     seconds += (gets - 1) * store.latency
     limits = _limits(machine, length, busy)
     limits["32 threads" if data // room >= THREADS else "memory"] = at_once / seconds

@@ -99,7 +99,7 @@ impl ClusterArgs {
 /// Returns the jobs that an address stands for.
 fn jobs(address: &Address, key: Option<&PathBuf>) -> Result<Vec<Job>, Failure> {
     let about = |error| failed(&address.to_string(), error);
-    let (store, key) = (remote::store(address)?, job_key(key.map(PathBuf::as_path))?);
+    let (store, key) = (remote::store(address)?, job_key(key.map(PathBuf::as_path), false)?);
     let folders = Job::folders(&store, address).map_err(about)?;
     let wanted = address.key().trim_end_matches('/');
     let mut found: Vec<_> = folders

@@ -171,7 +171,7 @@ impl ManyArgs {
             let hint = "make one with `deadpan cluster key -o job.key`, and give it to all with --job-key";
             return Err(Failure::usage("the shares of a job need one key", hint));
         }
-        job_key(self.job_key.as_deref())
+        job_key(self.job_key.as_deref(), !self.dry_run)
     }
 
     fn memory(&self) -> Result<u64, Failure> {
@@ -198,13 +198,19 @@ impl ManyArgs {
         let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
         let failed = |error: Error| failed(&from.to_string(), error);
         let job = match to {
-            Many::Prefix(store, target) if !self.dry_run => {
+            Many::Prefix(store, target) => {
                 let job = self.job(store, act, &from.to_string(), target, how)?;
                 // Opening has nothing to agree on.
-                how.map_or(Ok(()), |_| job.agree()).map_err(failed)?;
-                Some(job)
+                let agreed = match how {
+                    Some(_) if self.dry_run => job.check(),
+                    Some(_) => job.agree(),
+                    None => Ok(()),
+                };
+                agreed.map_err(failed)?;
+                // A rehearsal leaves the state as it is.
+                (!self.dry_run).then_some(job)
             }
-            _ => None,
+            Many::Folder(_) => None,
         };
         let _notice = again(job.as_ref());
         let told = Told::new(act.verb(), output.json, self.dry_run, &from.to_string());
@@ -328,14 +334,17 @@ fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
     })
 }
 
-/// Returns the key of jobs in a file, or this user's own, which is made if there is none.
-pub fn job_key(file: Option<&Path>) -> Result<JobKey, Failure> {
+/// Returns the key of jobs in a file, or this user's own. If there is none, one is made, and written if it is `kept`.
+pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     let home = Home::find()?;
     let own = home.folder.join(KEY);
     let path = file.unwrap_or(&own);
     if file.is_none() && std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-        home.make_folder_of(path)?;
         let text = JobKey::generate().map_err(|error| Failure::of("", error))?;
+        if !kept {
+            return JobKey::read(&text).map_err(|error| failed("", error));
+        }
+        home.make_folder_of(path)?;
         // Another run may have made it meanwhile.
         match home::write(path, &line(&text), 0o600, false) {
             Err(failure) if !path.exists() => return Err(failure),
@@ -393,6 +402,7 @@ pub fn failed(name: &str, error: Error) -> Failure {
         Error::Store(error) => remote::failed(&error),
         Error::Seal(error) => Failure::of(name, error),
         Error::File(path, error) => Failure::path("read", &path, &error),
+        Error::Write(path, error) => Failure::path("write", &path, &error),
         Error::Changed => system(format!("{name}: it changed while it was read"), "run the command again"),
         Error::Outdated => Failure::usage(
             format!("{name}: its result is older than it is, and is not replaced"),

@@ -118,6 +118,7 @@ pub fn failed(error: &Error) -> Failure {
             "set AZURE_STORAGE_ACCOUNT_NAME, and AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"
         }
         Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
+        Problem::Clock => "set the clock of this machine, and run the command again",
         Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Setting => "correct the variable, or the file in ~/.aws",

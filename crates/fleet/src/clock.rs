@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::source::Source;
 use crate::{Pair, Spot};
 
-/// The longest wait for a later second.
-const LONGEST: Duration = Duration::from_secs(4);
+/// The longest wait for a later second. The store's clock is known to a second or two.
+const LONGEST: Duration = Duration::from_secs(6);
 
 /// Returns by how many seconds a difference of clocks may be wrong.
 const fn doubt(ahead: i64) -> i64 {

@@ -17,6 +17,8 @@ pub enum Error {
     Seal(deadpan_seal::Error),
     /// A file could not be read, or a folder.
     File(PathBuf, io::Error),
+    /// A file could not be written.
+    Write(PathBuf, io::Error),
     /// The source changed while it was read.
     Changed,
     /// The target is older than the source.
@@ -44,7 +46,7 @@ impl fmt::Display for Error {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Seal(error) => error.fmt(f),
-            Self::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::File(path, error) | Self::Write(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Changed => f.write_str("the source changed while it was read"),
             Self::Outdated => f.write_str("the target is older than the source, and is not replaced"),
             Self::Name => f.write_str("a file cannot have this name"),

@@ -131,6 +131,14 @@ impl Job {
         key_at(&self.folder, &format!("{}{name}", self.folder.key()))
     }
 
+    /// Compares how the job is done with what is noted in the bucket, if it was begun.
+    ///
+    /// # Errors
+    /// As [`Job::agree`].
+    pub fn check(&self) -> Result<(), Error> {
+        self.read(&self.at("job")?)?.map_or(Ok(()), |known| self.compare(&known.value))
+    }
+
     /// Notes in the bucket how the job is done, or compares it with what is noted there.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod job;
 mod long;
 mod maker;
 mod manifest;
+mod page;
 mod place;
 mod run;
 mod shard;

@@ -296,10 +296,9 @@ impl Long {
             };
             match error.problem() {
                 Problem::Exists | Problem::Ended => {
+                    // Another may have made it in an upload of his own.
                     let is_there = self.is_made_by_another()?;
-                    if !is_there {
-                        self.pieces.abort()?;
-                    }
+                    self.pieces.abort()?;
                     self.forget()?;
                     return match error.problem() {
                         _ if is_there => Ok(Ending::Made),

@@ -87,28 +87,8 @@ impl Place {
     pub(crate) fn which<'a>(&self, names: impl Iterator<Item = &'a str>, dated: bool) -> Result<There, Error> {
         match self {
             Self::Prefix(store, prefix) => {
-                let mut wanted: BTreeSet<&str> = names.collect();
-                let (Some(&first), Some(&last)) = (wanted.first(), wanted.last()) else {
-                    return Ok(There::default());
-                };
-                let mut there = There::default();
-                for entry in store.list(prefix, before(prefix, first).as_deref())? {
-                    let entry = entry?;
-                    // Names that no address can have come out of order.
-                    if prefix.join(&entry.name).is_err() {
-                        continue;
-                    }
-                    if entry.name.as_str() > last {
-                        break;
-                    }
-                    if wanted.remove(entry.name.as_str()) {
-                        there.insert(entry.name, Some(entry.modified));
-                    }
-                    if wanted.is_empty() {
-                        break;
-                    }
-                }
-                Ok(there)
+                let found = listed(store, prefix, names)?;
+                Ok(found.into_iter().map(|entry| (entry.name, Some(entry.modified))).collect())
             }
             Self::Folder(path) => {
                 // What is no file is in the way, and is told when the file is made.
@@ -119,6 +99,33 @@ impl Place {
             }
         }
     }
+}
+
+/// Lists those of these names that are below a prefix.
+pub(crate) fn listed<'a>(
+    store: &Store,
+    prefix: &Address,
+    names: impl Iterator<Item = &'a str>,
+) -> Result<Vec<Entry>, Error> {
+    let (mut wanted, mut found): (BTreeSet<&str>, _) = (names.collect(), Vec::new());
+    let (Some(&first), Some(&last)) = (wanted.first(), wanted.last()) else { return Ok(found) };
+    for entry in store.list(prefix, before(prefix, first).as_deref())? {
+        let entry = entry?;
+        // Names that no address can have come out of order.
+        if prefix.join(&entry.name).is_err() {
+            continue;
+        }
+        if entry.name.as_str() > last {
+            break;
+        }
+        if wanted.remove(entry.name.as_str()) {
+            found.push(entry);
+        }
+        if wanted.is_empty() {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// Returns a name below the prefix that comes before this one, to begin a listing behind it; `None` for the beginning.
@@ -168,7 +175,7 @@ fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Entry>)
                 walk(&path, &name, avoid, found)?;
             }
         } else if metadata.is_file() {
-            found.push(Entry { name, length: metadata.len(), modified: changed(&metadata) });
+            found.push(Entry { name, length: metadata.len(), modified: changed(&metadata), tag: None });
         }
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! Running: a list of independent items, on many threads.
 
 use std::collections::{HashSet, VecDeque};
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -15,10 +16,12 @@ use crate::clock::{is_older, wait_for_second};
 use crate::job::Job;
 use crate::long::{Begun, Ending, Long};
 use crate::maker::{PART, PARTS};
+use crate::page::{FEW, Page};
 use crate::place::Place;
 use crate::source::Source;
-use crate::{Error, Filter, Shard, Spot};
+use crate::{Error, Filter, Foreign, Shard, Spot};
 use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload};
+use deadpan_seal::Error as SealError;
 
 /// Sources that are compared with the targets at a time.
 const PAGE: usize = 1000;
@@ -26,8 +29,6 @@ const PAGE: usize = 1000;
 const WAITING: usize = 2000;
 /// How often a result is made again whose source changed meanwhile.
 const TRIES: usize = 3;
-/// A source that was read so long ago is looked at again when its result is there.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// Threads. Most of them wait for a store.
 const THREADS: usize = 32;
 
@@ -93,11 +94,17 @@ pub struct Run<'a> {
 #[derive(Default)]
 struct Queue {
     parts: VecDeque<(Arc<Work>, u64)>,
-    items: VecDeque<Pair>,
+    items: VecDeque<Item>,
     /// Whether no more items come.
     is_closed: bool,
     /// Threads that are at an item, which may become parts.
     active: usize,
+}
+
+/// A pair that is to be done, and the page that it is on. Without a page, its source is asked for again by itself.
+struct Item {
+    pair: Pair,
+    page: Option<Arc<Page>>,
 }
 
 /// A long result and its pair.
@@ -109,7 +116,7 @@ struct Work {
 }
 
 enum Task {
-    Item(Box<Pair>),
+    Item(Box<Item>),
     Part(Arc<Work>, u64),
 }
 
@@ -152,7 +159,7 @@ impl Run<'_> {
     /// None today: what fails is reported.
     pub fn one(&self, pair: Pair) -> Result<(), Error> {
         self.with(|pool| {
-            pool.push(pair);
+            pool.push(Item { pair, page: None });
             Ok(())
         })
     }
@@ -181,7 +188,7 @@ impl Run<'_> {
     /// Compares a page of sources with what is there, and queues the rest.
     fn plan(&self, pool: &Pool<'_>, from: &Place, to: &Place, page: Vec<(Entry, String)>) -> Result<(), Error> {
         let there = to.which(page.iter().map(|(_, target)| target.as_str()), self.act.verb() == "seal")?;
-        let mut targets = HashSet::new();
+        let (mut targets, mut planned) = (HashSet::new(), Vec::new());
         for (found, target) in page {
             let spots = from.spot(&found.name).and_then(|source| Ok((source, to.spot(&target)?)));
             let known = there.get(&target);
@@ -220,11 +227,19 @@ impl Run<'_> {
                 Some(_) => {}
                 // All shares make parts of a long one.
                 None if is_mine || found.length >= self.long && self.has_part(&pair, found.length) => {
-                    (self.planned)(Some(found.length));
-                    pool.push(pair);
+                    planned.push(pair);
                 }
                 None => {}
             }
+        }
+        let items = planned.len();
+        let page = match from {
+            Place::Prefix(store, prefix) if items > FEW => Some(Arc::new(Page::new(store, prefix, items))),
+            _ => None,
+        };
+        for pair in planned {
+            (self.planned)(Some(pair.length));
+            pool.push(Item { pair, page: page.clone() });
         }
         Ok(())
     }
@@ -247,13 +262,13 @@ impl Pool<'_> {
     }
 
     /// Queues an item, and waits while there are too many.
-    fn push(&self, pair: Pair) {
+    fn push(&self, item: Item) {
         let mut queue = self.queue();
         // It is closed before its time if a thread ends with a panic.
         while queue.items.len() >= WAITING && !queue.is_closed {
             queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        queue.items.push_back(pair);
+        queue.items.push_back(item);
         drop(queue);
         self.changed.notify_all();
     }
@@ -264,12 +279,12 @@ impl Pool<'_> {
             if let Some((work, part)) = queue.parts.pop_front() {
                 return Some(Task::Part(work, part));
             }
-            if let Some(pair) = queue.items.pop_front() {
+            if let Some(item) = queue.items.pop_front() {
                 queue.active += 1;
                 if queue.items.len() + 1 == WAITING {
                     self.changed.notify_all();
                 }
-                return Some(Task::Item(Box::new(pair)));
+                return Some(Task::Item(Box::new(item)));
             }
             if queue.is_closed && queue.active == 0 {
                 self.changed.notify_all();
@@ -284,14 +299,31 @@ impl Pool<'_> {
         while let Some(task) = self.next() {
             match task {
                 Task::Part(work, part) => self.part(&work, part),
-                Task::Item(pair) => {
-                    let outcome = self.item(&pair).unwrap_or_else(|error| Some(Outcome::Failed(error)));
+                Task::Item(item) => {
+                    let outcome = self.item(&item).unwrap_or_else(|error| Some(Outcome::Failed(error)));
                     if let Some(outcome) = outcome {
-                        (self.run.report)(&pair, outcome);
+                        (self.run.report)(&item.pair, outcome);
+                    }
+                    if let Some(page) = item.page.filter(|page| page.ends()) {
+                        self.compare(&page);
                     }
                     self.queue().active -= 1;
                     self.changed.notify_all();
                 }
+            }
+        }
+    }
+
+    /// Reports which results of a page are right, and does those again whose sources were replaced.
+    fn compare(&self, page: &Page) {
+        for (read, is_current) in page.compare() {
+            match is_current {
+                Ok(true) => (self.run.report)(&read.pair, Outcome::Made(read.object.length())),
+                Ok(false) => {
+                    let pair = Pair { replace: true, ..read.pair };
+                    self.queue().items.push_back(Item { pair, page: None });
+                }
+                Err(error) => (self.run.report)(&read.pair, Outcome::Failed(error)),
             }
         }
     }
@@ -338,10 +370,10 @@ impl Pool<'_> {
     }
 
     /// Makes a result, or begins with the parts of a long one.
-    fn item(&self, pair: &Pair) -> Result<Option<Outcome>, Error> {
-        let mut pair = pair.clone();
+    fn item(&self, item: &Item) -> Result<Option<Outcome>, Error> {
+        let mut pair = item.pair.clone();
         for _ in 0..TRIES {
-            match self.once(&pair)? {
+            match self.once(&pair, item.page.as_deref())? {
                 Once::Done(outcome) => return Ok(outcome),
                 // The result is of an older version, and looks newer than the source.
                 Once::Stale => pair.replace = true,
@@ -350,12 +382,11 @@ impl Pool<'_> {
         Err(Error::Changed)
     }
 
-    fn once(&self, pair: &Pair) -> Result<Once, Error> {
+    fn once(&self, pair: &Pair, page: Option<&Page>) -> Result<Once, Error> {
         let run = self.run;
         // The first request brings all of a short object, or the beginning of a long one.
         let expected = if pair.length < run.long { pair.length } else { 0 };
         let mut share = self.budget.take(3 * expected + (1 << 19));
-        let begun = Instant::now();
         let mut source = Source::open(&pair.source, expected)?;
         if let Some(job) = run.job.as_ref().filter(|_| source.length() >= run.long && run.is_divided(pair)) {
             match Long::begin(job, run.act, pair, source)? {
@@ -394,7 +425,7 @@ impl Pool<'_> {
                 Spot::Object(store, target) => put(store, target, &Bytes::from(made), pair.replace)?,
                 Spot::File(path) => {
                     let mut file = run.results.create(path, pair.replace)?;
-                    file.write_all(&made).map_err(|error| Error::File(path.clone(), error))?;
+                    file.write_all(&made).map_err(|error| Error::Write(path.clone(), error))?;
                     file.land(&metadata)?;
                 }
             }
@@ -416,17 +447,19 @@ impl Pool<'_> {
                 }
                 Spot::File(path) => {
                     let mut file = run.results.create(path, pair.replace)?;
-                    let metadata = run.act.stream(&about, &mut reader, &mut file)?;
+                    let written = run.act.stream(&about, &mut reader, &mut file);
+                    let metadata = written.map_err(|error| of_file(path, error))?;
                     file.land(&metadata)?;
                 }
             }
         }
-        // A second request for each object would cost half as much as the work itself. So the store is asked only about
-        // an object that was read a while ago.
-        let is_asked = matches!(source, Source::File(..)) || begun.elapsed() > PATIENCE;
-        Ok(match is_asked && !source.is_current()? {
-            true => Once::Stale,
-            false => Once::Done(Some(Outcome::Made(length))),
+        Ok(match (&source, page) {
+            (Source::Object(object), Some(page)) => {
+                page.note(pair, object);
+                Once::Done(None)
+            }
+            _ if source.is_current()? => Once::Done(Some(Outcome::Made(length))),
+            _ => Once::Stale,
         })
     }
 
@@ -464,7 +497,7 @@ impl Drop for Stop<'_> {
 
 /// How a result was made.
 enum Once {
-    /// What is to be reported; `None` if others report it.
+    /// What is to be reported; `None` if it is reported later, or by others.
     Done(Option<Outcome>),
     /// The source changed before the result was there.
     Stale,
@@ -491,6 +524,15 @@ fn is_same(store: &Store, target: &Address, made: &Bytes) -> Result<bool, Error>
     let object = Object::open(store, target)?;
     let begin = made.len().min(4096);
     Ok(object.length() == made.len() as u64 && object.bytes(0..begin as u64)? == made[..begin])
+}
+
+/// Names the file that could not be written.
+fn of_file(path: &Path, error: Foreign) -> Error {
+    match error.downcast::<SealError>().map(|error| *error) {
+        Ok(SealError::Write(error)) => Error::Write(path.to_owned(), error),
+        Ok(error) => Error::Seal(error),
+        Err(error) => Error::from(error),
+    }
 }
 
 /// Counts what is read.

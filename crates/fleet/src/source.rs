@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use crate::{Error, Pair};
-use deadpan_remote::{Address, Object, ObjectReader, Store};
+use deadpan_remote::{Address, Object, ObjectReader, Problem, Store};
 
 /// The place of an object or a file.
 #[derive(Clone, Debug)]
@@ -105,14 +105,15 @@ impl Source {
         }
     }
 
-    /// Whether the source is still what it was when it was opened.
+    /// Whether the source is still what it was when it was opened, or is gone: then the result is of its last version.
     pub(crate) fn is_current(&self) -> Result<bool, Error> {
         match self {
-            Self::Object(object) => Ok(object.is_current()?),
-            Self::File(path, _, metadata) => {
-                let now = fs::metadata(path).map_err(|error| Error::File(path.clone(), error))?;
-                Ok(file_tag(&now) == file_tag(metadata))
-            }
+            Self::Object(object) => is_current(object),
+            Self::File(path, _, metadata) => match fs::metadata(path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+                Err(error) => Err(Error::File(path.clone(), error)),
+                Ok(now) => Ok(file_tag(&now) == file_tag(metadata)),
+            },
         }
     }
 
@@ -145,6 +146,14 @@ impl Source {
             Self::Object(object) => Reader::Object(Box::new(object.reader())),
             Self::File(..) => Reader::File(self, 0),
         }
+    }
+}
+
+/// Whether an object is still the one under its name, or there is none any more.
+pub(crate) fn is_current(object: &Object) -> Result<bool, Error> {
+    match object.is_current() {
+        Err(error) if error.problem() == Problem::Missing => Ok(true),
+        other => Ok(other?),
     }
 }
 

@@ -20,8 +20,9 @@
 //!
 //! Each rule of the protocol is also left out once, and the violation that the rule prevents is expected.
 //!
-//! Not in the model: lengths, encryption, lists of more than one page, clocks, stores that ignore conditions, and lost
-//! answers to the request that begins an upload: the client asks again, and the first upload stays without a manifest.
+//! Not in the model: lengths, encryption, lists of more than one page, clocks, stores that ignore conditions, stores
+//! that end an upload before its object is there, and lost answers to the request that begins an upload: the client
+//! asks again, and the first upload stays without a manifest.
 
 use std::hash::{Hash, Hasher};
 
@@ -514,7 +515,8 @@ impl World {
             },
             At::Look { in_part } => match (is_own, in_part) {
                 (true, true) if !rules.anew => self.succeed(version),
-                (true, _) => to(At::Forget { succeeds: true }),
+                (true, true) => to(At::Forget { succeeds: true }),
+                (true, false) => to(At::Abort { succeeds: true }),
                 (false, true) => to(At::Forget { succeeds: is_new }),
                 (false, false) => to(At::Abort { succeeds: is_new }),
             },

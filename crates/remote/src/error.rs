@@ -22,6 +22,8 @@ pub enum Problem {
     Denied,
     /// The store does not know the credentials.
     Unknown,
+    /// The clock of this machine differs too much from the store's.
+    Clock,
     /// No credentials were found.
     NoCredentials,
     /// The store did not answer, or not in time.
@@ -67,7 +69,8 @@ impl Error {
         let problem = match code {
             Some("NoSuchBucket" | "ContainerNotFound") => Problem::NoBucket,
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
-            Some("RequestTimeTooSkewed" | "AuthFailure" | "AuthenticationFailed") => Problem::Unknown,
+            Some("AuthFailure" | "AuthenticationFailed") => Problem::Unknown,
+            Some("RequestTimeTooSkewed" | "RequestExpired") => Problem::Clock,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
             Some("ConditionalRequestConflict" | "OperationAborted") => Problem::Contested,
             Some("NoSuchUpload") => Problem::Ended,
@@ -116,6 +119,7 @@ impl Error {
             Problem::NoCredentials => "no credentials were found for the store",
             Problem::Denied => "the store refuses access",
             Problem::Unknown => "the store does not accept the credentials",
+            Problem::Clock => "the clock of this machine differs too much from the store's",
             Problem::Unreachable => "the store cannot be reached",
             Problem::Busy => "the store has too much to do",
             Problem::Unknowing => "the store does not know what was asked of it",
@@ -128,7 +132,9 @@ impl Error {
             Problem::Other => "the store says",
         };
         match self.problem {
-            Problem::Missing | Problem::NoBucket | Problem::Exists | Problem::Changed => said.to_owned(),
+            Problem::Missing | Problem::NoBucket | Problem::Exists | Problem::Changed | Problem::Clock => {
+                said.to_owned()
+            }
             _ if self.detail.is_empty() => said.to_owned(),
             _ => format!("{said}: {}", self.detail),
         }

@@ -20,6 +20,8 @@ pub struct Entry {
     pub length: u64,
     /// When the object was written, by the store's clock.
     pub modified: SystemTime,
+    /// What tells the object from one that replaces it, where the store has something like that.
+    pub tag: Option<String>,
 }
 
 /// The objects below a prefix, in the order of their keys. A thousand come with each request.
@@ -57,7 +59,7 @@ impl Iterator for Listing {
         loop {
             if let Some(key) = self.odd.pop() {
                 let name = key.strip_prefix(self.prefix.key()).unwrap_or(&key).to_owned();
-                return Some(Ok(Entry { name, length: 0, modified: SystemTime::UNIX_EPOCH }));
+                return Some(Ok(Entry { name, length: 0, modified: SystemTime::UNIX_EPOCH, tag: None }));
             }
             let (found, odd) = runtime.block_on(beside(self.found.next()));
             self.odd = odd;
@@ -73,7 +75,7 @@ impl Iterator for Listing {
             // An object that has the prefix itself as its key lies not below it.
             if let Some(name) = key.strip_prefix(self.prefix.key()).filter(|name| !name.is_empty()) {
                 let (name, modified) = (name.to_owned(), found.last_modified.into());
-                return Some(Ok(Entry { name, length: found.size, modified }));
+                return Some(Ok(Entry { name, length: found.size, modified, tag: found.e_tag }));
             }
         }
     }

@@ -13,7 +13,7 @@ use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, Heade
 use tokio::task::JoinHandle;
 
 use crate::store::runtime;
-use crate::{Address, Error, Problem, Store};
+use crate::{Address, Entry, Error, Problem, Store};
 use deadpan_seal::ReadAt;
 
 /// How much the first request asks for: the header of a sealed object, which may fill a segment, and all of a small
@@ -161,6 +161,23 @@ impl Object {
         Ok(self.is_same(&now))
     }
 
+    /// Whether a listing shows this object. Some stores write tags in listings in another way, so an object that is not
+    /// shown may still be there.
+    #[must_use]
+    pub fn is_shown(&self, entry: &Entry) -> bool {
+        let is_same = match (&self.tag, &entry.tag) {
+            (Some(tag), Some(shown)) => bare(tag) == bare(shown),
+            _ => false,
+        };
+        is_same && entry.length == self.length
+    }
+
+    /// Returns the same object without the bytes that came when it was opened.
+    #[must_use]
+    pub fn without_bytes(&self) -> Self {
+        Self { start: Bytes::new(), ..self.clone() }
+    }
+
     fn is_same(&self, now: &ObjectMeta) -> bool {
         let is_same = match &self.tag {
             Some(tag) => now.e_tag.as_ref() == Some(tag),
@@ -234,6 +251,11 @@ impl Object {
             Ok(found)
         }
     }
+}
+
+/// Returns a tag without its quotation marks.
+fn bare(tag: &str) -> &str {
+    tag.trim_start_matches("W/").trim_matches('"')
 }
 
 fn another_length() -> object_store::Error {

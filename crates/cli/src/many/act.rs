@@ -150,8 +150,7 @@ impl Opening {
 
     fn write(&self, about: &About, from: impl Read + Send, to: impl Write + Send) -> Result<Metadata, Foreign> {
         let (opened, sealed) = self.begin(about, from)?;
-        let summary = opened.stream(sealed.payload, to, &Work::default());
-        let summary = summary.map_err(|error| Failure::of(&about.shown, error))?;
+        let summary = opened.stream(sealed.payload, to, &Work::default())?;
         self.keys().1.verdict(&about.shown, summary.signatures.as_ref())?;
         Ok(opened.metadata().clone())
     }

@@ -8,7 +8,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,13 +20,15 @@ pub struct Server {
     pub port: u16,
     /// Where versitygw keeps objects.
     folder: Option<PathBuf>,
+    /// What lies below a disk that is mounted there.
+    below: Option<PathBuf>,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        self.folder.iter().for_each(|folder| drop(fs::remove_dir_all(folder)));
+        self.folder.iter().chain(&self.below).for_each(|folder| drop(fs::remove_dir_all(folder)));
     }
 }
 
@@ -59,13 +61,29 @@ impl Server {
         let port = free_port();
         let mut command = Command::new(program);
         command.args(["-H", "127.0.0.1", "-p", &port.to_string()]);
-        let server = Self::launch(command, port, None);
+        let server = Self::launch(command, port, None).expect("moto starts");
         server.ask("PUT", "/bucket", b"");
         Some(server)
     }
 
     /// Starts versitygw with an empty bucket, or says that `what` is skipped.
     pub fn gateway(what: &str) -> Option<Self> {
+        Self::gateway_with(what, |program, _| Some(Command::new(program)))
+    }
+
+    /// Starts versitygw with an empty bucket and room for so many bytes, or says that `what` is skipped.
+    pub fn small_gateway(what: &str, room: usize) -> Option<Self> {
+        let mut server =
+            Self::gateway_with(what, |program, folder| small_disk(folder, room, &program.to_string_lossy()))?;
+        // Its disk is seen by nobody else.
+        let seen = PathBuf::from(format!("/proc/{}/root", server.child.id()));
+        let folder = server.folder.take()?;
+        server.folder = Some(seen.join(folder.strip_prefix("/").unwrap()));
+        server.below = Some(folder);
+        Some(server)
+    }
+
+    fn gateway_with(what: &str, command: impl FnOnce(&Path, &Path) -> Option<Command>) -> Option<Self> {
         let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin/versitygw");
         if !program.exists() {
             skip(what, "versitygw is missing; scripts/check installs it");
@@ -74,10 +92,19 @@ impl Server {
         let port = free_port();
         let folder = std::env::temp_dir().join(format!("deadpan-store-{}-{port}", std::process::id()));
         fs::create_dir_all(folder.join("bucket")).unwrap();
-        let mut command = Command::new(program);
-        command.args(["--port", &format!("127.0.0.1:{port}"), "--region", "us-east-1", "--quiet", "posix"]);
-        command.arg(&folder).env("ROOT_ACCESS_KEY", "key").env("ROOT_SECRET_KEY", "secret");
-        Some(Self::launch(command, port, Some(folder)))
+        let started = command(&program, &folder).and_then(|mut command| {
+            command.args(["--port", &format!("127.0.0.1:{port}"), "--region", "us-east-1", "--quiet", "posix"]);
+            command.arg(&folder).env("ROOT_ACCESS_KEY", "key").env("ROOT_SECRET_KEY", "secret");
+            Self::launch(command, port, Some(folder.clone()))
+        });
+        if started.is_none() {
+            let _ = fs::remove_dir_all(&folder);
+            skip(
+                what,
+                "a small disk needs a Linux whose users may mount tmpfs, with attributes of files (6.6 or newer)",
+            );
+        }
+        started
     }
 
     /// Starts each kind of server.
@@ -85,31 +112,24 @@ impl Server {
         [Self::start, Self::gateway].into_iter().filter_map(move |start| start(what))
     }
 
-    fn launch(mut command: Command, port: u16, folder: Option<PathBuf>) -> Self {
+    /// Starts a server; `None` if it ends at once.
+    fn launch(mut command: Command, port: u16, folder: Option<PathBuf>) -> Option<Self> {
         command.stdout(Stdio::null()).stderr(Stdio::null());
-        let server = Self { child: command.spawn().unwrap(), port, folder };
+        let mut server = Self { child: command.spawn().unwrap(), port, folder, below: None };
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if server.child.try_wait().unwrap().is_some() {
+                return None;
+            }
             assert!(start.elapsed() < Duration::from_secs(60), "the server does not start");
             thread::sleep(Duration::from_millis(50));
         }
-        server
+        Some(server)
     }
 
     /// Sends a request, and returns the answer's body.
     pub fn ask(&self, method: &str, path: &str, body: &[u8]) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let length = body.len();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        assert!(answer.starts_with("HTTP/1.1 20"), "{answer}");
-        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+        ask(self.port, method, path, body)
     }
 
     /// Returns the file that holds an object at versitygw.
@@ -143,15 +163,35 @@ impl Server {
 
     pub fn command_at(&self, port: u16, sandbox: &Sandbox, args: &[&str]) -> Command {
         let mut command = sandbox.command(PROGRAM, args);
+        Self::settle(port, sandbox, &mut command);
+        command
+    }
+
+    /// Tells a command where the store is, and with which keys.
+    pub fn settle(port: u16, sandbox: &Sandbox, command: &mut Command) {
         command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret").env("AWS_REGION", "us-east-1");
         command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}")).env_remove("AWS_PROFILE");
         command.env("NO_PROXY", "127.0.0.1").env("HOME", sandbox.path("home"));
-        command
     }
 
     pub fn run(&self, sandbox: &Sandbox, args: &[&str]) -> Run {
         finish(self.command(sandbox, args), LIMIT, |_| ())
     }
+}
+
+/// Sends a request to a server, and returns the answer's body.
+pub fn ask(port: u16, method: &str, path: &str, body: &[u8]) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let length = body.len();
+    let head =
+        format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    assert!(answer.starts_with("HTTP/1.1 20"), "{answer}");
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
 pub fn sample(length: usize) -> Vec<u8> {
@@ -197,4 +237,87 @@ pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
         }
     });
     (port, asked)
+}
+
+/// Returns a command that runs a program with a disk of so many bytes at `folder`, which holds `bucket` and goes with
+/// the program; `None` if this system does not allow it.
+pub fn small_disk(folder: &Path, bytes: usize, program: &str) -> Option<Command> {
+    let options = [&["--mount"][..], &["--map-root-user", "--mount"]].into_iter().find(|options| {
+        let mut command = Command::new("unshare");
+        command.args(*options).args(["sh", "-c", "mount -t tmpfs tmpfs /mnt"]).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    })?;
+    let script = "mount -t tmpfs -o size=$1 tmpfs \"$2\" && mkdir \"$2/bucket\" && shift 2 && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(options).args(["sh", "-c", script, "sh"]).arg(bytes.to_string()).arg(folder).arg(program);
+    Some(command)
+}
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is answered.
+    Pass,
+    /// It never gets an answer.
+    Silence,
+    /// Its connection breaks in the midst of it.
+    Cut,
+    /// It is done, and its connection breaks before the answer comes.
+    Lost,
+    /// Its signature does not fit.
+    Forged,
+}
+
+/// Stands between the program and the server. The first line of each request decides what becomes of it.
+pub fn meddle(server: u16, fate: impl Fn(&str) -> Fate + Send + Sync + 'static) -> u16 {
+    let (listener, fate) = (TcpListener::bind("127.0.0.1:0").unwrap(), Arc::new(fate));
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let (mut client, fate) = (client.unwrap(), Arc::clone(&fate));
+            thread::spawn(move || {
+                let mut server = TcpStream::connect(("127.0.0.1", server)).unwrap();
+                let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                let is_lost = Arc::new(AtomicBool::new(false));
+                let is_told = Arc::clone(&is_lost);
+                thread::spawn(move || {
+                    let mut buffer = vec![0; 1 << 16];
+                    while let Ok(read @ 1..) = from.read(&mut buffer) {
+                        if is_told.load(Ordering::Relaxed) || to.write_all(&buffer[..read]).is_err() {
+                            break;
+                        }
+                    }
+                    let _ = (to.shutdown(Shutdown::Both), from.shutdown(Shutdown::Both));
+                });
+                let (mut buffer, mut decided) = (vec![0; 1 << 16], Fate::Pass);
+                while let Ok(read @ 1..) = client.read(&mut buffer) {
+                    let mut bytes = &mut buffer[..read];
+                    if ["GET ", "PUT ", "POST ", "HEAD ", "DELETE "].iter().any(|it| bytes.starts_with(it.as_bytes())) {
+                        let line = bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
+                        decided = fate(&String::from_utf8_lossy(line));
+                    }
+                    match decided {
+                        Fate::Pass => {}
+                        Fate::Silence => continue,
+                        Fate::Lost => is_lost.store(true, Ordering::Relaxed),
+                        Fate::Cut => bytes = &mut bytes[..read / 2],
+                        Fate::Forged => forge(bytes),
+                    }
+                    if server.write_all(bytes).is_err() || decided == Fate::Cut {
+                        break;
+                    }
+                }
+                let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
+            });
+        }
+    });
+    port
+}
+
+/// Changes the signature in a request, if it is there.
+fn forge(bytes: &mut [u8]) {
+    const WORDS: &[u8] = b"Signature=";
+    if let Some(at) = bytes.windows(WORDS.len()).position(|window| window == WORDS) {
+        bytes[at + WORDS.len()..].iter_mut().take(8).for_each(|digit| *digit = b'0');
+    }
 }

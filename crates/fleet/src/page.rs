@@ -1,0 +1,60 @@
+//! Pages: sources that were listed together. When all of their results are there, the sources are listed again: one
+//! that was replaced after it was read would look older than its result from then on.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::place::listed;
+use crate::source::is_current;
+use crate::{Error, Pair};
+use deadpan_remote::{Address, Object, Store};
+
+/// A listing costs as much as asking for so many single objects.
+pub(crate) const FEW: usize = 12;
+
+/// The sources of a page.
+pub(crate) struct Page {
+    store: Store,
+    prefix: Address,
+    /// Items that are not done.
+    left: AtomicUsize,
+    read: Mutex<Vec<Read>>,
+}
+
+/// A source whose result is there, as it was when it was read.
+pub(crate) struct Read {
+    pub(crate) pair: Pair,
+    pub(crate) object: Object,
+}
+
+impl Page {
+    pub(crate) fn new(store: &Store, prefix: &Address, items: usize) -> Self {
+        Self { store: store.clone(), prefix: prefix.clone(), left: items.into(), read: Mutex::default() }
+    }
+
+    /// Notes that the result of a source is there.
+    pub(crate) fn note(&self, pair: &Pair, object: &Object) {
+        let read = Read { pair: pair.clone(), object: object.without_bytes() };
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).push(read);
+    }
+
+    /// Notes that an item is done, in whatever way. Whoever is told `true` did the last one.
+    pub(crate) fn ends(&self) -> bool {
+        self.left.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Returns the sources whose results are there, and whether each is still what was read.
+    pub(crate) fn compare(&self) -> Vec<(Read, Result<bool, Error>)> {
+        let read = std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner));
+        // Without a listing, each is asked for by itself.
+        let found = listed(&self.store, &self.prefix, read.iter().map(|it| it.pair.name.as_str())).unwrap_or_default();
+        let found: HashMap<_, _> = found.iter().map(|entry| (entry.name.as_str(), entry)).collect();
+        let compared = read.into_iter().map(|it| {
+            let is_shown = found.get(it.pair.name.as_str()).is_some_and(|entry| it.object.is_shown(entry));
+            let is_current = if is_shown { Ok(true) } else { is_current(&it.object) };
+            (it, is_current)
+        });
+        compared.collect()
+    }
+}
