@@ -129,10 +129,18 @@ pub(crate) fn listed<'a>(
 }
 
 /// Returns a name below the prefix that comes before this one, to begin a listing behind it; `None` for the beginning.
+/// The closer it is, the fewer other names are listed.
 fn before(prefix: &Address, name: &str) -> Option<String> {
+    let is_fit = |before: &String| !before.is_empty() && !before.ends_with('/') && prefix.join(before).is_ok();
     let mut before = name.to_owned();
-    while before.pop().is_some() {
-        if !before.is_empty() && !before.ends_with('/') && prefix.join(&before).is_ok() {
+    while let Some(last) = before.pop() {
+        // Behind `a4~` comes `a5`, unless names go on with a tilde or a letter that is not of ASCII.
+        let previous = char::from_u32(u32::from(last).wrapping_sub(1)).filter(char::is_ascii_alphanumeric);
+        let close = previous.map(|previous| format!("{before}{previous}~"));
+        if let Some(close) = close.filter(|close| is_fit(close)) {
+            return Some(close);
+        }
+        if is_fit(&before) {
             return Some(before);
         }
     }
@@ -179,4 +187,29 @@ fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Entry>)
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_begins_close_before_a_name() {
+        let prefix: Address = "s3://bucket/a/".parse().expect("an address");
+        for (name, wanted) in [
+            ("x/005", Some("x/004~")),
+            ("x/010", Some("x/01")),
+            ("x/0", Some("x")),
+            ("b.csv", Some("b.csu~")),
+            ("ä", None),
+            ("xä", Some("x")),
+            ("0", None),
+            ("x//0", Some("x")),
+            ("x", Some("w~")),
+        ] {
+            let found = before(&prefix, name);
+            assert_eq!(found.as_deref(), wanted, "{name}");
+            assert!(found.is_none_or(|found| found.as_str() < name), "{name}");
+        }
+    }
 }

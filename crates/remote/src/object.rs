@@ -165,9 +165,10 @@ impl Object {
     /// shown may still be there.
     #[must_use]
     pub fn is_shown(&self, entry: &Entry) -> bool {
-        let is_same = match (&self.tag, &entry.tag) {
-            (Some(tag), Some(shown)) => bare(tag) == bare(shown),
-            _ => false,
+        let bare = |tag: &Option<String>| tag.as_deref().map(bare).filter(|tag| !tag.is_empty()).map(str::to_owned);
+        let is_same = match (bare(&self.tag), bare(&entry.tag)) {
+            (None, None) => seconds(entry.modified) == seconds(self.modified),
+            (tag, shown) => tag == shown,
         };
         is_same && entry.length == self.length
     }
@@ -251,6 +252,11 @@ impl Object {
             Ok(found)
         }
     }
+}
+
+/// Answers to requests for objects show no less than seconds.
+fn seconds(time: SystemTime) -> Option<u64> {
+    time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
 /// Returns a tag without its quotation marks.
