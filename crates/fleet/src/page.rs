@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::Pair;
 use crate::place::listed;
-use crate::source::is_current;
-use crate::{Error, Pair};
 use deadpan_remote::{Address, Object, Store};
 
 /// A listing costs as much as asking for so many single objects.
@@ -44,16 +43,15 @@ impl Page {
         self.left.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// Returns the sources whose results are there, and whether each is still what was read.
-    pub(crate) fn compare(&self) -> Vec<(Read, Result<bool, Error>)> {
+    /// Returns the sources whose results are there, and whether a listing shows what was read. One that it does not
+    /// show has to be asked for.
+    pub(crate) fn compare(&self) -> Vec<(Read, bool)> {
         let read = std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner));
-        // Without a listing, each is asked for by itself.
         let found = listed(&self.store, &self.prefix, read.iter().map(|it| it.pair.name.as_str())).unwrap_or_default();
         let found: HashMap<_, _> = found.iter().map(|entry| (entry.name.as_str(), entry)).collect();
         let compared = read.into_iter().map(|it| {
             let is_shown = found.get(it.pair.name.as_str()).is_some_and(|entry| it.object.is_shown(entry));
-            let is_current = if is_shown { Ok(true) } else { is_current(&it.object) };
-            (it, is_current)
+            (it, is_shown)
         });
         compared.collect()
     }

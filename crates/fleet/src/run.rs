@@ -16,9 +16,9 @@ use crate::clock::{is_older, wait_for_second};
 use crate::job::Job;
 use crate::long::{Begun, Ending, Long};
 use crate::maker::{PART, PARTS};
-use crate::page::{FEW, Page};
+use crate::page::{FEW, Page, Read};
 use crate::place::Place;
-use crate::source::Source;
+use crate::source::{Source, is_current};
 use crate::{Error, Filter, Foreign, Shard, Spot};
 use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload};
 use deadpan_seal::Error as SealError;
@@ -94,6 +94,8 @@ pub struct Run<'a> {
 #[derive(Default)]
 struct Queue {
     parts: VecDeque<(Arc<Work>, u64)>,
+    /// Sources whose results are there, to be asked for again.
+    looks: VecDeque<Read>,
     items: VecDeque<Item>,
     /// Whether no more items come.
     is_closed: bool,
@@ -117,6 +119,7 @@ struct Work {
 
 enum Task {
     Item(Box<Item>),
+    Look(Box<Read>),
     Part(Arc<Work>, u64),
 }
 
@@ -279,6 +282,10 @@ impl Pool<'_> {
             if let Some((work, part)) = queue.parts.pop_front() {
                 return Some(Task::Part(work, part));
             }
+            if let Some(read) = queue.looks.pop_front() {
+                queue.active += 1;
+                return Some(Task::Look(Box::new(read)));
+            }
             if let Some(item) = queue.items.pop_front() {
                 queue.active += 1;
                 if queue.items.len() + 1 == WAITING {
@@ -307,24 +314,44 @@ impl Pool<'_> {
                     if let Some(page) = item.page.filter(|page| page.ends()) {
                         self.compare(&page);
                     }
-                    self.queue().active -= 1;
-                    self.changed.notify_all();
+                    self.is_done();
+                }
+                Task::Look(read) => {
+                    self.look(*read);
+                    self.is_done();
                 }
             }
         }
     }
 
-    /// Reports which results of a page are right, and does those again whose sources were replaced.
+    /// Counts an item that is done. After a panic, none are counted any more.
+    fn is_done(&self) {
+        let mut queue = self.queue();
+        queue.active = queue.active.saturating_sub(1);
+        drop(queue);
+        self.changed.notify_all();
+    }
+
+    /// Reports which results of a page are right, and has the sources of the others asked for.
     fn compare(&self, page: &Page) {
-        for (read, is_current) in page.compare() {
-            match is_current {
-                Ok(true) => (self.run.report)(&read.pair, Outcome::Made(read.object.length())),
-                Ok(false) => {
-                    let pair = Pair { replace: true, ..read.pair };
-                    self.queue().items.push_back(Item { pair, page: None });
-                }
-                Err(error) => (self.run.report)(&read.pair, Outcome::Failed(error)),
+        for (read, is_shown) in page.compare() {
+            match is_shown {
+                true => (self.run.report)(&read.pair, Outcome::Made(read.object.length())),
+                false => self.queue().looks.push_back(read),
             }
+        }
+        self.changed.notify_all();
+    }
+
+    /// Reports that a result is right, or makes it again because its source was replaced.
+    fn look(&self, read: Read) {
+        let outcome = match is_current(&read.object) {
+            Ok(true) => Ok(Some(Outcome::Made(read.object.length()))),
+            Ok(false) => self.item(&Item { pair: Pair { replace: true, ..read.pair.clone() }, page: None }),
+            Err(error) => Err(error),
+        };
+        if let Some(outcome) = outcome.unwrap_or_else(|error| Some(Outcome::Failed(error))) {
+            (self.run.report)(&read.pair, outcome);
         }
     }
 
@@ -421,6 +448,7 @@ impl Pool<'_> {
             let (made, metadata) = run.act.whole(&about, data)?;
             wait_for_second(&source, &pair.target);
             drop(read);
+            source.give_back();
             match &pair.target {
                 Spot::Object(store, target) => put(store, target, &Bytes::from(made), pair.replace)?,
                 Spot::File(path) => {
@@ -454,7 +482,7 @@ impl Pool<'_> {
             }
         }
         Ok(match (&source, page) {
-            (Source::Object(object), Some(page)) => {
+            (Source::Object(object), Some(page)) if length < run.long => {
                 page.note(pair, object);
                 Once::Done(None)
             }

@@ -117,6 +117,13 @@ impl Source {
         }
     }
 
+    /// Gives back the bytes of an object that came when it was opened.
+    pub(crate) fn give_back(&mut self) {
+        if let Self::Object(object) = self {
+            *object = object.without_bytes();
+        }
+    }
+
     /// Fills a buffer with the bytes at a position.
     pub(crate) fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         match self {

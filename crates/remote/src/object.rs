@@ -293,14 +293,7 @@ impl ReadAt for Object {
         if length == 0 {
             return Ok(0);
         }
-        let start = usize::try_from(position).ok().and_then(|begin| self.start.get(begin..)).unwrap_or_default();
-        if !start.is_empty() {
-            let length = length.min(start.len());
-            buffer[..length].copy_from_slice(&start[..length]);
-            return Ok(length);
-        }
-        let bytes = wait(&self.address, self.get(position..position + length as u64))?;
-        buffer[..length].copy_from_slice(&bytes);
+        self.fill(&mut buffer[..length], position)?;
         Ok(length)
     }
 }

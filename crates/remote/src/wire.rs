@@ -167,13 +167,15 @@ impl HttpService for Layer {
         }
         let is_listing = request.method() == "GET"
             && request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "list-type=2"));
+        // Its answer tells a length, and has no body.
+        let is_head = request.method() == "HEAD";
         let change = amend::amend(&self.wire, &mut request).await?;
         if let Some(limit) = LIMIT.get() {
             limit.wait(request.body().content_length() as u64).await;
         }
         let mut response = self.client.execute(request).await?;
         self.wire.compare_clocks(&response);
-        if let Some(limit) = LIMIT.get() {
+        if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
             limit.wait(length.unwrap_or_default()).await;
         }

@@ -68,43 +68,50 @@ impl Server {
 
     /// Starts versitygw with an empty bucket, or says that `what` is skipped.
     pub fn gateway(what: &str) -> Option<Self> {
-        Self::gateway_with(what, |program, _| Some(Command::new(program)))
+        let (program, folder) = Self::at_versitygw(what)?;
+        Some(Self::serve(Command::new(program), folder).expect("versitygw starts"))
     }
 
     /// Starts versitygw with an empty bucket and room for so many bytes, or says that `what` is skipped.
     pub fn small_gateway(what: &str, room: usize) -> Option<Self> {
-        let mut server =
-            Self::gateway_with(what, |program, folder| small_disk(folder, room, &program.to_string_lossy()))?;
+        let (program, folder) = Self::at_versitygw(what)?;
+        let started = small_disk(&folder, room).and_then(|with_disk| {
+            let mut command = Command::new(&with_disk[0]);
+            command.args(&with_disk[1..]).arg(program);
+            Self::serve(command, folder.clone())
+        });
+        let Some(mut server) = started else {
+            let _ = fs::remove_dir_all(&folder);
+            skip(what, "it needs a Linux whose users may mount tmpfs, with attributes of files (6.6 or newer)");
+            return None;
+        };
         // Its disk is seen by nobody else.
         let seen = PathBuf::from(format!("/proc/{}/root", server.child.id()));
-        let folder = server.folder.take()?;
         server.folder = Some(seen.join(folder.strip_prefix("/").unwrap()));
         server.below = Some(folder);
         Some(server)
     }
 
-    fn gateway_with(what: &str, command: impl FnOnce(&Path, &Path) -> Option<Command>) -> Option<Self> {
+    /// Returns the program versitygw and a new folder for its objects, or says that `what` is skipped.
+    fn at_versitygw(what: &str) -> Option<(PathBuf, PathBuf)> {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
         let program = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/bin/versitygw");
         if !program.exists() {
             skip(what, "versitygw is missing; scripts/check installs it");
             return None;
         }
-        let port = free_port();
-        let folder = std::env::temp_dir().join(format!("deadpan-store-{}-{port}", std::process::id()));
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("deadpan-store-{}-{number}", std::process::id()));
         fs::create_dir_all(folder.join("bucket")).unwrap();
-        let started = command(&program, &folder).and_then(|mut command| {
-            command.args(["--port", &format!("127.0.0.1:{port}"), "--region", "us-east-1", "--quiet", "posix"]);
-            command.arg(&folder).env("ROOT_ACCESS_KEY", "key").env("ROOT_SECRET_KEY", "secret");
-            Self::launch(command, port, Some(folder.clone()))
-        });
-        if started.is_none() {
-            let _ = fs::remove_dir_all(&folder);
-            skip(
-                what,
-                "a small disk needs a Linux whose users may mount tmpfs, with attributes of files (6.6 or newer)",
-            );
-        }
-        started
+        Some((program, folder))
+    }
+
+    /// Starts versitygw, which `command` begins with; `None` if it ends at once.
+    fn serve(mut command: Command, folder: PathBuf) -> Option<Self> {
+        let port = free_port();
+        command.args(["--port", &format!("127.0.0.1:{port}"), "--region", "us-east-1", "--quiet", "posix"]);
+        command.arg(&folder).env("ROOT_ACCESS_KEY", "key").env("ROOT_SECRET_KEY", "secret");
+        Self::launch(command, port, Some(folder))
     }
 
     /// Starts each kind of server.
@@ -239,18 +246,18 @@ pub fn between(server: u16, refuse: bool) -> (u16, Arc<AtomicUsize>) {
     (port, asked)
 }
 
-/// Returns a command that runs a program with a disk of so many bytes at `folder`, which holds `bucket` and goes with
-/// the program; `None` if this system does not allow it.
-pub fn small_disk(folder: &Path, bytes: usize, program: &str) -> Option<Command> {
+/// Returns the beginning of a command, before a program and its arguments: the program then has a disk of so many bytes
+/// at `folder`, which holds `bucket` and goes with the program. `None` if this system does not allow it.
+pub fn small_disk(folder: &Path, bytes: usize) -> Option<Vec<String>> {
     let options = [&["--mount"][..], &["--map-root-user", "--mount"]].into_iter().find(|options| {
         let mut command = Command::new("unshare");
         command.args(*options).args(["sh", "-c", "mount -t tmpfs tmpfs /mnt"]).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     })?;
     let script = "mount -t tmpfs -o size=$1 tmpfs \"$2\" && mkdir \"$2/bucket\" && shift 2 && exec \"$@\"";
-    let mut command = Command::new("unshare");
-    command.args(options).args(["sh", "-c", script, "sh"]).arg(bytes.to_string()).arg(folder).arg(program);
-    Some(command)
+    let (bytes, folder) = (bytes.to_string(), folder.to_str()?);
+    let words = [&["unshare"][..], options, &["sh", "-c", script, "sh", &bytes, folder]].concat();
+    Some(words.into_iter().map(str::to_owned).collect())
 }
 
 /// What becomes of a request.
