@@ -107,6 +107,10 @@ pub fn failed(error: &Error) -> Failure {
             "check the key, and that the credentials may list the bucket; a prefix ends with a slash, and results go \
              where --to says"
         }
+        Problem::NoBucket if error.address().starts_with("az://") => {
+            "check the container's name, and the account (AZURE_STORAGE_ACCOUNT_NAME)"
+        }
+        Problem::NoBucket if error.address().starts_with("gs://") => "check the bucket's name",
         Problem::NoBucket => "check the bucket's name, its region (AWS_REGION) and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Exists => "choose another key with --to, or replace the object with --force",
         Problem::Changed => "seal or open it again; in a bucket with versions, the old one is still there",
@@ -120,6 +124,7 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
         Problem::Clock => "set the clock of this machine, and run the command again",
         Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+        Problem::Unreachable if !error.address().starts_with("s3://") => "check the network, and the account",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Setting => "correct the variable, or the file in ~/.aws",
         Problem::Busy | Problem::Contested => "try again later",

@@ -114,6 +114,24 @@ impl Server {
         Self::launch(command, port, Some(folder))
     }
 
+    /// Starts Azurite with an empty container, or says that `what` is skipped.
+    pub fn azurite(what: &str) -> Option<Self> {
+        let tools = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/azurite");
+        let program = tools.join("node_modules/.bin/azurite-blob");
+        if !program.exists() {
+            skip(what, "Azurite is missing; scripts/check installs it");
+            return None;
+        }
+        let port = free_port();
+        let mut command = Command::new(program);
+        command.args(["--blobHost", "127.0.0.1", "--blobPort", &port.to_string(), "--inMemoryPersistence"]);
+        command.args(["--silent", "--disableTelemetry"]).current_dir(tools);
+        let server = Self::launch(command, port, None).expect("Azurite starts");
+        let made = Command::new("node").args(["-e", CONTAINER, &port.to_string()]).status().unwrap();
+        assert!(made.success(), "the container is not made");
+        Some(server)
+    }
+
     /// Starts each kind of server.
     pub fn both(what: &str) -> impl Iterator<Item = Self> {
         [Self::start, Self::gateway].into_iter().filter_map(move |start| start(what))
@@ -185,6 +203,18 @@ impl Server {
         finish(self.command(sandbox, args), LIMIT, |_| ())
     }
 }
+
+/// Makes the container `bucket`. Azurite's account and its key are public, and the same everywhere.
+const CONTAINER: &str = "
+    const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
+    const [account, date, version] = ['devstoreaccount1', new Date().toUTCString(), '2021-08-06'];
+    const resource = `/${account}/${account}/bucket\\nrestype:container`;
+    const text = 'PUT' + '\\n'.repeat(12) + `x-ms-date:${date}\\nx-ms-version:${version}\\n${resource}`;
+    const signature = require('crypto').createHmac('sha256', Buffer.from(key, 'base64')).update(text).digest('base64');
+    const headers = { 'x-ms-date': date, 'x-ms-version': version, Authorization: `SharedKey ${account}:${signature}` };
+    const url = `http://127.0.0.1:${process.argv[1]}/${account}/bucket?restype=container`;
+    fetch(url, { method: 'PUT', headers }).then((answer) => process.exit(answer.ok ? 0 : 1));
+";
 
 /// Sends a request to a server, and returns the answer's body.
 pub fn ask(port: u16, method: &str, path: &str, body: &[u8]) -> String {
