@@ -134,9 +134,9 @@ fn before(prefix: &Address, name: &str) -> Option<String> {
     let is_fit = |before: &String| !before.is_empty() && !before.ends_with('/') && prefix.join(before).is_ok();
     let mut before = name.to_owned();
     while let Some(last) = before.pop() {
-        // Behind `a4~` comes `a5`, unless names go on with a tilde or a letter that is not of ASCII.
+        // Behind `a4z` comes `a5`, unless names go on with such letters. Not every store agrees on how to sign `a4~`.
         let previous = char::from_u32(u32::from(last).wrapping_sub(1)).filter(char::is_ascii_alphanumeric);
-        let close = previous.map(|previous| format!("{before}{previous}~"));
+        let close = previous.map(|previous| format!("{before}{previous}z"));
         if let Some(close) = close.filter(|close| is_fit(close)) {
             return Some(close);
         }
@@ -197,15 +197,15 @@ mod tests {
     fn a_listing_begins_close_before_a_name() {
         let prefix: Address = "s3://bucket/a/".parse().expect("an address");
         for (name, wanted) in [
-            ("x/005", Some("x/004~")),
+            ("x/005", Some("x/004z")),
             ("x/010", Some("x/01")),
             ("x/0", Some("x")),
-            ("b.csv", Some("b.csu~")),
+            ("b.csv", Some("b.csuz")),
             ("ä", None),
             ("xä", Some("x")),
             ("0", None),
             ("x//0", Some("x")),
-            ("x", Some("w~")),
+            ("x", Some("wz")),
         ] {
             let found = before(&prefix, name);
             assert_eq!(found.as_deref(), wanted, "{name}");
