@@ -73,7 +73,7 @@ fn requests_without_an_answer_are_sent_again() {
     let Some(server) = Server::gateway("requests without an answer") else { return };
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox, 6);
-    let seen = Mutex::new(Vec::new());
+    let seen = Arc::new(Mutex::new(Vec::new()));
     // Each happens once, to the first request with such words.
     let faults = [
         ("PUT /bucket/x/01.dpn", Fate::Silence),
@@ -87,8 +87,9 @@ fn requests_without_an_answer_are_sent_again() {
         ("GET /bucket/x/05.dpn", Fate::Cut),
         ("GET /bucket?list-type=2", Fate::Lost),
     ];
+    let inside = Arc::clone(&seen);
     let port = meddle(server.port, move |line| {
-        let mut seen = seen.lock().unwrap();
+        let mut seen = inside.lock().unwrap();
         let fault = faults.iter().find(|(words, _)| line.contains(words) && !seen.contains(words));
         fault.map_or(Fate::Pass, |(words, fate)| {
             seen.push(words);
@@ -102,6 +103,7 @@ fn requests_without_an_answer_are_sent_again() {
     }
     sandbox.shell("diff -r tree back").expect(0, "");
     assert_eq!(server.uploads(), 0);
+    assert_eq!(seen.lock().unwrap().len(), faults.len(), "some faults did not happen: {seen:?}");
 }
 
 #[test]

@@ -165,9 +165,8 @@ impl Object {
     /// shown may still be there.
     #[must_use]
     pub fn is_shown(&self, entry: &Entry) -> bool {
-        let bare = |tag: &Option<String>| tag.as_deref().map(bare).filter(|tag| !tag.is_empty()).map(str::to_owned);
-        let is_same = match (bare(&self.tag), bare(&entry.tag)) {
-            (None, None) => seconds(entry.modified) == seconds(self.modified),
+        let is_same = match (bare(self.tag.as_deref()), bare(entry.tag.as_deref())) {
+            ("", "") => seconds(entry.modified) == seconds(self.modified),
             (tag, shown) => tag == shown,
         };
         is_same && entry.length == self.length
@@ -259,9 +258,9 @@ fn seconds(time: SystemTime) -> Option<u64> {
     time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// Returns a tag without its quotation marks.
-fn bare(tag: &str) -> &str {
-    tag.trim_start_matches("W/").trim_matches('"')
+/// Returns a tag without its quotation marks; of no tag, nothing.
+fn bare(tag: Option<&str>) -> &str {
+    tag.unwrap_or_default().trim_start_matches("W/").trim_matches('"')
 }
 
 fn another_length() -> object_store::Error {
