@@ -126,6 +126,9 @@ pub fn failed(error: &Error) -> Failure {
         Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
         Problem::Unreachable if !error.address().starts_with("s3://") => "check the network, and the account",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
+        Problem::Certificate => {
+            "check the endpoint and this machine's clock; SSL_CERT_FILE names the certificate of an authority of your own"
+        }
         Problem::Setting => "correct the variable, or the file in ~/.aws",
         Problem::Busy | Problem::Contested => "try again later",
         Problem::Unknowing => "it may not know If-None-Match: --force writes without it, and replaces what is there",

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sandbox::{LIMIT, PROGRAM, Sandbox, finish, skip};
 use store::{Fate, Server, meddle, sample, small_disk};
@@ -66,6 +66,31 @@ fn a_source_that_is_replaced_while_its_result_is_written_is_done_again() {
             assert_eq!(sandbox.read(&format!("{name}/{i:02}")), wanted.as_bytes(), "{name}/{i:02}");
         }
     }
+}
+
+#[test]
+fn only_trusted_certificates_do_for_encrypted_connections() {
+    let Some((server, authority)) = Server::encrypted_gateway("encrypted connections") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox, 40);
+    let ask = |host: &str, trusted: bool, args: &[&str]| {
+        let mut command = server.command(&sandbox, args);
+        command.env("AWS_ENDPOINT_URL", format!("https://{host}:{}", server.port)).env_remove("SSL_CERT_FILE");
+        command.env("NO_PROXY", host);
+        if trusted {
+            command.env("SSL_CERT_FILE", &authority);
+        }
+        finish(command, LIMIT, |_| ())
+    };
+    let started = Instant::now();
+    let args = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
+    ask("127.0.0.1", false, &args).expect(4, "certificate cannot be trusted: UnknownIssuer").expect(4, "SSL_CERT_FILE");
+    ask("localhost", true, &args).expect(4, "certificate not valid for name \"localhost\"");
+    assert!(started.elapsed() < Duration::from_secs(5), "a wrong certificate is not asked for again");
+    assert!(server.keys().is_empty());
+    ask("127.0.0.1", true, &args).expect(0, "41 objects");
+    ask("127.0.0.1", true, &["open", "s3://bucket/x/", "--to", "back"]).expect(0, "41 objects");
+    sandbox.shell("diff -r tree back").expect(0, "");
 }
 
 #[test]

@@ -5,8 +5,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Bytes that may be used.
 pub(crate) struct Budget {
     all: u64,
-    left: Mutex<u64>,
+    state: Mutex<State>,
     given_back: Condvar,
+}
+
+struct State {
+    left: u64,
+    /// Threads that wait for more.
+    waiting: usize,
 }
 
 /// Bytes that are in use until this is dropped.
@@ -17,28 +23,33 @@ pub(crate) struct Share<'a> {
 
 impl Budget {
     pub(crate) fn new(all: u64) -> Self {
-        Self { all, left: Mutex::new(all), given_back: Condvar::new() }
+        Self { all, state: Mutex::new(State { left: all, waiting: 0 }), given_back: Condvar::new() }
     }
 
-    fn left(&self) -> MutexGuard<'_, u64> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until so many bytes are left. What needs more than there is gets all there is, and runs alone.
     pub(crate) fn take(&self, bytes: u64) -> Share<'_> {
         let bytes = bytes.min(self.all);
-        let mut left = self.left();
-        while *left < bytes {
-            left = self.given_back.wait(left).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
+        while state.left < bytes {
+            state.waiting += 1;
+            state = self.given_back.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting -= 1;
         }
-        *left -= bytes;
+        state.left -= bytes;
         Share { budget: self, bytes }
     }
 }
 
 impl Drop for Share<'_> {
     fn drop(&mut self) {
-        *self.budget.left() += self.bytes;
-        self.budget.given_back.notify_all();
+        let mut state = self.budget.state();
+        state.left += self.bytes;
+        if state.waiting > 0 {
+            self.budget.given_back.notify_all();
+        }
     }
 }

@@ -26,6 +26,13 @@ impl Buffers {
     }
 }
 
+impl Buffer {
+    /// Returns the buffer to fill with another length.
+    pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);

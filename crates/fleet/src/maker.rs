@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::Error;
 use crate::act::Divided;
-use crate::buffers::Buffers;
+use crate::buffers::{Buffer, Buffers};
 use crate::job::Job;
 use crate::source::Source;
-use deadpan_ct::Wiped;
+use deadpan_ct::Wipe;
 use deadpan_seal::{Error as SealError, Format, Header, Opened, Parts};
 
 /// Segments of 256 KiB in a part: 16 MiB.
@@ -91,11 +91,18 @@ impl Maker {
                 Ok(Bytes::from_owner(sealed))
             }
             Self::Open { opened, .. } => {
-                let excerpt = match source {
-                    Source::Object(object) => opened.excerpt(object, object.length(), range),
-                    Source::File(_, file, metadata) => opened.excerpt(file, metadata.len(), range),
+                let length = (range.end - range.start) as usize;
+                let (mut sealed, mut data) = (buffers.take(length), Excerpt(buffers.take(length)));
+                let opened = match source {
+                    Source::Object(object) => {
+                        opened.excerpt_into(object, object.length(), range, sealed.bytes(), &mut data.0)
+                    }
+                    Source::File(_, file, metadata) => {
+                        opened.excerpt_into(file, metadata.len(), range, sealed.bytes(), &mut data.0)
+                    }
                 };
-                excerpt.map(|data| Bytes::from_owner(Excerpt(data))).map_err(of_store)
+                opened.map_err(of_store)?;
+                Ok(Bytes::from_owner(data))
             }
         }
     }
@@ -164,11 +171,17 @@ fn plain_length(opened: &Opened, source: &Source) -> Result<u64, Error> {
 }
 
 /// Clear data, which are wiped when they have gone out.
-struct Excerpt(Wiped<Vec<u8>>);
+struct Excerpt(Buffer);
 
 impl AsRef<[u8]> for Excerpt {
     fn as_ref(&self) -> &[u8] {
         &self.0
+    }
+}
+
+impl Drop for Excerpt {
+    fn drop(&mut self) {
+        self.0.wipe();
     }
 }
 

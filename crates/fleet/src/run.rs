@@ -20,7 +20,7 @@ use crate::page::{FEW, Page, Read};
 use crate::place::Place;
 use crate::source::{Source, is_current};
 use crate::{Error, Filter, Foreign, Shard, Spot};
-use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload};
+use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload, with_own_connections};
 use deadpan_seal::Error as SealError;
 
 /// Sources that are compared with the targets at a time.
@@ -176,7 +176,7 @@ impl Run<'_> {
             buffers: Arc::default(),
         };
         thread::scope(|scope| {
-            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| pool.work())).collect();
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| with_own_connections(|| pool.work()))).collect();
             let result = plan(&pool);
             (self.planned)(None);
             pool.queue().is_closed = true;
@@ -267,13 +267,15 @@ impl Pool<'_> {
     /// Queues an item, and waits while there are too many.
     fn push(&self, item: Item) {
         let mut queue = self.queue();
-        // It is closed before its time if a thread ends with a panic.
-        while queue.items.len() >= WAITING && !queue.is_closed {
-            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        if queue.items.len() >= WAITING {
+            // It is closed before its time if a thread ends with a panic.
+            while queue.items.len() > WAITING / 2 && !queue.is_closed {
+                queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            }
         }
         queue.items.push_back(item);
         drop(queue);
-        self.changed.notify_all();
+        self.changed.notify_one();
     }
 
     fn next(&self) -> Option<Task> {
@@ -288,7 +290,8 @@ impl Pool<'_> {
             }
             if let Some(item) = queue.items.pop_front() {
                 queue.active += 1;
-                if queue.items.len() + 1 == WAITING {
+                if queue.items.len() == WAITING / 2 {
+                    // The planner may wait for that.
                     self.changed.notify_all();
                 }
                 return Some(Task::Item(Box::new(item)));
@@ -328,8 +331,11 @@ impl Pool<'_> {
     fn is_done(&self) {
         let mut queue = self.queue();
         queue.active = queue.active.saturating_sub(1);
+        let ends = queue.active == 0 && queue.is_closed;
         drop(queue);
-        self.changed.notify_all();
+        if ends {
+            self.changed.notify_all();
+        }
     }
 
     /// Reports which results of a page are right, and has the sources of the others asked for.

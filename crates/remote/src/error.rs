@@ -28,6 +28,8 @@ pub enum Problem {
     NoCredentials,
     /// The store did not answer, or not in time.
     Unreachable,
+    /// The store's certificate is not valid, or is signed by nobody whom this system trusts.
+    Certificate,
     /// The store has too much to do.
     Busy,
     /// The store does not know what was asked of it, such as a condition.
@@ -81,6 +83,8 @@ impl Error {
             _ => by_kind(error, &text.replace(address.key(), "").replace(&encoded(address.key()), "")),
         };
         let detail = detail.or(code).map_or_else(|| innermost(error), str::to_owned);
+        let detail =
+            detail.strip_prefix(WRONG_CERTIFICATE).map_or(detail.as_str(), |rest| rest.trim_start_matches(": "));
         Self::new(address, problem, detail)
     }
 
@@ -121,6 +125,7 @@ impl Error {
             Problem::Unknown => "the store does not accept the credentials",
             Problem::Clock => "the clock of this machine differs too much from the store's",
             Problem::Unreachable => "the store cannot be reached",
+            Problem::Certificate => "the store's certificate cannot be trusted",
             Problem::Busy => "the store has too much to do",
             Problem::Unknowing => "the store does not know what was asked of it",
             Problem::Contested => "somebody writes the same object at this moment",
@@ -167,11 +172,28 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
         _ if text.contains("credential") || text.contains("169.254.169.254") || text.contains("metadata.google") => {
             Problem::NoCredentials
         }
+        _ if text.contains(WRONG_CERTIFICATE) => Problem::Certificate,
         _ if ["error sending request", "connect", "timed out", "dns"].iter().any(|it| text.contains(it)) => {
             Problem::Unreachable
         }
         _ => Problem::Other,
     }
+}
+
+/// The words of encrypted connections for a certificate that does not fit.
+const WRONG_CERTIFICATE: &str = "invalid peer certificate";
+
+/// Returns the text of an error if it, or one of its causes, is about the store's certificate.
+pub(crate) fn of_certificate(error: &dyn std::error::Error) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if text.contains(WRONG_CERTIFICATE) {
+            return Some(text);
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// Returns the text of a tag in the XML that a store answers with.

@@ -12,6 +12,7 @@ use object_store::path::Path;
 use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, HeaderMap, ObjectMeta, ObjectStoreExt};
 use tokio::task::JoinHandle;
 
+use crate::own::Own;
 use crate::store::runtime;
 use crate::{Address, Entry, Error, Problem, Store};
 use deadpan_seal::ReadAt;
@@ -281,8 +282,14 @@ fn described(found: &mut GetResult) -> (Attributes, usize) {
 
 /// Waits for an answer about an object.
 pub(crate) fn wait<T>(address: &Address, answer: impl Future<Output = object_store::Result<T>>) -> Result<T, Error> {
-    let runtime = runtime().map_err(|error| Error::new(address, Problem::Other, error.to_string()))?;
-    runtime.block_on(answer).map_err(|error| Error::of(address, &error))
+    let answer = match Own::find() {
+        Some(own) => own.wait(answer),
+        None => {
+            let runtime = runtime().map_err(|error| Error::new(address, Problem::Other, error.to_string()))?;
+            runtime.block_on(answer)
+        }
+    };
+    answer.map_err(|error| Error::of(address, &error))
 }
 
 impl ReadAt for Object {

@@ -14,9 +14,13 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
 use object_store::{ClientOptions, HeaderValue};
+use rustls::ClientConfig;
+use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::amend::{self, Change};
+use crate::error::of_certificate;
 use crate::odd;
+use crate::own::Own;
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -142,13 +146,29 @@ pub(crate) struct Connector(pub(crate) Arc<Wire>);
 
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // A store that redirects would have the session's token sent to another host.
-        let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).http1_only();
-        let builder = builder.timeout(LONGEST).read_timeout(SILENCE).connect_timeout(CONNECTING);
-        let client =
-            builder.build().map_err(|error| object_store::Error::Generic { store: "store", source: error.into() })?;
-        Ok(HttpClient::new(Layer { wire: Arc::clone(&self.0), client: HttpClient::new(client) }))
+        let client = client().map_err(|source| object_store::Error::Generic { store: "store", source })?;
+        Ok(HttpClient::new(Layer { wire: Arc::clone(&self.0), client }))
     }
+}
+
+/// Makes a client that has no connections yet.
+pub(crate) fn client() -> Result<HttpClient, Box<dyn std::error::Error + Send + Sync>> {
+    // A store that redirects would have the session's token sent to another host.
+    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).http1_only();
+    let builder = builder.timeout(LONGEST).read_timeout(SILENCE).connect_timeout(CONNECTING);
+    Ok(HttpClient::new(builder.tls_backend_preconfigured(authorities()?).build()?))
+}
+
+/// Returns how servers are known: by the authorities that this system trusts. They are read once, because that takes
+/// longer than many a request.
+fn authorities() -> Result<ClientConfig, rustls::Error> {
+    static KNOWN: OnceLock<ClientConfig> = OnceLock::new();
+    if let Some(known) = KNOWN.get() {
+        return Ok(known.clone());
+    }
+    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions()?.with_platform_verifier()?;
+    Ok(KNOWN.get_or_init(|| builder.with_no_client_auth()).clone())
 }
 
 #[derive(Debug)]
@@ -173,7 +193,13 @@ impl HttpService for Layer {
         if let Some(limit) = LIMIT.get() {
             limit.wait(request.body().content_length() as u64).await;
         }
-        let mut response = self.client.execute(request).await?;
+        let own = Own::client();
+        let response = own.as_ref().unwrap_or(&self.client).execute(request).await;
+        let mut response = response.map_err(|error| match of_certificate(&error) {
+            // It will be no better when it is asked again.
+            Some(why) => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
+            None => error,
+        })?;
         self.wire.compare_clocks(&response);
         if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());

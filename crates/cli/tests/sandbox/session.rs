@@ -45,8 +45,14 @@ impl Session {
         let (sender, received) = channel();
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            while let Ok(read @ 1..) = reader.read(&mut buffer) {
-                let _ = sender.send(buffer[..read].to_vec());
+            // Linux may say that the other side is closed before it hands over what was written last. Whoever reads
+            // once more gets it.
+            let mut ends = 0;
+            while ends < 2 {
+                match reader.read(&mut buffer) {
+                    Ok(read @ 1..) => drop(sender.send(buffer[..read].to_vec())),
+                    Ok(0) | Err(_) => ends += 1,
+                }
             }
         });
         Self { terminal, child, received, shown: String::new(), seen: 0 }

@@ -72,6 +72,17 @@ impl Server {
         Some(Self::serve(Command::new(program), folder).expect("versitygw starts"))
     }
 
+    /// Starts versitygw with an empty bucket, encrypted connections, and a certificate of the authority that is returned; or
+    /// says that `what` is skipped.
+    pub fn encrypted_gateway(what: &str) -> Option<(Self, PathBuf)> {
+        let (program, folder) = Self::at_versitygw(what)?;
+        let certificates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls");
+        let mut command = Command::new(program);
+        command.arg("--cert").arg(certificates.join("server.pem"));
+        command.arg("--key").arg(certificates.join("server.key"));
+        Some((Self::serve(command, folder).expect("versitygw starts"), certificates.join("authority.pem")))
+    }
+
     /// Starts versitygw with an empty bucket and room for so many bytes, or says that `what` is skipped.
     pub fn small_gateway(what: &str, room: usize) -> Option<Self> {
         let (program, folder) = Self::at_versitygw(what)?;

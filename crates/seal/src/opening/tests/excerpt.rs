@@ -70,6 +70,32 @@ fn one_read_brings_all_segments_and_no_others() {
 }
 
 #[test]
+fn a_buffer_is_filled_again_and_holds_no_data_after_a_failure() {
+    let (private, public) = key(Kem::X25519);
+    let data: Vec<u8> = (0..2_000_000_u32).map(|i| (i >> 7) as u8 | 1).collect();
+    let mut sealed = Sealing::to(vec![public]).and_then(|it| it.bytes(&data)).expect("sealed");
+    let opened = open(&sealed, &private);
+    let mut between = Vec::new();
+    for (begin, end) in [(0, 700_000), (1_900_000, 2_000_000), (300_000, 300_001), (5, 5), (10, 1_000_000)] {
+        let mut found = vec![0xff; end - begin];
+        let length = sealed.len() as u64;
+        let range = begin as u64..end as u64;
+        opened.excerpt_into(&Bytes(&sealed), length, range.clone(), &mut between, &mut found).expect("opened");
+        assert_eq!(found, data[begin..end]);
+        for wrong in [&mut vec![3; end - begin + 1][..], &mut vec![3; (end - begin).saturating_sub(1)]] {
+            let refused = opened.excerpt_into(&Bytes(&sealed), length, range.clone(), &mut between, wrong);
+            assert!(wrong.len() == end - begin || matches!(refused, Err(Error::Invalid(_))));
+        }
+    }
+    let begin = opened.header_length() + floe::HEADER as u64;
+    sealed[begin as usize + (2 << 18) + 40] ^= 1;
+    let mut found = vec![0; 700_000];
+    let damaged = opened.excerpt_into(&Bytes(&sealed), sealed.len() as u64, 100_000..800_000, &mut between, &mut found);
+    assert!(matches!(damaged, Err(Error::Segment { segment: 2 })));
+    assert!(found.iter().all(|byte| *byte == 0), "what was opened before the damage is wiped");
+}
+
+#[test]
 fn what_needs_its_end_has_no_excerpts() {
     let (private, public) = key(Kem::X25519);
     let hidden =
