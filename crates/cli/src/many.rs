@@ -417,9 +417,11 @@ pub fn failed(name: &str, error: Error) -> Failure {
             format!("{state}: this state belongs to a job with another key"),
             "give the job's key with --job-key, or give the job up: deadpan cluster clean --force JOB",
         ),
-        Error::OtherJob(what) => Failure::usage(
-            what,
-            "use the same options, choose another place with --to, or forget the job: deadpan cluster clean JOB",
+        Error::OtherJob(job, how) => Failure::usage(
+            format!("{job}: this job was begun {how}"),
+            format!(
+                "use the same options, choose another place with --to, or forget the job: deadpan cluster clean {job}"
+            ),
         ),
         Error::Damaged(state) => Failure::usage(
             format!("{state}: this state is damaged, or belongs elsewhere"),

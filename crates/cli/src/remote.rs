@@ -127,7 +127,7 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Unreachable if !error.address().starts_with("s3://") => "check the network, and the account",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Certificate => {
-            "check the endpoint and this machine's clock; SSL_CERT_FILE names the certificate of an authority of your own"
+            "check the endpoint and this machine's clock; SSL_CERT_FILE=FILE.pem names an authority of your own"
         }
         Problem::Setting => "correct the variable, or the file in ~/.aws",
         Problem::Busy | Problem::Contested => "try again later",

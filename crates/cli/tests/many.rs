@@ -306,8 +306,8 @@ fn what_looks_done_and_is_not_is_found() {
     sandbox.run(&["seal", "--each", "tree", "--to", "out"]).expect(2, "its result is older than it is");
     // Another source, other signatures: another job.
     let other = ["seal", "--each", "other", "--to", "s3://bucket/x/"];
-    server.run(&sandbox, &other).expect(2, "this job was begun with other source");
-    server.run(&sandbox, &[&seal[..], &["--sign"]].concat()).expect(2, "this job was begun with other signature");
+    server.run(&sandbox, &other).expect(2, "this job was begun with another source");
+    server.run(&sandbox, &[&seal[..], &["--sign"]].concat()).expect(2, "this job was begun with another signature");
     // Two sources with one result.
     sandbox
         .shell("mkdir both; deadpan seal -o both/y.dpn other/b && deadpan seal --format age -o both/y.age other/b")

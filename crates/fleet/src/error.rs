@@ -27,8 +27,8 @@ pub enum Error {
     Name,
     /// The state of the job cannot be opened with this job's key.
     OtherKey(String),
-    /// The job was begun in another way.
-    OtherJob(String),
+    /// The job, whose state lies at the first address, was begun in another way.
+    OtherJob(String, String),
     /// A piece of state is damaged, or was copied from elsewhere.
     Damaged(String),
     /// The upload was ended by somebody; it is begun again when the command is run again.
@@ -53,7 +53,8 @@ impl fmt::Display for Error {
             Self::OtherKey(state) => write!(f, "{state}: it belongs to a job with another key"),
             Self::Damaged(state) => write!(f, "{state}: this state is damaged, or belongs elsewhere"),
             Self::Twice => f.write_str("another source has the same result"),
-            Self::OtherJob(what) | Self::Lost(what) | Self::Refused(what) => f.write_str(what),
+            Self::OtherJob(job, how) => write!(f, "{job}: this job was begun {how}"),
+            Self::Lost(what) | Self::Refused(what) => f.write_str(what),
             Self::Foreign(error) => error.fmt(f),
         }
     }

@@ -174,13 +174,14 @@ impl Job {
             return Err(self.other("in another way"));
         };
         match how.iter().find(|(field, value)| known.get(*field) != Some(value)) {
-            Some((field, _)) => Err(self.other(&format!("with other {field}"))),
+            Some((field, _)) if field.ends_with('s') => Err(self.other(&format!("with other {field}"))),
+            Some((field, _)) => Err(self.other(&format!("with another {field}"))),
             None => Ok(()),
         }
     }
 
     fn other(&self, how: &str) -> Error {
-        Error::OtherJob(format!("{}: this job was begun {how}", self.folder))
+        Error::OtherJob(self.folder.to_string(), how.to_owned())
     }
 
     /// Reads a piece of state; `None` if there is none.

@@ -85,7 +85,7 @@ mod tests {
         thread::spawn(move || {
             for connection in listener.incoming() {
                 let mut connection = connection.unwrap();
-                connection.read(&mut [0; 4096]).unwrap();
+                assert!(connection.read(&mut [0; 4096]).unwrap() > 0);
                 connection.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
                 let Ok(()) = closing.recv() else { return };
                 drop(connection);

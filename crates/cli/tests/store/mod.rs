@@ -72,8 +72,8 @@ impl Server {
         Some(Self::serve(Command::new(program), folder).expect("versitygw starts"))
     }
 
-    /// Starts versitygw with an empty bucket, encrypted connections, and a certificate of the authority that is returned; or
-    /// says that `what` is skipped.
+    /// Starts versitygw with an empty bucket, encrypted connections, and a certificate of the authority that is
+    /// returned; or says that `what` is skipped.
     pub fn encrypted_gateway(what: &str) -> Option<(Self, PathBuf)> {
         let (program, folder) = Self::at_versitygw(what)?;
         let certificates = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/tls");
