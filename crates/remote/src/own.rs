@@ -1,7 +1,7 @@
 //! Threads with connections of their own. An answer on a shared connection wakes a thread that reads it, which wakes
 //! the one that waits for it. For short objects, that is a fifth of the work.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use object_store::client::HttpClient;
@@ -11,30 +11,42 @@ use tokio::task::yield_now;
 use crate::wire::client;
 
 thread_local! {
+    /// Whether this thread is inside of [`with_own_connections`].
+    static WANTED: Cell<bool> = const { Cell::new(false) };
     static OWN: RefCell<Option<Rc<Own>>> = const { RefCell::new(None) };
 }
 
 /// What a thread has of its own.
 pub(crate) struct Own {
+    client: HttpClient,
     runtime: Runtime,
-    client: OnceCell<HttpClient>,
 }
 
 impl Own {
-    /// Returns what this thread has, if it is inside of [`with_own_connections`].
+    /// Returns what this thread has, if it is to have connections of its own. They are made when they are first asked
+    /// for; if that fails, the thread uses those that all share.
     pub(crate) fn find() -> Option<Rc<Self>> {
-        OWN.with_borrow(Clone::clone)
+        if !WANTED.get() {
+            return None;
+        }
+        OWN.with_borrow_mut(|own| {
+            if own.is_none() {
+                *own = Self::new().map(Rc::new);
+                WANTED.set(own.is_some());
+            }
+            own.clone()
+        })
+    }
+
+    fn new() -> Option<Self> {
+        Some(Self { client: client().ok()?, runtime: Builder::new_current_thread().enable_all().build().ok()? })
     }
 
     /// Returns the client for a request that such a thread waits for. Others must not use it: its connections stand
     /// still when the thread does not wait.
     pub(crate) fn client() -> Option<HttpClient> {
         let waits = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
-        let own = Self::find().filter(|_| waits)?;
-        if own.client.get().is_none() {
-            let _ = own.client.set(client().ok()?);
-        }
-        own.client.get().cloned()
+        OWN.with_borrow(|own| own.as_ref().filter(|_| waits).map(|own| own.client.clone()))
     }
 
     pub(crate) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
@@ -55,12 +67,14 @@ pub fn with_own_connections<T>(work: impl FnOnce() -> T) -> T {
     struct End;
     impl Drop for End {
         fn drop(&mut self) {
-            drop(OWN.take());
+            WANTED.set(false);
+            if let Some(own) = OWN.take().and_then(Rc::into_inner) {
+                // A name that is looked up is not waited for.
+                own.runtime.shutdown_background();
+            }
         }
     }
-    // Without a runtime of its own, the thread uses the one that all share.
-    let runtime = Builder::new_current_thread().enable_all().build();
-    OWN.set(runtime.ok().map(|runtime| Rc::new(Own { runtime, client: OnceCell::new() })));
+    WANTED.set(true);
     let _end = End;
     work()
 }

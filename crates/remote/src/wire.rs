@@ -168,7 +168,9 @@ fn authorities() -> Result<ClientConfig, rustls::Error> {
     }
     let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
     let builder = builder.with_safe_default_protocol_versions()?.with_platform_verifier()?;
-    Ok(KNOWN.get_or_init(|| builder.with_no_client_auth()).clone())
+    let mut known = builder.with_no_client_auth();
+    known.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(KNOWN.get_or_init(|| known).clone())
 }
 
 #[derive(Debug)]

@@ -324,14 +324,14 @@ impl Opened {
     /// If the range ends behind the data, if the data were changed, or if reading fails. [`Error::Invalid`] if the file
     /// is signed or hides its length, because both need its end.
     pub fn excerpt(&self, input: &impl ReadAt, length: u64, range: Range<u64>) -> Result<Wiped<Vec<u8>>, Error> {
-        let wanted = range.end.saturating_sub(range.start).min(length);
-        let mut data = Wiped::new(vec![0; wanted as usize]);
-        self.excerpt_into(input, length, range, &mut Vec::new(), &mut data)?;
+        let (located, wanted) = self.excerpt_at(input, length, &range)?;
+        let mut data = Wiped::new(vec![0; wanted]);
+        self.read_excerpt(input, &located, range, &mut Vec::new(), &mut data)?;
         Ok(data)
     }
 
-    /// Like [`Opened::excerpt`], into a buffer as long as the range, which is left without data if this fails. `sealed`
-    /// is used meanwhile, and holds nothing secret: reading many ranges takes less time if it is the same each time.
+    /// Like [`Opened::excerpt`], into a buffer as long as the range, which is wiped if this fails. `sealed` is used
+    /// meanwhile, and holds nothing secret: reading many ranges takes less time if it is the same each time.
     ///
     /// # Errors
     /// As [`Opened::excerpt`]; [`Error::Invalid`] also if the buffer has another length.
@@ -343,18 +343,40 @@ impl Opened {
         sealed: &mut Vec<u8>,
         data: &mut [u8],
     ) -> Result<(), Error> {
+        let opened = match self.excerpt_at(input, length, &range) {
+            Ok((_, wanted)) if wanted != data.len() => {
+                Err(Error::Invalid("a buffer of another length than the excerpt"))
+            }
+            Ok((located, _)) => self.read_excerpt(input, &located, range, sealed, data),
+            Err(error) => Err(error),
+        };
+        opened.inspect_err(|_| deadpan_ct::Wipe::wipe(data))
+    }
+
+    /// Returns where the segments lie, and how many bytes are asked for.
+    fn excerpt_at(&self, input: &impl ReadAt, length: u64, range: &Range<u64>) -> Result<(Located, usize), Error> {
         if self.is_signed() || self.contents.padded {
             return Err(Error::Invalid("an excerpt of a file that is signed or hides its length"));
         }
-        let Located { payload, segments, .. } = self.locate(Cursor::new(input, length))?;
-        let wanted = range.end.checked_sub(range.start).filter(|_| range.end <= segments.data());
-        let wanted = wanted.ok_or(Error::Invalid("an excerpt behind the end of the data"))?;
-        if wanted != data.len() as u64 {
-            return Err(Error::Invalid("a buffer of another length than the excerpt"));
-        }
-        if wanted == 0 {
+        let located = self.locate(Cursor::new(input, length))?;
+        let wanted = range.end.checked_sub(range.start).filter(|_| range.end <= located.segments.data());
+        let wanted = wanted.and_then(|wanted| usize::try_from(wanted).ok());
+        Ok((located, wanted.ok_or(Error::Invalid("an excerpt behind the end of the data"))?))
+    }
+
+    /// Reads and opens the segments of a range, which lies inside of the data.
+    fn read_excerpt(
+        &self,
+        input: &impl ReadAt,
+        located: &Located,
+        range: Range<u64>,
+        sealed: &mut Vec<u8>,
+        data: &mut [u8],
+    ) -> Result<(), Error> {
+        if data.is_empty() {
             return Ok(());
         }
+        let Located { payload, segments, .. } = located;
         let (full, overhead) = (payload.shape().data() as u64, payload.shape().overhead as u64);
         let (first, last) = (range.start / full, (range.end - 1) / full);
         let begin = segments.sealed_at(first);
@@ -366,25 +388,22 @@ impl Opened {
             return Err(Error::Truncated);
         }
         let (mut cipher, mut piece) = (payload.cipher(), Wiped::new(Vec::new()));
-        let mut open = || {
-            let mut rest = &mut *data;
-            for (segment, sealed) in (first..=last).zip(sealed.chunks(payload.shape().sealed)) {
-                let (at, all) = (segments.data_at(segment), segments.data_in(segment));
-                let from = range.start.saturating_sub(at) as usize;
-                let to = all.min((range.end - at) as usize);
-                let here = rest.split_off_mut(..to - from).ok_or(Error::Truncated)?;
-                let is_last = segments.is_last(segment);
-                if here.len() == all {
-                    cipher.open(segment, is_last, sealed, here)?;
-                } else {
-                    piece.resize(all, 0);
-                    cipher.open(segment, is_last, sealed, &mut piece)?;
-                    here.copy_from_slice(&piece[from..to]);
-                }
+        let mut rest = data;
+        for (segment, sealed) in (first..=last).zip(sealed.chunks(payload.shape().sealed)) {
+            let (at, all) = (segments.data_at(segment), segments.data_in(segment));
+            let from = range.start.saturating_sub(at) as usize;
+            let to = all.min((range.end - at) as usize);
+            let here = rest.split_off_mut(..to - from).ok_or(Error::Truncated)?;
+            let is_last = segments.is_last(segment);
+            if here.len() == all {
+                cipher.open(segment, is_last, sealed, here)?;
+            } else {
+                piece.resize(all, 0);
+                cipher.open(segment, is_last, sealed, &mut piece)?;
+                here.copy_from_slice(&piece[from..to]);
             }
-            Ok(())
-        };
-        open().inspect_err(|_: &Error| deadpan_ct::Wipe::wipe(data))
+        }
+        Ok(())
     }
 
     /// Returns a reader that can seek, and opens only the segments that are read. `input` is the whole sealed file.
