@@ -97,6 +97,8 @@ mod tests {
 
     #[test]
     fn handles_that_were_freed_or_never_were_are_refused() {
+        // The first of all handles is 1, and its neighbour is NULL.
+        let first = put(6_u32).expect("room");
         let one = put(7_u32).expect("room");
         assert_eq!(*get::<u32>(one).expect("it is there"), 7);
         let code = |result: Result<(), Fault>| result.err().map(|fault| fault.code);
@@ -114,6 +116,7 @@ mod tests {
         assert_eq!(code(get::<u32>(one).map(drop)), Some(Code::Handle), "the slot has another value");
         assert_eq!(code(free::<u32>(0)), None);
         free::<u32>(next).expect("it is there");
+        free::<u32>(first).expect("it is there");
     }
 
     #[test]
