@@ -5,6 +5,7 @@ mod told;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
@@ -47,7 +48,7 @@ pub struct ManyArgs {
     #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
-    #[arg(long)]
+    #[arg(long, help_heading = "Many objects")]
     dry_run: bool,
     /// Move no more than so much in a second to and from stores, on average: 1M or more
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Many objects")]
@@ -99,7 +100,8 @@ impl ManyArgs {
     /// Returns the route if many objects are meant: a prefix, or a folder with `--each`.
     pub fn route(&self, files: &[PathBuf], output: Option<&Place>) -> Result<Option<Route>, Failure> {
         let Some(first) = self.first_of_many(files) else {
-            return self.refuse_alone().map(|()| None);
+            let hint = "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each";
+            return self.refuse_alone(hint).map(|()| None);
         };
         let first = remote::local(first.clone());
         if files.len() > 1 {
@@ -140,7 +142,7 @@ impl ManyArgs {
     }
 
     /// Refuses options that only many objects have.
-    pub fn refuse_alone(&self) -> Result<(), Failure> {
+    pub fn refuse_alone(&self, hint: &str) -> Result<(), Failure> {
         let given = [
             ("--include", !self.include.is_empty()),
             ("--exclude", !self.exclude.is_empty()),
@@ -148,10 +150,7 @@ impl ManyArgs {
             ("--shard", self.shard.is_some()),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => {
-                let message = format!("{option} is for many objects");
-                Err(Failure::usage(message, "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each"))
-            }
+            Some((option, _)) => Err(Failure::usage(format!("{option} is for sealing and opening many objects"), hint)),
             None => Ok(()),
         }
     }
@@ -198,20 +197,19 @@ impl ManyArgs {
         let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
         let failed = |error: Error| failed(&from.to_string(), error);
         let job = match to {
-            Many::Prefix(store, target) => {
-                let job = self.job(store, act, &from.to_string(), target, how)?;
-                // Opening has nothing to agree on.
-                let agreed = match how {
-                    Some(_) if self.dry_run => job.check(),
-                    Some(_) => job.agree(),
-                    None => Ok(()),
-                };
-                agreed.map_err(failed)?;
-                // A rehearsal leaves the state as it is.
-                (!self.dry_run).then_some(job)
-            }
+            Many::Prefix(store, target) => Some(self.job(store, act, &from.to_string(), target, how)?),
             Many::Folder(_) => None,
         };
+        // Opening has nothing to agree on.
+        let agrees = job.clone().filter(|_| how.is_some());
+        let is_new = AtomicBool::new(false);
+        let begin = || match &agrees {
+            Some(job) if self.dry_run => job.check(),
+            Some(job) => job.agree().map(|now| is_new.store(now, Ordering::Relaxed)),
+            None => Ok(()),
+        };
+        // A rehearsal leaves the state as it is.
+        let job = job.filter(|_| !self.dry_run);
         let _notice = again(job.as_ref());
         let told = Told::new(act.verb(), output.json, self.dry_run, &from.to_string());
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
@@ -227,6 +225,7 @@ impl ManyArgs {
             // Short objects are in memory three times.
             long: LONG.min(memory / 3),
             job,
+            begin: &begin,
             report: &report,
             progress: &|bytes| told.progress.add(bytes),
             planned: &|bytes| told.progress.plan(bytes),
@@ -238,7 +237,7 @@ impl ManyArgs {
                 let hint = "check the prefix or the folder, and --include and --exclude";
                 Err(Failure::usage(format!("{from}: there is nothing to {} below it", act.verb()), hint))
             }
-            Ok(()) => Ok(told.end(job.as_ref())),
+            Ok(()) => Ok(told.end(job.as_ref(), is_new.into_inner())),
             Err(failure) => {
                 told.end_early(job.as_ref());
                 Err(failure)
@@ -291,6 +290,7 @@ impl ManyArgs {
             memory: self.memory()?,
             long: LONG,
             job: Some(job),
+            begin: &|| Ok(()),
             report: &report,
             progress: &|bytes| progress.add(bytes),
             planned: &|_| (),
@@ -408,11 +408,20 @@ pub fn failed(name: &str, error: Error) -> Failure {
             format!("{name}: its result is older than it is, and is not replaced"),
             "replace such results with --force",
         ),
-        Error::Name => Failure::new(
-            Exit::Data,
-            format!("{}: its name cannot be that of a file or an object here", crate::shown::bytes(name.as_bytes())),
-            "open it by itself, and name the output with -o",
+        Error::Short => Failure::usage(
+            format!("{name}: what has the name of its result is too short to be it, and is not replaced"),
+            "look at it, and replace it with --force",
         ),
+        Error::Name => {
+            // Those that are not UTF-8 have escapes already, and are marked.
+            let part = |part: &str| match part.strip_suffix('\0') {
+                Some(escaped) => escaped.to_owned(),
+                None => crate::shown::bytes(part.as_bytes()),
+            };
+            let name = name.split('/').map(part).collect::<Vec<_>>().join("/");
+            let message = format!("{name}: its name cannot be that of a file or an object here");
+            Failure::new(Exit::Data, message, "seal or open it by itself, and name the output with -o")
+        }
         Error::OtherKey(state) => Failure::usage(
             format!("{state}: this state belongs to a job with another key"),
             "give the job's key with --job-key, or give the job up: deadpan cluster clean --force JOB",

@@ -105,7 +105,7 @@ impl OpenArgs {
             return Err(Failure::usage("--range and --only take single files", "name one object"));
         }
         if args.verify {
-            many.refuse_alone()?;
+            many.refuse_alone("leave it out: --verify checks all sealed objects below a prefix")?;
         }
         many.limit();
         let route = if is_many && args.verify { None } else { many.route(&self.files, args.output.place())? };

@@ -264,6 +264,10 @@ impl Output {
             let message = format!("{} names a prefix, and not an object", place.shown());
             return Err(Failure::usage(message, "name the object, with a key that does not end with a slash"));
         };
+        if address.key().starts_with(deadpan_fleet::STATE) {
+            let message = format!("{address}: below {} lies the state of jobs", deadpan_fleet::STATE);
+            return Err(Failure::usage(message, "choose another key"));
+        }
         let source = input.and_then(|input| input.data.object());
         if source.is_some_and(|object| *object.address() == address) {
             let message = format!("{address} is the input and the output");

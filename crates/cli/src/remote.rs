@@ -124,16 +124,24 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
         Problem::Clock => "set the clock of this machine, and run the command again",
         Problem::NoCredentials => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
+        Problem::Unreachable if error.detail().contains("InvalidContentType") => {
+            "the endpoint does not answer with TLS: check its port, or whether it begins with http://"
+        }
         Problem::Unreachable if !error.address().starts_with("s3://") => "check the network, and the account",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Certificate => {
             "check the endpoint and this machine's clock; SSL_CERT_FILE=FILE.pem names an authority of your own"
+        }
+        Problem::Setting if error.detail().contains("No CA certificates") => {
+            "no authority is known to check the store with: name a file with SSL_CERT_FILE=FILE.pem"
         }
         Problem::Setting => "correct the variable, or the file in ~/.aws",
         Problem::Busy | Problem::Contested => "try again later",
         Problem::Unknowing => "it may not know If-None-Match: --force writes without it, and replaces what is there",
         Problem::TooLong => "open it, and seal it again",
         Problem::Full => "free some space in the store, or raise its quota",
+        // Some stores say no more if a request was signed for another region, or if there can be no such bucket.
+        _ if error.detail().contains("400 Bad Request") => "check the region (AWS_REGION) and the bucket's name",
         _ => "see what the store says",
     };
     let exit = match error.problem() {

@@ -248,7 +248,7 @@ impl Seal {
         }
         if args.remove_source && !output.is_positioned() {
             let message = format!(
-                "the output {} cannot be opened again to check it, so the source is not removed",
+                "nothing was sealed: the output {} cannot be opened again to check it before the source is removed",
                 output.shown()
             );
             return Err(Failure::usage(message, "name a file with -o, or leave out --remove-source"));

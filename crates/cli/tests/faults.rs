@@ -88,6 +88,10 @@ fn only_trusted_certificates_do_for_encrypted_connections() {
     ask("localhost", true, &args).expect(4, "certificate not valid for name \"localhost\"");
     assert!(started.elapsed() < Duration::from_secs(5), "a wrong certificate is not asked for again");
     assert!(server.keys().is_empty());
+    let mut command = server.command(&sandbox, &["list", "s3://bucket/x/"]);
+    command.env("AWS_ENDPOINT_URL", format!("https://127.0.0.1:{}", server.port)).env_remove("SSL_CERT_DIR");
+    command.env("SSL_CERT_FILE", "/dev/null");
+    finish(command, LIMIT, |_| ()).expect(2, "SSL_CERT_FILE=FILE.pem");
     ask("127.0.0.1", true, &args).expect(0, "41 objects");
     ask("127.0.0.1", true, &["open", "s3://bucket/x/", "--to", "back"]).expect(0, "41 objects");
     sandbox.shell("diff -r tree back").expect(0, "");

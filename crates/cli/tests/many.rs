@@ -108,8 +108,13 @@ fn what_changed_and_what_does_not_fit_is_told() {
         (&["seal", "--each", "tree/one", "--to", "s3://bucket/y/"], "--each takes the files of a folder"),
         (&["seal", "--shard", "auto", "s3://bucket/x/", "--to", "s3://bucket/y/"], "no engine says"),
         (&["seal", "--shard", "0/3", "s3://bucket/x/", "--to", "s3://bucket/y/"], "the shares of a job need one key"),
-        (&["seal", "--include", "a", "tree"], "--include is for many objects"),
-        (&["open", "--verify", "--include", "a", "s3://bucket/x/"], "--include is for many objects"),
+        (&["seal", "--include", "a", "tree"], "--include is for sealing and opening many objects"),
+        (
+            &["open", "--verify", "--include", "a", "s3://bucket/x/"],
+            "--include is for sealing and opening many objects",
+        ),
+        (&["seal", "tree/one", "--to", "s3://bucket/_deadpan/x"], "below _deadpan/ lies the state of jobs"),
+        (&["cluster", "status", "file:///tmp/"], "this names a file, and a place in a store is wanted"),
         (&["open", "s3://bucket/none/", "--to", "none"], "there is nothing to open below it"),
         (&["seal", "--each", "tree", "--to", "s3://bucket/_deadpan/x/"], "lies the state of jobs"),
         (&["seal", "--each", "--include", "[", "tree", "--to", "s3://bucket/y/"], "[: "),
@@ -121,6 +126,45 @@ fn what_changed_and_what_does_not_fit_is_told() {
     ] {
         server.run(&sandbox, args).expect(2, words);
     }
+}
+
+#[test]
+fn what_others_left_there_is_told() {
+    let Some(server) = Server::gateway("results of others") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.run(&["keygen", "--no-passphrase", "--mode", "ecc", "-o", "bob.key"]).expect(0, "");
+    sandbox.shell("mkdir tree; echo one > tree/a.txt; echo two > tree/b.txt").expect(0, "");
+    // A source that is not there leaves no job behind.
+    server
+        .run(&sandbox, &["seal", "s3://bucket/typo/", "--to", "s3://bucket/x/"])
+        .expect(2, "there is nothing to seal");
+    assert!(server.keys().is_empty(), "{:?}", server.keys());
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
+    server.run(&sandbox, &seal).expect(0, "2 objects");
+    let again = server.run(&sandbox, &seal).expect(0, "2 there already");
+    assert!(!again.stderr().contains("note: "), "{}", again.stderr());
+    let folder = server.keys().into_iter().find_map(|key| Some(key.strip_suffix("/job")?.to_owned())).unwrap();
+    let for_bob = [&seal[..], &["-r", "bob.pub"]].concat();
+    let refused = server.run(&sandbox, &for_bob).expect(2, "this job was begun with other recipients");
+    assert!(refused.stderr().contains(&format!("deadpan cluster clean s3://bucket/{folder}/")), "{}", refused.stderr());
+    server.run(&sandbox, &["cluster", "clean", &format!("s3://bucket/{folder}/")]).expect(0, "");
+    server.run(&sandbox, &for_bob).expect(0, "was not made by this job, and may be sealed for others");
+    // Something else has the name of a result.
+    fs::write(server.file("x/b.txt.dpn"), b"").unwrap();
+    let short =
+        server.run(&sandbox, &for_bob).expect(2, "b.txt: what has the name of its result is too short to be it");
+    assert!(short.stderr().contains("1 there already, 1 failed"), "{}", short.stderr());
+    server.run(&sandbox, &[&for_bob[..], &["--force"]].concat()).expect(0, "1 object");
+    server.run(&sandbox, &["open", "-i", "bob.key", "s3://bucket/x/b.txt.dpn", "-o", "b"]).expect(0, "");
+    assert_eq!(sandbox.read("b"), b"two\n");
+    // Patterns know objects with their endings and without.
+    for (pattern, name) in [("*.txt", "by-name"), ("*.txt.dpn", "by-ending"), ("b.*", "one")] {
+        let args = ["open", "s3://bucket/x/", "--to", name, "--include", pattern, "--exclude", "a.txt"];
+        server.run(&sandbox, &[&args[..], &["-i", "bob.key"]].concat()).expect(0, "1 object");
+        assert_eq!(sandbox.read(&format!("{name}/b.txt")), b"two\n");
+    }
+    sandbox.shell("touch \"$(printf 'tree/\\377')\"").expect(0, "");
+    server.run(&sandbox, &for_bob).expect(1, "\\xff: its name cannot be that of a file or an object here");
 }
 
 #[test]

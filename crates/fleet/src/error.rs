@@ -23,6 +23,8 @@ pub enum Error {
     Changed,
     /// The target is older than the source.
     Outdated,
+    /// The target is too short to be a result of the source.
+    Short,
     /// A name that cannot be a file's.
     Name,
     /// The state of the job cannot be opened with this job's key.
@@ -49,6 +51,7 @@ impl fmt::Display for Error {
             Self::File(path, error) | Self::Write(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Changed => f.write_str("the source changed while it was read"),
             Self::Outdated => f.write_str("the target is older than the source, and is not replaced"),
+            Self::Short => f.write_str("the target is too short to be its result, and is not replaced"),
             Self::Name => f.write_str("a file cannot have this name"),
             Self::OtherKey(state) => write!(f, "{state}: it belongs to a job with another key"),
             Self::Damaged(state) => write!(f, "{state}: this state is damaged, or belongs elsewhere"),

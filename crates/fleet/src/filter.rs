@@ -14,6 +14,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 /// let filter = Filter::new(&["*.csv", "2026/**"], &["draft*"])?;
 /// assert!(filter.takes("old/a.csv") && filter.takes("2026/x/photo.jpg"));
 /// assert!(!filter.takes("old/photo.jpg") && !filter.takes("2026/draft.csv"));
+/// assert!(filter.takes_either(&["old/a.csv.dpn", "old/a.csv"]));
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -34,8 +35,15 @@ impl Filter {
     /// Whether an object with this name is meant.
     #[must_use]
     pub fn takes(&self, name: &str) -> bool {
-        let last = name.rsplit('/').next().unwrap_or(name);
-        let matches = |[names, paths]: &[GlobSet; 2]| names.is_match(last) || paths.is_match(name);
+        self.takes_either(&[name])
+    }
+
+    /// Whether an object is meant that goes by several names: one of them is enough for a pattern.
+    #[must_use]
+    pub fn takes_either(&self, names: &[&str]) -> bool {
+        let matches = |[lasts, wholes]: &[GlobSet; 2]| {
+            names.iter().any(|name| lasts.is_match(name.rsplit('/').next().unwrap_or(name)) || wholes.is_match(name))
+        };
         self.include.as_ref().is_none_or(matches) && !self.exclude.as_ref().is_some_and(matches)
     }
 }

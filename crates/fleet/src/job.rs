@@ -139,22 +139,23 @@ impl Job {
         self.read(&self.at("job")?)?.map_or(Ok(()), |known| self.compare(&known.value))
     }
 
-    /// Notes in the bucket how the job is done, or compares it with what is noted there.
+    /// Notes in the bucket how the job is done, or compares it with what is noted there. Returns whether it was noted
+    /// now.
     ///
     /// # Errors
     /// [`Error::OtherJob`] if the job was begun in another way; [`Error::OtherKey`] if it was begun with another key;
     /// or if the store fails.
-    pub fn agree(&self) -> Result<(), Error> {
+    pub fn agree(&self) -> Result<bool, Error> {
         let place = self.at("job")?;
         if let Some(known) = self.read(&place)? {
-            return self.compare(&known.value);
+            return self.compare(&known.value).map(|()| false);
         }
         match self.write(&place, &self.how, &[]) {
             Err(Error::Store(error)) if error.problem() == Problem::Exists => {
                 let known = self.read(&place)?.ok_or(Error::Lost(format!("{place} comes and goes")))?;
-                self.compare(&known.value)
+                self.compare(&known.value).map(|()| false)
             }
-            other => other,
+            other => other.map(|()| true),
         }
     }
 
@@ -174,6 +175,10 @@ impl Job {
             return Err(self.other("in another way"));
         };
         match how.iter().find(|(field, value)| known.get(*field) != Some(value)) {
+            Some((field, _)) if field == "source" => {
+                let source = known.get(field).and_then(Value::as_str).unwrap_or("unknown");
+                Err(self.other(&format!("with another source: {source}")))
+            }
             Some((field, _)) if field.ends_with('s') => Err(self.other(&format!("with other {field}"))),
             Some((field, _)) => Err(self.other(&format!("with another {field}"))),
             None => Ok(()),

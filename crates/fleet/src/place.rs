@@ -13,8 +13,15 @@ use crate::source::changed;
 use crate::{Error, Spot};
 use deadpan_remote::{Address, Entry, Store};
 
-/// What is there of a page of targets: when it was written, if that can be compared with the sources.
-pub(crate) type There = HashMap<String, Option<SystemTime>>;
+/// What is there of a page of targets.
+pub(crate) type There = HashMap<String, Known>;
+
+/// A target that is there.
+pub(crate) struct Known {
+    /// When it was written, if that can be compared with the sources.
+    pub(crate) written: Option<SystemTime>,
+    pub(crate) length: u64,
+}
 
 /// A place with many objects or files.
 #[derive(Clone, Debug)]
@@ -88,14 +95,18 @@ impl Place {
         match self {
             Self::Prefix(store, prefix) => {
                 let found = listed(store, prefix, names)?;
-                Ok(found.into_iter().map(|entry| (entry.name, Some(entry.modified))).collect())
+                let known = |entry: &Entry| Known { written: Some(entry.modified), length: entry.length };
+                Ok(found.into_iter().map(|entry| (entry.name.clone(), known(&entry))).collect())
             }
             Self::Folder(path) => {
                 // What is no file is in the way, and is told when the file is made.
                 let about = |name: &str| fs::symlink_metadata(path.join(name)).ok().filter(fs::Metadata::is_file);
-                let time = |about: fs::Metadata| about.modified().ok().filter(|_| dated);
+                let known = |about: fs::Metadata| Known {
+                    written: about.modified().ok().filter(|_| dated),
+                    length: about.len(),
+                };
                 let there = names.filter(|name| is_fit(name));
-                Ok(there.filter_map(|name| Some((name.to_owned(), time(about(name)?)))).collect())
+                Ok(there.filter_map(|name| Some((name.to_owned(), known(about(name)?)))).collect())
             }
         }
     }
@@ -170,7 +181,7 @@ fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Entry>)
         // The key of an object is UTF-8. Another name gets a character that no name has, and is told then.
         let last = match str::from_utf8(entry.file_name().as_bytes()) {
             Ok(last) => last.to_owned(),
-            Err(_) => format!("{}\0", entry.file_name().to_string_lossy()),
+            Err(_) => format!("{}\0", entry.file_name().as_bytes().escape_ascii()),
         };
         let metadata = match fs::symlink_metadata(&path) {
             // It was removed meanwhile.

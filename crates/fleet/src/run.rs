@@ -82,6 +82,8 @@ pub struct Run<'a> {
     pub long: u64,
     /// The job, for results in a store.
     pub job: Option<Job>,
+    /// Is called before the first object is compared; never, if there is none.
+    pub begin: &'a (dyn Fn() -> Result<(), Error> + Sync),
     /// Is told what became of each pair, from any thread.
     pub report: &'a (dyn Fn(&Pair, Outcome) + Sync),
     /// Is told of bytes that were done, from any thread.
@@ -138,11 +140,14 @@ impl Run<'_> {
     /// If the place cannot be listed. Errors of single objects are reported.
     pub fn all(&self, from: &Place, to: &Place) -> Result<(), Error> {
         self.with(|pool| {
-            let mut page = Vec::new();
+            let (mut page, mut has_begun) = (Vec::new(), false);
             for found in from.list(to)? {
                 let found = found?;
-                if let Some(target) = self.act.target(&found.name).filter(|_| self.filter.takes(&found.name)) {
+                if let Some(target) = self.act.target(&found.name).filter(|target| self.takes(&found.name, target)) {
                     page.push((found, target));
+                    if !std::mem::replace(&mut has_begun, true) {
+                        (self.begin)()?;
+                    }
                 }
                 if page.len() == PAGE {
                     self.plan(pool, from, to, std::mem::take(&mut page))?;
@@ -154,6 +159,16 @@ impl Run<'_> {
             Some(job) if self.shard.index() == 0 => job.sweep(),
             _ => Ok(()),
         }
+    }
+
+    /// Whether an object is meant. A sealed one also goes by the name that it has in clear.
+    fn takes(&self, name: &str, target: &str) -> bool {
+        let names = [name, target];
+        self.filter.takes_either(if self.is_opening() { &names } else { &names[..1] })
+    }
+
+    fn is_opening(&self) -> bool {
+        self.act.verb() == "open"
     }
 
     /// Seals or opens one source.
@@ -190,7 +205,7 @@ impl Run<'_> {
 
     /// Compares a page of sources with what is there, and queues the rest.
     fn plan(&self, pool: &Pool<'_>, from: &Place, to: &Place, page: Vec<(Entry, String)>) -> Result<(), Error> {
-        let there = to.which(page.iter().map(|(_, target)| target.as_str()), self.act.verb() == "seal")?;
+        let there = to.which(page.iter().map(|(_, target)| target.as_str()), !self.is_opening())?;
         let (mut targets, mut planned) = (HashSet::new(), Vec::new());
         for (found, target) in page {
             let spots = from.spot(&found.name).and_then(|source| Ok((source, to.spot(&target)?)));
@@ -214,14 +229,17 @@ impl Run<'_> {
                 (self.report)(&pair, Outcome::Failed(Error::Twice));
                 continue;
             }
-            let is_old = match known {
-                Some(Some(written)) => is_older(*written, found.modified, &pair),
+            // What is sealed is longer than what it holds.
+            let is_short = known.is_some_and(|known| !self.is_opening() && known.length <= found.length);
+            let is_old = match known.map(|known| known.written) {
+                Some(Some(written)) => is_older(written, found.modified, &pair),
                 Some(None) => self.replace,
                 None => true,
             };
             let verdict = match known {
-                Some(_) if !is_old => Some(Outcome::There),
-                Some(_) if !self.replace => Some(Outcome::Failed(Error::Outdated)),
+                Some(_) if !is_old && !is_short => Some(Outcome::There),
+                Some(_) if !self.replace && is_old => Some(Outcome::Failed(Error::Outdated)),
+                Some(_) if !self.replace => Some(Outcome::Failed(Error::Short)),
                 _ if self.rehearse => Some(Outcome::Would(found.length)),
                 _ => None,
             };

@@ -140,6 +140,9 @@ impl FromStr for Address {
     type Err = WrongAddress;
 
     fn from_str(text: &str) -> Result<Self, WrongAddress> {
+        if text.starts_with("file:///") {
+            return Err(WrongAddress("this names a file, and a place in a store is wanted: s3://BUCKET/KEY"));
+        }
         let found = Scheme::ALL.iter().find_map(|(prefix, scheme)| Some((*scheme, text.strip_prefix(prefix)?)));
         let (scheme, rest) = found.ok_or(WrongAddress("an address begins with s3://, gs://, az:// or file:///"))?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));

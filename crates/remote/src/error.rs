@@ -172,6 +172,7 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
         _ if text.contains("credential") || text.contains("169.254.169.254") || text.contains("metadata.google") => {
             Problem::NoCredentials
         }
+        _ if text.contains("No CA certificates were loaded") => Problem::Setting,
         _ if text.contains(WRONG_CERTIFICATE) => Problem::Certificate,
         _ if ["error sending request", "connect", "timed out", "dns"].iter().any(|it| text.contains(it)) => {
             Problem::Unreachable

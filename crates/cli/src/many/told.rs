@@ -89,7 +89,8 @@ impl Told {
             }
             return;
         }
-        tally.report.add(&Source::File(PathBuf::from(source)), self.start, &result);
+        let file = source.replace('\0', "");
+        tally.report.add(&Source::File(PathBuf::from(file)), self.start, &result);
     }
 
     /// Whether the run has found no object.
@@ -101,12 +102,13 @@ impl Told {
     /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
     pub fn end_early(self, job: Option<&Job>) {
         if self.json || self.tally().made > 0 {
-            self.end(job);
+            self.end(job, false);
         }
     }
 
     /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.
-    pub fn end(self, job: Option<&Job>) -> Exit {
+    /// What is there although the job `is_new` was made by others.
+    pub fn end(self, job: Option<&Job>, is_new: bool) -> Exit {
         let Self { command, json, rehearse, start, progress, tally } = self;
         drop(progress);
         let Tally { report, made, there, would, waiting, failed, bytes: moved } =
@@ -142,8 +144,15 @@ impl Told {
         let others = [(there, "there already"), (waiting, "with parts that others have to make"), (failed, "failed")];
         parts.extend(others.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
         say(&format!("{command}: {}", parts.join(", ")));
+        if is_new && there > 0 {
+            say("note: what is there already was not made by this job, and may be sealed for others: \
+                 deadpan inspect shows for how many, and deadpan rewrap --recursive changes it");
+        }
         if let Some(job) = job.filter(|_| waiting > 0 || failed > 0) {
-            say(&format!("note: run the command again to go on; deadpan cluster status {job} shows what is missing"));
+            say(&format!(
+                "note: run the command again to go on; --dry-run shows what is missing, and \
+                 deadpan cluster status {job} the long objects that are half done"
+            ));
         }
         report.exit()
     }
