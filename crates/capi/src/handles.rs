@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn handles_that_were_freed_or_never_were_are_refused() {
-        // The first of all handles is 1, and its neighbour is NULL.
+        // The table's first handle is 1, and `1 ^ 1` would be NULL. This value takes that handle.
         let first = put(6_u32).expect("room");
         let one = put(7_u32).expect("room");
         assert_eq!(*get::<u32>(one).expect("it is there"), 7);

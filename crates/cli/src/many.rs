@@ -3,9 +3,9 @@
 mod act;
 mod told;
 
+use std::cell::Cell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub struct ManyArgs {
     #[arg(long, value_name = "PATTERN", help_heading = "Many objects")]
     exclude: Vec<String>,
     /// Change nothing, and show what would be done
-    #[arg(long, help_heading = "Many objects")]
+    #[arg(long)]
     dry_run: bool,
     /// Move no more than so much in a second to and from stores, on average: 1M or more
     #[arg(long, value_name = "RATE", value_parser = rate, help_heading = "Many objects")]
@@ -202,10 +202,10 @@ impl ManyArgs {
         };
         // Opening has nothing to agree on.
         let agrees = job.clone().filter(|_| how.is_some());
-        let is_new = AtomicBool::new(false);
+        let is_new = Cell::new(false);
         let begin = || match &agrees {
             Some(job) if self.dry_run => job.check(),
-            Some(job) => job.agree().map(|now| is_new.store(now, Ordering::Relaxed)),
+            Some(job) => job.agree().map(|now| is_new.set(now)),
             None => Ok(()),
         };
         // A rehearsal leaves the state as it is.
@@ -225,19 +225,18 @@ impl ManyArgs {
             // Short objects are in memory three times.
             long: LONG.min(memory / 3),
             job,
-            begin: &begin,
             report: &report,
             progress: &|bytes| told.progress.add(bytes),
             planned: &|bytes| told.progress.plan(bytes),
         };
-        let result = run.all(from, to).map_err(failed);
+        let result = run.all(from, to, begin).map_err(failed);
         let job = run.job;
         match result {
             Ok(()) if told.is_empty() && shard.count() == 1 => {
                 let hint = "check the prefix or the folder, and --include and --exclude";
                 Err(Failure::usage(format!("{from}: there is nothing to {} below it", act.verb()), hint))
             }
-            Ok(()) => Ok(told.end(job.as_ref(), is_new.into_inner())),
+            Ok(()) => Ok(told.end(job.as_ref(), is_new.get())),
             Err(failure) => {
                 told.end_early(job.as_ref());
                 Err(failure)
@@ -290,7 +289,6 @@ impl ManyArgs {
             memory: self.memory()?,
             long: LONG,
             job: Some(job),
-            begin: &|| Ok(()),
             report: &report,
             progress: &|bytes| progress.add(bytes),
             planned: &|_| (),
@@ -409,11 +407,11 @@ pub fn failed(name: &str, error: Error) -> Failure {
             "replace such results with --force",
         ),
         Error::Short => Failure::usage(
-            format!("{name}: what has the name of its result is too short to be it, and is not replaced"),
-            "look at it, and replace it with --force",
+            format!("{name}: the object in the place of its result is too short to be the result, and is not replaced"),
+            "inspect the object, and replace it with --force",
         ),
         Error::Name => {
-            // Those that are not UTF-8 have escapes already, and are marked.
+            // The listing of a folder has escaped the parts that are not UTF-8, and put a NUL behind them.
             let part = |part: &str| match part.strip_suffix('\0') {
                 Some(escaped) => escaped.to_owned(),
                 None => crate::shown::bytes(part.as_bytes()),
@@ -429,7 +427,8 @@ pub fn failed(name: &str, error: Error) -> Failure {
         Error::OtherJob(job, how) => Failure::usage(
             format!("{job}: this job was begun {how}"),
             format!(
-                "use the same options, choose another place with --to, or forget the job: deadpan cluster clean {job}"
+                "use the same options, or choose another place with --to; deadpan rewrap --recursive changes the \
+                 recipients of the results, and deadpan cluster clean {job} forgets the job and keeps the results"
             ),
         ),
         Error::Damaged(state) => Failure::usage(

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::Failure;
 use crate::input::{FileId, Input, widen};
+use crate::many;
 use crate::partial::{Attributes, Landing, Partial, exists};
 use crate::remote;
 use crate::shown::shown;
@@ -264,10 +265,7 @@ impl Output {
             let message = format!("{} names a prefix, and not an object", place.shown());
             return Err(Failure::usage(message, "name the object, with a key that does not end with a slash"));
         };
-        if address.key().starts_with(deadpan_fleet::STATE) {
-            let message = format!("{address}: below {} lies the state of jobs", deadpan_fleet::STATE);
-            return Err(Failure::usage(message, "choose another key"));
-        }
+        deadpan_fleet::refuse_state(&address).map_err(|error| many::failed("", error))?;
         let source = input.and_then(|input| input.data.object());
         if source.is_some_and(|object| *object.address() == address) {
             let message = format!("{address} is the input and the output");

@@ -1,4 +1,4 @@
-//! Objects in Azure, with Azurite, Microsoft's own server of its protocol: there and back, again, ranges and errors.
+//! Tests of objects in Azure Blob Storage. The server is Azurite, Microsoft's emulator of the service.
 
 mod sandbox;
 mod store;

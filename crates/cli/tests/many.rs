@@ -147,17 +147,21 @@ fn what_others_left_there_is_told() {
     let for_bob = [&seal[..], &["-r", "bob.pub"]].concat();
     let refused = server.run(&sandbox, &for_bob).expect(2, "this job was begun with other recipients");
     assert!(refused.stderr().contains(&format!("deadpan cluster clean s3://bucket/{folder}/")), "{}", refused.stderr());
+    assert!(refused.stderr().contains("deadpan rewrap --recursive"), "{}", refused.stderr());
     server.run(&sandbox, &["cluster", "clean", &format!("s3://bucket/{folder}/")]).expect(0, "");
-    server.run(&sandbox, &for_bob).expect(0, "was not made by this job, and may be sealed for others");
-    // Something else has the name of a result.
+    server
+        .run(&sandbox, &for_bob)
+        .expect(0, "this job has not made the results that were there already, and they may be sealed for others");
+    // An empty object stands in the place of a result.
     fs::write(server.file("x/b.txt.dpn"), b"").unwrap();
-    let short =
-        server.run(&sandbox, &for_bob).expect(2, "b.txt: what has the name of its result is too short to be it");
+    let short = server
+        .run(&sandbox, &for_bob)
+        .expect(2, "b.txt: the object in the place of its result is too short to be the result");
     assert!(short.stderr().contains("1 there already, 1 failed"), "{}", short.stderr());
     server.run(&sandbox, &[&for_bob[..], &["--force"]].concat()).expect(0, "1 object");
     server.run(&sandbox, &["open", "-i", "bob.key", "s3://bucket/x/b.txt.dpn", "-o", "b"]).expect(0, "");
     assert_eq!(sandbox.read("b"), b"two\n");
-    // Patterns know objects with their endings and without.
+    // For `open`, a pattern may match a name with its ending or without.
     for (pattern, name) in [("*.txt", "by-name"), ("*.txt.dpn", "by-ending"), ("b.*", "one")] {
         let args = ["open", "s3://bucket/x/", "--to", name, "--include", pattern, "--exclude", "a.txt"];
         server.run(&sandbox, &[&args[..], &["-i", "bob.key"]].concat()).expect(0, "1 object");
@@ -264,7 +268,8 @@ fn ctrl_c_takes_a_stream_back() {
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox);
     let args = ["seal", "--each", "tree", "--format", "age", "--to", "s3://bucket/x/", "--bwlimit", "15M"];
-    // A busy server may not answer in the five seconds that it is given to remove the parts. Then that is told.
+    // The program waits five seconds for the server to remove the parts. If a busy server takes longer, the program
+    // says that parts remain.
     let is_clean = (0..3).any(|_| {
         let before = server.uploads();
         let run = finish(server.command(&sandbox, &args), LIMIT, |child| {

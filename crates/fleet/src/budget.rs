@@ -11,7 +11,7 @@ pub(crate) struct Budget {
 
 struct State {
     left: u64,
-    /// Threads that wait for more.
+    /// The number of threads that wait in [`Budget::take`].
     waiting: usize,
 }
 

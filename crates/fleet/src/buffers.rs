@@ -27,7 +27,7 @@ impl Buffers {
 }
 
 impl Buffer {
-    /// Returns the buffer to fill with another length.
+    /// Returns the buffer's vector, for a caller that changes its length.
     pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }

@@ -23,13 +23,14 @@ pub enum Error {
     Changed,
     /// The target is older than the source.
     Outdated,
-    /// The target is too short to be a result of the source.
+    /// The object or file in the result's place is too short to be the result.
     Short,
     /// A name that cannot be a file's.
     Name,
     /// The state of the job cannot be opened with this job's key.
     OtherKey(String),
-    /// The job, whose state lies at the first address, was begun in another way.
+    /// An earlier run began the job with another setting. Holds the address of the job's state, and words that name the
+    /// setting.
     OtherJob(String, String),
     /// A piece of state is damaged, or was copied from elsewhere.
     Damaged(String),

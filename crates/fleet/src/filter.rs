@@ -38,7 +38,7 @@ impl Filter {
         self.takes_either(&[name])
     }
 
-    /// Whether an object is meant that goes by several names: one of them is enough for a pattern.
+    /// Whether an object with several names is meant. A pattern matches the object if it matches one of the names.
     #[must_use]
     pub fn takes_either(&self, names: &[&str]) -> bool {
         let matches = |[lasts, wholes]: &[GlobSet; 2]| {

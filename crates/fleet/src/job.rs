@@ -102,9 +102,7 @@ impl Job {
     /// # Errors
     /// If there can be no such keys in the bucket.
     pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
-        if target.key().starts_with(STATE) {
-            return Err(Error::Refused(format!("{target}: below {STATE} lies the state of jobs")));
-        }
+        refuse_state(target)?;
         let hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of jobs");
         let name = digest(hasher, &[act, &target.to_string()]);
         let folder = key_at(target, &format!("{STATE}{}/", &name[..16]))?;
@@ -139,8 +137,8 @@ impl Job {
         self.read(&self.at("job")?)?.map_or(Ok(()), |known| self.compare(&known.value))
     }
 
-    /// Notes in the bucket how the job is done, or compares it with what is noted there. Returns whether it was noted
-    /// now.
+    /// Writes a note in the bucket that says how the job is done, or compares an existing note with this job. Returns
+    /// whether this call wrote the note.
     ///
     /// # Errors
     /// [`Error::OtherJob`] if the job was begun in another way; [`Error::OtherKey`] if it was begun with another key;
@@ -232,6 +230,17 @@ pub(crate) struct Found {
 
 /// The most bytes in a piece of state, of which a header takes 256 KiB.
 const LONGEST: u64 = 1 << 20;
+
+/// Refuses a target below [`STATE`].
+///
+/// # Errors
+/// [`Error::Refused`] if the target lies there.
+pub fn refuse_state(target: &Address) -> Result<(), Error> {
+    match target.key().starts_with(STATE) {
+        true => Err(Error::Refused(format!("{target}: below {STATE} lies the state of jobs"))),
+        false => Ok(()),
+    }
+}
 
 fn key_at(address: &Address, key: &str) -> Result<Address, Error> {
     address.with_key(key).map_err(|error| Error::Refused(format!("{address}: {error}")))

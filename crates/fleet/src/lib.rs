@@ -20,7 +20,7 @@ mod state;
 pub use act::{Act, Divided, Landing, Results};
 pub use error::{Error, Foreign};
 pub use filter::Filter;
-pub use job::{Job, JobKey, STATE};
+pub use job::{Job, JobKey, STATE, refuse_state};
 pub use place::Place;
 pub use run::{Outcome, Pair, Run};
 pub use shard::Shard;

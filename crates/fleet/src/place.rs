@@ -13,12 +13,12 @@ use crate::source::changed;
 use crate::{Error, Spot};
 use deadpan_remote::{Address, Entry, Store};
 
-/// What is there of a page of targets.
+/// The targets of a page that exist, by their names.
 pub(crate) type There = HashMap<String, Known>;
 
-/// A target that is there.
+/// A target that exists.
 pub(crate) struct Known {
-    /// When it was written, if that can be compared with the sources.
+    /// When the target was written, if this time can be compared with those of the sources.
     pub(crate) written: Option<SystemTime>,
     pub(crate) length: u64,
 }
@@ -95,8 +95,8 @@ impl Place {
         match self {
             Self::Prefix(store, prefix) => {
                 let found = listed(store, prefix, names)?;
-                let known = |entry: &Entry| Known { written: Some(entry.modified), length: entry.length };
-                Ok(found.into_iter().map(|entry| (entry.name.clone(), known(&entry))).collect())
+                let known = |entry: Entry| (entry.name, Known { written: Some(entry.modified), length: entry.length });
+                Ok(found.into_iter().map(known).collect())
             }
             Self::Folder(path) => {
                 // What is no file is in the way, and is told when the file is made.
@@ -178,7 +178,8 @@ fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Entry>)
     for entry in fs::read_dir(folder).map_err(failed(folder))? {
         let entry = entry.map_err(failed(folder))?;
         let path = entry.path();
-        // The key of an object is UTF-8. Another name gets a character that no name has, and is told then.
+        // The key of an object is UTF-8. A name that is not UTF-8 is escaped and marked with a NUL, which no file name
+        // contains. The run then refuses the name.
         let last = match str::from_utf8(entry.file_name().as_bytes()) {
             Ok(last) => last.to_owned(),
             Err(_) => format!("{}\0", entry.file_name().as_bytes().escape_ascii()),

@@ -82,8 +82,6 @@ pub struct Run<'a> {
     pub long: u64,
     /// The job, for results in a store.
     pub job: Option<Job>,
-    /// Is called before the first object is compared; never, if there is none.
-    pub begin: &'a (dyn Fn() -> Result<(), Error> + Sync),
     /// Is told what became of each pair, from any thread.
     pub report: &'a (dyn Fn(&Pair, Outcome) + Sync),
     /// Is told of bytes that were done, from any thread.
@@ -134,20 +132,21 @@ struct Pool<'a> {
 }
 
 impl Run<'_> {
-    /// Seals or opens everything below a place.
+    /// Seals or opens everything below a place. Calls `begin` when the listing shows the first object, before any
+    /// object is compared or made. If `begin` fails, nothing is done.
     ///
     /// # Errors
-    /// If the place cannot be listed. Errors of single objects are reported.
-    pub fn all(&self, from: &Place, to: &Place) -> Result<(), Error> {
+    /// If the place cannot be listed, and those of `begin`. Errors of single objects are reported.
+    pub fn all(&self, from: &Place, to: &Place, begin: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         self.with(|pool| {
-            let (mut page, mut has_begun) = (Vec::new(), false);
+            let (mut page, mut begin) = (Vec::new(), Some(begin));
             for found in from.list(to)? {
                 let found = found?;
                 if let Some(target) = self.act.target(&found.name).filter(|target| self.takes(&found.name, target)) {
-                    page.push((found, target));
-                    if !std::mem::replace(&mut has_begun, true) {
-                        (self.begin)()?;
+                    if let Some(begin) = begin.take() {
+                        begin()?;
                     }
+                    page.push((found, target));
                 }
                 if page.len() == PAGE {
                     self.plan(pool, from, to, std::mem::take(&mut page))?;
@@ -161,7 +160,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether an object is meant. A sealed one also goes by the name that it has in clear.
+    /// Whether the filter takes an object. To open an object, a pattern may match the sealed name or the name of the
+    /// result.
     fn takes(&self, name: &str, target: &str) -> bool {
         let names = [name, target];
         self.filter.takes_either(if self.is_opening() { &names } else { &names[..1] })
@@ -229,7 +229,7 @@ impl Run<'_> {
                 (self.report)(&pair, Outcome::Failed(Error::Twice));
                 continue;
             }
-            // What is sealed is longer than what it holds.
+            // A sealed object is longer than its source.
             let is_short = known.is_some_and(|known| !self.is_opening() && known.length <= found.length);
             let is_old = match known.map(|known| known.written) {
                 Some(Some(written)) => is_older(written, found.modified, &pair),
@@ -309,7 +309,7 @@ impl Pool<'_> {
             if let Some(item) = queue.items.pop_front() {
                 queue.active += 1;
                 if queue.items.len() == WAITING / 2 {
-                    // The planner may wait for that.
+                    // The planner waits in `push` until half of the queue is free.
                     self.changed.notify_all();
                 }
                 return Some(Task::Item(Box::new(item)));

@@ -185,13 +185,12 @@ impl Bench {
             memory: 200 * MEBIBYTE,
             long: 20 * MEBIBYTE,
             job: self.job(act, from, to),
-            begin: &|| Ok(()),
             report: &report,
             progress: &|_| (),
             planned: &|_| (),
         };
         change(&mut run);
-        run.all(from, to).unwrap();
+        run.all(from, to, || Ok(())).unwrap();
         let mut told = told.into_inner().unwrap();
         told.sort();
         told
@@ -361,7 +360,6 @@ fn names_that_leave_the_folder_are_refused() {
         memory: 1,
         long: 1,
         job: None,
-        begin: &|| Ok(()),
         report: &report,
         progress: &|_| (),
         planned: &|_| (),

@@ -28,7 +28,7 @@ pub enum Problem {
     NoCredentials,
     /// The store did not answer, or not in time.
     Unreachable,
-    /// The store's certificate is not valid, or is signed by nobody whom this system trusts.
+    /// The store's certificate is not valid, or no authority that this system trusts has signed it.
     Certificate,
     /// The store has too much to do.
     Busy,
@@ -181,20 +181,12 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
     }
 }
 
-/// The words of encrypted connections for a certificate that does not fit.
+/// The words of `rustls` for a certificate that is refused.
 const WRONG_CERTIFICATE: &str = "invalid peer certificate";
 
-/// Returns the text of an error if it, or one of its causes, is about the store's certificate.
-pub(crate) fn of_certificate(error: &dyn std::error::Error) -> Option<String> {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        let text = error.to_string();
-        if text.contains(WRONG_CERTIFICATE) {
-            return Some(text);
-        }
-        cause = error.source();
-    }
-    None
+/// Returns the text of a connection's error, if the connection failed because of the store's certificate.
+pub(crate) fn of_certificate(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+    Some(innermost(error)).filter(|text| text.contains(WRONG_CERTIFICATE))
 }
 
 /// Returns the text of a tag in the XML that a store answers with.
@@ -204,8 +196,8 @@ pub(crate) fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 }
 
 /// Returns the text of the innermost cause, which names no address twice.
-fn innermost(error: &object_store::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }

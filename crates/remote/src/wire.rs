@@ -153,14 +153,14 @@ impl HttpConnector for Connector {
 
 /// Makes a client that has no connections yet.
 pub(crate) fn client() -> Result<HttpClient, Box<dyn std::error::Error + Send + Sync>> {
-    // A store that redirects would have the session's token sent to another host.
+    // Following a redirect would send the session's token to another host.
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).http1_only();
     let builder = builder.timeout(LONGEST).read_timeout(SILENCE).connect_timeout(CONNECTING);
     Ok(HttpClient::new(builder.tls_backend_preconfigured(authorities()?).build()?))
 }
 
-/// Returns how servers are known: by the authorities that this system trusts. They are read once, because that takes
-/// longer than many a request.
+/// Returns the TLS configuration, which trusts the certificate authorities of this system. The process reads the
+/// authorities once, because reading them takes longer than a short request.
 fn authorities() -> Result<ClientConfig, rustls::Error> {
     static KNOWN: OnceLock<ClientConfig> = OnceLock::new();
     if let Some(known) = KNOWN.get() {
@@ -198,7 +198,7 @@ impl HttpService for Layer {
         let own = Own::client();
         let response = own.as_ref().unwrap_or(&self.client).execute(request).await;
         let mut response = response.map_err(|error| match of_certificate(&error) {
-            // It will be no better when it is asked again.
+            // The client does not retry errors of this kind: the store would show the same certificate again.
             Some(why) => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
             None => error,
         })?;

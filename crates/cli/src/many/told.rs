@@ -107,7 +107,7 @@ impl Told {
     }
 
     /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.
-    /// What is there although the job `is_new` was made by others.
+    /// If the job `is_new`, it has not made the results that were there already, and a note says so.
     pub fn end(self, job: Option<&Job>, is_new: bool) -> Exit {
         let Self { command, json, rehearse, start, progress, tally } = self;
         drop(progress);
@@ -145,8 +145,8 @@ impl Told {
         parts.extend(others.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
         say(&format!("{command}: {}", parts.join(", ")));
         if is_new && there > 0 {
-            say("note: what is there already was not made by this job, and may be sealed for others: \
-                 deadpan inspect shows for how many, and deadpan rewrap --recursive changes it");
+            say("note: this job has not made the results that were there already, and they may be sealed for others: \
+                 deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them");
         }
         if let Some(job) = job.filter(|_| waiting > 0 || failed > 0) {
             say(&format!(

@@ -45,8 +45,8 @@ impl Session {
         let (sender, received) = channel();
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // Linux may say that the other side is closed before it hands over what was written last. Whoever reads
-            // once more gets it.
+            // Linux may report that the program has closed the terminal before this thread has read the program's
+            // last output. Another read then returns that output.
             let mut ends = 0;
             while ends < 2 {
                 match reader.read(&mut buffer) {

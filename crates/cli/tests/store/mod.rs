@@ -215,7 +215,7 @@ impl Server {
     }
 }
 
-/// Makes the container `bucket`. Azurite's account and its key are public, and the same everywhere.
+/// A script that creates the container `bucket`. The account and the key are Azurite's defaults, which are public.
 const CONTAINER: &str = "
     const key = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
     const [account, date, version] = ['devstoreaccount1', new Date().toUTCString(), '2021-08-06'];

@@ -330,11 +330,12 @@ impl Opened {
         Ok(data)
     }
 
-    /// Like [`Opened::excerpt`], into a buffer as long as the range, which is wiped if this fails. `sealed` is used
-    /// meanwhile, and holds nothing secret: reading many ranges takes less time if it is the same each time.
+    /// Like [`Opened::excerpt`], but writes the range to `data`, which must be as long as the range. `sealed` is a
+    /// buffer for the sealed segments. A caller that reads many ranges saves time by passing the same `sealed` again.
     ///
     /// # Errors
-    /// As [`Opened::excerpt`]; [`Error::Invalid`] also if the buffer has another length.
+    /// If the range ends behind the data, if the data were changed, or if reading fails. [`Error::Invalid`] if the file
+    /// is signed or hides its length, or if `data` has another length than the range. `data` is wiped after an error.
     pub fn excerpt_into(
         &self,
         input: &impl ReadAt,
@@ -353,7 +354,7 @@ impl Opened {
         opened.inspect_err(|_| deadpan_ct::Wipe::wipe(data))
     }
 
-    /// Returns where the segments lie, and how many bytes are asked for.
+    /// Checks a range. Returns where the file's segments lie, and the length of the range.
     fn excerpt_at(&self, input: &impl ReadAt, length: u64, range: &Range<u64>) -> Result<(Located, usize), Error> {
         if self.is_signed() || self.contents.padded {
             return Err(Error::Invalid("an excerpt of a file that is signed or hides its length"));
@@ -364,7 +365,7 @@ impl Opened {
         Ok((located, wanted.ok_or(Error::Invalid("an excerpt behind the end of the data"))?))
     }
 
-    /// Reads and opens the segments of a range, which lies inside of the data.
+    /// Reads and opens the segments of a range that [`Opened::excerpt_at`] has checked.
     fn read_excerpt(
         &self,
         input: &impl ReadAt,
