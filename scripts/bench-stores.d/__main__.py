@@ -10,6 +10,7 @@ import page
 import server
 import tables
 import wanted
+import with_ray
 from measure import BIG, SEALED, Measure
 from rounds import Bench
 
@@ -40,9 +41,14 @@ def run(options, work, _gpg_home, runner):
         bench = Bench(work, runner, frame.progress)
         measured = Measure(bench, store, contestants.environment(binary, store, work))
         peers, versions, missing = contestants.peers(options.peers)
+        python = with_ray.python() if "ray" in options.only else None
+        if python:
+            versions["ray"] = with_ray.version(python)
+        elif "ray" in options.only:
+            missing["ray"] = "not installed"
         versions = {"versitygw": f"{os.environ['BENCH_SERVER_VERSION']}, posix backend", **versions}
         about, notes = frame.about(work, versions, missing)
-        parts, verdicts = sections(options, measured, contestants.deadpan(binary, work), peers, binary)
+        parts, verdicts = sections(options, measured, contestants.deadpan(binary, work), peers, binary, python)
     frame.progress("")
     notes += [f"failed: {section}: {name}: {why}" for (section, name), why in measured.failures.items()]
     parts = [tables.verdicts(verdicts), *parts]
@@ -55,7 +61,7 @@ def run(options, work, _gpg_home, runner):
         frame.write_raw(options.raw, bench.results)
 
 
-def sections(options, measured, sealed, peers, binary):
+def sections(options, measured, sealed, peers, binary, python):
     """Runs the selected parts. Each gives a table and verdicts."""
     parts, verdicts, results = [], [], measured.bench.results
     everyone, size, count = [*peers, sealed], options.size, options.rounds
@@ -66,11 +72,11 @@ def sections(options, measured, sealed, peers, binary):
 
     if "small" in options.only:
         measured.make_small(options.objects)
-        measured.many("small", everyone, measured.same_small, count)
+        measured.many("small", everyone, count)
         found = wanted.of_small(measured, f"{tables.number(options.objects)} objects")
         conclude(page.many(measured, options.objects, everyone, wanted.SMALL_YARDSTICK, found, count), found)
         measured.store.clear()
-    if set(options.only) - {"small"}:
+    if set(options.only) - {"small", "ray"}:
         measured.make_big(size)
     if "seal" in options.only:
         measured.one("seal", BIG, everyone, measured.same_big, count)
@@ -92,6 +98,14 @@ def sections(options, measured, sealed, peers, binary):
         found = wanted.of_open(measured, tables.size(size))
         yardstick = wanted.fastest(results, "open", copies)
         conclude(page.one(measured, "open", size, [*copies, opening], yardstick, found, count), found)
+    if python:
+        measured.store.clear()
+        measured.make_shared(size)
+        shares = with_ray.contestants(python, binary, measured.environment)
+        with with_ray.running(python, measured.environment) as environment:
+            measured.shared(shares, environment, count)
+        found = wanted.of_ray(measured, tables.size(size))
+        conclude(page.shares(measured, size, shares, found, count), found)
     return parts, verdicts
 
 

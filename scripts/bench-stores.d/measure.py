@@ -6,9 +6,10 @@ import shutil
 from collections import defaultdict
 
 import server
+import with_ray
 from child import Failed
 
-BIG, SEALED, SMALL, OUT = "big", "big.dpn", "small", "out"
+BIG, SEALED, SMALL, SHARED, OUT = "big", "big.dpn", "small", "shared", "out"
 SMALL_LENGTH = 10_000
 # The range of the large object: where it begins if the object is long enough, and its length.
 BEGIN, LENGTH = 1_000_000_000, 65_536
@@ -54,10 +55,27 @@ class Measure:
         """Measures the commands for one object. `check(contestant, file)` looks at the object that came out."""
         self._rounds(section, contestants, {"source": source}, lambda one: one.one, f"{OUT}/{source}", check, count)
 
-    def many(self, section, contestants, check, count):
+    def many(self, section, contestants, count):
         """Measures the commands for all objects below a prefix."""
+        check = lambda one: self.same_objects(SMALL, one)
         places = {"source": SMALL, "local": self.bench.path("local")}
         self._rounds(section, contestants, places, lambda one: one.many, OUT, check, count)
+
+    def make_shared(self, size):
+        """Uploads the objects for the shares."""
+        self.bench.say("making the objects for the shares")
+        local = self.bench.path("shared")
+        for number in range(with_ray.OBJECTS):
+            self.bench.fill(size // with_ray.OBJECTS, local)
+            with open(local, "rb") as file:
+                self.store.put([(f"{SHARED}/{number}", file)])
+        os.remove(local)
+
+    def shared(self, contestants, environment, count):
+        """Measures the same shares with Ray and without."""
+        self.environment = environment
+        check = lambda one: self.same_objects(SHARED, one)
+        self._rounds("ray", contestants, {"source": SHARED}, lambda one: one.many, OUT, check, count)
 
     def ranges(self, binary, peers, begin, excerpt):
         """Opens a range of the sealed object, counts the requests, and compares the bytes."""
@@ -90,7 +108,7 @@ class Measure:
 
     def _rounds(self, section, contestants, places, stages, new, check, count):
         def turn(contestant, run):
-            self.store.clear(BIG, SEALED, SMALL)
+            self.store.clear(BIG, SEALED, SMALL, SHARED)
             shutil.rmtree(self.bench.path("local"), ignore_errors=True)
             os.sync()
             # rclone's crypt has the folder `out` as its root, and other names for the objects there.
@@ -113,7 +131,7 @@ class Measure:
                 print(f"failed: {section}: {contestant.name}: {why}")
         turns = [lambda contestant=contestant: turn(contestant, self._timed) for contestant in present]
         self.bench.rounds(turns, count, section)
-        self.store.clear(BIG, SEALED, SMALL)
+        self.store.clear(BIG, SEALED, SMALL, SHARED)
         shutil.rmtree(self.bench.path("local"), ignore_errors=True)
 
     def _checked(self, key, stages):
@@ -131,16 +149,16 @@ class Measure:
         """Compares the object that came out with the large object, after opening it if it is sealed."""
         self._same(contestant, self.store.path(BIG), BIG)
 
-    def same_small(self, contestant):
+    def same_objects(self, prefix, contestant):
         """Counts the objects that came out, and compares the first and the last with their sources."""
-        names = sorted(os.listdir(self.store.path(SMALL)))
+        names = sorted(os.listdir(self.store.path(prefix)))
         made = [
             name for _, _, files in os.walk(self.store.path(OUT)) for name in files if name.endswith(contestant.ending)
         ]
         if len(made) != len(names):
             raise Failed(f"{len(made)} objects came out of {len(names)}")
         for name in (names[0], names[-1]):
-            self._same(contestant, self.store.path(f"{SMALL}/{name}"), name)
+            self._same(contestant, self.store.path(f"{prefix}/{name}"), name)
 
     def same_digest(self, wanted):
         def check(contestant):

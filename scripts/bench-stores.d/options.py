@@ -7,7 +7,7 @@ import machine
 from choices import length, some_of
 from contestants import PEERS
 
-SECTIONS = ["small", "seal", "range", "open"]
+SECTIONS = ["small", "seal", "range", "open", "ray"]
 MEMORY = "/dev/shm"
 # Memory that stays free for programs beside the objects, if these lie in memory.
 SPARE = 4 << 30
@@ -81,7 +81,9 @@ def disk(options):
     large = 3 * options.size if set(options.only) & {"seal", "range", "open"} else 0
     # The objects, their copies, the copies of s5cmd on this machine, and as much for the records of the file system.
     small = 4 * options.objects * (16 << 10) if "small" in options.only else 0
-    return round(max(large, small) * 1.02) + (64 << 20)
+    # Each share joins the parts of one object at a time.
+    ray = 5 * options.size // 2 if "ray" in options.only else 0
+    return round(max(large, small, ray) * 1.02) + (64 << 20)
 
 
 def _memory(need):

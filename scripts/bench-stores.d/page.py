@@ -4,6 +4,7 @@ import os
 import statistics
 
 import tables
+import with_ray
 from contestants import INSIDE
 from measure import LENGTH, SMALL_LENGTH, TIMES
 from tables import Table, memory, number, rate, seconds, timed, verdict
@@ -45,6 +46,24 @@ def many(measured, objects, everyone, yardstick, verdicts, count):
     ]
     header = ["", "", "median", "min", f"speed ÷ {yardstick}", "objects/s", "client", "store", *JUDGED]
     return Table(f"{number(objects)} objects of {SMALL_LENGTH // 1000} KB", header, rows, _about(count))
+
+
+def shares(measured, size, everyone, verdicts, count):
+    results, rows = measured.bench.results, []
+    for contestant in everyone:
+        key, without = ("ray", contestant.name), ("ray", with_ray.PROCESSES)
+        judged = verdict(verdicts) if contestant.name == with_ray.TASKS else ["", ""]
+        if key not in results or without not in results:
+            rows.append([contestant.name, "failed", *[""] * 4, *judged])
+            continue
+        store = seconds(statistics.median(measured.server[key]))
+        rows.append([contestant.name, "", *timed(results, key), f"{results.ratio(key, without):.2f}", store, *judged])
+    header = ["", "", "median", "min", f"time ÷ {with_ray.PROCESSES}", "store", "wanted", ""]
+    about = (
+        f"{with_ray.OBJECTS} objects of {tables.size(size // with_ray.OBJECTS)}, {count} rounds, on a cluster that "
+        "runs already. The time with Ray is that of `python -m deadpan.cluster`, from its start to its end."
+    )
+    return Table(f"{tables.size(size)} with Ray", header, rows, about)
 
 
 def ranges(measured, begin, verdicts):

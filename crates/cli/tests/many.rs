@@ -142,6 +142,11 @@ fn what_others_left_there_is_told() {
     let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/"];
     server.run(&sandbox, &seal).expect(0, "2 objects");
     let again = server.run(&sandbox, &seal).expect(0, "2 there already");
+    let told = |args: &[&str]| {
+        let output = server.run(&sandbox, &[args, &["--json"]].concat()).expect(0, "");
+        String::from_utf8_lossy(output.stdout()).into_owned()
+    };
+    assert!(told(&seal).contains("\"job_is_new\":false"), "{}", told(&seal));
     assert!(!again.stderr().contains("note: "), "{}", again.stderr());
     let folder = server.keys().into_iter().find_map(|key| Some(key.strip_suffix("/job")?.to_owned())).unwrap();
     let for_bob = [&seal[..], &["-r", "bob.pub"]].concat();
@@ -149,9 +154,12 @@ fn what_others_left_there_is_told() {
     assert!(refused.stderr().contains(&format!("deadpan cluster clean s3://bucket/{folder}/")), "{}", refused.stderr());
     assert!(refused.stderr().contains("deadpan rewrap --recursive"), "{}", refused.stderr());
     server.run(&sandbox, &["cluster", "clean", &format!("s3://bucket/{folder}/")]).expect(0, "");
+    assert!(told(&[&for_bob[..], &["--dry-run"]].concat()).contains("\"job_is_new\":false"));
     server
         .run(&sandbox, &for_bob)
         .expect(0, "this job has not made the results that were there already, and they may be sealed for others");
+    server.run(&sandbox, &["cluster", "clean", &format!("s3://bucket/{folder}/")]).expect(0, "");
+    assert!(told(&for_bob).contains("\"job_is_new\":true"));
     // An empty object stands in the place of a result.
     fs::write(server.file("x/b.txt.dpn"), b"").unwrap();
     let short = server

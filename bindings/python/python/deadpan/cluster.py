@@ -27,6 +27,8 @@ __all__ = ["open", "seal"]
 _ERRORS = {1: Error, 2: ValueError, 3: NoKeyError, 5: SignatureError}
 # How often Ray runs a share again whose machine or process was lost.
 _RETRIES = 5
+# How many seconds the other shares get to end by themselves if one fails.
+_GRACE = 2
 # The most failures of objects that a report names. A task returns little, however many objects it has.
 _NAMED = 100
 # From how many bytes on an object may be made by several shares, and how many of these a report lists.
@@ -162,10 +164,15 @@ def _shares(words, src, job_key, shards, address):
             reports.append(report)
         return job_key, reports
     finally:
-        for left in pending:
-            ray.cancel(left, force=True)
         if is_own:
+            # This ends the tasks, too.
             ray.shutdown()
+        elif pending:
+            # A task that ends in the moment when it is cancelled can make Ray end this process, as 2.60 did, and shares
+            # that fail for one reason end together.
+            _, left = ray.wait(list(pending), num_returns=len(pending), timeout=_GRACE)
+            for task in left:
+                ray.cancel(task, force=True)
 
 
 def _own_key(ray):
@@ -252,7 +259,16 @@ def _sum(reports, last):
         made, moved = made - len(twice), moved - sum(report["long"][file] for file in twice)
         seen |= report["long"].keys()
     there = max(0, summary["made"] + summary["there"] - made)
-    return {**summary, "made": made, "there": there, "bytes": moved, "shards": len(reports) or 1}
+    # One of the shares has made the job.
+    is_new = any(report["summary"]["job_is_new"] for report in counted)
+    return {
+        **summary,
+        "made": made,
+        "there": there,
+        "bytes": moved,
+        "job_is_new": is_new,
+        "shards": len(reports) or 1,
+    }
 
 
 def _error(report, summary):
@@ -270,6 +286,11 @@ def _error(report, summary):
     error.exit, error.failed, error.summary = max(code, 0) or 4, failed, summary
     return error
 
+
+_FOREIGN = (
+    "note: this job has not made the results that were there already, and they may be sealed for others: "
+    "deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them"
+)
 
 _EPILOG = """\
 Examples:
@@ -352,6 +373,8 @@ def main(words=None):
     else:
         numbers = "{made} made ({bytes} bytes), {there} there already".format(**summary)
         print(f"{args.command}: {numbers}", file=sys.stderr)
+        if summary["job_is_new"] and summary["there"]:
+            print(_FOREIGN, file=sys.stderr)
     return 0
 
 

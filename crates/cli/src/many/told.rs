@@ -127,6 +127,7 @@ impl Told {
                 "bytes": moved,
                 "seconds": seconds,
                 "job": job.map(ToString::to_string),
+                "job_is_new": is_new,
             });
             if let Err(failure) = print(&format!("{fields}\n")) {
                 failure.say();
