@@ -52,7 +52,7 @@ def run(options, work, _gpg_home, runner):
     frame.progress("")
     notes += [f"failed: {section}: {name}: {why}" for (section, name), why in measured.failures.items()]
     parts = [tables.verdicts(verdicts), *parts]
-    print(*(table.text() for table in parts), sep="\n")
+    print(parts[0].text())
     if options.markdown:
         introduction = INTRODUCTION.format(command=asked.command(options))
         text = [table.markdown() for table in parts]
@@ -67,6 +67,8 @@ def sections(options, measured, sealed, peers, binary, python):
     everyone, size, count = [*peers, sealed], options.size, options.rounds
 
     def conclude(table, found):
+        # At once, because a later part may fail.
+        print(table.text(), flush=True)
         parts.append(table)
         verdicts.extend(found)
 
@@ -100,12 +102,12 @@ def sections(options, measured, sealed, peers, binary, python):
         conclude(page.one(measured, "open", size, [*copies, opening], yardstick, found, count), found)
     if python:
         measured.store.clear()
-        measured.make_shared(size)
+        measured.make_shared(options.shared)
         shares = with_ray.contestants(python, binary, measured.environment)
         with with_ray.running(python, measured.environment) as environment:
             measured.shared(shares, environment, count)
-        found = wanted.of_ray(measured, tables.size(size))
-        conclude(page.shares(measured, size, shares, found, count), found)
+        found = wanted.of_ray(measured, tables.size(options.shared))
+        conclude(page.shares(measured, options.shared, shares, found, count), found)
     return parts, verdicts
 
 

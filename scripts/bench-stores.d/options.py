@@ -27,6 +27,7 @@ def parse(arguments):
     add("--quick", action="store_true", help="everything small: shows that the script works, not how fast we are")
     add("--size", type=length, metavar="SIZE", help="the length of the large object (default: 4GiB; quick: 64MiB)")
     add("--objects", type=int, metavar="N", help="how many objects of 10 KB (default: 10000; quick: 200)")
+    add("--shared", type=length, metavar="SIZE", help="the length of all objects for Ray (default: 6GiB; quick: 64MiB)")
     add("--rounds", type=int, metavar="N", help="rounds of each part (default: 5; quick: 2)")
     add(
         "--peers",
@@ -49,6 +50,7 @@ def parse(arguments):
     quick = options.quick
     defaults = {
         "size": 64 << 20 if quick else 4 << 30,
+        "shared": 64 << 20 if quick else 6 << 30,
         "objects": 200 if quick else 10_000,
         "rounds": 2 if quick else 5,
     }
@@ -82,7 +84,7 @@ def disk(options):
     # The objects, their copies, the copies of s5cmd on this machine, and as much for the records of the file system.
     small = 4 * options.objects * (16 << 10) if "small" in options.only else 0
     # Each share joins the parts of one object at a time.
-    ray = 5 * options.size // 2 if "ray" in options.only else 0
+    ray = 5 * options.shared // 2 if "ray" in options.only else 0
     return round(max(large, small, ray) * 1.02) + (64 << 20)
 
 

@@ -54,11 +54,12 @@ def shares(measured, size, everyone, verdicts, count):
         key, without = ("ray", contestant.name), ("ray", with_ray.PROCESSES)
         judged = verdict(verdicts) if contestant.name == with_ray.TASKS else ["", ""]
         if key not in results or without not in results:
-            rows.append([contestant.name, "failed", *[""] * 4, *judged])
+            rows.append([contestant.name, "failed", *[""] * 5, *judged])
             continue
+        beside = [f"{results.ratio(key, without):.2f}", f"{results.difference(key, without):.2f} s"]
         store = seconds(statistics.median(measured.server[key]))
-        rows.append([contestant.name, "", *timed(results, key), f"{results.ratio(key, without):.2f}", store, *judged])
-    header = ["", "", "median", "min", f"time ÷ {with_ray.PROCESSES}", "store", "wanted", ""]
+        rows.append([contestant.name, "", *timed(results, key), *beside, store, *judged])
+    header = ["", "", "median", "min", f"time ÷ {with_ray.PROCESSES}", "longer by", "store", "wanted", ""]
     about = (
         f"{with_ray.OBJECTS} objects of {tables.size(size // with_ray.OBJECTS)}, {count} rounds, on a cluster that "
         "runs already. The time with Ray is that of `python -m deadpan.cluster`, from its start to its end."

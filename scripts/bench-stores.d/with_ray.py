@@ -11,7 +11,7 @@ from contestants import AT, SEALS, Contestant
 from peers import quiet
 
 TASKS, PROCESSES = "deadpan.cluster, 4 tasks", "deadpan seal, 4 shares"
-WORKERS, OBJECTS = 4, 8
+WORKERS, OBJECTS = 4, 12
 
 
 def python():
@@ -55,8 +55,8 @@ def contestants(python, binary, environment):
     quiet([binary, "cluster", "key", "-o", job_key], environment)
     source, new, keys = f"{AT}{{source}}/", f"{AT}{{new}}/", ["-r", key, "--job-key", job_key]
     words = shlex.join([binary, "seal", source, "--to", new, *keys])
-    shares = " ".join(f"{words} --shard {number}/{WORKERS} &" for number in range(WORKERS))
-    waited = f"{shares} for _ in $(seq {WORKERS}); do wait -n || exit; done"
+    shares = " ".join(f'{words} --shard {number}/{WORKERS} & all+=" $!";' for number in range(WORKERS))
+    waited = f"{shares} for one in $all; do wait $one || exit; done"
     tasks = [python, "-m", "deadpan.cluster", "seal", source, new, *keys, "--shards", str(WORKERS)]
     opened = [[binary, "open", "-o", "-", "{file}"]]
     return [

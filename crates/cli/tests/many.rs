@@ -270,6 +270,36 @@ fn what_is_killed_at_thirty_moments_goes_on() {
 }
 
 #[test]
+fn an_upload_that_is_being_completed_is_waited_for() {
+    let Some(server) = Server::gateway("a slow end of an upload") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir tree; head -c 70000000 /dev/urandom > tree/long").expect(0, "");
+    sandbox.run(&["cluster", "key", "-o", "job.key"]).expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--job-key", "job.key", "--shard"];
+    server.run(&sandbox, &[&seal[..], &["0/2"]].concat()).expect(0, "with parts that others have to make");
+    let manifest = server.keys().into_iter().find(|key| key.ends_with("/manifest")).unwrap();
+    let (manifest, result) = (server.file(&manifest), server.file("x/long.dpn"));
+    let manifest = format!("'{}'", manifest.display());
+    sandbox.shell(&format!("cp -a {manifest} manifest.kept")).expect(0, "");
+    server.run(&sandbox, &[&seal[..], &["1/2"]].concat()).expect(0, "1 object");
+    assert!(server.keys().iter().all(|key| !key.ends_with("/manifest")), "{:?}", server.keys());
+    // As it is while a slow store puts the parts together: it does not know the upload, and has no object yet.
+    let bytes = fs::read(&result).unwrap();
+    let result = format!("'{}'", result.display());
+    sandbox
+        .shell(&format!("mv {result} long.kept; mkdir -p $(dirname {manifest}); cp -a manifest.kept {manifest}"))
+        .expect(0, "");
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_secs(3));
+            sandbox.shell(&format!("mkdir -p $(dirname {result}); mv long.kept {result}")).expect(0, "");
+        });
+        server.run(&sandbox, &seal[..seal.len() - 1]).expect(0, "1 there already");
+    });
+    assert!(bytes == fs::read(server.file("x/long.dpn")).unwrap(), "it was made again");
+}
+
+#[test]
 fn ctrl_c_takes_a_stream_back() {
     // versitygw keeps a part that is on its way while the upload ends.
     let Some(server) = Server::start("streams and Ctrl-C") else { return };

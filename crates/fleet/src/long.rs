@@ -34,6 +34,8 @@ use deadpan_remote::{Address, Object, Pieces, Problem, Store};
 const TRIES: usize = 3;
 /// How many times the upload is completed at most. A try fails if another process has just sent a part again.
 const ROUNDS: u64 = 20;
+/// How many bytes a slow store puts together in a second.
+const JOINED: u64 = 50_000_000;
 /// How long a list of the parts that are there counts as fresh.
 const FRESH: Duration = Duration::from_secs(5);
 
@@ -113,16 +115,21 @@ impl Start<'_> {
         }
         let pieces = Pieces::again(self.store, self.target, upload(&found.value).ok_or_else(damaged)?)?;
         match pieces.there() {
-            // Whoever completed it was stopped before he removed the manifest; or its store has ended it.
+            // Another completes it, or was stopped before he removed the manifest; or its store has ended it.
             Err(error) if error.problem() == Problem::Ended => {
+                let is_made = self.awaited().is_made_by_another()?;
                 forget(self.job, self.place, pieces.id())?;
-                let is_there = mark_of(self.store, self.target)?.flatten().as_ref() == Some(self.mark);
-                return Ok(if is_there { Try::There } else { Try::Again });
+                return Ok(if is_made { Try::There } else { Try::Again });
             }
             other => other?,
         };
         let maker = Maker::again(self.job, self.source, &found.value, &found.more).ok_or_else(damaged)??;
         Ok(Try::Ready(Box::new((maker, pieces))))
+    }
+
+    fn awaited(&self) -> Awaited<'_> {
+        let Self { job, store, target, mark, place, source, .. } = *self;
+        Awaited { job, store, target, mark, place, length: source.length() }
     }
 
     /// Returns the mark of an object that is in the way. With replacing asked for, none is.
@@ -281,7 +288,7 @@ impl Long {
             let error = match ended {
                 Ok(Some(missing)) => {
                     // While another puts the parts together, some stores tell fewer of them.
-                    if !self.is_there()? {
+                    if !self.awaited().is_there()? {
                         return Ok(Ending::Waiting(missing));
                     }
                     let _ = self.pieces.abort();
@@ -296,8 +303,11 @@ impl Long {
             };
             match error.problem() {
                 Problem::Exists | Problem::Ended => {
-                    // Another may have made it in an upload of his own.
-                    let is_there = self.is_made_by_another()?;
+                    // Another may have made it, in this upload or in one of his own.
+                    let is_there = match error.problem() {
+                        Problem::Ended => self.is_made_by_another()?,
+                        _ => self.awaited().is_there()?,
+                    };
                     self.pieces.abort()?;
                     self.forget()?;
                     return match error.problem() {
@@ -320,25 +330,53 @@ impl Long {
         Error::Lost(format!("{}: its upload was ended, by its store or by somebody", self.target))
     }
 
-    /// Whether the result is under its name.
-    fn is_there(&self) -> Result<bool, Error> {
-        Ok(mark_of(&self.store, &self.target)?.flatten().as_ref() == Some(&self.mark))
+    fn awaited(&self) -> Awaited<'_> {
+        let Self { job, store, target, mark, place, source, .. } = self;
+        Awaited { job, store, target, mark, place, length: source.length() }
     }
 
-    /// The upload is over: whether the result is under its name. Some stores end an upload a moment before that.
+    /// Whether the result is under its name, once the upload is over.
     pub(crate) fn is_made_by_another(&self) -> Result<bool, Error> {
-        for round in 0..TRIES as u32 {
-            if self.is_there()? {
-                return Ok(true);
-            }
-            thread::sleep(Duration::from_millis(300) * round);
-        }
-        self.is_there()
+        self.awaited().is_made_by_another()
     }
 
     /// Removes the state.
     pub(crate) fn forget(&self) -> Result<(), Error> {
         forget(&self.job, &self.place, self.pieces.id())
+    }
+}
+
+/// A result whose upload is over.
+struct Awaited<'a> {
+    job: &'a Job,
+    store: &'a Store,
+    target: &'a Address,
+    mark: &'a String,
+    /// The manifest.
+    place: &'a Address,
+    /// The source's length.
+    length: u64,
+}
+
+impl Awaited<'_> {
+    /// Whether the result is under its name.
+    fn is_there(&self) -> Result<bool, Error> {
+        Ok(mark_of(self.store, self.target)?.flatten().as_ref() == Some(self.mark))
+    }
+
+    /// The upload is over: whether the result is under its name, or gets it soon. Some stores know an upload no longer
+    /// while they put its parts together. Whoever has them do so removes the manifest after that.
+    fn is_made_by_another(&self) -> Result<bool, Error> {
+        let (start, patience) = (Instant::now(), Duration::from_secs((5 + self.length / JOINED).min(60)));
+        loop {
+            if self.is_there()? {
+                return Ok(true);
+            }
+            if start.elapsed() > patience || self.job.read(self.place)?.is_none() {
+                return self.is_there();
+            }
+            thread::sleep(Duration::from_millis(300));
+        }
     }
 }
 
