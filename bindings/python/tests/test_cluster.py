@@ -290,6 +290,13 @@ def test_without_ray(store, place, monkeypatch, capsys):
     ]:
         with pytest.raises(ValueError, match=words):
             seal(place, "z", **arguments)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cluster, "seal", interrupted)
+        assert cluster.main(["seal", "s3://bucket/data/", "s3://bucket/z/"]) == 130
     with pytest.raises(ValueError, match="there is no recipient"):
         cluster.seal("s3://bucket/data/", "s3://bucket/z/", [])
 

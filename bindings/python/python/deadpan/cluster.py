@@ -368,6 +368,8 @@ def main(words=None):
         for line in [f"error: {error}", *getattr(error, "__notes__", [])]:
             print(line, file=sys.stderr)
         return getattr(error, "exit", 4 if isinstance(error, OSError) else 2)
+    except KeyboardInterrupt:
+        return 130
     if args.json:
         print(json.dumps(summary))
     else:
