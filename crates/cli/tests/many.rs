@@ -169,7 +169,7 @@ fn what_others_left_there_is_told() {
     server.run(&sandbox, &[&for_bob[..], &["--force"]].concat()).expect(0, "1 object");
     server.run(&sandbox, &["open", "-i", "bob.key", "s3://bucket/x/b.txt.dpn", "-o", "b"]).expect(0, "");
     assert_eq!(sandbox.read("b"), b"two\n");
-    // For `open`, a pattern may match a name with its ending or without.
+    // For `open`, a pattern may match an object's name as it is, or the name without `.dpn`.
     for (pattern, name) in [("*.txt", "by-name"), ("*.txt.dpn", "by-ending"), ("b.*", "one")] {
         let args = ["open", "s3://bucket/x/", "--to", name, "--include", pattern, "--exclude", "a.txt"];
         server.run(&sandbox, &[&args[..], &["-i", "bob.key"]].concat()).expect(0, "1 object");
@@ -283,7 +283,8 @@ fn an_upload_that_is_being_completed_is_waited_for() {
     sandbox.shell(&format!("cp -a {manifest} manifest.kept")).expect(0, "");
     server.run(&sandbox, &[&seal[..], &["1/2"]].concat()).expect(0, "1 object");
     assert!(server.keys().iter().all(|key| !key.ends_with("/manifest")), "{:?}", server.keys());
-    // As it is while a slow store puts the parts together: it does not know the upload, and has no object yet.
+    // While a slow store puts the parts together, it has forgotten the upload, and the object is not there yet. This
+    // makes the same state.
     let bytes = fs::read(&result).unwrap();
     let result = format!("'{}'", result.display());
     sandbox

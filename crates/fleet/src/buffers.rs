@@ -27,7 +27,7 @@ impl Buffers {
 }
 
 impl Buffer {
-    /// Returns the buffer's vector, for a caller that changes its length.
+    /// Returns the vector in the buffer, for a caller that changes the vector's length.
     pub(crate) fn bytes(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }

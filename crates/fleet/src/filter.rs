@@ -38,7 +38,8 @@ impl Filter {
         self.takes_either(&[name])
     }
 
-    /// Whether an object with several names is meant. A pattern matches the object if it matches one of the names.
+    /// Returns whether the filter takes an object that has several names. A pattern matches the object if it matches
+    /// one of the names.
     #[must_use]
     pub fn takes_either(&self, names: &[&str]) -> bool {
         let matches = |[lasts, wholes]: &[GlobSet; 2]| {

@@ -115,7 +115,8 @@ impl Start<'_> {
         }
         let pieces = Pieces::again(self.store, self.target, upload(&found.value).ok_or_else(damaged)?)?;
         match pieces.there() {
-            // Another completes it, or was stopped before he removed the manifest; or its store has ended it.
+            // Another process completes the upload at this moment, or was killed before it removed the manifest; or the
+            // store has ended the upload.
             Err(error) if error.problem() == Problem::Ended => {
                 let is_made = self.awaited().is_made_by_another()?;
                 forget(self.job, self.place, pieces.id())?;
@@ -303,7 +304,7 @@ impl Long {
             };
             match error.problem() {
                 Problem::Exists | Problem::Ended => {
-                    // Another may have made it, in this upload or in one of his own.
+                    // Another process may have made the object, in this upload or in an upload of its own.
                     let is_there = match error.problem() {
                         Problem::Ended => self.is_made_by_another()?,
                         _ => self.awaited().is_there()?,
@@ -364,8 +365,9 @@ impl Awaited<'_> {
         Ok(mark_of(self.store, self.target)?.flatten().as_ref() == Some(self.mark))
     }
 
-    /// The upload is over: whether the result is under its name, or gets it soon. Some stores know an upload no longer
-    /// while they put its parts together. Whoever has them do so removes the manifest after that.
+    /// Returns whether another process has made the result. Some stores forget an upload while they put its parts
+    /// together, so this waits for the object. The process that asked the store to do so removes the manifest
+    /// afterwards, so without a manifest there is nothing to wait for.
     fn is_made_by_another(&self) -> Result<bool, Error> {
         let (start, patience) = (Instant::now(), Duration::from_secs((5 + self.length / JOINED).min(60)));
         loop {

@@ -165,7 +165,7 @@ def _shares(words, src, job_key, shards, address):
         return job_key, reports
     finally:
         if is_own:
-            # This ends the tasks, too.
+            # Ray ends the tasks together with the connection.
             ray.shutdown()
         elif pending:
             # A task that ends in the moment when it is cancelled can make Ray end this process, as 2.60 did, and shares
@@ -287,6 +287,7 @@ def _error(report, summary):
     return error
 
 
+# The note that `deadpan seal` prints without --json: crates/cli/src/many/told.rs.
 _FOREIGN = (
     "note: this job has not made the results that were there already, and they may be sealed for others: "
     "deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them"
