@@ -62,7 +62,8 @@ def shares(measured, size, everyone, verdicts, count):
     header = ["", "", "median", "min", f"time ÷ {with_ray.PROCESSES}", "longer by", "store", "wanted", ""]
     about = (
         f"{with_ray.OBJECTS} objects of {tables.size(size // with_ray.OBJECTS)}, {count} rounds, on a cluster that "
-        "runs already. The time with Ray is that of `python -m deadpan.cluster`, from its start to its end."
+        "runs already. The time with Ray is that of `python -m deadpan.cluster`, from its start to its end. The tasks "
+        "have the priority of the processes (`RAY_worker_niceness=0`)."
     )
     return Table(f"{tables.size(size)} with Ray", header, rows, about)
 

@@ -27,6 +27,8 @@ def running(python, environment):
     # Names of sockets must be short.
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:
         environment = {**os.environ, **environment, "RAY_TMPDIR": folder, "RAY_USAGE_STATS_ENABLED": "0"}
+        # Ray lets other programs of the machine go first, and the store is one. Processes without Ray are its equals.
+        environment["RAY_worker_niceness"] = "0"
         ray = os.path.join(os.path.dirname(python), "ray")
         words = [f"--num-cpus={WORKERS}", "--include-dashboard=false", "--disable-usage-stats", f"--temp-dir={folder}"]
         head = [ray, "start", "--head", "--block", "--port=0", "--node-ip-address=127.0.0.1", *words]
