@@ -1,6 +1,7 @@
 /*
  * Tests of libdeadpan: what it does, and what it makes of misuse. Runs in an empty folder. Valid C99 and C++.
  * With the environment variable DEADPAN, that command line opens what the library seals, and the other way round.
+ * With the argument "brief", keys of one kind alone are protected by a passphrase: under Valgrind that takes a minute.
  */
 #include <deadpan.h>
 
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int checks = 0;
+static int checks = 0, brief = 0;
 
 #define CHECK(condition)                                                                          \
     do {                                                                                          \
@@ -114,12 +115,14 @@ static void keys(void)
         CHECK(opened == 4 && memcmp(plain, "face", 4) == 0);
         OK(dp_private_key_free(again));
 
-        OK(dp_private_key_write(b.key, DP_PEM, passphrase, text, sizeof text, &length, NULL));
-        CODE(DP_ERR_LOCKED, dp_private_key_read(text, length, NULL, &again, NULL));
-        CHECK(again == NULL);
-        CODE(DP_ERR_PASSPHRASE, dp_private_key_read(text, length, wrong, &again, NULL));
-        OK(dp_private_key_read(text, length, passphrase, &again, NULL));
-        OK(dp_private_key_free(again));
+        if (!brief || kinds[i] == DP_XWING) {
+            OK(dp_private_key_write(b.key, DP_PEM, passphrase, text, sizeof text, &length, NULL));
+            CODE(DP_ERR_LOCKED, dp_private_key_read(text, length, NULL, &again, NULL));
+            CHECK(again == NULL);
+            CODE(DP_ERR_PASSPHRASE, dp_private_key_read(text, length, wrong, &again, NULL));
+            OK(dp_private_key_read(text, length, passphrase, &again, NULL));
+            OK(dp_private_key_free(again));
+        }
 
         OK(dp_public_key_write(b.public_key, DP_PEM, text, sizeof text, &length, NULL));
         OK(dp_public_key_read(text, length, &public_again, NULL));
@@ -751,8 +754,9 @@ static void text(void)
     CHECK(memcmp(buffer, other, sizeof buffer) != 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    brief = argc == 2 && strcmp(argv[1], "brief") == 0;
     text();
     keys();
     recipients();

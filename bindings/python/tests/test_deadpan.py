@@ -206,7 +206,7 @@ def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    assert took < 1, "0.1 on an idle machine"
+    assert took < 3, "0.1 on an idle machine; the whole file takes longer"
     assert [path.name for path in tmp_path.iterdir()] == ["plain"]
 
 
