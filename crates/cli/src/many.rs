@@ -155,6 +155,11 @@ impl ManyArgs {
         }
     }
 
+    /// Whether nothing is to be changed.
+    pub fn is_rehearsal(&self) -> bool {
+        self.dry_run
+    }
+
     fn shard(&self) -> Result<Shard, Failure> {
         match self.shard {
             None => Ok(Shard::default()),

@@ -21,7 +21,7 @@ use crate::suggest::closest;
 use deadpan_lab::invocation;
 use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
-use deadpan_seal::{Cost, Kem, Mode, PublicKey, Recipient, Sealing, plugin};
+use deadpan_seal::{Cost, Kem, Mode, PrivateKey, PublicKey, Recipient, Sealing, plugin};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct RecipientArgs {
@@ -231,13 +231,14 @@ impl RecipientArgs {
     }
 
     /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
-    /// named. `what` is what a new passphrase is for.
+    /// named. `what` is what a new passphrase is for. To `rehearse`, no key is written.
     pub fn resolve(
         &self,
         named: &Named,
         what: &str,
         home: &Home,
         passphrases: &Passphrases,
+        rehearse: bool,
     ) -> Result<Recipients, Failure> {
         let Sorted { plugins, ssh, mut keys } = named.resolve(passphrases)?;
         if let Some((name, _)) = plugins.first() {
@@ -245,7 +246,7 @@ impl RecipientArgs {
         }
         let mut default_key = None;
         if self.names_nobody() && !self.passphrase {
-            let (name, key) = own(home, passphrases, self.mode.map(Mode::from))?;
+            let (name, key) = own(home, passphrases, self.mode.map(Mode::from), rehearse)?;
             if std::io::stderr().is_terminal() {
                 say(&format!("note: sealing to your own key {name} ({})", key.kem().name()));
             }
@@ -473,8 +474,14 @@ fn one_of_several(name: &str, count: usize, key: &ProtectedKey) -> Failure {
     Failure::usage(message, "name a file with its public key; a protected key does not show it")
 }
 
-/// Returns the own key to seal to when no recipient is named, with its name; a new one if there is none.
-fn own(home: &Home, passphrases: &Passphrases, mode: Option<Mode>) -> Result<(String, PublicKey), Failure> {
+/// Returns the own key to seal to when no recipient is named, with its name; a new one if there is none. To `rehearse`,
+/// the new one is not written.
+fn own(
+    home: &Home,
+    passphrases: &Passphrases,
+    mode: Option<Mode>,
+    rehearse: bool,
+) -> Result<(String, PublicKey), Failure> {
     let find = || match mode {
         Some(mode) => home.key_of_mode(mode),
         None => home.settle_default(),
@@ -490,6 +497,11 @@ fn own(home: &Home, passphrases: &Passphrases, mode: Option<Mode>) -> Result<(St
     };
     let name = mode_name(kem.mode());
     let path = home.own_path(name);
+    if rehearse {
+        say(&format!("note: you have no {name} key; sealing makes one: {}", shown(&path)));
+        let key = PrivateKey::generate(kem).map_err(|error| Failure::of(&shown(&path), error))?;
+        return Ok((name.to_owned(), key.public().clone()));
+    }
     let passphrase = passphrases.new_if_wanted(&format!("your new key {}", shown(&path)))?;
     let key = match keygen::make(home, &path, kem, passphrase.as_ref()) {
         Ok(key) => key,

@@ -148,7 +148,7 @@ impl SealArgs {
         home: &Home,
         passphrases: &Passphrases,
     ) -> Result<Recipients, Failure> {
-        let mut to = self.to.resolve(named, what, home, passphrases)?;
+        let mut to = self.to.resolve(named, what, home, passphrases, self.many.is_rehearsal())?;
         if self.format() == FormatArg::Deadpan {
             to.refuse_ssh()?;
         }

@@ -226,6 +226,21 @@ fn clocks_that_are_off_by_minutes_change_nothing() {
 }
 
 #[test]
+fn a_key_that_the_store_does_not_know_is_no_missing_object() {
+    let Some(server) = Server::gateway("unknown credentials") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", "face");
+    server.run(&sandbox, &["seal", "plain", "--to", "s3://bucket/there"]).expect(0, "");
+    let object = "s3://bucket/there";
+    for args in [&["seal", "plain", "--to", "s3://bucket/new"][..], &["open", "-o", "-", object], &["inspect", object]]
+    {
+        let mut command = server.command(&sandbox, args);
+        command.env("AWS_ACCESS_KEY_ID", "nobody");
+        finish(command, LIMIT, |_| ()).expect(4, "the store does not accept the credentials");
+    }
+}
+
+#[test]
 fn credentials_that_end_meanwhile_end_the_job_and_the_next_run_ends_it() {
     let Some(server) = Server::gateway("credentials that end") else { return };
     let sandbox = Sandbox::with_key("ecc");

@@ -228,6 +228,16 @@ fn a_job_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
+fn a_rehearsal_makes_no_key() {
+    let sandbox = Sandbox::new();
+    sandbox.shell("mkdir tree; echo face > tree/face").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "out"];
+    sandbox.run(&[&seal[..], &["--dry-run"]].concat()).expect(0, "you have no hybrid key; sealing makes one");
+    assert!(!sandbox.path("home").exists() && !sandbox.path("out").exists());
+    sandbox.run(&seal).expect(0, "you had no hybrid key; made one");
+}
+
+#[test]
 fn what_is_killed_at_thirty_moments_goes_on() {
     let Some(server) = Server::gateway("killed jobs") else { return };
     let sandbox = Sandbox::with_key("ecc");
@@ -267,6 +277,26 @@ fn what_is_killed_at_thirty_moments_goes_on() {
     assert!(resumed >= 2, "only {resumed} had something to go on with");
     server.run(&sandbox, &["cluster", "clean", "s3://bucket"]).expect(0, "");
     assert!(server.uploads() <= 2, "{} uploads were left behind", server.uploads());
+}
+
+#[test]
+fn parts_that_are_there_are_not_sent_again() {
+    let Some(server) = Server::gateway("parts that are there") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir tree; head -c 300000000 /dev/urandom > tree/long").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--job-key", "job.key", "--shard", "0/2"];
+    sandbox.run(&["cluster", "key", "-o", "job.key"]).expect(0, "");
+    server.run(&sandbox, &seal).expect(0, "with parts that others have to make");
+    let parts = || {
+        let parts = server.parts();
+        assert!(parts.len() > 5, "{parts:?}");
+        parts.iter().map(|file| (file.clone(), fs::metadata(file).unwrap().modified().unwrap())).collect::<Vec<_>>()
+    };
+    let before = parts();
+    server.run(&sandbox, &seal).expect(0, "with parts that others have to make");
+    assert_eq!(before, parts());
+    server.run(&sandbox, &[&seal[..7], &["--shard", "1/2"]].concat()).expect(0, "1 object");
+    server.run(&sandbox, &["open", "--verify", "s3://bucket/x/long.dpn"]).expect(0, "whole and unchanged");
 }
 
 #[test]

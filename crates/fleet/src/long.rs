@@ -28,7 +28,7 @@ use crate::maker::{BEGINNING, Maker};
 use crate::manifest::{forget, remove_others, seconds, upload};
 use crate::source::Source;
 use crate::{Error, Pair, Spot};
-use deadpan_remote::{Address, Object, Pieces, Problem, Store};
+use deadpan_remote::{Address, Object, Pieces, Problem, Store, There};
 
 /// How many times a step is tried that another process may disturb.
 const TRIES: usize = 3;
@@ -57,9 +57,8 @@ pub(crate) struct Long {
     seen: Mutex<Seen>,
 }
 
-#[derive(Default)]
 struct Seen {
-    asked: Option<Instant>,
+    asked: Instant,
     parts: BTreeSet<u64>,
 }
 
@@ -97,7 +96,8 @@ struct Start<'a> {
 
 /// What came of one try to begin.
 enum Try {
-    Ready(Box<(Maker, Pieces)>),
+    /// With the parts that are there.
+    Ready(Box<(Maker, Pieces, There)>),
     /// It cannot be divided.
     Whole,
     /// Another has made it meanwhile.
@@ -114,7 +114,7 @@ impl Start<'_> {
             return Err(damaged());
         }
         let pieces = Pieces::again(self.store, self.target, upload(&found.value).ok_or_else(damaged)?)?;
-        match pieces.there() {
+        let there = match pieces.there() {
             // Another process completes the upload at this moment, or was killed before it removed the manifest; or the
             // store has ended the upload.
             Err(error) if error.problem() == Problem::Ended => {
@@ -125,7 +125,7 @@ impl Start<'_> {
             other => other?,
         };
         let maker = Maker::again(self.job, self.source, &found.value, &found.more).ok_or_else(damaged)??;
-        Ok(Try::Ready(Box::new((maker, pieces))))
+        Ok(Try::Ready(Box::new((maker, pieces, there))))
     }
 
     fn awaited(&self) -> Awaited<'_> {
@@ -172,7 +172,7 @@ impl Start<'_> {
             forget(self.job, self.place, pieces.id())?;
             return Ok(Try::Again);
         }
-        Ok(Try::Ready(Box::new((maker, pieces))))
+        Ok(Try::Ready(Box::new((maker, pieces, There::new()))))
     }
 }
 
@@ -203,7 +203,7 @@ impl Long {
                 Some(found) => start.join(&found)?,
                 None => start.first()?,
             };
-            let (maker, pieces) = match tried {
+            let (maker, pieces, there) = match tried {
                 Try::Ready(ready) => *ready,
                 Try::Whole => return Ok(Begun::Whole(Box::new(source))),
                 Try::There => return Ok(Begun::There),
@@ -211,7 +211,8 @@ impl Long {
             };
             remove_others(job, &all, &mark, modified)?;
             let (store, target, job) = (store.clone(), target.clone(), job.clone());
-            let (left, seen) = (AtomicU64::new(0), Mutex::default());
+            let seen = Mutex::new(Seen { asked: Instant::now(), parts: whole(&maker, there).into_keys().collect() });
+            let left = AtomicU64::new(0);
             let long = Self { source, job, store, target, mark, place, pieces, maker, left, seen };
             return Ok(Begun::Long(Box::new(long)));
         }
@@ -243,12 +244,7 @@ impl Long {
 
     /// Returns the parts that are there, each with what the store calls it.
     pub(crate) fn there(&self) -> Result<BTreeMap<u64, String>, Error> {
-        let there = self.pieces.there()?.into_iter();
-        // Nobody makes a part of another length.
-        let is_part = |(part, (_, length)): &(u64, (String, u64))| {
-            *part < self.count() && *length == self.maker.part_length(*part)
-        };
-        Ok(there.filter(is_part).map(|(part, (tag, _))| (part, tag)).collect())
+        Ok(whole(&self.maker, self.pieces.there()?))
     }
 
     /// Whether somebody else has made a part meanwhile. The store is asked every few seconds.
@@ -257,9 +253,9 @@ impl Long {
         let fresh = FRESH * (1 + self.count() / 1000) as u32;
         let is_due = {
             let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_due = seen.asked.is_none_or(|asked| asked.elapsed() > fresh);
+            let is_due = seen.asked.elapsed() > fresh;
             // Others go on with what is known, while one asks.
-            seen.asked = if is_due { Some(Instant::now()) } else { seen.asked };
+            seen.asked = if is_due { Instant::now() } else { seen.asked };
             is_due
         };
         if is_due {
@@ -345,6 +341,13 @@ impl Long {
     pub(crate) fn forget(&self) -> Result<(), Error> {
         forget(&self.job, &self.place, self.pieces.id())
     }
+}
+
+/// Returns what the store calls the parts that are whole: nobody makes a part of another length.
+fn whole(maker: &Maker, there: There) -> BTreeMap<u64, String> {
+    let is_whole = |part: u64, length: u64| part < maker.count() && length == maker.part_length(part);
+    let whole = there.into_iter().filter(|(part, (_, length))| is_whole(*part, *length));
+    whole.map(|(part, (tag, _))| (part, tag)).collect()
 }
 
 /// A result whose upload is over.

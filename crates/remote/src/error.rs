@@ -71,7 +71,8 @@ impl Error {
         let problem = match code {
             Some("NoSuchBucket" | "ContainerNotFound") => Problem::NoBucket,
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
-            Some("AuthFailure" | "AuthenticationFailed") => Problem::Unknown,
+            // The last one is versitygw's.
+            Some("AuthFailure" | "AuthenticationFailed" | "XAdminUserNotFound") => Problem::Unknown,
             Some("RequestTimeTooSkewed" | "RequestExpired") => Problem::Clock,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
             Some("ConditionalRequestConflict" | "OperationAborted") => Problem::Contested,

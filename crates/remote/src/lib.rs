@@ -21,6 +21,6 @@ pub use object::{Object, ObjectReader};
 pub use own::with_own_connections;
 pub use pieces::Pieces;
 pub use splice::Splice;
-pub use store::Store;
+pub use store::{Store, There};
 pub use upload::{Canceller, Upload};
 pub use wire::limit;

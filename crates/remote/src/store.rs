@@ -36,7 +36,7 @@ pub struct Store {
 }
 
 /// The parts of an upload: by their numbers, what the store calls them, and their lengths.
-pub(crate) type There = BTreeMap<u64, (String, u64)>;
+pub type There = BTreeMap<u64, (String, u64)>;
 
 /// What a store in memory knows of uploads.
 #[derive(Default)]

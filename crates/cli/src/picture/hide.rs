@@ -172,7 +172,7 @@ impl Hide {
             true => None,
             false => {
                 let (home, passphrases) = (Home::find()?, Passphrases::new(&args.to.source));
-                let to = args.to.resolve(&named, "the pictures", &home, &passphrases)?;
+                let to = args.to.resolve(&named, "the pictures", &home, &passphrases, false)?;
                 to.refuse_ssh()?;
                 Some(to)
             }

@@ -93,7 +93,7 @@ impl Open {
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.source);
         let to = RecipientArgs::of(args.recipients.clone(), args.mode, args.source.clone());
-        let to = to.resolve(&to.find(&home)?, "the share", &home, &passphrases)?;
+        let to = to.resolve(&to.find(&home)?, "the share", &home, &passphrases, false)?;
         to.refuse_ssh()?;
         let input = Input::open(&self.source)?.file_only("name a sealed file")?;
         input.announce();

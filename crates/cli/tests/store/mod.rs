@@ -173,6 +173,12 @@ impl Server {
         self.folder.as_ref().unwrap().join("bucket").join(key)
     }
 
+    /// Returns the files of parts whose uploads are not over.
+    pub fn parts(&self) -> Vec<PathBuf> {
+        let folder = self.file(".sgwtmp/multipart");
+        files(&folder).into_iter().map(|file| folder.join(file)).collect()
+    }
+
     /// Returns the keys in the bucket.
     pub fn keys(&self) -> Vec<String> {
         if let Some(folder) = &self.folder {
