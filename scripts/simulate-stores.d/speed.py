@@ -77,15 +77,13 @@ def _divided(sort, machine, store, data, shares):
     one = requests.divided(sort, shares)
     busy = length / machine.seal_rate
     seconds = 2 * store.latency + 2 * length / store.stream + busy
-    # All other requests for an object are sent one after another, by threads that make no part meanwhile. Only the
-    # first question which parts are there is asked with the memory for a part.
+    # All other requests for an object are sent one after another, by threads that make no part meanwhile.
     others = store.latency * (sum(one.values()) - 2 * count) / count
-    asked = store.latency * requests.working(sort, shares) / count
     at_once = max(1, min(THREADS, data // (2 * length)))
     limits = _limits(machine, length, busy)
     limits["32 threads"] = THREADS / (seconds + others)
     if at_once < THREADS:
-        limits["memory"] = at_once / (seconds + asked)
+        limits["memory"] = at_once / seconds
     # The sources, the results and the state have prefixes of their own.
     gets = max(count + begin + 1, one["LISTPARTS"] + begin + 1) / count
     puts = (count + one["CREATE"] + one["COMPLETE"]) / count
