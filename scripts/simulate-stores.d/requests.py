@@ -151,8 +151,8 @@ def divided(sort, shares, seconds=0.0, together=1):
     one["HEAD"] = 1
     # Uploads of other versions.
     one["LIST"] = begin
-    # A share that joins in asks which parts are there, one that has parts asks again after a while, and each asks at its
-    # end.
+    # A share that joins in asks which parts are there, one that has parts asks again after a while, and each asks at
+    # its end.
     again = math.floor(seconds / fresh(parts)) * (pages + 1) / 2
     one["LISTPARTS"] = begin - 1 + working(sort, shares) * again + begin * pages
     # After its end, the upload is ended again: some stores keep a part that came at the same moment.
