@@ -27,7 +27,8 @@ def running(python, environment):
     # Names of sockets must be short.
     with tempfile.TemporaryDirectory(prefix="ray", dir="/tmp") as folder:
         environment = {**os.environ, **environment, "RAY_TMPDIR": folder, "RAY_USAGE_STATS_ENABLED": "0"}
-        # Ray lets other programs of the machine go first, and the store is one. Processes without Ray are its equals.
+        # By default, Ray runs its tasks at a low priority, so the store would get the cores first. The processes
+        # without Ray have the store's priority.
         environment["RAY_worker_niceness"] = "0"
         ray = os.path.join(os.path.dirname(python), "ray")
         words = [f"--num-cpus={WORKERS}", "--include-dashboard=false", "--disable-usage-stats", f"--temp-dir={folder}"]

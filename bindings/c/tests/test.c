@@ -1,7 +1,7 @@
 /*
  * Tests of libdeadpan: what it does, and what it makes of misuse. Runs in an empty folder. Valid C99 and C++.
  * With the environment variable DEADPAN, that command line opens what the library seals, and the other way round.
- * With the argument "brief", keys of one kind alone are protected by a passphrase: under Valgrind that takes a minute.
+ * With the argument "brief", only keys of one kind get a passphrase, because Valgrind makes passphrases very slow.
  */
 #include <deadpan.h>
 

@@ -187,7 +187,7 @@ def test_progress_and_stop(tmp_path):
 
 def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):
     with open(tmp_path / "plain", "wb") as file:
-        file.truncate(6_000_000_000)
+        file.truncate(30_000_000_000)
     # A program that was started in the background ignores Ctrl-C.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     sent = []
@@ -206,7 +206,7 @@ def test_ctrl_c_stops_work_and_leaves_nothing(tmp_path):
     finally:
         timer.join()
         signal.signal(signal.SIGINT, before)
-    assert took < 3, "0.1 on an idle machine; the whole file takes longer"
+    assert took < 3, "0.1 on an idle machine"
     assert [path.name for path in tmp_path.iterdir()] == ["plain"]
 
 

@@ -155,7 +155,7 @@ impl ManyArgs {
         }
     }
 
-    /// Whether nothing is to be changed.
+    /// Returns whether the command only shows what it would do.
     pub fn is_rehearsal(&self) -> bool {
         self.dry_run
     }

@@ -231,7 +231,7 @@ impl RecipientArgs {
     }
 
     /// Reads the remaining public keys, asks for passphrases if necessary, and adds the default key if no recipient is
-    /// named. `what` is what a new passphrase is for. To `rehearse`, no key is written.
+    /// named. `what` is what a new passphrase is for. With `rehearse`, no key is written.
     pub fn resolve(
         &self,
         named: &Named,
@@ -474,8 +474,8 @@ fn one_of_several(name: &str, count: usize, key: &ProtectedKey) -> Failure {
     Failure::usage(message, "name a file with its public key; a protected key does not show it")
 }
 
-/// Returns the own key to seal to when no recipient is named, with its name; a new one if there is none. To `rehearse`,
-/// the new one is not written.
+/// Returns the own key to seal to when no recipient is named, with its name. Makes a key if there is none; with
+/// `rehearse`, this key is not written.
 fn own(
     home: &Home,
     passphrases: &Passphrases,

@@ -211,7 +211,8 @@ impl Long {
             };
             remove_others(job, &all, &mark, modified)?;
             let (store, target, job) = (store.clone(), target.clone(), job.clone());
-            let seen = Mutex::new(Seen { asked: Instant::now(), parts: whole(&maker, there).into_keys().collect() });
+            let seen =
+                Mutex::new(Seen { asked: Instant::now(), parts: right_parts(&maker, there).into_keys().collect() });
             let left = AtomicU64::new(0);
             let long = Self { source, job, store, target, mark, place, pieces, maker, left, seen };
             return Ok(Begun::Long(Box::new(long)));
@@ -244,7 +245,7 @@ impl Long {
 
     /// Returns the parts that are there, each with what the store calls it.
     pub(crate) fn there(&self) -> Result<BTreeMap<u64, String>, Error> {
-        Ok(whole(&self.maker, self.pieces.there()?))
+        Ok(right_parts(&self.maker, self.pieces.there()?))
     }
 
     /// Whether somebody else has made a part meanwhile. The store is asked every few seconds.
@@ -343,11 +344,12 @@ impl Long {
     }
 }
 
-/// Returns what the store calls the parts that are whole: nobody makes a part of another length.
-fn whole(maker: &Maker, there: There) -> BTreeMap<u64, String> {
-    let is_whole = |part: u64, length: u64| part < maker.count() && length == maker.part_length(part);
-    let whole = there.into_iter().filter(|(part, (_, length))| is_whole(*part, *length));
-    whole.map(|(part, (tag, _))| (part, tag)).collect()
+/// Returns the parts of the right length, each with what the store calls it. No process of the job makes parts of
+/// another length.
+fn right_parts(maker: &Maker, there: There) -> BTreeMap<u64, String> {
+    let is_right = |part: u64, length: u64| part < maker.count() && length == maker.part_length(part);
+    let right = there.into_iter().filter(|(part, (_, length))| is_right(*part, *length));
+    right.map(|(part, (tag, _))| (part, tag)).collect()
 }
 
 /// A result whose upload is over.

@@ -173,7 +173,7 @@ impl Server {
         self.folder.as_ref().unwrap().join("bucket").join(key)
     }
 
-    /// Returns the files of parts whose uploads are not over.
+    /// Returns the files in which versitygw keeps the parts of unfinished uploads.
     pub fn parts(&self) -> Vec<PathBuf> {
         let folder = self.file(".sgwtmp/multipart");
         files(&folder).into_iter().map(|file| folder.join(file)).collect()
