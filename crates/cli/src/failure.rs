@@ -164,12 +164,17 @@ impl Failure {
 
     /// Writes message, hint and notes to standard error.
     pub fn say(&self) {
+        self.say_after(None);
+    }
+
+    /// Writes message, hint and notes to standard error. The hint is left out if the user has just read it.
+    pub fn say_after(&self, read: Option<&str>) {
         signals::give_way();
         if self.quiet {
             return;
         }
         crate::console::say(&format!("error: {}", self.message));
-        if let Some(hint) = &self.hint {
+        if let Some(hint) = self.hint.as_deref().filter(|hint| Some(*hint) != read) {
             crate::console::say(&format!("hint: {hint}"));
         }
         for note in &self.notes {

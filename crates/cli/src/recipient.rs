@@ -474,17 +474,22 @@ fn one_of_several(name: &str, count: usize, key: &ProtectedKey) -> Failure {
     Failure::usage(message, "name a file with its public key; a protected key does not show it")
 }
 
-/// Returns the own key to seal to when no recipient is named, with its name. Makes a key if there is none; with
-/// `rehearse`, this key is not written.
+/// Returns the own key to seal to when no recipient is named, with its name. Makes a key if there is none. With
+/// `rehearse`, no key is written and no default key recorded.
 fn own(
     home: &Home,
     passphrases: &Passphrases,
     mode: Option<Mode>,
     rehearse: bool,
 ) -> Result<(String, PublicKey), Failure> {
-    let find = || match mode {
-        Some(mode) => home.key_of_mode(mode),
-        None => home.settle_default(),
+    let find = || {
+        if !rehearse {
+            home.settle_default()?;
+        }
+        match mode {
+            Some(mode) => home.key_of_mode(mode),
+            None => home.default_key(),
+        }
     };
     if let Some(own) = find()? {
         let public = public_of(&own.path, passphrases)?;

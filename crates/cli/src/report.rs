@@ -43,6 +43,8 @@ pub struct Report {
     talks: bool,
     worst: Exit,
     broken: bool,
+    /// The hint of the last failure.
+    hint: Option<String>,
 }
 
 impl Report {
@@ -56,6 +58,7 @@ impl Report {
             talks: files > 1 || io::stderr().is_terminal(),
             worst: Exit::Done,
             broken: false,
+            hint: None,
         }
     }
 
@@ -98,7 +101,8 @@ impl Report {
             Err(failure) => {
                 self.count(failure.exit, failure.quiet);
                 if !self.json {
-                    failure.say();
+                    failure.say_after(self.hint.as_deref());
+                    self.hint.clone_from(&failure.hint);
                 }
             }
         }

@@ -235,6 +235,20 @@ fn a_rehearsal_makes_no_key() {
     sandbox.run(&[&seal[..], &["--dry-run"]].concat()).expect(0, "you have no hybrid key; sealing makes one");
     assert!(!sandbox.path("home").exists() && !sandbox.path("out").exists());
     sandbox.run(&seal).expect(0, "you had no hybrid key; made one");
+    sandbox.shell("rm home/default out/*").expect(0, "");
+    sandbox.run(&[&seal[..], &["--dry-run"]].concat()).expect(0, "1 object");
+    assert!(!sandbox.path("home/default").exists());
+}
+
+#[test]
+fn the_same_hint_is_given_once() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir sealed; for name in a b c; do echo $name > sealed/$name.dpn; done").expect(0, "");
+    let run = sandbox.run(&["open", "--each", "sealed", "--to", "out"]).expect(1, "open: 0 objects (0 B) in");
+    let told = run.stderr();
+    assert_eq!((told.matches("error: ").count(), told.matches("hint: ").count()), (3, 1), "{told}");
+    // It would fail again.
+    assert!(!told.contains("run the command again"), "{told}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Home {
     /// Returns the own key to use for `mode`: the default key if it has this mode, or else the only own key that has
     /// it.
     pub fn key_of_mode(&self, mode: Mode) -> Result<Option<Own>, Failure> {
-        let Some(default) = self.settle_default()? else { return Ok(None) };
+        let Some(default) = self.default_key()? else { return Ok(None) };
         if mode_of(&default) == Some(mode) {
             return Ok(Some(default));
         }

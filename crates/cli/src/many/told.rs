@@ -35,12 +35,14 @@ struct Tally {
     waiting: u64,
     failed: u64,
     bytes: u64,
+    /// Whether an object failed for a reason that may be gone when the command is run again.
+    passing: bool,
 }
 
 impl Told {
     pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str) -> Self {
         let report = Report::new(command, json, 1).quiet();
-        let tally = Tally { report, made: 0, there: 0, would: 0, waiting: 0, failed: 0, bytes: 0 };
+        let tally = Tally { report, made: 0, there: 0, would: 0, waiting: 0, failed: 0, bytes: 0, passing: false };
         let progress = Progress::of_many(name).hidden_if(rehearse);
         Self { command, json, rehearse, start: Instant::now(), progress, tally: Mutex::new(tally) }
     }
@@ -77,8 +79,10 @@ impl Told {
                 Ok(done)
             }
             Outcome::Failed(error) => {
+                let failure = failed(&source, error);
                 tally.failed += 1;
-                Err(failed(&source, error))
+                tally.passing |= failure.exit == Exit::System;
+                Err(failure)
             }
         };
         // A rehearsal shows each object.
@@ -111,7 +115,7 @@ impl Told {
     pub fn end(self, job: Option<&Job>, is_new: bool) -> Exit {
         let Self { command, json, rehearse, start, progress, tally } = self;
         drop(progress);
-        let Tally { report, made, there, would, waiting, failed, bytes: moved } =
+        let Tally { report, made, there, would, waiting, failed, bytes: moved, passing } =
             tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let seconds = start.elapsed().as_secs_f64();
         if json {
@@ -149,7 +153,7 @@ impl Told {
             say("note: this job has not made the results that were there already, and they may be sealed for others: \
                  deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them");
         }
-        if let Some(job) = job.filter(|_| waiting > 0 || failed > 0) {
+        if let Some(job) = job.filter(|_| waiting > 0 || passing) {
             say(&format!(
                 "note: run the command again to go on; --dry-run shows what is missing, and \
                  deadpan cluster status {job} the long objects that are half done"
