@@ -196,8 +196,10 @@ fn status(job: &Job, as_json: bool) -> Result<(), Failure> {
         text.push_str(&format!("{line}\n"));
     }
     if states.long.is_empty() {
-        let source = states.how.as_ref().and_then(|how| how.get("source")?.as_str()).unwrap_or("a job");
-        text.push_str(&format!("  {source}: no object is half done\n"));
+        let of = |end: &str| states.how.as_ref()?.get(end)?.as_str();
+        let what = of("source").zip(of("target"));
+        let what = what.map_or("a job".to_owned(), |(source, target)| format!("{source} -> {target}"));
+        text.push_str(&format!("  {what}: no object is half done\n"));
     }
     print(&text)
 }

@@ -208,6 +208,9 @@ fn shares_work_on_the_same_objects_in(server: &Server) {
         scope.spawn(|| share("auto"));
         scope.spawn(|| share("2/3"));
     });
+    let status = server.run(&sandbox, &["cluster", "status", "s3://bucket", "--job-key", "job.key"]).expect(0, "");
+    let status = String::from_utf8_lossy(status.stdout()).into_owned();
+    assert!(status.contains("/tree -> s3://bucket/x/: no object is half done"), "{status}");
     server.run(&sandbox, &["open", "s3://bucket/x/", "--to", "back"]).expect(0, "6 objects");
     sandbox.shell("diff -r tree back").expect(0, "");
     assert_eq!(server.uploads(), 0);

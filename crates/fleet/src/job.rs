@@ -106,7 +106,7 @@ impl Job {
         let hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of jobs");
         let name = digest(hasher, &[act, &target.to_string()]);
         let folder = key_at(target, &format!("{STATE}{}/", &name[..16]))?;
-        let how = Value::from_iter([("source", source)]);
+        let how = Value::from_iter([("source", source), ("target", &target.to_string())]);
         Ok(Self { key, store, folder, how })
     }
 
