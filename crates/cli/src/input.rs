@@ -110,7 +110,8 @@ impl Input {
     fn object(source: &Source, address: &Address) -> Result<Self, Failure> {
         if address.is_prefix() {
             let message = format!("{address} names a bucket or a prefix, and not an object");
-            return Err(Failure::usage(message, "name one object: its key does not end with a slash"));
+            let hint = "name one object: its key does not end with a slash; rewrap --recursive takes prefixes";
+            return Err(Failure::usage(message, hint));
         }
         let object = Object::open(&remote::store(address)?, address).map_err(|error| remote::failed(&error))?;
         Ok(Self { source: source.clone(), data: Data::of(object), metadata: None, positioned: true })

@@ -233,6 +233,7 @@ impl ManyArgs {
             report: &report,
             progress: &|bytes| told.progress.add(bytes),
             planned: &|bytes| told.progress.plan(bytes),
+            left_out: &|others| told.leave_out(others),
         };
         let result = run.all(from, to, begin).map_err(failed);
         let job = run.job;
@@ -241,9 +242,9 @@ impl ManyArgs {
                 let hint = "check the prefix or the folder, and --include and --exclude";
                 Err(Failure::usage(format!("{from}: there is nothing to {} below it", act.verb()), hint))
             }
-            Ok(()) => Ok(told.end(job.as_ref(), is_new.get())),
+            Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get())),
             Err(failure) => {
-                told.end_early(job.as_ref());
+                told.end_early(job.as_ref(), &failure);
                 Err(failure)
             }
         }
@@ -297,6 +298,7 @@ impl ManyArgs {
             report: &report,
             progress: &|bytes| progress.add(bytes),
             planned: &|_| (),
+            left_out: &|_| (),
         };
         let last = name.rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
@@ -406,7 +408,11 @@ pub fn failed(name: &str, error: Error) -> Failure {
         Error::Seal(error) => Failure::of(name, error),
         Error::File(path, error) => Failure::path("read", &path, &error),
         Error::Write(path, error) => Failure::path("write", &path, &error),
-        Error::Changed => system(format!("{name}: it changed while it was read"), "run the command again"),
+        Error::Changed => system(
+            format!("{name}: it changed while it was read"),
+            "run the command again, with --force if it then says that the result is older",
+        ),
+        Error::System(error) => Failure::io("start threads for", name, &error),
         Error::Outdated => Failure::usage(
             format!("{name}: its result is older than it is, and is not replaced"),
             "replace such results with --force",
@@ -444,6 +450,10 @@ pub fn failed(name: &str, error: Error) -> Failure {
             format!("{name}: another source has the same result"),
             "rename one of them, or leave it out with --exclude",
         ),
+        Error::Unreached => {
+            let message = "the store cannot be reached, and the other objects were left as they are";
+            system(message.to_owned(), "run the command again when the store answers: what is done stays done")
+        }
         Error::Refused(what) => Failure::usage(what, "choose another place with --to"),
         Error::Lost(what) => system(what, "run the command again: it begins anew with this object"),
         Error::Foreign(error) => foreign(name, error),

@@ -62,6 +62,7 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     if let Some(store) = open.get(&name) {
         return Ok(store.clone());
     }
+    deadpan_remote::tell_of_trouble(|why| say(&format!("note: the store {why}; its requests are tried again")));
     let store = Store::of(address).map_err(|error| failed(&error))?;
     open.insert(name, store.clone());
     Ok(store)

@@ -134,6 +134,11 @@ impl Report {
         self.broken |= quiet;
     }
 
+    /// Returns the highest exit code so far.
+    pub fn worst(&self) -> Exit {
+        self.worst
+    }
+
     /// Returns the exit code of the whole command.
     pub fn exit(self) -> Exit {
         if self.broken {

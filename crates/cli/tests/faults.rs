@@ -136,6 +136,24 @@ fn requests_without_an_answer_are_sent_again() {
 }
 
 #[test]
+fn a_store_that_goes_away_ends_the_job_soon() {
+    let Some(server) = Server::gateway("a store that goes away") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    tree(&sandbox, 100);
+    sandbox.shell("rm tree/long; for file in tree/*; do head -c 60000 /dev/zero > $file; done").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--bwlimit", "1M"];
+    let run = finish(server.command(&sandbox, &seal), LIMIT, |_| {
+        thread::sleep(Duration::from_millis(1500));
+        drop(server);
+    });
+    let run = run.expect(4, "the store cannot be reached, and the other objects were left as they are");
+    let told = run.stderr();
+    assert!(told.contains("note: the store cannot be reached; its requests are tried again"), "{told}");
+    let failed = told.matches("the store cannot be reached: ").count();
+    assert!((8..60).contains(&failed), "{failed} objects failed: {told}");
+}
+
+#[test]
 fn a_full_store_is_told_and_the_job_goes_on_when_there_is_room() {
     let Some(server) = Server::small_gateway("a full store", 250_000_000) else { return };
     let sandbox = Sandbox::with_key("ecc");

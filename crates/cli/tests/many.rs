@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use sandbox::{LIMIT, Sandbox, finish};
+use sandbox::{LIMIT, Sandbox, finish, skip};
 use store::{Server, between, sample};
 
 /// Long enough to be made in parts.
@@ -390,7 +390,7 @@ fn two_drivers_at_once_make_one_object() {
             let run = server.run(&sandbox, &["seal", "--each", "tree", "--to", &to]);
             // Whoever comes late may find that an object is there already.
             if run.code() != Some(0) {
-                run.expect(2, "an object with this key exists already");
+                run.expect(4, "another command makes it, too: let this end, and run the command again");
             }
         };
         thread::scope(|scope| {
@@ -504,6 +504,94 @@ fn hostile_names_are_told_and_the_rest_is_done() {
         assert_eq!(sandbox.read(&format!("back/{name}")), b"face", "{name}");
     }
     assert!(!sandbox.path("outside").exists() && !sandbox.path("back/../../outside").exists());
+}
+
+#[test]
+fn a_listing_of_nothing_but_odd_names_ends() {
+    let Some(server) = Server::start("odd names") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    for key in ["in/a//b.dpn", "in/folder/", "_deadpan//x"] {
+        server.ask("PUT", &format!("/bucket/{key}"), b"data");
+    }
+    let name = "its name cannot be that of a file or an object here";
+    let seal = server.run(&sandbox, &["seal", "s3://bucket/in/", "--to", "s3://bucket/out/"]).expect(1, name);
+    assert!(seal.stderr().contains("in/folder/: its name") && seal.stderr().contains("2 failed"), "{}", seal.stderr());
+    server.run(&sandbox, &["open", "s3://bucket/in/", "--to", "back"]).expect(1, name);
+    server.run(&sandbox, &["open", "--verify", "s3://bucket/in/"]).expect(2, "in/a//b.dpn");
+    server.run(&sandbox, &["cluster", "status", "s3://bucket"]).expect(0, "");
+}
+
+#[test]
+fn no_result_lies_among_the_state() {
+    let Some(server) = Server::gateway("results among the state") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir -p tree/_deadpan/abc; echo x > tree/_deadpan/abc/job; echo y > tree/y").expect(0, "");
+    let seal = server.run(&sandbox, &["seal", "--each", "tree", "--to", "s3://bucket/"]);
+    seal.expect(1, "its name cannot be that of a file or an object here");
+    assert!(!server.keys().iter().any(|key| key.contains("abc")), "{:?}", server.keys());
+}
+
+#[test]
+fn what_is_no_file_is_told() {
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir tree; echo x > tree/x; ln -s x tree/link; mkfifo tree/pipe").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "out"];
+    sandbox.run(&seal).expect(0, "2 links and special files are left out");
+    sandbox
+        .run(&["seal", "--each", "/proc/sys/vm", "--to", "proc", "--include", "swappiness"])
+        .expect(4, "its length is not known before it is read");
+    assert!(!sandbox.path("proc/swappiness.dpn").exists());
+    sandbox
+        .shell(&format!("rm -r out; {} --dry-run > /dev/full", seal.join(" ").replacen("seal", "deadpan seal", 1)))
+        .expect(4, "cannot write");
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_does_not_stop_the_others() {
+    // Root reads every folder, unless it gives this right up.
+    let modest = match rustix::process::geteuid().is_root() {
+        true => "setpriv --bounding-set=-dac_override,-dac_read_search",
+        false => "",
+    };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir -p tree/closed; echo x > tree/x; chmod 0 tree/closed").expect(0, "");
+    if sandbox.shell(&format!("{modest} ls tree")).code() != Some(0)
+        || sandbox.shell(&format!("{modest} ls tree/closed")).code() == Some(0)
+    {
+        return skip("a folder that cannot be read", "this takes setpriv");
+    }
+    let seal = |more: &str| sandbox.shell(&format!("{modest} deadpan seal --each tree --to out {more}"));
+    seal("").expect(4, "tree/closed: permission denied");
+    assert!(sandbox.path("out/x.dpn").exists());
+    seal("--exclude closed/").expect(0, "1 there already");
+    sandbox.shell("chmod 700 tree/closed").expect(0, "");
+}
+
+#[test]
+fn the_same_source_written_again_begins_anew() {
+    let Some(server) = Server::gateway("a source that is written again") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    fs::write(server.file("source"), sample(LONG)).unwrap();
+    server.run(&sandbox, &["cluster", "key", "-o", "job.key"]).expect(0, "");
+    let seal = ["seal", "s3://bucket/", "--include", "source", "--to", "s3://bucket/x/", "--job-key", "job.key"];
+    server.run(&sandbox, &[&seal[..], &["--shard", "0/2"]].concat()).expect(0, "1 with parts that others have to make");
+    thread::sleep(Duration::from_millis(1100));
+    // Its time is another, and its tag is the same.
+    fs::write(server.file("source"), sample(LONG)).unwrap();
+    server.run(&sandbox, &seal).expect(0, "1 object");
+    assert_eq!(server.uploads(), 0);
+}
+
+#[test]
+fn json_tells_why_a_job_ended() {
+    let Some(server) = Server::gateway("an error in JSON") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.shell("mkdir tree; echo x > tree/x").expect(0, "");
+    let seal = ["seal", "--each", "tree", "--to", "s3://nothing/x/", "--json"];
+    let run = server.run(&sandbox, &seal).expect(2, "there is no such bucket");
+    let summary: serde_json::Value = serde_json::from_slice(run.stdout()).unwrap();
+    assert_eq!((&summary["summary"], &summary["exit"]), (&true.into(), &2.into()), "{summary}");
+    assert!(summary["error"].as_str().is_some_and(|error| error.contains("no such bucket")), "{summary}");
 }
 
 #[test]

@@ -38,6 +38,10 @@ pub enum Error {
     Lost(String),
     /// Another source has the same result.
     Twice,
+    /// The system does not allow it.
+    System(io::Error),
+    /// The store cannot be reached any more, and the rest was left as it is.
+    Unreached,
     /// What was asked for cannot be.
     Refused(String),
     /// An error of whoever uses this crate.
@@ -57,6 +61,8 @@ impl fmt::Display for Error {
             Self::OtherKey(state) => write!(f, "{state}: it belongs to a job with another key"),
             Self::Damaged(state) => write!(f, "{state}: this state is damaged, or belongs elsewhere"),
             Self::Twice => f.write_str("another source has the same result"),
+            Self::System(error) => error.fmt(f),
+            Self::Unreached => f.write_str("the store cannot be reached, and the other objects were left as they are"),
             Self::OtherJob(job, how) => write!(f, "{job}: this job was begun {how}"),
             Self::Lost(what) | Self::Refused(what) => f.write_str(what),
             Self::Foreign(error) => error.fmt(f),

@@ -38,6 +38,12 @@ impl Filter {
         self.takes_either(&[name])
     }
 
+    /// Whether a pattern leaves out all that lies in a folder.
+    pub(crate) fn excludes_folder(&self, name: &str) -> bool {
+        let anything = format!("{name}/.");
+        self.exclude.as_ref().is_some_and(|[_, wholes]| wholes.is_match(&anything))
+    }
+
     /// Returns whether the filter takes an object that has several names. A pattern matches the object if it matches
     /// one of the names.
     #[must_use]

@@ -185,7 +185,8 @@ impl Long {
         }
         let (length, tag, modified) = (source.length(), source.tag(), source.about(pair).modified);
         let all = job.key.digest(&[act.verb(), &target.to_string()]);
-        let version = [&pair.source.to_string(), &tag, &length.to_string(), &job.how.to_string()];
+        let (written, how) = (seconds(modified).to_string(), job.how.to_string());
+        let version = [&pair.source.to_string(), &tag, &length.to_string(), &written, &how];
         let mark = job.key.digest(&version.map(String::as_str));
         let place = job.at(&format!("{all}/{mark}/manifest"))?;
         let names = Map::from_iter([

@@ -43,11 +43,15 @@ impl fmt::Display for Place {
 
 impl Place {
     /// Lists the sources of results that go `to` another place. Those that lie there, and the state of jobs, are left
-    /// out.
+    /// out. What else is left out is told `beside`.
     ///
     /// # Errors
     /// If the place cannot be listed.
-    pub fn list(&self, to: &Self) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>> + '_>, Error> {
+    pub(crate) fn list(
+        &self,
+        to: &Self,
+        beside: &mut Beside,
+    ) -> Result<Box<dyn Iterator<Item = Result<Entry, Error>> + '_>, Error> {
         match self {
             Self::Prefix(store, prefix) => {
                 let inside = match to {
@@ -58,8 +62,7 @@ impl Place {
                 let is_source = move |name: &str| {
                     let is_result = inside.as_ref().is_some_and(|inside| name.starts_with(inside));
                     let is_state = prefix.key().is_empty() && name.starts_with(STATE);
-                    // Some programs mark folders so.
-                    !is_result && !is_state && !name.ends_with('/')
+                    !is_result && !is_state
                 };
                 let listing = store.list(prefix, None)?;
                 let listing = listing.filter(move |entry| entry.as_ref().map_or(true, |entry| is_source(&entry.name)));
@@ -71,7 +74,7 @@ impl Place {
                     Self::Folder(to) => fs::canonicalize(to).ok(),
                     Self::Prefix(..) => None,
                 };
-                walk(path, "", avoid.as_deref(), &mut found)?;
+                walk(path, "", avoid.as_deref(), &mut found, beside)?;
                 found.sort_by(|one, other| one.name.cmp(&other.name));
                 Ok(Box::new(found.into_iter().map(Ok)))
             }
@@ -83,7 +86,10 @@ impl Place {
         match self {
             Self::Prefix(store, prefix) => {
                 let address = prefix.join(name).map_err(|_| Error::Name)?;
-                Ok(Spot::Object(store.clone(), address))
+                match name.is_empty() || address.is_prefix() || address.key().starts_with(STATE) {
+                    true => Err(Error::Name),
+                    false => Ok(Spot::Object(store.clone(), address)),
+                }
             }
             Self::Folder(path) if is_fit(name) => Ok(Spot::File(path.join(name))),
             Self::Folder(_) => Err(Error::Name),
@@ -169,8 +175,23 @@ fn is_fit(name: &str) -> bool {
         && !name.split('/').any(|part| matches!(part, "." | ".."))
 }
 
-/// Finds all files below a folder. Links and special files are left out.
-fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Entry>) -> Result<(), Error> {
+/// What lies in a folder beside files.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// The number of links and special files.
+    pub(crate) others: u64,
+    /// Folders in it that cannot be read, with their names.
+    pub(crate) unreadable: Vec<(PathBuf, String, Error)>,
+}
+
+/// Finds all files below a folder, and what is not done with files.
+fn walk(
+    folder: &Path,
+    name: &str,
+    avoid: Option<&Path>,
+    found: &mut Vec<Entry>,
+    beside: &mut Beside,
+) -> Result<(), Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |error| Error::File(path, error)
@@ -191,11 +212,14 @@ fn walk(folder: &Path, name: &str, avoid: Option<&Path>, found: &mut Vec<Entry>)
         };
         let name = if name.is_empty() { last } else { format!("{name}/{last}") };
         if metadata.is_dir() {
-            if avoid.is_none_or(|avoid| fs::canonicalize(&path).is_ok_and(|path| path != avoid)) {
-                walk(&path, &name, avoid, found)?;
+            let is_meant = avoid.is_none_or(|avoid| fs::canonicalize(&path).is_ok_and(|path| path != avoid));
+            if is_meant && let Err(error) = walk(&path, &name, avoid, found, beside) {
+                beside.unreadable.push((path, name, error));
             }
         } else if metadata.is_file() {
             found.push(Entry { name, length: metadata.len(), modified: changed(&metadata), tag: None });
+        } else {
+            beside.others += 1;
         }
     }
     Ok(())

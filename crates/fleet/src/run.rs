@@ -4,8 +4,8 @@ use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::thread::{self, Builder};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ use crate::job::Job;
 use crate::long::{Begun, Ending, Long};
 use crate::maker::{PART, PARTS};
 use crate::page::{FEW, Page, Read};
-use crate::place::Place;
+use crate::place::{Beside, Place};
 use crate::source::{Source, is_current};
 use crate::{Error, Filter, Foreign, Shard, Spot};
 use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload, with_own_connections};
@@ -31,6 +31,9 @@ const WAITING: usize = 2000;
 const TRIES: usize = 3;
 /// Threads. Most of them wait for a store.
 const THREADS: usize = 32;
+/// If the store could not be reached for so many objects, and no object came through between them, the others are left
+/// as they are: each would be tried for a quarter of a minute.
+const LOST: usize = 8;
 
 /// A source, and the place of its result.
 #[derive(Clone, Debug)]
@@ -88,6 +91,8 @@ pub struct Run<'a> {
     pub progress: &'a (dyn Fn(u64) + Sync),
     /// Is told of bytes that are to be done, and at last of `None`: no more come.
     pub planned: &'a (dyn Fn(Option<u64>) + Sync),
+    /// Is told how many links and special files a folder has, which are left out.
+    pub left_out: &'a (dyn Fn(u64) + Sync),
 }
 
 /// What waits to be done.
@@ -101,6 +106,15 @@ struct Queue {
     is_closed: bool,
     /// Threads that are at an item, which may become parts.
     active: usize,
+    /// Objects in a row for which the store could not be reached.
+    lost: usize,
+}
+
+impl Queue {
+    /// Whether the rest is left as it is.
+    const fn is_given_up(&self) -> bool {
+        self.lost >= LOST
+    }
 }
 
 /// A pair that is to be done, and the page that it is on. Without a page, its source is asked for again by itself.
@@ -136,11 +150,22 @@ impl Run<'_> {
     /// object is compared or made. If `begin` fails, nothing is done.
     ///
     /// # Errors
-    /// If the place cannot be listed, and those of `begin`. Errors of single objects are reported.
+    /// If the place cannot be listed, and those of `begin`; or if the store cannot be reached any more. Errors of
+    /// single objects are reported.
     pub fn all(&self, from: &Place, to: &Place, begin: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-        self.with(|pool| {
+        let is_given_up = self.with(|pool| {
             let (mut page, mut begin) = (Vec::new(), Some(begin));
-            for found in from.list(to)? {
+            let mut beside = Beside::default();
+            let listing = from.list(to, &mut beside)?;
+            (self.left_out)(beside.others);
+            for (path, name, error) in beside.unreadable {
+                if self.shard.has(&name) && !self.filter.excludes_folder(&name) {
+                    let spot = Spot::File(path);
+                    let pair = Pair { name, source: spot.clone(), target: spot, length: 0, replace: false };
+                    (self.report)(&pair, Outcome::Failed(error));
+                }
+            }
+            for found in listing {
                 let found = found?;
                 if let Some(target) = self.act.target(&found.name).filter(|target| self.takes(&found.name, target)) {
                     if let Some(begin) = begin.take() {
@@ -148,12 +173,18 @@ impl Run<'_> {
                     }
                     page.push((found, target));
                 }
+                if pool.queue().is_given_up() {
+                    return Ok(());
+                }
                 if page.len() == PAGE {
                     self.plan(pool, from, to, std::mem::take(&mut page))?;
                 }
             }
             self.plan(pool, from, to, page)
         })?;
+        if is_given_up {
+            return Err(Error::Unreached);
+        }
         match &self.job {
             Some(job) if self.shard.index() == 0 => job.sweep(),
             _ => Ok(()),
@@ -180,9 +211,11 @@ impl Run<'_> {
             pool.push(Item { pair, page: None });
             Ok(())
         })
+        .map(drop)
     }
 
-    fn with(&self, plan: impl FnOnce(&Pool<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    /// Does what is planned, and returns whether the rest of it was given up.
+    fn with(&self, plan: impl FnOnce(&Pool<'_>) -> Result<(), Error>) -> Result<bool, Error> {
         let pool = Pool {
             run: self,
             queue: Mutex::default(),
@@ -191,15 +224,22 @@ impl Run<'_> {
             buffers: Arc::default(),
         };
         thread::scope(|scope| {
-            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| with_own_connections(|| pool.work()))).collect();
+            // The threads would wait for ever if this one ended with a panic.
+            let _stop = Stop(&pool);
+            let start = |_| Builder::new().spawn_scoped(scope, || with_own_connections(|| pool.work()));
+            let (threads, refused): (Vec<_>, Vec<_>) = (0..THREADS).map(start).partition(Result::is_ok);
+            // Some do the work, too, if the system does not allow more.
+            if let Some(Err(error)) = refused.into_iter().next().filter(|_| threads.is_empty()) {
+                return Err(Error::System(error));
+            }
             let result = plan(&pool);
             (self.planned)(None);
             pool.queue().is_closed = true;
             pool.changed.notify_all();
-            for thread in threads {
+            for thread in threads.into_iter().flatten() {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            result
+            result.map(|()| pool.queue().is_given_up())
         })
     }
 
@@ -215,7 +255,8 @@ impl Run<'_> {
                 Ok(spots) => spots,
                 Err(_) if !is_mine => continue,
                 Err(error) => {
-                    let nowhere = Spot::File(found.name.clone().into());
+                    let nowhere =
+                        Spot::File(format!("{}/{}", from.to_string().trim_end_matches('/'), found.name).into());
                     let pair =
                         Pair { name: found.name, source: nowhere.clone(), target: nowhere, length: 0, replace: false };
                     (self.report)(&pair, Outcome::Failed(error));
@@ -287,7 +328,7 @@ impl Pool<'_> {
         let mut queue = self.queue();
         if queue.items.len() >= WAITING {
             // It is closed before its time if a thread ends with a panic.
-            while queue.items.len() > WAITING / 2 && !queue.is_closed {
+            while queue.items.len() > WAITING / 2 && !queue.is_closed && !queue.is_given_up() {
                 queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
             }
         }
@@ -296,9 +337,24 @@ impl Pool<'_> {
         self.changed.notify_one();
     }
 
+    /// Reports what became of a pair, and counts the objects for which the store could not be reached.
+    fn tell(&self, pair: &Pair, outcome: Outcome) {
+        let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if it.problem() == Problem::Unreachable);
+        (self.run.report)(pair, outcome);
+        let mut queue = self.queue();
+        queue.lost = if is_lost || queue.is_given_up() { queue.lost + 1 } else { 0 };
+        if queue.is_given_up() {
+            drop(queue);
+            self.changed.notify_all();
+        }
+    }
+
     fn next(&self) -> Option<Task> {
         let mut queue = self.queue();
         loop {
+            if queue.is_given_up() {
+                return None;
+            }
             if let Some((work, part)) = queue.parts.pop_front() {
                 return Some(Task::Part(work, part));
             }
@@ -330,7 +386,7 @@ impl Pool<'_> {
                 Task::Item(item) => {
                     let outcome = self.item(&item).unwrap_or_else(|error| Some(Outcome::Failed(error)));
                     if let Some(outcome) = outcome {
-                        (self.run.report)(&item.pair, outcome);
+                        self.tell(&item.pair, outcome);
                     }
                     if let Some(page) = item.page.filter(|page| page.ends()) {
                         self.compare(&page);
@@ -360,7 +416,7 @@ impl Pool<'_> {
     fn compare(&self, page: &Page) {
         for (read, is_shown) in page.compare() {
             match is_shown {
-                true => (self.run.report)(&read.pair, Outcome::Made(read.object.length())),
+                true => self.tell(&read.pair, Outcome::Made(read.object.length())),
                 false => self.queue().looks.push_back(read),
             }
         }
@@ -375,7 +431,7 @@ impl Pool<'_> {
             Err(error) => Err(error),
         };
         if let Some(outcome) = outcome.unwrap_or_else(|error| Some(Outcome::Failed(error))) {
-            (self.run.report)(&read.pair, outcome);
+            self.tell(&read.pair, outcome);
         }
     }
 
@@ -397,7 +453,7 @@ impl Pool<'_> {
         }
         if work.long.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             let failed = error().take();
-            (self.run.report)(&work.pair, self.end(work, failed));
+            self.tell(&work.pair, self.end(work, failed));
         }
     }
 
@@ -526,7 +582,7 @@ impl Pool<'_> {
         long.left.store(mine.len() as u64, Ordering::Release);
         let work = Arc::new(Work { pair: pair.clone(), long, error: Mutex::default() });
         if mine.is_empty() {
-            (self.run.report)(&work.pair, self.end(&work, None));
+            self.tell(&work.pair, self.end(&work, None));
             return Ok(());
         }
         self.queue().parts.extend(mine.into_iter().map(|part| (Arc::clone(&work), part)));
@@ -558,10 +614,14 @@ enum Once {
 /// Writes a short object. The client does not try again if the connection breaks, because the object may be there then;
 /// here it is known by its bytes.
 fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(), Error> {
-    let mut round = 0;
+    let (mut round, start) = (0, Instant::now());
     loop {
         match store.put(target, made.clone(), replace) {
-            Err(error) if error.problem() == Problem::Unreachable && round < 5 => {
+            // Once in any case: the store may have been silent for a minute.
+            Err(error)
+                if error.problem() == Problem::Unreachable
+                    && (round == 0 || start.elapsed() < Duration::from_secs(10)) =>
+            {
                 thread::sleep(Duration::from_millis(200) * 3_u32.pow(round));
                 round += 1;
             }

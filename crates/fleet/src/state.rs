@@ -47,7 +47,8 @@ impl Job {
         for entry in store.list(&folder, None)? {
             names.extend(entry?.name.split_once('/').map(|(name, _)| name.to_owned()));
         }
-        names.iter().map(|name| folder.join(&format!("{name}/")).map_err(wrong)).collect()
+        // What no address can name was not written by a job.
+        Ok(names.iter().filter_map(|name| folder.join(&format!("{name}/")).ok()).collect())
     }
 
     /// Returns what there is of a job.

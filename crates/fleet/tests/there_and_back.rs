@@ -188,6 +188,7 @@ impl Bench {
             report: &report,
             progress: &|_| (),
             planned: &|_| (),
+            left_out: &|_| (),
         };
         change(&mut run);
         run.all(from, to, || Ok(())).unwrap();
@@ -363,6 +364,7 @@ fn names_that_leave_the_folder_are_refused() {
         report: &report,
         progress: &|_| (),
         planned: &|_| (),
+        left_out: &|_| (),
     };
     run.one(one).unwrap();
     assert!(told.into_inner().unwrap().contains("Missing"));

@@ -63,7 +63,9 @@ impl Address {
         let text = text.as_encoded_bytes();
         let scheme = text.split(|byte| *byte == b':').next().unwrap_or_default();
         let is_scheme = scheme.len() > 1 && scheme.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'+');
-        is_scheme && text[scheme.len()..].starts_with(b"://")
+        // The slashes are easily forgotten.
+        let is_known = [&b"s3"[..], b"gs", b"az"].contains(&scheme) && text.len() > scheme.len();
+        is_known || is_scheme && text[scheme.len()..].starts_with(b"://")
     }
 
     /// Returns the kind of the store.

@@ -72,6 +72,7 @@ impl Error {
             Some("NoSuchBucket" | "ContainerNotFound") => Problem::NoBucket,
             Some("InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" | "InvalidToken") => Problem::Unknown,
             // The last one is versitygw's.
+            Some("AccessDenied" | "AuthorizationFailure" | "AuthorizationPermissionMismatch") => Problem::Denied,
             Some("AuthFailure" | "AuthenticationFailed" | "XAdminUserNotFound") => Problem::Unknown,
             Some("RequestTimeTooSkewed" | "RequestExpired") => Problem::Clock,
             Some("SlowDown" | "ServiceUnavailable" | "ServerBusy" | "TooManyRequests") => Problem::Busy,
@@ -170,6 +171,10 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
         E::Precondition { .. } | E::NotModified { .. } => Problem::Changed,
         E::PermissionDenied { .. } => Problem::Denied,
         E::Unauthenticated { .. } => Problem::Unknown,
+        // What the clients of S3 and of Azure say before they send anything.
+        _ if text.contains("Missing SecretAccessKey") || text.contains("Account must be specified") => {
+            Problem::NoCredentials
+        }
         _ if text.contains("credential") || text.contains("169.254.169.254") || text.contains("metadata.google") => {
             Problem::NoCredentials
         }
@@ -231,6 +236,12 @@ mod tests {
             ),
             ("status 503: <Code>SlowDown</Code>", Problem::Busy, "the store has too much to do: SlowDown"),
             ("error sending request", Problem::Unreachable, "the store cannot be reached: error sending request"),
+            ("<Code>AccessDenied</Code>", Problem::Denied, "the store refuses access: AccessDenied"),
+            (
+                "Missing SecretAccessKey",
+                Problem::NoCredentials,
+                "no credentials were found for the store: Missing SecretAccessKey",
+            ),
             ("<Code>Strange</Code>", Problem::Other, "the store says: Strange"),
         ] {
             let error = Error::of(&address, &generic(text));

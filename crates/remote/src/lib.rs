@@ -11,6 +11,7 @@ mod pieces;
 mod profile;
 mod splice;
 mod store;
+mod trouble;
 mod upload;
 mod wire;
 
@@ -22,5 +23,6 @@ pub use own::with_own_connections;
 pub use pieces::Pieces;
 pub use splice::Splice;
 pub use store::{Store, There};
+pub use trouble::tell_of_trouble;
 pub use upload::{Canceller, Upload};
 pub use wire::limit;

@@ -44,7 +44,8 @@ impl Listing {
             }
             None => store.objects.list(path),
         };
-        Ok(Self { prefix: prefix.clone(), odd: Vec::new(), found })
+        // A page of which nothing is left is asked for again.
+        Ok(Self { prefix: prefix.clone(), odd: Vec::new(), found: found.fuse().boxed() })
     }
 }
 

@@ -45,19 +45,26 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(kept)))
 }
 
+/// The tags of an object in a listing: around it, around its key and around its length.
+type Tags = [&'static str; 3];
+const S3: Tags = ["Contents", "Key", "Size"];
+const AZURE: Tags = ["Blob", "Name", "Content-Length"];
+
 /// Returns a page without its odd keys, and the odd keys.
 fn sifted(text: &str) -> (String, Vec<String>) {
+    let [object, name, size] = if text.contains("<Blobs>") { AZURE } else { S3 };
+    let (open, close) = (format!("<{object}>"), format!("</{object}>"));
     let (mut kept, mut odd, mut rest) = (String::with_capacity(text.len()), Vec::new(), text);
-    while let Some(begin) = rest.find("<Contents>") {
-        let Some(length) = rest[begin..].find("</Contents>").map(|length| length + "</Contents>".len()) else { break };
+    while let Some(begin) = rest.find(&open) {
+        let Some(length) = rest[begin..].find(&close).map(|length| length + close.len()) else { break };
         let entry = &rest[begin..begin + length];
-        let key = tag(entry, "Key").map(unescaped).unwrap_or_default();
+        let key = tag(entry, name).map(unescaped).unwrap_or_default();
         kept.push_str(&rest[..begin]);
         let is_fit = check_key(&key).is_ok() && Path::parse(&key).is_ok_and(|path| path.as_ref() == key);
         match is_fit {
             true => kept.push_str(entry),
             // It has no data.
-            false if key.ends_with('/') && tag(entry, "Size") == Some("0") => {}
+            false if key.ends_with('/') && tag(entry, size) == Some("0") => {}
             false => odd.push(key),
         }
         rest = &rest[begin + length..];
@@ -103,6 +110,10 @@ mod tests {
         assert_eq!(kept, page(&good));
         assert_eq!(found, ["a//b", "/a", "a/../b", ".", "a/./b", "a\u{1}b", "x\ny"]);
         assert_eq!(unescaped("x&quot;&apos;&#65;&lt;&gt;&amp;amp;"), "x\"'A<>&amp;");
+        let blob = |key: &str| format!("<Blob><Name>{key}</Name><P><Content-Length>1</Content-Length></P></Blob>");
+        let page =
+            |keys: &[&str]| format!("<R><Blobs>{}</Blobs></R>", keys.iter().map(|key| blob(key)).collect::<String>());
+        assert_eq!(sifted(&page(&["a", "a//b", "dir/"])), (page(&["a"]), vec!["a//b".into(), "dir/".into()]));
         // What does not end is left to the client.
         assert_eq!(sifted("<Contents><Key>a//b").0, "<Contents><Key>a//b");
     }

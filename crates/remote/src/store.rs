@@ -222,8 +222,9 @@ fn options() -> ClientOptions {
 }
 
 fn retries() -> RetryConfig {
+    // Ten pauses of random lengths: with these bounds, they last 16 s at half of the times, and 24 s at most.
     let backoff =
-        BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(20), base: 2.4 };
+        BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(3), base: 3.5 };
     RetryConfig { backoff, ..RetryConfig::default() }
 }
 

@@ -21,6 +21,7 @@ use crate::amend::{self, Change};
 use crate::error::of_certificate;
 use crate::odd;
 use crate::own::Own;
+use crate::trouble;
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -187,8 +188,12 @@ impl HttpService for Layer {
             // The signature covers the headers that it names, and this one need not be among them.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
+        // S3 and Google, and Azure.
         let is_listing = request.method() == "GET"
-            && request.uri().query().is_some_and(|query| query.split('&').any(|pair| pair == "list-type=2"));
+            && request
+                .uri()
+                .query()
+                .is_some_and(|query| query.split('&').any(|it| it == "list-type=2" || it == "comp=list"));
         // Its answer tells a length, and has no body.
         let is_head = request.method() == "HEAD";
         let change = amend::amend(&self.wire, &mut request).await?;
@@ -200,8 +205,12 @@ impl HttpService for Layer {
         let mut response = response.map_err(|error| match of_certificate(&error) {
             // The client does not retry errors of this kind: the store would show the same certificate again.
             Some(why) => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
-            None => error,
+            None => {
+                trouble::note(Some("cannot be reached"));
+                error
+            }
         })?;
+        trouble::note(matches!(response.status().as_u16(), 429 | 503).then_some("has too much to do"));
         self.wire.compare_clocks(&response);
         if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());

@@ -163,7 +163,7 @@ impl Act for Opening {
 
     fn target(&self, name: &str) -> Option<String> {
         let bare = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending))?;
-        (!bare.is_empty() && !bare.ends_with('/')).then(|| bare.to_owned())
+        Some(bare.to_owned())
     }
 
     fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {

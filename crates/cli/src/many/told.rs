@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use crate::console::say;
-use crate::failure::Exit;
+use crate::failure::{Exit, Failure};
 use crate::input::Source;
 use crate::many::failed;
 use crate::output::Place;
@@ -15,7 +15,8 @@ use crate::progress::{Progress, amount};
 use crate::report::{Done, Report};
 use crate::shown::count;
 use crate::streams::print;
-use deadpan_fleet::{Job, Outcome, Pair};
+use deadpan_fleet::{Error, Job, Outcome, Pair};
+use deadpan_remote::Problem;
 
 /// The report of a run, which counts the objects.
 pub struct Told {
@@ -24,27 +25,31 @@ pub struct Told {
     rehearse: bool,
     start: Instant,
     pub progress: Progress,
+    report: Mutex<Report>,
     tally: Mutex<Tally>,
 }
 
+#[derive(Default)]
 struct Tally {
-    report: Report,
     made: u64,
     there: u64,
     would: u64,
     waiting: u64,
     failed: u64,
+    left_out: u64,
     bytes: u64,
     /// Whether an object failed for a reason that may be gone when the command is run again.
     passing: bool,
+    /// The exit code for a line that could not be printed.
+    mute: Option<Exit>,
 }
 
 impl Told {
     pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str) -> Self {
         let report = Report::new(command, json, 1).quiet();
-        let tally = Tally { report, made: 0, there: 0, would: 0, waiting: 0, failed: 0, bytes: 0, passing: false };
         let progress = Progress::of_many(name).hidden_if(rehearse);
-        Self { command, json, rehearse, start: Instant::now(), progress, tally: Mutex::new(tally) }
+        let (report, tally) = (Mutex::new(report), Mutex::default());
+        Self { command, json, rehearse, start: Instant::now(), progress, report, tally }
     }
 
     fn tally(&self) -> MutexGuard<'_, Tally> {
@@ -59,6 +64,7 @@ impl Told {
             let more = [("state".to_owned(), Value::from(state))].into_iter().collect();
             Done { output: Some(target.clone()), bytes, more, ..Done::default() }
         };
+        let made_by_others = matches!(&outcome, Outcome::Failed(Error::Store(it)) if it.problem() == Problem::Exists);
         let result = match outcome {
             Outcome::Made(bytes) => {
                 (tally.made, tally.bytes) = (tally.made + 1, tally.bytes + bytes);
@@ -79,7 +85,13 @@ impl Told {
                 Ok(done)
             }
             Outcome::Failed(error) => {
-                let failure = failed(&source, error);
+                let mut failure = failed(&source, error);
+                // It was not there when the targets were listed.
+                if made_by_others {
+                    failure.exit = Exit::System;
+                    failure.hint =
+                        Some("another command makes it, too: let this end, and run the command again".into());
+                }
                 tally.failed += 1;
                 tally.passing |= failure.exit == Exit::System;
                 Err(failure)
@@ -88,13 +100,26 @@ impl Told {
         // A rehearsal shows each object.
         if would && !self.json {
             let line = format!("{}: {source} -> {}\n", self.command, target.shown());
-            if let Err(failure) = print(&line) {
+            if tally.mute.is_none()
+                && let Err(failure) = print(&line)
+            {
                 failure.end();
+                tally.mute = Some(failure.exit);
             }
             return;
         }
         let file = source.replace('\0', "");
-        tally.report.add(&Source::File(PathBuf::from(file)), self.start, &result);
+        drop(tally);
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).add(
+            &Source::File(PathBuf::from(file)),
+            self.start,
+            &result,
+        );
+    }
+
+    /// Counts links and special files, which are left out.
+    pub fn leave_out(&self, others: u64) {
+        self.tally().left_out += others;
     }
 
     /// Whether the run has found no object.
@@ -104,21 +129,28 @@ impl Told {
     }
 
     /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
-    pub fn end_early(self, job: Option<&Job>) {
+    pub fn end_early(self, job: Option<&Job>, failure: &Failure) {
         if self.json || self.tally().made > 0 {
-            self.end(job, false);
+            self.finish(job, 1, false, Some(failure));
         }
     }
 
     /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.
-    /// If the job `is_new`, it has not made the results that were there already, and a note says so.
-    pub fn end(self, job: Option<&Job>, is_new: bool) -> Exit {
-        let Self { command, json, rehearse, start, progress, tally } = self;
+    /// `shares` work on the job. If the job `is_new`, it has not made the results that were there already, and a note
+    /// says so.
+    pub fn end(self, job: Option<&Job>, shares: u64, is_new: bool) -> Exit {
+        self.finish(job, shares, is_new, None)
+    }
+
+    fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, failure: Option<&Failure>) -> Exit {
+        let Self { command, json, rehearse, start, progress, report, tally } = self;
         drop(progress);
-        let Tally { report, made, there, would, waiting, failed, bytes: moved, passing } =
+        let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Tally { made, there, would, waiting, failed, left_out, bytes: moved, passing, mute } =
             tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let seconds = start.elapsed().as_secs_f64();
         if json {
+            let exit = failure.map_or(report.worst(), |failure| failure.exit);
             let fields = json!({
                 "schema": 1,
                 "command": command,
@@ -128,10 +160,14 @@ impl Told {
                 "would": would,
                 "waiting": waiting,
                 "failed": failed,
+                "left_out": left_out,
                 "bytes": moved,
                 "seconds": seconds,
                 "job": job.map(ToString::to_string),
                 "job_is_new": is_new,
+                "error": failure.map(|failure| failure.message.as_str()),
+                "hint": failure.and_then(|failure| failure.hint.as_deref()),
+                "exit": exit as u8,
             });
             if let Err(failure) = print(&format!("{fields}\n")) {
                 failure.say();
@@ -153,12 +189,20 @@ impl Told {
             say("note: this job has not made the results that were there already, and they may be sealed for others: \
                  deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them");
         }
+        if left_out > 0 {
+            let others = count(left_out, "link or special file is", "links and special files are");
+            say(&format!("note: {others} left out: only files become objects"));
+        }
         if let Some(job) = job.filter(|_| waiting > 0 || passing) {
+            let next = match shares > 1 && !passing {
+                true => "run the other shares to go on",
+                false => "run the command again to go on",
+            };
             say(&format!(
-                "note: run the command again to go on; --dry-run shows what is missing, and \
-                 deadpan cluster status {job} the long objects that are half done"
+                "note: {next}; --dry-run shows what is missing, and deadpan cluster status {job} the long objects that \
+                 are half done"
             ));
         }
-        report.exit()
+        report.exit().max(mute.unwrap_or_default())
     }
 }
