@@ -239,14 +239,13 @@ impl ManyArgs {
         let job = run.job;
         match result {
             Ok(()) if told.is_empty() && shard.count() == 1 => {
-                let hint = "check the prefix or the folder, and --include and --exclude";
-                Err(Failure::usage(format!("{from}: there is nothing to {} below it", act.verb()), hint))
+                let hint =
+                    "check the prefix or the folder, and --include and --exclude; only files are sealed, no links";
+                let failure = Failure::usage(format!("{from}: there is nothing to {} below it", act.verb()), hint);
+                Err(told.end_early(job.as_ref(), is_new.get(), failure))
             }
             Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get())),
-            Err(failure) => {
-                told.end_early(job.as_ref(), &failure);
-                Err(failure)
-            }
+            Err(failure) => Err(told.end_early(job.as_ref(), is_new.get(), failure)),
         }
     }
 

@@ -6,6 +6,7 @@ mod verify;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -175,8 +176,9 @@ impl SealArgs {
     }
 
     /// Returns what is done to each of many objects.
-    fn act<'a>(&self, sealing: &'a Sealing) -> Sealings<'a> {
-        Sealings { sealing, format: self.format(), armor: self.armor }
+    fn act<'a>(&self, to: &'a Recipients) -> Sealings<'a> {
+        let turn = to.passphrase.as_ref().map(|_| Mutex::default());
+        Sealings { sealing: &to.sealing, format: self.format(), armor: self.armor, turn }
     }
 
     /// Returns the format that was asked for, or the one that the output's name shows.
@@ -222,7 +224,7 @@ impl Seal {
         let (named, passphrases) = (args.to.find(&home)?, Passphrases::new(&args.to.source));
         let to = args.resolve(&named, "the sealed files", &home, &passphrases)?;
         let how = |job: &Job| args.how(&to, job);
-        args.many.all(&args.output, process::umask(), route, &args.act(&to.sealing), Some(&how))
+        args.many.all(&args.output, process::umask(), route, &args.act(&to), Some(&how))
     }
 
     /// Opens the input and the output. Returns an error for combinations that cannot work.
@@ -301,7 +303,7 @@ impl<'a> SealJob<'a> {
             Prepared::Divided(input, target, place) => {
                 let args = self.args;
                 let how = |job: &Job| args.how(&self.to, job);
-                let act = args.act(&self.to.sealing);
+                let act = args.act(&self.to);
                 let done = args.many.one(&input, &target, args.output.force, &act, Some(&how))?;
                 let Some(bytes) = done else {
                     say(&format!(

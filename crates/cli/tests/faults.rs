@@ -141,9 +141,13 @@ fn a_store_that_goes_away_ends_the_job_soon() {
     let sandbox = Sandbox::with_key("ecc");
     tree(&sandbox, 100);
     sandbox.shell("rm tree/long; for file in tree/*; do head -c 60000 /dev/zero > $file; done").expect(0, "");
-    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--bwlimit", "1M"];
+    let seal = ["seal", "--each", "tree", "--to", "s3://bucket/x/", "--bwlimit", "2M"];
     let run = finish(server.command(&sandbox, &seal), LIMIT, |_| {
-        thread::sleep(Duration::from_millis(1500));
+        let start = Instant::now();
+        while !server.keys().iter().any(|key| key.starts_with("x/")) {
+            assert!(start.elapsed() < LIMIT, "nothing is made");
+            thread::sleep(Duration::from_millis(20));
+        }
         drop(server);
     });
     let run = run.expect(4, "the store cannot be reached, and the other objects were left as they are");
@@ -151,6 +155,25 @@ fn a_store_that_goes_away_ends_the_job_soon() {
     assert!(told.contains("note: the store cannot be reached; its requests are tried again"), "{told}");
     let failed = told.matches("the store cannot be reached: ").count();
     assert!((8..60).contains(&failed), "{failed} objects failed: {told}");
+}
+
+#[test]
+fn some_objects_that_fail_do_not_end_the_job() {
+    let Some(server) = Server::gateway("some objects that fail") else { return };
+    let sandbox = Sandbox::with_key("ecc");
+    for number in 0..60 {
+        fs::create_dir_all(server.file("in")).unwrap();
+        fs::write(server.file(&format!("in/{number:02}")), b"face").unwrap();
+    }
+    // Twelve are never written.
+    let port = meddle(server.port, |line| {
+        let is_one = line.starts_with("PUT /bucket/x/") && (line.contains("0.dpn") || line.contains("5.dpn"));
+        if is_one { Fate::Cut } else { Fate::Pass }
+    });
+    let seal = ["seal", "s3://bucket/in/", "--to", "s3://bucket/x/"];
+    let run = finish(server.command_at(port, &sandbox, &seal), LIMIT, |_| ()).expect(4, "48 objects (192 B)");
+    assert!(run.stderr().contains("12 failed") && !run.stderr().contains("were left"), "{}", run.stderr());
+    server.run(&sandbox, &seal).expect(0, "12 objects (48 B)");
 }
 
 #[test]

@@ -40,8 +40,9 @@ impl Filter {
 
     /// Whether a pattern leaves out all that lies in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
-        let anything = format!("{name}/.");
-        self.exclude.as_ref().is_some_and(|[_, wholes]| wholes.is_match(&anything))
+        // Names that only a pattern for all names matches, at two depths.
+        let inside = [format!("{name}/\u{1}"), format!("{name}/\u{1}/\u{1}")];
+        self.exclude.as_ref().is_some_and(|[_, wholes]| inside.iter().all(|inside| wholes.is_match(inside)))
     }
 
     /// Returns whether the filter takes an object that has several names. A pattern matches the object if it matches
@@ -73,4 +74,26 @@ fn sets<S: AsRef<str>>(patterns: &[S]) -> Result<Option<[GlobSet; 2]>, String> {
     let [names, paths] = sets;
     let built = |set: GlobSetBuilder| set.build().map_err(|error| error.to_string());
     Ok(Some([built(names)?, built(paths)?]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_excluded_with_all_that_lies_in_it() {
+        for (pattern, is_excluded) in [
+            ("tmp/", true),
+            ("tmp/**", true),
+            ("**", false),
+            ("*/**", true),
+            ("tmp/*", false),
+            ("**/.*", false),
+            ("tmp/?", false),
+            ("tmp", false),
+        ] {
+            let filter = Filter::new(&[], &[pattern]).expect("a pattern");
+            assert_eq!(filter.excludes_folder("tmp"), is_excluded, "{pattern}");
+        }
+    }
 }

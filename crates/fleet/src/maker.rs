@@ -1,7 +1,7 @@
 //! What makes the parts of a long result.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -118,7 +118,12 @@ impl Maker {
         }
         match divided {
             Divided::Seal(sealing) => {
-                let (parts, beginning) = match sealing.parts(source.length(), each) {
+                // One header at a time: a passphrase takes 256 MiB.
+                static TURN: Mutex<()> = Mutex::new(());
+                let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+                let made = sealing.parts(source.length(), each);
+                drop(turn);
+                let (parts, beginning) = match made {
                     // Signed, or another format.
                     Err(SealError::Invalid(_)) => return Ok(None),
                     other => other?,

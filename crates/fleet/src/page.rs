@@ -43,10 +43,15 @@ impl Page {
         self.left.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
+    /// Returns the sources whose results are there.
+    pub(crate) fn noted(&self) -> Vec<Read> {
+        std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Returns the sources whose results are there, and whether a listing shows what was read. One that it does not
     /// show has to be asked for.
     pub(crate) fn compare(&self) -> Vec<(Read, bool)> {
-        let read = std::mem::take(&mut *self.read.lock().unwrap_or_else(PoisonError::into_inner));
+        let read = self.noted();
         let found = listed(&self.store, &self.prefix, read.iter().map(|it| it.pair.name.as_str())).unwrap_or_default();
         let found: HashMap<_, _> = found.iter().map(|entry| (entry.name.as_str(), entry)).collect();
         let compared = read.into_iter().map(|it| {

@@ -129,7 +129,7 @@ pub(crate) fn listed<'a>(
     for entry in store.list(prefix, before(prefix, first).as_deref())? {
         let entry = entry?;
         // Names that no address can have come out of order.
-        if prefix.join(&entry.name).is_err() {
+        if entry.name.ends_with('/') || prefix.join(&entry.name).is_err() {
             continue;
         }
         if entry.name.as_str() > last {
@@ -178,8 +178,8 @@ fn is_fit(name: &str) -> bool {
 /// What lies in a folder beside files.
 #[derive(Default)]
 pub(crate) struct Beside {
-    /// The number of links and special files.
-    pub(crate) others: u64,
+    /// The names of links and special files.
+    pub(crate) others: Vec<String>,
     /// Folders in it that cannot be read, with their names.
     pub(crate) unreadable: Vec<(PathBuf, String, Error)>,
 }
@@ -219,7 +219,7 @@ fn walk(
         } else if metadata.is_file() {
             found.push(Entry { name, length: metadata.len(), modified: changed(&metadata), tag: None });
         } else {
-            beside.others += 1;
+            beside.others.push(name);
         }
     }
     Ok(())

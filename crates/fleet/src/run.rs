@@ -153,11 +153,12 @@ impl Run<'_> {
     /// If the place cannot be listed, and those of `begin`; or if the store cannot be reached any more. Errors of
     /// single objects are reported.
     pub fn all(&self, from: &Place, to: &Place, begin: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-        let is_given_up = self.with(|pool| {
+        self.with(|pool| {
             let (mut page, mut begin) = (Vec::new(), Some(begin));
             let mut beside = Beside::default();
             let listing = from.list(to, &mut beside)?;
-            (self.left_out)(beside.others);
+            let is_meant = |name: &&String| self.shard.has(name) && self.filter.takes(name);
+            (self.left_out)(beside.others.iter().filter(is_meant).count() as u64);
             for (path, name, error) in beside.unreadable {
                 if self.shard.has(&name) && !self.filter.excludes_folder(&name) {
                     let spot = Spot::File(path);
@@ -174,7 +175,7 @@ impl Run<'_> {
                     page.push((found, target));
                 }
                 if pool.queue().is_given_up() {
-                    return Ok(());
+                    return Err(Error::Unreached);
                 }
                 if page.len() == PAGE {
                     self.plan(pool, from, to, std::mem::take(&mut page))?;
@@ -182,9 +183,6 @@ impl Run<'_> {
             }
             self.plan(pool, from, to, page)
         })?;
-        if is_given_up {
-            return Err(Error::Unreached);
-        }
         match &self.job {
             Some(job) if self.shard.index() == 0 => job.sweep(),
             _ => Ok(()),
@@ -211,11 +209,9 @@ impl Run<'_> {
             pool.push(Item { pair, page: None });
             Ok(())
         })
-        .map(drop)
     }
 
-    /// Does what is planned, and returns whether the rest of it was given up.
-    fn with(&self, plan: impl FnOnce(&Pool<'_>) -> Result<(), Error>) -> Result<bool, Error> {
+    fn with(&self, plan: impl FnOnce(&Pool<'_>) -> Result<(), Error>) -> Result<(), Error> {
         let pool = Pool {
             run: self,
             queue: Mutex::default(),
@@ -223,7 +219,7 @@ impl Run<'_> {
             budget: Budget::new(self.memory),
             buffers: Arc::default(),
         };
-        thread::scope(|scope| {
+        let result = thread::scope(|scope| {
             // The threads would wait for ever if this one ended with a panic.
             let _stop = Stop(&pool);
             let start = |_| Builder::new().spawn_scoped(scope, || with_own_connections(|| pool.work()));
@@ -239,8 +235,9 @@ impl Run<'_> {
             for thread in threads.into_iter().flatten() {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             }
-            result.map(|()| pool.queue().is_given_up())
-        })
+            result
+        });
+        result.and(pool.give_up())
     }
 
     /// Compares a page of sources with what is there, and queues the rest.
@@ -341,12 +338,50 @@ impl Pool<'_> {
     fn tell(&self, pair: &Pair, outcome: Outcome) {
         let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if it.problem() == Problem::Unreachable);
         (self.run.report)(pair, outcome);
-        let mut queue = self.queue();
-        queue.lost = if is_lost || queue.is_given_up() { queue.lost + 1 } else { 0 };
-        if queue.is_given_up() {
-            drop(queue);
+        if is_lost {
+            self.queue().lost += 1;
             self.changed.notify_all();
         }
+    }
+
+    /// Notes that something came through.
+    fn reached(&self) {
+        let mut queue = self.queue();
+        if !queue.is_given_up() {
+            queue.lost = 0;
+        }
+    }
+
+    /// If the run was given up, reports the results that are there and were not compared yet, and the long ones that
+    /// failed.
+    fn give_up(&self) -> Result<(), Error> {
+        let queue = std::mem::take(&mut *self.queue());
+        if !queue.is_given_up() {
+            return Ok(());
+        }
+        let mut pages: Vec<&Arc<Page>> = Vec::new();
+        for page in queue.items.iter().filter_map(|item| item.page.as_ref()) {
+            // The items of a page lie together.
+            if pages.last().is_none_or(|last| !Arc::ptr_eq(last, page)) {
+                pages.push(page);
+            }
+        }
+        let noted = pages.into_iter().flat_map(|page| page.noted());
+        for read in noted.chain(queue.looks) {
+            (self.run.report)(&read.pair, Outcome::Made(read.object.length()));
+        }
+        let (mut is_left, mut last) = (!queue.items.is_empty(), None);
+        for (work, _) in &queue.parts {
+            if last.replace(Arc::as_ptr(work)) == Some(Arc::as_ptr(work)) {
+                continue;
+            }
+            let error = work.error.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match error {
+                None => is_left = true,
+                Some(error) => (self.run.report)(&work.pair, Outcome::Failed(error)),
+            }
+        }
+        if is_left { Err(Error::Unreached) } else { Ok(()) }
     }
 
     fn next(&self) -> Option<Task> {
@@ -384,7 +419,8 @@ impl Pool<'_> {
             match task {
                 Task::Part(work, part) => self.part(&work, part),
                 Task::Item(item) => {
-                    let outcome = self.item(&item).unwrap_or_else(|error| Some(Outcome::Failed(error)));
+                    let outcome = self.item(&item).inspect(|_| self.reached());
+                    let outcome = outcome.unwrap_or_else(|error| Some(Outcome::Failed(error)));
                     if let Some(outcome) = outcome {
                         self.tell(&item.pair, outcome);
                     }
@@ -444,7 +480,10 @@ impl Pool<'_> {
                 .is_made(part)
                 .and_then(|is_made| if is_made { Ok(()) } else { work.long.make(part, &self.buffers) });
             match made {
-                Ok(()) => (self.run.progress)(work.long.bytes_in(part)),
+                Ok(()) => {
+                    self.reached();
+                    (self.run.progress)(work.long.bytes_in(part));
+                }
                 Err(failed) => {
                     error().get_or_insert(failed);
                 }
@@ -611,16 +650,16 @@ enum Once {
     Stale,
 }
 
-/// Writes a short object. The client does not try again if the connection breaks, because the object may be there then;
-/// here it is known by its bytes.
+/// Writes a short object. Without `replace`, the client does not try again if the connection breaks, because the object
+/// may be there then; here it is known by its bytes.
 fn put(store: &Store, target: &Address, made: &Bytes, replace: bool) -> Result<(), Error> {
-    let (mut round, start) = (0, Instant::now());
+    let (mut round, mut failed) = (0, None);
     loop {
         match store.put(target, made.clone(), replace) {
-            // Once in any case: the store may have been silent for a minute.
             Err(error)
                 if error.problem() == Problem::Unreachable
-                    && (round == 0 || start.elapsed() < Duration::from_secs(10)) =>
+                    && !replace
+                    && failed.get_or_insert_with(Instant::now).elapsed() < Duration::from_secs(10) =>
             {
                 thread::sleep(Duration::from_millis(200) * 3_u32.pow(round));
                 round += 1;

@@ -180,10 +180,12 @@ fn by_kind(error: &object_store::Error, text: &str) -> Problem {
         }
         _ if text.contains("No CA certificates were loaded") => Problem::Setting,
         _ if text.contains(WRONG_CERTIFICATE) => Problem::Certificate,
-        _ if ["error sending request", "connect", "timed out", "dns"].iter().any(|it| text.contains(it)) => {
-            Problem::Unreachable
+        _ => {
+            // The address of a store may hold any words, too.
+            let words: Vec<_> = text.split_whitespace().filter(|word| !word.contains("://")).collect();
+            let (said, signs) = (words.join(" "), ["error sending request", "connect", "timed out", "dns"]);
+            if signs.iter().any(|it| said.contains(it)) { Problem::Unreachable } else { Problem::Other }
         }
-        _ => Problem::Other,
     }
 }
 
@@ -257,6 +259,8 @@ mod tests {
             for shown in [key.to_owned(), encoded(key)] {
                 let error = Error::of(&address, &generic(&format!("GET https://h/b/{shown} gave status 416")));
                 assert_eq!(error.problem(), Problem::Other, "{shown}");
+                let error = Error::of(&address, &generic("GET https://dns.connect/b gave status 500"));
+                assert_eq!(error.problem(), Problem::Other);
             }
         }
     }

@@ -60,6 +60,9 @@ impl Iterator for Listing {
         loop {
             if let Some(key) = self.odd.pop() {
                 let name = key.strip_prefix(self.prefix.key()).unwrap_or(&key).to_owned();
+                if name.is_empty() {
+                    continue;
+                }
                 return Some(Ok(Entry { name, length: 0, modified: SystemTime::UNIX_EPOCH, tag: None }));
             }
             let (found, odd) = runtime.block_on(beside(self.found.next()));

@@ -110,10 +110,16 @@ mod tests {
         assert_eq!(kept, page(&good));
         assert_eq!(found, ["a//b", "/a", "a/../b", ".", "a/./b", "a\u{1}b", "x\ny"]);
         assert_eq!(unescaped("x&quot;&apos;&#65;&lt;&gt;&amp;amp;"), "x\"'A<>&amp;");
-        let blob = |key: &str| format!("<Blob><Name>{key}</Name><P><Content-Length>1</Content-Length></P></Blob>");
+        let blob = |key: &str| {
+            let length = u8::from(key != "folder/");
+            format!("<Blob><Name>{key}</Name><P><Content-Length>{length}</Content-Length></P></Blob>")
+        };
         let page =
             |keys: &[&str]| format!("<R><Blobs>{}</Blobs></R>", keys.iter().map(|key| blob(key)).collect::<String>());
-        assert_eq!(sifted(&page(&["a", "a//b", "dir/"])), (page(&["a"]), vec!["a//b".into(), "dir/".into()]));
+        assert_eq!(
+            sifted(&page(&["a", "a//b", "folder/", "dir/"])),
+            (page(&["a"]), vec!["a//b".into(), "dir/".into()])
+        );
         // What does not end is left to the client.
         assert_eq!(sifted("<Contents><Key>a//b").0, "<Contents><Key>a//b");
     }

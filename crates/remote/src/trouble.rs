@@ -9,32 +9,36 @@ const SHORT: Duration = Duration::from_secs(3);
 const PERIOD: Duration = Duration::from_secs(30);
 
 static TOLD: OnceLock<fn(&str)> = OnceLock::new();
-static NOW: Mutex<Trouble> = Mutex::new(Trouble { since: None, told: None });
 
-/// Has `told` called with a reason when requests of this process fail for some seconds, and about twice a minute while
-/// they do. Only the first call counts.
+/// Has `told` called with a reason when requests to a store fail for some seconds, and about twice a minute while they
+/// do. Only the first call counts.
 pub fn tell_of_trouble(told: fn(&str)) {
     let _ = TOLD.set(told);
 }
 
-/// Notes that a request failed for this reason, or with `None`, that a store has answered.
-pub(crate) fn note(why: Option<&str>) {
-    let Some(told) = TOLD.get() else { return };
-    let is_due = NOW.lock().unwrap_or_else(PoisonError::into_inner).note(why.is_some(), Instant::now());
-    if let Some(why) = why.filter(|_| is_due) {
-        told(why);
+/// The troubles of one store.
+#[derive(Debug, Default)]
+pub(crate) struct Trouble(Mutex<Times>);
+
+impl Trouble {
+    /// Notes that a request failed for this reason, or with `None`, that the store has answered.
+    pub(crate) fn note(&self, why: Option<&str>) {
+        let Some(told) = TOLD.get() else { return };
+        let is_due = self.0.lock().unwrap_or_else(PoisonError::into_inner).note(why.is_some(), Instant::now());
+        if let Some(why) = why.filter(|_| is_due) {
+            told(why);
+        }
     }
 }
 
-/// Requests that fail.
-#[derive(Default)]
-struct Trouble {
+#[derive(Debug, Default)]
+struct Times {
     /// Since when no request was answered.
     since: Option<Instant>,
     told: Option<Instant>,
 }
 
-impl Trouble {
+impl Times {
     /// Returns whether it is time to tell.
     fn note(&mut self, has_failed: bool, now: Instant) -> bool {
         if !has_failed {
@@ -56,7 +60,7 @@ mod tests {
 
     #[test]
     fn long_troubles_are_told_now_and_then() {
-        let (start, mut trouble) = (Instant::now(), Trouble::default());
+        let (start, mut trouble) = (Instant::now(), Times::default());
         for (second, has_failed, is_due) in [
             (0, true, false),
             (2, true, false),

@@ -21,7 +21,7 @@ use crate::amend::{self, Change};
 use crate::error::of_certificate;
 use crate::odd;
 use crate::own::Own;
-use crate::trouble;
+use crate::trouble::Trouble;
 
 /// The longest time that a store may ask to wait before a request is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -43,6 +43,7 @@ pub(crate) struct Wire {
     ahead: AtomicI64,
     /// Uploads that must not replace an object.
     careful: Mutex<HashSet<String>>,
+    trouble: Trouble,
     /// The keys of an S3 store.
     credentials: OnceLock<AwsCredentialProvider>,
 }
@@ -206,11 +207,15 @@ impl HttpService for Layer {
             // The client does not retry errors of this kind: the store would show the same certificate again.
             Some(why) => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
             None => {
-                trouble::note(Some("cannot be reached"));
+                self.wire.trouble.note(Some("cannot be reached"));
                 error
             }
         })?;
-        trouble::note(matches!(response.status().as_u16(), 429 | 503).then_some("has too much to do"));
+        self.wire.trouble.note(match response.status().as_u16() {
+            429 | 503 => Some("has too much to do"),
+            500 | 502 | 504 => Some("has a fault"),
+            _ => None,
+        });
         self.wire.compare_clocks(&response);
         if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
             let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());

@@ -3,7 +3,6 @@
 pub(crate) mod form;
 
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::argon2::{self, Input};
 use crate::recipient::check_passphrase;
@@ -131,16 +130,8 @@ impl Passphrase {
     /// passphrase, and, through the memory addresses from the second half of the first pass on, what Argon2id leaks
     /// about the passphrase. Argon2id accepts this leak in exchange for being hard to compute on special hardware.
     pub(crate) fn stretch(&self, cost: Cost, salt: &[u8; 16], output: &mut [u8]) -> Result<(), Error> {
-        let _turn = turn(cost);
         argon2::hash(cost, Input { password: &self.bytes, salt, ..Input::default() }, output)
     }
-}
-
-/// Waits until no other thread hashes a passphrase, if the hash takes much memory: a program that seals many files at
-/// the same time would take as many times 256 MiB.
-pub(crate) fn turn(cost: Cost) -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
-    (cost.memory >= 32 << 10).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 #[cfg(test)]

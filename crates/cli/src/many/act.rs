@@ -77,6 +77,8 @@ pub struct Sealings<'a> {
     pub sealing: &'a Sealing,
     pub format: FormatArg,
     pub armor: bool,
+    /// For sealing with a passphrase, which takes 256 MiB: one object at a time.
+    pub turn: Option<Mutex<()>>,
 }
 
 impl Sealings<'_> {
@@ -90,6 +92,10 @@ impl Sealings<'_> {
         };
         Ok(self.sealing.clone().metadata(metadata)?)
     }
+
+    fn turn(&self) -> Option<MutexGuard<'_, ()>> {
+        self.turn.as_ref().map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Act for Sealings<'_> {
@@ -102,7 +108,7 @@ impl Act for Sealings<'_> {
     }
 
     fn whole(&self, about: &About, data: &[u8]) -> Result<(Vec<u8>, Metadata), Foreign> {
-        let sealing = self.of(about)?;
+        let (sealing, _turn) = (self.of(about)?, self.turn());
         if self.armor {
             let mut sealed = Vec::new();
             armored(self.format, &mut sealed, |armor| sealing.stream(data, armor, &Work::default()))?;
@@ -117,7 +123,7 @@ impl Act for Sealings<'_> {
         from: &mut (dyn Read + Send),
         to: &mut (dyn Write + Send),
     ) -> Result<Metadata, Foreign> {
-        let sealing = self.of(about)?;
+        let (sealing, _turn) = (self.of(about)?, self.turn());
         match self.armor {
             true => armored(self.format, to, |armor| sealing.stream(from, armor, &Work::default()))?,
             false => sealing.stream(from, to, &Work::default())?,

@@ -129,10 +129,14 @@ impl Told {
     }
 
     /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
-    pub fn end_early(self, job: Option<&Job>, failure: &Failure) {
+    /// Returns the failure, with the highest exit code.
+    pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
+        let worst = self.report.lock().unwrap_or_else(PoisonError::into_inner).worst();
+        failure.exit = failure.exit.max(worst);
         if self.json || self.tally().made > 0 {
-            self.finish(job, 1, false, Some(failure));
+            self.finish(job, 1, is_new, Some(&failure));
         }
+        failure
     }
 
     /// Prints the summary: how many objects were made, were there already, and failed. Returns the exit code.

@@ -47,13 +47,14 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 pub fn free_port() -> u16 {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    // If another thread has just started a program, a copy of the listener is open until this program is loaded. It
-    // would look like a server that has started.
-    while TcpStream::connect(("127.0.0.1", port)).is_ok() {
-        thread::sleep(Duration::from_millis(1));
+    loop {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        // If another thread has just started a program, a copy of the listener is open until this program is loaded.
+        // It would look like a server that has started.
+        if TcpStream::connect(("127.0.0.1", port)).is_err() {
+            return port;
+        }
     }
-    port
 }
 
 impl Server {

@@ -9,7 +9,6 @@ use super::{FileKey, Stanza};
 use crate::entropy::Entropy;
 use crate::imp;
 use crate::passphrase::form::Form;
-use crate::passphrase::turn;
 use crate::{Cost, Error, Passphrase, Secret};
 
 /// The beginning of the salt.
@@ -76,7 +75,6 @@ fn stretch(passphrase: &Passphrase, salt: &[u8], exponent: u32) -> Result<Secret
     let n = 1_u64 << exponent;
     // The table, and the few blocks beside it.
     let memory = usize::try_from(128 * R * (n + 3)).unwrap_or(usize::MAX);
-    let _turn = turn(Cost { memory: 1 << exponent.min(MOST), passes: 1, lanes: 1 });
     let done = imp::scrypt::derive(passphrase.as_bytes(), &[LABEL, salt].concat(), n, R, 1, memory, &mut key);
     if done { Ok(key) } else { Err(Error::System("not enough memory")) }
 }
