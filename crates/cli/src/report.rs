@@ -43,7 +43,7 @@ pub struct Report {
     talks: bool,
     worst: Exit,
     broken: bool,
-    /// The hint of the last failure.
+    /// The hint of the last failure, if nothing has succeeded since.
     hint: Option<String>,
 }
 
@@ -94,6 +94,7 @@ impl Report {
         match result {
             Ok(done) => {
                 self.count(done.exit, false);
+                self.hint = None;
                 if !self.json {
                     self.say(what, done);
                 }
