@@ -43,7 +43,8 @@ pub struct Report {
     talks: bool,
     worst: Exit,
     broken: bool,
-    /// The hint of the last failure, if nothing has succeeded since.
+    /// Whether a hint is left out that is the same as the last one.
+    hints_once: bool,
     hint: Option<String>,
 }
 
@@ -58,6 +59,7 @@ impl Report {
             talks: files > 1 || io::stderr().is_terminal(),
             worst: Exit::Done,
             broken: false,
+            hints_once: false,
             hint: None,
         }
     }
@@ -71,6 +73,12 @@ impl Report {
     /// Prints no text on successes.
     pub fn quiet(mut self) -> Self {
         self.talks = false;
+        self
+    }
+
+    /// Prints the same hint once, for reports on thousands of objects.
+    pub fn hinting_once(mut self) -> Self {
+        self.hints_once = true;
         self
     }
 
@@ -94,7 +102,6 @@ impl Report {
         match result {
             Ok(done) => {
                 self.count(done.exit, false);
-                self.hint = None;
                 if !self.json {
                     self.say(what, done);
                 }
@@ -103,7 +110,9 @@ impl Report {
                 self.count(failure.exit, failure.quiet);
                 if !self.json {
                     failure.say_after(self.hint.as_deref());
-                    self.hint.clone_from(&failure.hint);
+                    if self.hints_once {
+                        self.hint.clone_from(&failure.hint);
+                    }
                 }
             }
         }

@@ -46,7 +46,7 @@ struct Tally {
 
 impl Told {
     pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str) -> Self {
-        let report = Report::new(command, json, 1).quiet();
+        let report = Report::new(command, json, 1).quiet().hinting_once();
         let progress = Progress::of_many(name).hidden_if(rehearse);
         let (report, tally) = (Mutex::new(report), Mutex::default());
         Self { command, json, rehearse, start: Instant::now(), progress, report, tally }
