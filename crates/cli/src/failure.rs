@@ -167,7 +167,8 @@ impl Failure {
         self.say_after(None);
     }
 
-    /// Writes message, hint and notes to standard error. The hint is left out if the user has just read it.
+    /// Writes message, hint and notes to standard error. The hint is left out if it is `read`, which the user has just
+    /// read.
     pub fn say_after(&self, read: Option<&str>) {
         signals::give_way();
         if self.quiet {

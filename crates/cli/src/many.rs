@@ -450,8 +450,7 @@ pub fn failed(name: &str, error: Error) -> Failure {
             "rename one of them, or leave it out with --exclude",
         ),
         Error::Unreached => {
-            let message = "the store cannot be reached, and the other objects were left as they are";
-            system(message.to_owned(), "run the command again when the store answers: what is done stays done")
+            system(error.to_string(), "run the command again when the store answers: what is done stays done")
         }
         Error::Refused(what) => Failure::usage(what, "choose another place with --to"),
         Error::Lost(what) => system(what, "run the command again: it begins anew with this object"),

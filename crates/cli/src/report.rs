@@ -76,7 +76,7 @@ impl Report {
         self
     }
 
-    /// Prints the same hint once, for reports on thousands of objects.
+    /// Leaves out each hint that is the same as the one before it. A report on thousands of objects would repeat it.
     pub fn hinting_once(mut self) -> Self {
         self.hints_once = true;
         self

@@ -38,9 +38,9 @@ pub enum Error {
     Lost(String),
     /// Another source has the same result.
     Twice,
-    /// The system does not allow it.
+    /// The system does not start any thread.
     System(io::Error),
-    /// The store cannot be reached any more, and the rest was left as it is.
+    /// The store could not be reached for many objects in a row, so the run ended without the remaining objects.
     Unreached,
     /// What was asked for cannot be.
     Refused(String),

@@ -38,9 +38,9 @@ impl Filter {
         self.takes_either(&[name])
     }
 
-    /// Whether a pattern leaves out all that lies in a folder.
+    /// Returns whether `--exclude` has a pattern that matches every file in a folder.
     pub(crate) fn excludes_folder(&self, name: &str) -> bool {
-        // Names that only a pattern for all names matches, at two depths.
+        // No file has these names, so only a pattern for all names matches both, at two depths.
         let inside = [format!("{name}/\u{1}"), format!("{name}/\u{1}/\u{1}")];
         self.exclude.as_ref().is_some_and(|[_, wholes]| inside.iter().all(|inside| wholes.is_match(inside)))
     }

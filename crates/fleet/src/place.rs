@@ -43,7 +43,7 @@ impl fmt::Display for Place {
 
 impl Place {
     /// Lists the sources of results that go `to` another place. Those that lie there, and the state of jobs, are left
-    /// out. What else is left out is told `beside`.
+    /// out. What a folder has beside files is added to `beside`.
     ///
     /// # Errors
     /// If the place cannot be listed.
@@ -175,16 +175,16 @@ fn is_fit(name: &str) -> bool {
         && !name.split('/').any(|part| matches!(part, "." | ".."))
 }
 
-/// What lies in a folder beside files.
+/// What a folder has that is not sealed or opened.
 #[derive(Default)]
 pub(crate) struct Beside {
     /// The names of links and special files.
     pub(crate) others: Vec<String>,
-    /// Folders in it that cannot be read, with their names.
+    /// Subfolders that cannot be read: their paths, their names below the folder that is listed, and the errors.
     pub(crate) unreadable: Vec<(PathBuf, String, Error)>,
 }
 
-/// Finds all files below a folder, and what is not done with files.
+/// Finds all files below a folder, and adds links, special files and unreadable subfolders to `beside`.
 fn walk(
     folder: &Path,
     name: &str,

@@ -111,7 +111,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Whether the rest is left as it is.
+    /// Whether the store could not be reached for so many objects that the run ends without the remaining ones.
     const fn is_given_up(&self) -> bool {
         self.lost >= LOST
     }
@@ -224,7 +224,7 @@ impl Run<'_> {
             let _stop = Stop(&pool);
             let start = |_| Builder::new().spawn_scoped(scope, || with_own_connections(|| pool.work()));
             let (threads, refused): (Vec<_>, Vec<_>) = (0..THREADS).map(start).partition(Result::is_ok);
-            // Some do the work, too, if the system does not allow more.
+            // If the system does not allow all threads, the others do the work.
             if let Some(Err(error)) = refused.into_iter().next().filter(|_| threads.is_empty()) {
                 return Err(Error::System(error));
             }
@@ -344,7 +344,7 @@ impl Pool<'_> {
         }
     }
 
-    /// Notes that something came through.
+    /// Notes that the store could be reached: an object or a part is done.
     fn reached(&self) {
         let mut queue = self.queue();
         if !queue.is_given_up() {
@@ -352,8 +352,8 @@ impl Pool<'_> {
         }
     }
 
-    /// If the run was given up, reports the results that are there and were not compared yet, and the long ones that
-    /// failed.
+    /// If the run was given up, reports the results that were made and not yet compared with their sources, and the
+    /// long results that failed. Fails if other objects are left.
     fn give_up(&self) -> Result<(), Error> {
         let queue = std::mem::take(&mut *self.queue());
         if !queue.is_given_up() {

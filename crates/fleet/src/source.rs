@@ -62,7 +62,8 @@ impl Source {
                 if !metadata.is_file() {
                     return Err(failed(io::Error::other("it is not a file")));
                 }
-                // Such files are made when they are read: those in /proc, for example.
+                // The system makes the contents of some files when they are read, for example in /proc. Such files have
+                // the length 0.
                 if metadata.len() == 0 && file.read_at(&mut [0], 0).map_err(failed)? > 0 {
                     return Err(failed(io::Error::other("its length is not known before it is read")));
                 }

@@ -47,7 +47,7 @@ impl Job {
         for entry in store.list(&folder, None)? {
             names.extend(entry?.name.split_once('/').map(|(name, _)| name.to_owned()));
         }
-        // What no address can name was not written by a job.
+        // Jobs write only names that an address can have. Other names are somebody else's.
         Ok(names.iter().filter_map(|name| folder.join(&format!("{name}/")).ok()).collect())
     }
 

@@ -222,7 +222,7 @@ fn options() -> ClientOptions {
 }
 
 fn retries() -> RetryConfig {
-    // Ten pauses of random lengths: with these bounds, they last 16 s at half of the times, and 24 s at most.
+    // The client pauses ten times, each time for a random time between these bounds: together at most 24 s.
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(3), base: 3.5 };
     RetryConfig { backoff, ..RetryConfig::default() }

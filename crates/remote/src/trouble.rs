@@ -1,17 +1,17 @@
-//! Tells that a store does not answer, while its requests are tried again.
+//! Tells the user when a store has not answered for some seconds, while the client repeats its requests.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Requests have to fail for so long before it is told: most troubles are over before.
+/// Requests have to fail for so long before the user is told. Most troubles end earlier.
 const SHORT: Duration = Duration::from_secs(3);
 /// The time between two notes.
 const PERIOD: Duration = Duration::from_secs(30);
 
 static TOLD: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Has `told` called with a reason when requests to a store fail for some seconds, and about twice a minute while they
-/// do. Only the first call counts.
+/// Sets the function that tells the user. It is called with the reason when requests to a store have failed for some
+/// seconds, and then twice a minute until a request succeeds. Only the first call of `tell_of_trouble` has an effect.
 pub fn tell_of_trouble(told: fn(&str)) {
     let _ = TOLD.set(told);
 }
@@ -21,7 +21,7 @@ pub fn tell_of_trouble(told: fn(&str)) {
 pub(crate) struct Trouble(Mutex<Times>);
 
 impl Trouble {
-    /// Notes that a request failed for this reason, or with `None`, that the store has answered.
+    /// Notes the reason why a request failed, or `None` if the store has answered.
     pub(crate) fn note(&self, why: Option<&str>) {
         let Some(told) = TOLD.get() else { return };
         let is_due = self.0.lock().unwrap_or_else(PoisonError::into_inner).note(why.is_some(), Instant::now());
@@ -33,13 +33,14 @@ impl Trouble {
 
 #[derive(Debug, Default)]
 struct Times {
-    /// Since when no request was answered.
+    /// When the first of the requests failed that had no answer since.
     since: Option<Instant>,
+    /// When the user was told last.
     told: Option<Instant>,
 }
 
 impl Times {
-    /// Returns whether it is time to tell.
+    /// Returns whether it is time to tell the user.
     fn note(&mut self, has_failed: bool, now: Instant) -> bool {
         if !has_failed {
             self.since = None;

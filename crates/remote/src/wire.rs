@@ -189,12 +189,9 @@ impl HttpService for Layer {
             // The signature covers the headers that it names, and this one need not be among them.
             request.headers_mut().insert("if-none-match", HeaderValue::from_static("*"));
         }
-        // S3 and Google, and Azure.
-        let is_listing = request.method() == "GET"
-            && request
-                .uri()
-                .query()
-                .is_some_and(|query| query.split('&').any(|it| it == "list-type=2" || it == "comp=list"));
+        // The first form is that of S3 and Google, the second that of Azure.
+        let mut query = request.uri().query().unwrap_or_default().split('&');
+        let is_listing = request.method() == "GET" && query.any(|pair| matches!(pair, "list-type=2" | "comp=list"));
         // Its answer tells a length, and has no body.
         let is_head = request.method() == "HEAD";
         let change = amend::amend(&self.wire, &mut request).await?;

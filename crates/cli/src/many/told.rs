@@ -64,7 +64,6 @@ impl Told {
             let more = [("state".to_owned(), Value::from(state))].into_iter().collect();
             Done { output: Some(target.clone()), bytes, more, ..Done::default() }
         };
-        let made_by_others = matches!(&outcome, Outcome::Failed(Error::Store(it)) if it.problem() == Problem::Exists);
         let result = match outcome {
             Outcome::Made(bytes) => {
                 (tally.made, tally.bytes) = (tally.made + 1, tally.bytes + bytes);
@@ -85,9 +84,10 @@ impl Told {
                 Ok(done)
             }
             Outcome::Failed(error) => {
+                let exists = matches!(&error, Error::Store(error) if error.problem() == Problem::Exists);
                 let mut failure = failed(&source, error);
-                // It was not there when the targets were listed.
-                if made_by_others {
+                // The object was not there when the targets were listed, so another command has made it meanwhile.
+                if exists {
                     failure.exit = Exit::System;
                     failure.hint =
                         Some("another command makes it, too: let this end, and run the command again".into());
@@ -117,7 +117,7 @@ impl Told {
         );
     }
 
-    /// Counts links and special files, which are left out.
+    /// Counts links and special files, which become no objects.
     pub fn leave_out(&self, others: u64) {
         self.tally().left_out += others;
     }
@@ -129,7 +129,7 @@ impl Told {
     }
 
     /// Prints the summary of a run that ended with a failure. Without JSON, it is left out if no object was made.
-    /// Returns the failure, with the highest exit code.
+    /// Returns the failure. Its exit code is the highest one of the failure and of all objects.
     pub fn end_early(self, job: Option<&Job>, is_new: bool, mut failure: Failure) -> Failure {
         let worst = self.report.lock().unwrap_or_else(PoisonError::into_inner).worst();
         failure.exit = failure.exit.max(worst);
