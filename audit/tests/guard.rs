@@ -16,7 +16,7 @@ use deadpan_pad::{Padding, Random, RandomError, Scheme};
 
 #[path = "../src/taint/plain.rs"]
 mod plain;
-#[path = "../../crates/pad/tests/reference/mod.rs"]
+#[path = "../../crates/pad/tests/it/reference/mod.rs"]
 mod reference;
 
 /// A multiple of every usual page size.

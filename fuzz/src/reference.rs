@@ -3,7 +3,7 @@
 pub mod base64;
 pub mod hex;
 /// The reference for paddings, which the tests of deadpan-pad use, too.
-#[path = "../../crates/pad/tests/reference/mod.rs"]
+#[path = "../../crates/pad/tests/it/reference/mod.rs"]
 pub mod padding;
 pub mod padme;
 pub mod pem;

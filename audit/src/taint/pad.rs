@@ -9,7 +9,7 @@ use deadpan_ct::imp::valgrind;
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme, padme};
 
 // The byte-by-byte reference of the crate's tests.
-#[path = "../../../crates/pad/tests/reference/mod.rs"]
+#[path = "../../../crates/pad/tests/it/reference/mod.rs"]
 mod reference;
 
 const BLOCKS: [u8; 14] = [1, 2, 7, 8, 9, 15, 16, 17, 32, 64, 65, 128, 129, 255];

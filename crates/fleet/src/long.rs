@@ -9,7 +9,7 @@
 //! SOURCE stands for this version of the source and the recipients, so what was made of another version or for others
 //! is never found. The manifest says what is made of what in which upload, and holds the file key, sealed to the job.
 //! It is written only if there is none, so all work on one upload. Which parts are there, the store says itself.
-//! Whoever finds all of them there completes the upload. The protocol is checked in `tests/protocol.rs`, with all
+//! Whoever finds all of them there completes the upload. The protocol is checked in `tests/it/protocol.rs`, with all
 //! orders of events that there can be.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,6 @@
 //! Reading keeps its memory limit. In a file of its own, because the allocator counts for all tests of a program.
 
+#[path = "it/pictures/mod.rs"]
 mod pictures;
 
 use std::alloc::{GlobalAlloc, Layout, System};

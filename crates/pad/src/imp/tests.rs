@@ -1,6 +1,6 @@
 //! Compares every back end with the plain reference: all schemes, all block sizes, all numbers of data bytes.
 
-#[path = "../../tests/reference/mod.rs"]
+#[path = "../../tests/it/reference/mod.rs"]
 mod reference;
 
 use std::vec::Vec;

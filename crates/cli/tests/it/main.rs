@@ -1,0 +1,34 @@
+//! The tests of the command line, as one program. They start the real program, in folders of their own.
+
+mod age_tools;
+mod agents;
+#[path = "../../../pack/tests/it/archive/mod.rs"]
+mod archive;
+mod archives;
+mod azure;
+mod compare;
+mod completions;
+mod covers;
+mod damage;
+mod faults;
+mod forged_pictures;
+mod generations;
+mod help;
+mod hostile;
+mod killed;
+mod list;
+mod many;
+#[path = "../../../picture/examples/covers/photograph/mod.rs"]
+mod photograph;
+mod readme;
+mod real_plugin;
+#[path = "../../../pack/tests/it/reference/mod.rs"]
+mod reference;
+mod remote;
+mod rewrap;
+mod sandbox;
+mod scripts;
+mod store;
+mod system;
+mod terminal;
+mod threads;

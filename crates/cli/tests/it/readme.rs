@@ -1,0 +1,103 @@
+//! The commands in the README work as printed.
+
+use std::fs;
+use std::path::Path;
+
+use crate::sandbox::{Run, Sandbox};
+
+/// A recipient from age's documentation. The README prints `age1…` in its place.
+const AGE: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+
+/// Returns the lines of the first block of this kind.
+fn block<'t>(text: &'t str, kind: &str) -> Vec<&'t str> {
+    let start = format!("```{kind}");
+    text.lines().skip_while(|line| *line != start).skip(1).take_while(|line| *line != "```").collect()
+}
+
+fn tree(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
+}
+
+#[track_caller]
+fn works(run: &Run, line: &str) {
+    assert_eq!(run.code(), Some(0), "{line}\n{}", run.stderr());
+}
+
+#[test]
+fn the_first_command_works_twice_and_leaves_nothing_untracked() {
+    let sandbox = Sandbox::new();
+    let readme = tree("README.md");
+    sandbox.write("README.md", &readme);
+    // The key folder of these tests is inside the sandbox. A user's key folder is in the home folder.
+    sandbox.write(".gitignore", format!("{}\n/home\n", tree(".gitignore")));
+    fs::create_dir(sandbox.path("target")).unwrap();
+    let identity = "git -c user.name=x -c user.email=x@example.org";
+    works(&sandbox.shell(&format!("git init -q && git add -A && {identity} commit -qm x")), "git");
+    let lines = block(&readme, "sh");
+    let first = lines[0].replace("cargo run --release --", "deadpan");
+    assert!(first.starts_with("deadpan seal "), "{first}");
+    for _ in 0..2 {
+        works(&sandbox.shell(&first), &first);
+        let status = sandbox.shell("git status --porcelain");
+        assert_eq!(String::from_utf8_lossy(status.stdout()), "");
+    }
+    let again = sandbox.shell("deadpan open -o - target/README.md.dpn");
+    assert!(readme.contains("cargo run --release -- open -o - target/README.md.dpn"));
+    assert_eq!(String::from_utf8_lossy(again.stdout()), readme);
+}
+
+#[test]
+fn the_examples_work_in_their_order() {
+    let sandbox = Sandbox::new();
+    sandbox.write("report.pdf", "report");
+    sandbox.write("disk.img", vec![7; 3000]);
+    sandbox.write("pw", "correct horse\n");
+    for folder in ["photos/2023", "photos/2024", "src"] {
+        fs::create_dir_all(sandbox.path(folder)).unwrap();
+        sandbox.write(&format!("{folder}/a"), "a");
+    }
+    let prepare = "deadpan keygen --no-passphrase -o alice.key && deadpan keygen --no-passphrase -o b.key && \
+                   deadpan keys add bob b.pub";
+    works(&sandbox.shell(prepare), prepare);
+    let readme = tree("README.md");
+    let lines = block(&readme, "console");
+    assert!(lines.len() > 10);
+    for line in lines {
+        let command = line.strip_prefix("$ ").unwrap_or_else(|| panic!("no command: {line}"));
+        // The test has no terminal to ask for a passphrase and no remote host.
+        let command = match command.split_once("| ssh host 'cat > ") {
+            Some((before, name)) => format!("{before} > {}", name.trim_end_matches('\'')),
+            None => command.to_owned(),
+        };
+        let command = command
+            .replace("deadpan keygen", "deadpan keygen --no-passphrase")
+            .replace("seal -p", "seal -p --passphrase-file pw")
+            .replace("age1…", AGE);
+        if command.contains("disk.img.dpn") {
+            works(&sandbox.shell("deadpan seal disk.img"), "disk.img");
+        }
+        works(&sandbox.shell(&command), line);
+    }
+    assert_eq!(sandbox.read("report.pdf"), b"report");
+    assert_eq!(fs::read_dir(sandbox.path("part")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_known_leak_outside_of_the_repository_says_what_is_missing() {
+    let sandbox = Sandbox::new();
+    let examples = "examples/known-leaks";
+    fs::create_dir_all(sandbox.path(examples)).unwrap();
+    sandbox.write(&format!("{examples}/expect.sh"), tree(&format!("{examples}/expect.sh")));
+    for (example, hint) in [("rsa", "examples in Rust"), ("ecdsa", "set DEADPAN to a deadpan program")] {
+        fs::create_dir(sandbox.path(&format!("{examples}/{example}"))).unwrap();
+        let file = format!("{examples}/{example}/run");
+        sandbox.write(&file, tree(&file));
+        let run = sandbox.shell(&format!("unset DEADPAN; bash {file}"));
+        let text = run.stderr();
+        assert_eq!(run.code(), Some(2), "{text}");
+        assert!(
+            text.contains("is not in a copy of the repository of Deadpan\nhint: ") && text.contains(hint),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! The tests of the crate through its public interface, as one program.
+
+mod foreign;
+mod prepared;
+mod report;
+mod speed;
+mod taint;
+mod timing;
+mod trace;
+mod trace_doubt;
+mod trace_instructions;

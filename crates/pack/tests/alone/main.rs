@@ -1,0 +1,16 @@
+//! Tests that measure the whole process, so they run in a program of their own and one after the other.
+
+#[path = "../it/archive/mod.rs"]
+mod archive;
+mod memory;
+mod open_files;
+#[path = "../it/tree/mod.rs"]
+mod tree;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// One test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

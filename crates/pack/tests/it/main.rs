@@ -1,0 +1,16 @@
+//! The tests of the crate through its public interface, as one program. Those that measure the whole process are in
+//! `tests/alone`.
+
+mod archive;
+mod attributes;
+mod index;
+mod packing;
+mod reference;
+mod round_trip;
+mod select;
+mod tree;
+mod unpack_hostile;
+mod unpack_merge;
+mod unpack_only;
+mod unpack_pack;
+mod unpack_tar;

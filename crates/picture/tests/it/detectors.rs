@@ -1,0 +1,88 @@
+//! Templates at one bit a sample pass the three detectors, and low-bit replacement does not.
+//!
+//! `scripts/bench-detectors` measures the same with more covers, more bits, and real photographs.
+
+use deadpan_picture::analysis::{self, Findings};
+use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
+use deadpan_picture::{Label, Pixels};
+use crate::photograph::{Camera, photograph};
+
+const COVERS: usize = 120;
+
+#[test]
+fn detectors_find_replacement_and_no_template_at_one_bit() {
+    // In white areas, samples can change in one direction only, and the detectors find templates.
+    let seeds = (0..).filter(|&seed| !Camera::new(seed).overexposed).take(COVERS);
+    let covers: Vec<Pixels> = seeds.map(|seed| photograph(256, 192, seed)).collect();
+    let templates: Vec<Pixels> = (0..).zip(&covers).map(|(seed, cover)| hide(cover, seed)).collect();
+    let replaced: Vec<Pixels> = (0..).zip(&covers).map(|(seed, cover)| replace(cover, seed)).collect();
+    for (name, score) in DETECTORS {
+        let [covers, templates, replaced] = [&covers, &templates, &replaced].map(|pictures| {
+            let scores = pictures.iter().map(|picture| score(&analysis::examine(picture)));
+            scores.collect::<Vec<f64>>()
+        });
+        let mut sorted = covers;
+        sorted.sort_by(f64::total_cmp);
+        // 6 of 120 covers, 5 %, exceed the threshold.
+        let threshold = sorted[COVERS - 1 - COVERS / 20];
+        let alarms = |scores: &[f64]| scores.iter().filter(|&&score| score > threshold).count();
+        let (templates, replaced) = (alarms(&templates), alarms(&replaced));
+        // The system's random bits decide between two equally near samples. In 20 runs, RS found 5 to 10 templates,
+        // with a variance of 2.5, and the others fewer. By Bennett's inequality, more than 24 come once in 10⁸ runs.
+        assert!(templates <= COVERS / 5, "{name} finds {templates} templates");
+        assert!(replaced >= COVERS * 9 / 10, "{name} finds {replaced} pictures with replaced bits");
+    }
+}
+
+/// A detector's name, and its score: the higher, the more suspicious.
+type Detector = (&'static str, fn(&Findings) -> f64);
+
+const DETECTORS: [Detector; 3] = [
+    ("chi-square", |findings| -findings.chi_square.ratio().unwrap()),
+    ("RS", |findings| findings.rs.unwrap()),
+    ("sample pairs", |findings| findings.sample_pairs.unwrap()),
+];
+
+/// Fills all the room of a template at one bit a sample.
+fn hide(cover: &Pixels, seed: u64) -> Pixels {
+    let mut random = Random(seed);
+    let bits = Bits::new(1).unwrap();
+    let hiding =
+        Hiding { bits, order: Order::Keyed, set_key: [seed as u8; 32], doors: vec![Secret::recipient(b"a key")] };
+    let room = template::capacity(cover.samples.len() as u64, bits, hiding.doors.len());
+    let part: Vec<u8> = (0..room).map(|_| random.next() as u8).collect();
+    let label = Label {
+        set: [9; 16],
+        index: 0,
+        count: 1,
+        spares: 0,
+        length: room as u32,
+        offset: 0,
+        total: room,
+        checksum: random.next(),
+    };
+    let mut result = cover.clone();
+    let distortion = template::embed(&mut result, &label, &part, &hiding, &Seed([seed as u8; 24]), 1).unwrap();
+    assert!(distortion.psnr() > 51.0);
+    result
+}
+
+/// Replaces the low bits of all samples by random bits.
+fn replace(cover: &Pixels, seed: u64) -> Pixels {
+    let mut random = Random(seed);
+    let mut result = cover.clone();
+    result.samples.iter_mut().for_each(|sample| *sample = *sample & !1 | random.next() as u8 & 1);
+    result
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,15 @@
+//! The tests of the crate through its public interface, as one program. `tests/read_memory.rs` counts the memory of the
+//! whole process, so it is another one.
+
+mod carrier;
+mod decoders;
+mod detectors;
+mod hostile_labels;
+mod lossless;
+mod lossless_noise;
+#[path = "../../examples/covers/photograph/mod.rs"]
+mod photograph;
+mod pictures;
+mod properties;
+mod read;
+mod write;
