@@ -82,10 +82,16 @@ fn tests() {
         let mut filters = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
         filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
     };
-    for (name, test) in tests.into_iter().filter(|(name, _)| wanted(name)) {
-        test(&folder);
-        println!("test {name} ... ok");
-    }
+    // Most of them wait for a process, so all run side by side. A panic of one ends the scope with a panic.
+    std::thread::scope(|scope| {
+        for (name, test) in tests.into_iter().filter(|(name, _)| wanted(name)) {
+            let folder = &folder;
+            scope.spawn(move || {
+                test(folder);
+                println!("test {name} ... ok");
+            });
+        }
+    });
 }
 
 type Test = fn(&Folder);

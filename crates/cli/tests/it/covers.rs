@@ -4,9 +4,9 @@ use std::io::Cursor;
 
 use jpeg_encoder::{ColorType, Encoder};
 
-use deadpan_picture::{Channels, Compression, Format, Limits, Orientation, Pixels, read, write};
 use crate::photograph;
 use crate::sandbox::Sandbox;
+use deadpan_picture::{Channels, Compression, Format, Limits, Orientation, Pixels, read, write};
 
 /// Returns a JPEG file of quality 90, in which EXIF has this orientation.
 fn jpeg(pixels: &Pixels, orientation: Option<u16>) -> Vec<u8> {

@@ -1,9 +1,9 @@
 //! Pictures that somebody else put among those of a set. Everybody can make them, with any label and any checksum.
 
+use crate::sandbox::Sandbox;
 use deadpan_picture::carrier::{Carrier, Finding};
 use deadpan_picture::template::{Bits, Hiding, Order, Secret, Seed, embed};
 use deadpan_picture::{Channels, Compression, Format, Label, Pixels, checksum, write};
-use crate::sandbox::Sandbox;
 
 /// The length of the parts that the tests make.
 const PART: usize = 1024;

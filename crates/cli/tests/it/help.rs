@@ -1,6 +1,9 @@
 //! The examples of `--help` work as printed.
 
-use crate::sandbox::Sandbox;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::sandbox::{Run, Sandbox};
 
 /// Prepares what most examples name. The key folder is where a user's lies.
 const USUAL: &str = "deadpan keygen && deadpan keygen -o ~/.config/deadpan/work.key && \
@@ -111,35 +114,47 @@ fn examples(help: &str) -> Vec<&str> {
     lines.map(|line| line.split("  ").next().unwrap_or_default().trim_end()).collect()
 }
 
+/// Runs a line of shell, as a user whose home is the sandbox.
+fn shell(sandbox: &Sandbox, line: &str) -> Run {
+    let home = "unset DEADPAN_HOME XDG_CONFIG_HOME; export HOME=$PWD DEADPAN_PASSPHRASE=secret COLUMNS=200";
+    sandbox.shell(&format!("set -eo pipefail; shopt -s nullglob; {home}; {line}"))
+}
+
+/// Runs the examples of a command. `usual` is a folder with what most of them name.
+fn try_examples(usual: &Path, (command, prepare, skipped): (&str, &str, usize)) {
+    let sandbox = Sandbox::new();
+    let prepared = shell(&sandbox, &prepare.replace("USUAL", &format!("cp -a {}/. .", usual.display())));
+    assert_eq!(prepared.code(), Some(0), "{command}: {}", prepared.stderr());
+    let help = shell(&sandbox, &format!("deadpan {command} --help"));
+    let help = String::from_utf8(help.stdout().to_vec()).unwrap();
+    let all = examples(&help);
+    assert!(!all.is_empty(), "{command} has no examples:\n{help}");
+    let can_run = |line: &&&str| {
+        !["ssh ", "~/.ssh/", "curl ", "passphrase -p", "/dev/sdX", "dieharder", " 10G ", "s3://"]
+            .iter()
+            .any(|word| line.contains(word))
+    };
+    let runnable: Vec<_> = all.iter().filter(can_run).collect();
+    assert_eq!(runnable.len() + skipped, all.len(), "{all:#?}");
+    for line in runnable {
+        // Each example starts from the same files, since some would find what the one before it wrote.
+        let line = format!("cp -r . ../$(basename $PWD).tried; cd ../$(basename $PWD).tried; export HOME=$PWD; {line}");
+        let run = shell(&sandbox, &line);
+        let tried = format!("{}.tried", sandbox.path("").display().to_string().trim_end_matches('/'));
+        let _ = std::fs::remove_dir_all(tried);
+        assert_eq!(run.code(), Some(0), "{line}\n{}", run.stderr());
+    }
+}
+
 #[test]
 fn the_examples_of_every_command_work() {
-    for (command, prepare, skipped) in COMMANDS {
-        let sandbox = Sandbox::new();
-        let shell = |line: &str| {
-            let home = "unset DEADPAN_HOME XDG_CONFIG_HOME; export HOME=$PWD DEADPAN_PASSPHRASE=secret COLUMNS=200";
-            sandbox.shell(&format!("set -eo pipefail; shopt -s nullglob; {home}; {line}"))
-        };
-        let prepared = shell(&prepare.replace("USUAL", USUAL));
-        assert_eq!(prepared.code(), Some(0), "{command}: {}", prepared.stderr());
-        let help = shell(&format!("deadpan {command} --help"));
-        let help = String::from_utf8(help.stdout().to_vec()).unwrap();
-        let all = examples(&help);
-        assert!(!all.is_empty(), "{command} has no examples:\n{help}");
-        let can_run = |line: &&&str| {
-            !["ssh ", "~/.ssh/", "curl ", "passphrase -p", "/dev/sdX", "dieharder", " 10G ", "s3://"]
-                .iter()
-                .any(|word| line.contains(word))
-        };
-        let runnable: Vec<_> = all.iter().filter(can_run).collect();
-        assert_eq!(runnable.len() + skipped, all.len(), "{all:#?}");
-        for line in runnable {
-            // Each example starts from the same files, since some would find what the one before it wrote.
-            let run = shell(&format!(
-                "cp -r . ../$(basename $PWD).tried; cd ../$(basename $PWD).tried; export HOME=$PWD; {line}"
-            ));
-            let tried = format!("{}.tried", sandbox.path("").display().to_string().trim_end_matches('/'));
-            let _ = std::fs::remove_dir_all(tried);
-            assert_eq!(run.code(), Some(0), "{line}\n{}", run.stderr());
+    let usual = Sandbox::new();
+    shell(&usual, USUAL).expect(0, "");
+    let (usual, next) = (usual.path(""), AtomicUsize::new(0));
+    let next = || COMMANDS.get(next.fetch_add(1, Ordering::Relaxed));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| std::iter::from_fn(next).for_each(|command| try_examples(&usual, *command)));
         }
-    }
+    });
 }

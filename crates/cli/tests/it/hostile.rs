@@ -1,8 +1,8 @@
 //! Sealed folders that were made to do harm. Anyone with a recipient's public key can make one.
 
 use crate::archive::pack::{Entry, Pack, a_file, a_hard_link, root};
-use deadpan_seal::{Kind, Metadata, Passphrase, Recipient, Sealing};
 use crate::sandbox::Sandbox;
+use deadpan_seal::{Kind, Metadata, Passphrase, Recipient, Sealing};
 
 /// A sandbox with this pack, sealed as a folder.
 fn sealed(pack: &[u8]) -> Sandbox {

@@ -1,10 +1,10 @@
 //! Lists sealed folders. The packs come from the small writer in the tests of `deadpan-pack`.
 
+use crate::reference::{Item, pack};
+use crate::sandbox::Sandbox;
 use deadpan_pack::Kind;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{Metadata, Recipient, Sealing};
-use crate::reference::{Item, pack};
-use crate::sandbox::Sandbox;
 
 fn folder(counts: &[usize], inside: bool) -> Vec<u8> {
     let mut items = vec![

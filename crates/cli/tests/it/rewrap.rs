@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use rustix::fs::{FlockOperation, flock};
 
-use deadpan_seal::{Header, Sidecar};
 use crate::sandbox::{Sandbox, skip};
+use deadpan_seal::{Header, Sidecar};
 
 const RECORD: &str = ".data.dpn.deadpan-rewrap";
 

@@ -9,8 +9,8 @@ use rustix::fs::{XattrFlags, getxattr, setxattr};
 use tempfile::tempdir;
 
 use crate::archive::{ended, file, pax};
-use deadpan_pack::{Notes, Packer, Packing, Unpacking, What, Work, pack};
 use crate::tree::{fresh, into};
+use deadpan_pack::{Notes, Packer, Packing, Unpacking, What, Work, pack};
 
 const LIST: &str = "system.posix_acl_access";
 const CAPABILITY: &str = "security.capability";

@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
-use deadpan_pack::{Contents, Entry, Error, Fault, Kind, Listed, Scan, Time};
 use crate::reference::{Item, Part, archive, pack, record, string, varint, with_index, with_table};
+use deadpan_pack::{Contents, Entry, Error, Fault, Kind, Listed, Scan, Time};
 
 fn items() -> Vec<Item> {
     vec![

@@ -10,8 +10,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
-use deadpan_pack::{Contents, Error, Kind, Notes, Packer, Packing, What, Work, pack};
 use crate::tree::odd::{odd_tree, sample};
+use deadpan_pack::{Contents, Error, Kind, Notes, Packer, Packing, What, Work, pack};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
@@ -185,8 +185,9 @@ fn an_entry_that_changes_its_kind_is_packed_as_the_new_kind() {
     let target = folder();
     crate::tree::into(target.path(), &bytes, crate::tree::fresh()).expect("unpacked");
     // The root's own time was recorded earlier.
-    let inside =
-        |root: &Path| crate::tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>();
+    let inside = |root: &Path| {
+        crate::tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>()
+    };
     assert_eq!(inside(tree.path()), inside(target.path()));
 }
 

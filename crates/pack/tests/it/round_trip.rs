@@ -8,12 +8,17 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use deadpan_pack::{Change, Contents, Error, Excerpt, Flaw, Packer, Packing, Selection, Work, pack, unpack};
 use crate::tree::odd::odd_tree;
 use crate::tree::{fresh, into, tree, unpacker};
+use deadpan_pack::{Change, Contents, Error, Excerpt, Flaw, Packer, Packing, Selection, Work, pack, unpack};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
+}
+
+/// A folder in memory, where there is one. On a disk, ext4 is slow to make files after thousands were removed.
+fn folder_in_memory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder())
 }
 
 fn packed(root: &Path) -> Vec<u8> {
@@ -124,7 +129,7 @@ fn every_changed_byte_is_found() {
     for place in places(&bytes) {
         let mut changed = bytes.clone();
         changed[place] ^= 0x20;
-        let target = folder();
+        let target = folder_in_memory();
         let Ok(outcome) = into(target.path(), &changed, fresh()) else { continue };
         // The bytes that fill blocks have no meaning. Without its marker, a pack is an ordinary tar archive.
         let same = tree(target.path(), true) == expected;
@@ -136,11 +141,11 @@ fn every_changed_byte_is_found() {
 fn every_truncation_is_found() {
     let (_source, bytes) = small();
     for length in places(&bytes) {
-        let target = folder();
+        let target = folder_in_memory();
         let cut = into(target.path(), &bytes[..length], fresh());
         assert!(cut.is_err(), "{length} of {} bytes: {cut:?}", bytes.len());
     }
-    let target = folder();
+    let target = folder_in_memory();
     assert!(into(target.path(), &[&bytes[..], b"more"].concat(), fresh()).is_err(), "nothing may follow");
 }
 

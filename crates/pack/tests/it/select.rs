@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use deadpan_pack::{Contents, Error, Fault, Kind, Listed, Pick, Scan, Selection};
 use crate::reference::{Item, pack};
+use deadpan_pack::{Contents, Error, Fault, Kind, Listed, Pick, Scan, Selection};
 
 fn items() -> Vec<Item> {
     vec![

@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use tempfile::tempdir;
 
 use crate::archive::{end, ended, file, folder, hard_link, header, pax, sum, symlink};
-use deadpan_pack::{Error, Refusal, Unpacking};
 use crate::tree::{fresh, in_steps, into, names, unpacker};
+use deadpan_pack::{Error, Refusal, Unpacking};
 
 fn going() -> Unpacking {
     Unpacking { keep_going: true, ..fresh() }

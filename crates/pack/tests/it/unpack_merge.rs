@@ -8,8 +8,8 @@ use tempfile::tempdir;
 
 use crate::archive::pack::{Pack, a_file, root};
 use crate::archive::{ended, file, folder, hard_link, header, sum, symlink};
-use deadpan_pack::{Contents, Error, Excerpt, Flaw, Selection, Unpacking, Work, unpack};
 use crate::tree::{fresh, in_steps, into, names, unpacker};
+use deadpan_pack::{Contents, Error, Excerpt, Flaw, Selection, Unpacking, Work, unpack};
 
 fn going() -> Unpacking {
     Unpacking { keep_going: true, ..Unpacking::default() }

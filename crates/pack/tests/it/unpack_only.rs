@@ -10,8 +10,8 @@ use tempfile::tempdir;
 
 use crate::archive::pack::{Entry, Pack, a_device, a_file, a_file_with_holes, a_folder, a_hard_link, a_link, root};
 use crate::archive::{ended, file, folder, hard_link, header, pax, symlink};
-use deadpan_pack::{Contents, Error, Excerpt, Filter, Outcome, Selection, Unpacker, Unpacking, Work, unpack};
 use crate::tree::{fresh, names, tree, unpacker};
+use deadpan_pack::{Contents, Error, Excerpt, Filter, Outcome, Selection, Unpacker, Unpacking, Work, unpack};
 
 fn selection(paths: &[&str]) -> Selection {
     Selection::new(paths.iter().map(|path| path.as_bytes().to_vec()))

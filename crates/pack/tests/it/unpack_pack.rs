@@ -12,8 +12,8 @@ use crate::archive::pack::{
     Entry, Pack, a_device, a_file, a_file_with_holes, a_fine_file, a_folder, a_hard_link, a_link, root,
 };
 use crate::archive::{ended, file, folder, pax};
-use deadpan_pack::{Contents, Error, Flaw, Unpacking};
 use crate::tree::{fresh, in_steps, into, names, tree, unpacker};
+use deadpan_pack::{Contents, Error, Flaw, Unpacking};
 
 fn going() -> Unpacking {
     Unpacking { keep_going: true, ..fresh() }

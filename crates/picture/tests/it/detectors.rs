@@ -2,10 +2,10 @@
 //!
 //! `scripts/bench-detectors` measures the same with more covers, more bits, and real photographs.
 
+use crate::photograph::{Camera, photograph};
 use deadpan_picture::analysis::{self, Findings};
 use deadpan_picture::template::{self, Bits, Hiding, Order, Secret, Seed};
 use deadpan_picture::{Label, Pixels};
-use crate::photograph::{Camera, photograph};
 
 const COVERS: usize = 120;
 

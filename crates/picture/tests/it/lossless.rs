@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use image_webp::WebPDecoder;
 
-use deadpan_picture::{Error, FileFormat, Limits, Orientation, read};
 use crate::pictures::{riff, webp_parts};
+use deadpan_picture::{Error, FileFormat, Limits, Orientation, read};
 
 fn files() -> Vec<(PathBuf, Vec<u8>)> {
     let folder = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/lossless")).expect("the folder");

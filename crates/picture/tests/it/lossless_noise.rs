@@ -5,8 +5,8 @@ use std::io::Cursor;
 
 use image_webp::WebPDecoder;
 
-use deadpan_picture::{Error, Limits, Orientation, read};
 use crate::pictures::{WebPBits as Bits, riff};
+use deadpan_picture::{Error, Limits, Orientation, read};
 
 /// What a frame is like.
 #[derive(Clone, Copy, Debug)]

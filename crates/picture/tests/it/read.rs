@@ -6,11 +6,11 @@ use std::io::Cursor;
 use jpeg_encoder::SamplingFactor;
 use png::{BitDepth, ColorType};
 
-use deadpan_picture::{Channels, Decoded, Error, FileFormat, Header, Limits, Note, Orientation, Pixels, probe};
 use crate::pictures::{
     ALPHA, ANIMATION, EXIF, JpegKind, JpegPicture, PngPicture, SIZES, chunk, distance, exif, riff, smooth, webp_empty,
     webp_lossless, webp_parts,
 };
+use deadpan_picture::{Channels, Decoded, Error, FileFormat, Header, Limits, Note, Orientation, Pixels, probe};
 
 fn read(file: &[u8]) -> Result<Decoded, Error> {
     deadpan_picture::read(Cursor::new(file), Orientation::Apply, &Limits::default())
