@@ -254,22 +254,23 @@ impl Sealing {
     /// no use.
     pub fn stream(
         &self,
-        input: impl Read + Send,
-        output: impl Write + Send,
+        mut input: impl Read + Send,
+        mut output: impl Write + Send,
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         if self.contents.padded {
-            let mut counted = Counted { input, read: 0 };
-            let summary = self.stream_all(Padded::new(&mut counted), output, work)?;
+            let mut counted = Counted { input: &mut input as &mut (dyn Read + Send), read: 0 };
+            let summary = self.stream_all(&mut Padded::new(&mut counted), &mut output, work)?;
             return Ok(Summary { plain: counted.read, ..summary });
         }
-        self.stream_all(input, output, work)
+        self.stream_all(&mut input, &mut output, work)
     }
 
+    /// Is compiled once for all types of inputs and outputs, which are called once for each unit.
     fn stream_all(
         &self,
-        input: impl Read + Send,
-        output: impl Write + Send,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         let start = self.start()?;
@@ -285,17 +286,17 @@ impl Sealing {
     pub fn gather<S: Source>(
         &self,
         source: S,
-        output: impl Write + Send,
+        mut output: impl Write + Send,
         work: &Work<'_>,
     ) -> Result<(Summary, S), Error> {
         if self.goes_alone() {
             let mut source = Alone { inner: source, ended: false };
-            let summary = self.stream(&mut source, output, work)?;
+            let summary = self.stream(&mut source, &mut output, work)?;
             return Ok((summary, source.inner));
         }
         let start = self.start()?;
         let input = stream::Gathered::start(source, stream::data_unit(&start.payload))?;
-        let (summary, input) = self.units(&start, input, output, work)?;
+        let (summary, input) = self.units(&start, input, &mut output, work)?;
         Ok((summary, input.into_source()))
     }
 
@@ -354,15 +355,15 @@ impl Sealing {
         &self,
         start: &Start,
         input: I,
-        mut output: impl Write + Send,
+        output: &mut (dyn Write + Send),
         work: &Work<'_>,
     ) -> Result<(Summary, I), Error> {
         let header = self.header(start, self.header_length(start, !input.ended()))?;
         output.write_all(&header).map_err(Error::Write)?;
         let recorder = self.recorder(start, Shelf::held)?;
         let payload = Watched { payload: &start.payload, watch: &recorder };
-        let Passed { read, written, input, mut output } = stream::seal(&payload, input, Writing(output), work)?;
-        let trailer = self.end(start, recorder, &header, &mut output.0)?;
+        let Passed { read, written, input, output } = stream::seal(&payload, input, Writing(output), work)?;
+        let trailer = self.end(start, recorder, &header, &mut *output.0)?;
         output.0.flush().map_err(Error::Write)?;
         let sealed = header.len() as u64 + written + trailer;
         Ok((Summary { plain: read, sealed, signatures: None }, input))

@@ -21,6 +21,12 @@ impl Level {
         self.profile == "dist" && self.opt_level == "3"
     }
 
+    /// Sets the optimization level of a package, which may have one of its own in the profile.
+    fn of_package(self, package: &str) -> String {
+        let quotes = if matches!(self.opt_level, "s" | "z") { "\"" } else { "" };
+        format!("profile.{}.package.{package}.opt-level={quotes}{}{quotes}", self.profile, self.opt_level)
+    }
+
     /// Compiler flags besides the optimization level.
     pub(crate) fn flags(self) -> &'static str {
         if self.native { "--cfg deadpan_test -C target-cpu=native" } else { "--cfg deadpan_test" }
@@ -36,6 +42,9 @@ pub(crate) const LEVELS: [Level; 7] = [
     Level { name: "native", profile: "dist", opt_level: "3", native: true },
     Level { name: "release", profile: "release", opt_level: "3", native: false },
 ];
+
+/// The packages whose code is audited.
+const AUDITED: [&str; 3] = ["deadpan-ct", "deadpan-base64", "deadpan-pad"];
 
 /// Builds the package `deadpan-audit` and returns the path of its shared library.
 pub(crate) fn build(workspace: &Path, target: &Path, level: Level) -> Result<PathBuf, String> {
@@ -53,6 +62,7 @@ pub(crate) fn build(workspace: &Path, target: &Path, level: Level) -> Result<Pat
         ])
         .arg("--target-dir")
         .arg(target.join("audit").join(level.name))
+        .args(AUDITED.iter().flat_map(|package| ["--config".to_owned(), level.of_package(package)]))
         .env(format!("CARGO_PROFILE_{}_OPT_LEVEL", level.profile.to_uppercase()), level.opt_level)
         .env("RUSTFLAGS", level.flags())
         // `CARGO_ENCODED_RUSTFLAGS` would take precedence over `RUSTFLAGS`.

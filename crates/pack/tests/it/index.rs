@@ -385,7 +385,7 @@ fn finding_reads_one_part() {
     assert!(contents.into_inner().1 < before + 5 * part, "five parts, the table, and the start for the root's name");
 }
 
-/// `cargo test --release -p deadpan-pack --test index -- --ignored --nocapture`
+/// `cargo test --release -p deadpan-pack --test it index:: -- --ignored --nocapture`
 #[test]
 #[ignore = "takes seconds; for measuring"]
 fn a_million_entries() {

@@ -201,16 +201,26 @@ impl Opened {
     /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
     pub fn stream(
         &self,
-        input: impl Read + Send,
-        output: impl Write + Send,
+        mut input: impl Read + Send,
+        mut output: impl Write + Send,
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        self.stream_all(&mut input, &mut output, work)
+    }
+
+    /// Is compiled once for all types of inputs and outputs, which are called once for each unit.
+    fn stream_all(
+        &self,
+        input: &mut (dyn Read + Send),
+        output: &mut (dyn Write + Send),
         work: &Work<'_>,
     ) -> Result<Summary, Error> {
         if !self.contents.padded {
-            let (summary, mut output) = self.units(input, Writing(output), work)?;
+            let (summary, output) = self.units(input, Writing(output), work)?;
             return output.0.flush().map(|()| summary).map_err(Error::Write);
         }
         let stripped = Stripped { output, stripper: Stripper::default() };
-        let (summary, mut stripped) = self.units(input, Writing(stripped), work)?;
+        let (summary, stripped) = self.units(input, Writing(stripped), work)?;
         stripped.0.output.flush().map_err(Error::Write)?;
         Ok(Summary { plain: stripped.0.stripper.finish()?, ..summary })
     }
@@ -220,18 +230,28 @@ impl Opened {
     ///
     /// # Errors
     /// If the data were changed or cut short, if reading or writing fails, or if the system fails.
-    pub fn scatter<S: Sink>(&self, input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
+    pub fn scatter<S: Sink>(
+        &self,
+        mut input: impl Read + Send,
+        sink: S,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
         if !self.contents.padded {
-            let (summary, sink) = self.units(input, Giving(sink), work)?;
+            let (summary, sink) = self.units(&mut input, Giving(sink), work)?;
             return Ok((summary, sink.0));
         }
         let stripped = Stripped { output: Alone { inner: sink, ended: false }, stripper: Stripper::default() };
-        let (summary, stripped) = self.units(input, Writing(stripped), work)?;
+        let (summary, stripped) = self.units(&mut input, Writing(stripped), work)?;
         let plain = stripped.0.stripper.finish()?;
         Ok((Summary { plain, ..summary }, stripped.0.output.inner))
     }
 
-    fn units<S: Drain>(&self, mut input: impl Read + Send, sink: S, work: &Work<'_>) -> Result<(Summary, S), Error> {
+    fn units<S: Drain>(
+        &self,
+        mut input: &mut (dyn Read + Send),
+        sink: S,
+        work: &Work<'_>,
+    ) -> Result<(Summary, S), Error> {
         let payload = self.payload(&mut input)?;
         let about = self.about();
         let leaves = about.is_some().then(Leaves::new);
