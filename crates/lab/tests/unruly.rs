@@ -82,7 +82,7 @@ fn tests() {
         let mut filters = arguments.iter().filter(|argument| !argument.starts_with('-')).peekable();
         filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
     };
-    // Most of them wait for a process, so all run side by side. A panic of one ends the scope with a panic.
+    // Most tests wait for a process, so all tests run side by side. If one test panics, the scope panics, too.
     std::thread::scope(|scope| {
         for (name, test) in tests.into_iter().filter(|(name, _)| wanted(name)) {
             let folder = &folder;

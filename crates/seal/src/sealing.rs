@@ -266,7 +266,8 @@ impl Sealing {
         self.stream_all(&mut input, &mut output, work)
     }
 
-    /// Is compiled once for all types of inputs and outputs, which are called once for each unit.
+    /// Seals as [`Sealing::stream`] does. The reader and the writer are trait objects, so the compiler makes the engine
+    /// once, and not for each of their types. The engine calls them once for each unit.
     fn stream_all(
         &self,
         input: &mut (dyn Read + Send),

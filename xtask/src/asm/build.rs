@@ -21,8 +21,9 @@ impl Level {
         self.profile == "dist" && self.opt_level == "3"
     }
 
-    /// Sets the optimization level of a package, which may have one of its own in the profile.
-    fn of_package(self, package: &str) -> String {
+    /// Returns the setting for `cargo --config` that builds `package` at this level. In `Cargo.toml` the package has a
+    /// level of its own, which takes precedence over the level of the profile.
+    fn setting(self, package: &str) -> String {
         let quotes = if matches!(self.opt_level, "s" | "z") { "\"" } else { "" };
         format!("profile.{}.package.{package}.opt-level={quotes}{}{quotes}", self.profile, self.opt_level)
     }
@@ -62,7 +63,7 @@ pub(crate) fn build(workspace: &Path, target: &Path, level: Level) -> Result<Pat
         ])
         .arg("--target-dir")
         .arg(target.join("audit").join(level.name))
-        .args(AUDITED.iter().flat_map(|package| ["--config".to_owned(), level.of_package(package)]))
+        .args(AUDITED.iter().flat_map(|package| ["--config".to_owned(), level.setting(package)]))
         .env(format!("CARGO_PROFILE_{}_OPT_LEVEL", level.profile.to_uppercase()), level.opt_level)
         .env("RUSTFLAGS", level.flags())
         // `CARGO_ENCODED_RUSTFLAGS` would take precedence over `RUSTFLAGS`.

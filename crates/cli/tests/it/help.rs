@@ -120,7 +120,7 @@ fn shell(sandbox: &Sandbox, line: &str) -> Run {
     sandbox.shell(&format!("set -eo pipefail; shopt -s nullglob; {home}; {line}"))
 }
 
-/// Runs the examples of a command. `usual` is a folder with what most of them name.
+/// Runs the examples of a command. `usual` is a folder with the files and keys that most examples name.
 fn try_examples(usual: &Path, (command, prepare, skipped): (&str, &str, usize)) {
     let sandbox = Sandbox::new();
     let prepared = shell(&sandbox, &prepare.replace("USUAL", &format!("cp -a {}/. .", usual.display())));

@@ -1,7 +1,7 @@
 //! Lists sealed folders. The packs come from the small writer in the tests of `deadpan-pack`.
 
 use crate::reference::{Item, pack};
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, skip};
 use deadpan_pack::Kind;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{Metadata, Recipient, Sealing};
@@ -82,7 +82,7 @@ fn entries_that_other_programs_append_are_listed_and_unpacked() {
             program.args(&with[1..]).arg(&archive).args((with[0] != "python3").then_some("new"));
             match program.current_dir(sandbox.path("")).output() {
                 Err(error) => {
-                    crate::sandbox::skip(with[0], &error.to_string());
+                    skip(with[0], &error.to_string());
                     continue;
                 }
                 Ok(output) => assert!(output.status.success() && output.stderr.is_empty(), "{with:?}: {output:?}"),

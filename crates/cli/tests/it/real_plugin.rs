@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, skip};
 
 /// The identity without data; age makes it for `-j batchpass`.
 const IDENTITY: &str = "AGE-PLUGIN-BATCHPASS-1JCS0Q9\n";
@@ -15,7 +15,7 @@ fn folder() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folder = std::env::split_paths(&path).chain(go).find(|folder| folder.join("age-plugin-batchpass").is_file());
     if folder.is_none() {
-        crate::sandbox::skip("a plugin of age", "age-plugin-batchpass is not installed");
+        skip("a plugin of age", "age-plugin-batchpass is not installed");
     }
     folder
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::sandbox::{LIMIT, PROGRAM, Sandbox, skip};
+use crate::sandbox::{LIMIT, PROGRAM, Run, Sandbox, skip};
 
 #[test]
 fn a_full_device_is_an_error() {
@@ -189,15 +189,13 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Runs a shell command as an unprivileged user. Returns `None` if the test cannot become another user.
-fn as_nobody(sandbox: &Sandbox, line: &str) -> Option<crate::sandbox::Run> {
+fn as_nobody(sandbox: &Sandbox, line: &str) -> Option<Run> {
     sandbox.copy_program("deadpan");
     let args = ["--reuid=65534", "--regid=65534", "--clear-groups", "bash", "-c", line];
     let probe = sandbox
         .command("setpriv", &["--reuid=65534", "--regid=65534", "--clear-groups", "./deadpan", "--version"])
         .output();
-    probe
-        .is_ok_and(|probe| probe.status.success())
-        .then(|| crate::sandbox::Run(sandbox.command("setpriv", &args).output().unwrap()))
+    probe.is_ok_and(|probe| probe.status.success()).then(|| Run(sandbox.command("setpriv", &args).output().unwrap()))
 }
 
 #[test]
@@ -417,6 +415,7 @@ fn owners_that_cannot_be_given() {
     }
 }
 
+/// Positions and lengths of this stream need more than 32 bits.
 #[test]
 fn more_than_four_gigabytes_through_a_pipe() {
     let sandbox = Sandbox::with_key("hybrid");
@@ -549,7 +548,7 @@ fn a_passphrase_comes_from_a_socket() {
     ours.write_all(b"secret\nwhat follows is not for us").unwrap();
     let args = ["seal", "-p", "--passphrase-fd", "0", "a.txt"];
     let output = sandbox.command(PROGRAM, &args).stdin(OwnedFd::from(theirs)).output().unwrap();
-    crate::sandbox::Run(output).expect(0, "");
+    Run(output).expect(0, "");
     sandbox.shell("DEADPAN_PASSPHRASE=secret deadpan open -o b.txt a.txt.dpn").expect(0, "");
     assert_eq!(sandbox.read("b.txt"), b"straight face");
 }

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Sandbox;
 use crate::sandbox::session::Session;
+use crate::sandbox::{Sandbox, skip};
 
 #[test]
 fn a_passphrase_is_asked_for_twice_and_not_shown() {
@@ -221,7 +221,7 @@ fn ctrl_z_and_fg_at_the_prompt_echo_nothing_and_ask_again() {
     for shell in [&["dash", "-i"][..], &["bash", "--norc", "--noprofile", "-i"]] {
         let sandbox = Sandbox::new();
         if sandbox.shell(&format!("command -v {}", shell[0])).code() != Some(0) {
-            crate::sandbox::skip("Ctrl-Z at a prompt", &format!("{} is missing", shell[0]));
+            skip("Ctrl-Z at a prompt", &format!("{} is missing", shell[0]));
             continue;
         }
         let mut session = Session::of(&sandbox, shell[0], &shell[1..]);
@@ -294,7 +294,7 @@ fn a_folder_has_a_bar_with_rate_and_time_left() {
     sandbox.shell("mkdir -p tree/inner && deadpan random 6M -o tree/inner/a && cp tree/inner/a tree/b").expect(0, "");
     // The reader takes 1 MiB at once, then 4 MiB a second.
     let reader = "(head -c 1048576; for i in {1..12}; do sleep 0.25; head -c 1048576; done; cat) > /dev/null";
-    // All four wait most of the time.
+    // The four readers sleep most of the time, so they run side by side.
     let sessions =
         [("seal -r hybrid", 40), ("seal -r hybrid", 80), ("pack", 40), ("pack", 80)].map(|(command, columns)| {
             let line = format!("stty columns {columns}; deadpan {command} -o - tree | {reader}");
@@ -356,7 +356,7 @@ fn an_empty_answer_of_open_is_said_to_be_no_passphrase() {
 fn a_prompt_that_begins_in_the_background_takes_enter_after_fg() {
     let sandbox = Sandbox::with_key("ecc");
     if sandbox.shell("command -v bash").code() != Some(0) {
-        return crate::sandbox::skip("a prompt in the background", "bash is missing");
+        return skip("a prompt in the background", "bash is missing");
     }
     sandbox.write("a.txt", "straight face");
     sandbox.shell("echo secret > pass; deadpan seal --passphrase-file pass -o p.dpn a.txt").expect(0, "");

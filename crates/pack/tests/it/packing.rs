@@ -10,6 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use tempfile::TempDir;
 
+use crate::tree;
 use crate::tree::odd::{odd_tree, sample};
 use deadpan_pack::{Contents, Error, Kind, Notes, Packer, Packing, What, Work, pack};
 
@@ -38,7 +39,7 @@ fn gnu_tar_unpacks_the_same_tree() {
     fs::write(&archive, packed(tree.path(), Packing::default(), 0)).expect("written");
     let status = Command::new("tar").arg("xpf").arg(&archive).arg("-C").arg(other.path()).status().expect("tar runs");
     assert!(status.success());
-    assert_eq!(crate::tree::tree(tree.path(), true), crate::tree::tree(&other.path().join("root"), true));
+    assert_eq!(tree::tree(tree.path(), true), tree::tree(&other.path().join("root"), true));
     let links = |name: &str| fs::metadata(other.path().join("root").join(name)).expect("it is there").ino();
     assert_eq!((links("hard/first"), links("hard/first")), (links("hard/second"), links("third")));
     let blocks = fs::metadata(other.path().join("root/holes")).expect("it is there").blocks();
@@ -98,7 +99,7 @@ fn deterministic_packs_have_no_holes() {
     assert!(bytes == packed(dense.path(), options, 0));
     assert!(bytes.len() as u64 > 2 * length);
     let target = folder();
-    crate::tree::into(target.path(), &bytes, crate::tree::fresh()).expect("unpacked");
+    tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
     assert!(
         fs::read(target.path().join("file")).expect("a file") == fs::read(dense.path().join("file")).expect("a file")
     );
@@ -151,7 +152,7 @@ fn a_file_that_becomes_shorter_during_packing_is_an_error() {
         assert!(notes.incomplete());
         assert!(!bytes.windows(512).any(|window| window == [0xaa; 512]), "missing bytes are zeros");
         let target = folder();
-        crate::tree::into(target.path(), &bytes, crate::tree::fresh()).expect("unpacked");
+        tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
         let unpacked = fs::read(target.path().join("a")).expect("a file");
         let kept = length as usize;
         assert!(unpacked[..kept] == sample(300_000, 1)[..kept] && unpacked[kept..].iter().all(|byte| *byte == 0));
@@ -183,11 +184,10 @@ fn an_entry_that_changes_its_kind_is_packed_as_the_new_kind() {
     let packer = pack(packer, &mut bytes, &Work::default()).expect("packed");
     assert!(packer.notes().list().is_empty(), "{:?}", packer.notes());
     let target = folder();
-    crate::tree::into(target.path(), &bytes, crate::tree::fresh()).expect("unpacked");
+    tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
     // The root's own time was recorded earlier.
-    let inside = |root: &Path| {
-        crate::tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>()
-    };
+    let inside =
+        |root: &Path| tree::tree(root, true).into_iter().filter(|(path, _)| !path.is_empty()).collect::<Vec<_>>();
     assert_eq!(inside(tree.path()), inside(target.path()));
 }
 
@@ -275,7 +275,7 @@ fn folders_up_to_the_deepest_level_are_packed() {
         rustix::fs::openat(&last, "f", rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY, rustix::fs::Mode::RWXU);
     drop(file.expect("made"));
     let bytes = packed(tree.path(), Packing::default(), 1);
-    let outcome = crate::tree::into(target.path(), &bytes, crate::tree::fresh()).expect("unpacked");
+    let outcome = tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
     assert_eq!((outcome.failed, outcome.entries), (0, 1025));
     let count = Contents::read(std::io::Cursor::new(&bytes))
         .expect("readable")
@@ -305,7 +305,7 @@ fn a_file_that_cannot_report_its_holes_has_none() {
     let mut bytes = Vec::new();
     pack(packer, &mut bytes, &Work::default()).expect("packed");
     let target = folder();
-    crate::tree::into(target.path(), &bytes, crate::tree::fresh()).expect("unpacked");
+    tree::into(target.path(), &bytes, tree::fresh()).expect("unpacked");
     let found = fs::read(target.path().join(name)).expect("a file");
     assert!(found.starts_with(&expected), "{found:?}");
 }
@@ -348,8 +348,8 @@ fn extended_attributes_of_files_and_folders() {
     set("sub/file", "user.empty", b"").expect("set");
     let bytes = packed(tree.path(), Packing { xattrs: true, ..Packing::default() }, 0);
     let target = folder();
-    let options = deadpan_pack::Unpacking { attributes: true, ..crate::tree::fresh() };
-    crate::tree::into(target.path(), &bytes, options).expect("unpacked");
+    let options = deadpan_pack::Unpacking { attributes: true, ..tree::fresh() };
+    tree::into(target.path(), &bytes, options).expect("unpacked");
     for (path, name, value) in
         [("", "user.root", &b"1"[..]), ("sub", "user.a=b%3D", b"x=y\n\0"), ("sub/file", "user.empty", b"")]
     {

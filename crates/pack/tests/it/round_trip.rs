@@ -16,7 +16,8 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// A folder in memory, where there is one. On a disk, ext4 is slow to make files after thousands were removed.
+/// Returns a folder in memory, or on the disk if the system has no `/dev/shm`. On a disk, ext4 creates files slowly
+/// after thousands of files were removed.
 fn folder_in_memory() -> TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder())
 }

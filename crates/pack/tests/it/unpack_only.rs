@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tempfile::tempdir;
 
 use crate::archive::pack::{Entry, Pack, a_device, a_file, a_file_with_holes, a_folder, a_hard_link, a_link, root};
-use crate::archive::{ended, file, folder, hard_link, header, pax, symlink};
+use crate::archive::{ended, file, folder, hard_link, header, pax, sum, symlink};
 use crate::tree::{fresh, names, tree, unpacker};
 use deadpan_pack::{Contents, Error, Excerpt, Filter, Outcome, Selection, Unpacker, Unpacking, Work, unpack};
 
@@ -46,7 +46,7 @@ fn message(result: Result<Outcome, Error>) -> String {
 fn entries() -> Vec<Entry> {
     let mut block = header(b"root/b/", b'5', 0, b"");
     block[100..108].copy_from_slice(b"0000711\0");
-    let closed = Entry { mode: 0o711, blocks: crate::archive::sum(block).to_vec(), ..a_folder("b") };
+    let closed = Entry { mode: 0o711, blocks: sum(block).to_vec(), ..a_folder("b") };
     let content: Vec<u8> = (0..5000_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     vec![
         root(),
@@ -189,7 +189,7 @@ fn parts_of_ordinary_archives() {
     let fifo = header(b"./docs/fifo", b'6', 0, b"").to_vec();
     let mut docs = header(b"./docs/", b'5', 0, b"");
     docs[100..108].copy_from_slice(b"0000750\0");
-    let docs = crate::archive::sum(docs).to_vec();
+    let docs = sum(docs).to_vec();
     let archive = ended(&[
         folder("./"),
         docs,

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::reference;
 use deadpan_ct::declassify;
 use deadpan_pad::{Error, Padding, Random, RandomError, Scheme};
 
@@ -51,7 +52,7 @@ fn round_trip(padding: Padding, data: &[u8]) {
         return;
     }
     let padded = padding.pad_into_with(data, &mut output, &mut Same(7)).unwrap().to_vec();
-    assert!(crate::reference::is_padded(scheme, block, data, &padded), "{padding:?} {data:02x?} {padded:02x?}");
+    assert!(reference::is_padded(scheme, block, data, &padded), "{padding:?} {data:02x?} {padded:02x?}");
     let (front, end) = padding.pad_last_block_with(data, &mut last, &mut Same(7)).unwrap();
     assert_eq!((front, &*end), padded.split_at(full));
     assert_eq!(padding.pad_in_place_with(&mut place, data.len(), &mut Same(7)).unwrap(), padded);
@@ -212,7 +213,7 @@ proptest! {
         bytes in prop::collection::vec(prop_oneof![Just(0), Just(1), Just(2), Just(0x80), any::<u8>()], 0..160),
     ) {
         let padding = padding(scheme, block);
-        let expected = crate::reference::unpad(scheme, usize::from(block), &bytes);
+        let expected = reference::unpad(scheme, usize::from(block), &bytes);
         prop_assert_eq!(padding.unpad(&bytes).ok().map(<[u8]>::len), expected);
         let (length, valid) = padding.unpad_ct(&bytes);
         prop_assert_eq!(valid.declassify(), expected.is_some());

@@ -1,8 +1,5 @@
 //! A sandbox: a folder for one test, with a key folder inside, in which the real program runs.
 
-// Each test program uses only some of these functions.
-#![allow(dead_code)]
-
 pub mod session;
 
 use std::fs;

@@ -1,6 +1,5 @@
 //! Real servers of S3's protocol on this machine, which `scripts/check` installs: moto, which follows it closely, and
 //! versitygw, which is fast and keeps objects as files.
-#![allow(dead_code)]
 
 use std::fs;
 use std::io::{Read, Write};
