@@ -142,14 +142,14 @@ F(forever_late) { static int calls; if (++calls > 2000) for (;;) __asm__ volatil
 F(deaf) { signal(SIGINT, SIG_IGN); signal(SIGTERM, SIG_IGN); usleep(1000); return steady(a, b, n); }
 F(thread_ends) { static int calls; if (++calls > 2000) syscall(SYS_exit, 0); return steady(a, b, n); }
 F(zombies) { if (fork() == 0) _exit(0); return steady(a, b, n); }
-F(moves) { static int calls; if (++calls > 2000 && chdir("/")) return 1; return steady(a, b, n); }
-F(masks) { static int calls; if (++calls > 2000) umask(0777); return steady(a, b, n); }
+F(moves) { static int calls; if (++calls == 2001 && chdir("/")) return 1; return steady(a, b, n); }
+F(masks) { static int calls; if (++calls == 2001) umask(0777); return steady(a, b, n); }
 F(silences) {
     static int calls;
-    if (++calls > 2000) for (int i = 0, d = open("/dev/null", O_WRONLY); i < 1024; i++) dup2(d, i);
+    if (++calls == 2001) for (int i = 0, d = open("/dev/null", O_WRONLY); i < 1024; i++) dup2(d, i);
     return steady(a, b, n);
 }
-F(closes_all) { static int calls; if (++calls > 2000) for (int i = 0; i < 1024; i++) close(i); return steady(a, b, n); }
+F(closes_all) { static int calls; if (++calls == 2001) for (int i = 0; i < 1024; i++) close(i); return steady(a, b, n); }
 int writes(uint8_t *out, const uint8_t *in) { memcpy(out, in, 16); return 0; }
 "#;
 
@@ -299,11 +299,11 @@ fn a_copy_of_the_process_prints_nothing(folder: &Folder) {
 }
 
 fn a_function_that_does_not_return_is_ended(folder: &Folder) {
-    for symbol in ["forever", "forever_late", "thread_ends"] {
+    let in_time = |symbol: &str| {
         let text = folder.fault("timing", symbol, COMPARE, &[SHORT, &["--timeout", "2"]].concat());
         assert!(text.contains("did not return within 2 s"), "{text}");
-    }
-    for symbol in ["forever_late", "deaf"] {
+    };
+    let by_hand = |symbol: &str| {
         // Without Ctrl-C, the run would take an hour.
         let patient = ["--time-limit", "3600", "--timeout", "3600", "--no-trace"];
         let mut lab = folder.command("timing", "unruly.so", symbol, COMPARE, &patient);
@@ -313,22 +313,34 @@ fn a_function_that_does_not_return_is_ended(folder: &Folder) {
         let output = lab.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(130) && text.contains("was killed"), "{symbol}: {text}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for symbol in ["forever", "forever_late", "thread_ends"] {
+            scope.spawn(move || in_time(symbol));
+        }
+        for symbol in ["forever_late", "deaf"] {
+            scope.spawn(move || by_hand(symbol));
+        }
+    });
 }
 
 fn a_late_change_leaves_no_record(folder: &Folder) {
-    let record = folder.0.join("late.json");
-    let more = [SHORT, &["--no-trace", "--json", record.to_str().unwrap()]].concat();
-    for (symbol, wanted) in [
-        ("forks_late", "`fork`"),
-        ("moves", "current folder"),
-        ("masks", "`umask`"),
-        ("silences", "descriptors"),
-        ("closes_all", "descriptors"),
-    ] {
-        let text = folder.fault("timing", symbol, COMPARE, &more);
-        assert!(text.contains(wanted) && !record.exists(), "{symbol}: {text}");
-    }
+    std::thread::scope(|scope| {
+        for (symbol, wanted) in [
+            ("forks_late", "`fork`"),
+            ("moves", "current folder"),
+            ("masks", "`umask`"),
+            ("silences", "descriptors"),
+            ("closes_all", "descriptors"),
+        ] {
+            scope.spawn(move || {
+                let record = folder.0.join(format!("late-{symbol}.json"));
+                let more = [SHORT, &["--no-trace", "--json", record.to_str().unwrap()]].concat();
+                let text = folder.fault("timing", symbol, COMPARE, &more);
+                assert!(text.contains(wanted) && !record.exists(), "{symbol}: {text}");
+            });
+        }
+    });
 }
 
 fn a_steady_function_passes_every_trial(folder: &Folder) {

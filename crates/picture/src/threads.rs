@@ -1,19 +1,28 @@
 //! Work that several threads share.
 
 use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Runs `work` on several threads, which share what there is to do, and returns the results. If the system cannot start
 /// a thread, the others do its share. A panic of a thread is a panic of the caller.
 pub fn together<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
-    let work = &work;
+    let results = Mutex::new(Vec::new());
+    on_threads(threads, &|| {
+        let result = work();
+        results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+    });
+    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The compiler makes this once for all kinds of work.
+fn on_threads(count: usize, work: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
         let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
-        let others: Vec<_> = (1..threads).filter_map(spawn).collect();
-        let mut results = vec![work()];
-        results.extend(others.into_iter().map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic))));
-        results
-    })
+        let others: Vec<_> = (1..count).filter_map(spawn).collect();
+        work();
+        others.into_iter().for_each(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+    });
 }
 
 #[cfg(test)]

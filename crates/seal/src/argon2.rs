@@ -155,7 +155,7 @@ fn fill_slice(compress: Compress, threads: usize, shape: Shape, [pass, number]: 
     let lanes = current.chunks_exact_mut(shape.segment).enumerate();
     let mut segments: Vec<_> = lanes.map(|(lane, blocks)| slice.segment(lane, blocks)).collect();
     let groups = Mutex::new(segments.chunks_mut(shape.lanes.div_ceil(threads).min(IN_TURN)));
-    on_threads(threads, || {
+    on_threads(threads, &|| {
         loop {
             let taken = groups.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some(group) = taken else { return };

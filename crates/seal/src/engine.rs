@@ -44,14 +44,14 @@ pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     }
 }
 
-/// Runs `job` on this many threads, including the calling thread.
-pub(crate) fn on_threads(count: usize, job: impl Fn() + Sync) {
+/// Runs `job` on this many threads, including the calling thread. The compiler makes this once for all jobs.
+pub(crate) fn on_threads(count: usize, job: &(dyn Fn() + Sync)) {
     if count == 1 {
         return job();
     }
     std::thread::scope(|scope| {
         // If the system refuses more threads, the running threads do all of the work.
-        let spawned = (1..count).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, &job).ok());
+        let spawned = (1..count).filter_map(|_| std::thread::Builder::new().spawn_scoped(scope, job).ok());
         let _helpers: Vec<_> = spawned.collect();
         job();
     });

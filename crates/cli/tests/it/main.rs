@@ -6,7 +6,6 @@ mod agents;
 mod archive;
 mod archives;
 mod azure;
-mod compare;
 mod completions;
 mod covers;
 mod damage;

@@ -266,7 +266,7 @@ fn what_is_killed_at_thirty_moments_goes_on() {
         let args: &[&str] = if moment % 3 == 2 { &open } else { &seal };
         let run = finish(server.command(&sandbox, args), LIMIT, |child| {
             thread::sleep(Duration::from_millis(10 + 12 * moment));
-            // The group of the program, which `setsid` made.
+            // The group of the program.
             let group = format!("-{}", child.id());
             let _ = Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status();
         });

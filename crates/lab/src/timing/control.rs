@@ -51,7 +51,7 @@ impl Leaky {
 impl Run for Leaky {
     fn sample(&mut self, clock: &dyn Clock, slots: &mut Slots<'_>) {
         let (bytes, repeats) = (self.bytes, slots.repeats);
-        // The comparison of bytes does not advance a mock clock, so the loop advances the clock itself.
+        // The comparison of bytes does not advance a mock clock, so each comparison advances the clock itself.
         let aside = clock.as_counter().is_none();
         if aside {
             // A worker in another process makes the comparison as delays of two iterations for each byte.
@@ -65,13 +65,15 @@ impl Run for Leaky {
         let mut calls = |buffer: &mut [u8]| {
             for _ in 0..repeats {
                 let (left, right) = std::hint::black_box(&*buffer).split_at(bytes);
+                let mut compared = 0;
                 for (left, right) in left.iter().zip(right) {
-                    if aside {
-                        clock.delay(1);
-                    }
+                    compared += 1;
                     if std::hint::black_box(left) != right {
                         break;
                     }
+                }
+                if aside {
+                    clock.delay(compared);
                 }
             }
         };

@@ -5,6 +5,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::Open;
 use deadpan_picture::carrier::{Carrier, Finding, Layout, Order, Writer, rewritten};
 use deadpan_picture::{Channels, Compression, Error, Format, Label, Limits, Opened, Pixels, Reader, Sets};
 
@@ -42,7 +43,7 @@ fn open((path, carrier): &Picture) -> io::Result<Opened> {
     Ok(carrier.open(File::open(path)?))
 }
 
-fn reader(folder: &Path) -> Reader<Picture, fn(&Picture) -> io::Result<Opened>> {
+fn reader(folder: &Path) -> Reader<Picture, Open<'static, Picture>> {
     let mut sets = Sets::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -51,7 +52,7 @@ fn reader(folder: &Path) -> Reader<Picture, fn(&Picture) -> io::Result<Opened>> 
     }
     let mut sets = sets.into_sets();
     assert_eq!(sets.len(), 1);
-    Reader::new(sets.remove(0), open as fn(&Picture) -> io::Result<Opened>).expect("complete")
+    Reader::new(sets.remove(0), &open as Open<'_, _>).expect("complete")
 }
 
 fn decode(format: Format, file: &[u8]) -> Pixels {
@@ -125,7 +126,7 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
         // A set of its own, so that the reader is complete.
         sets.add(Label { index: 0, count: 1, offset: 0, total: u64::from(label.length), ..label }, pixels);
         let open = |pixels: &Pixels| Ok(Opened::Pixels(pixels.clone(), order));
-        let reader = Reader::new(sets.into_sets().remove(0), open).expect("complete");
+        let reader = Reader::new(sets.into_sets().remove(0), &open as Open<'_, _>).expect("complete");
         let mut part = Vec::new();
         reader.stream().read_to_end(&mut part).expect("read");
         let offset = label.offset as usize;
@@ -152,7 +153,7 @@ fn the_memory_of_pictures_that_were_read_is_given_back() {
         assert_eq!(memory.len(), 3 * 64 * 64);
         GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
     };
-    let reader = Reader::new(sets.into_sets().remove(0), open).expect("complete").giving_back(count);
+    let reader = Reader::new(sets.into_sets().remove(0), &open as Open<'_, _>).expect("complete").giving_back(count);
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     assert!(back == bytes);
@@ -202,11 +203,11 @@ fn sets(folder: &Path) -> Sets<Picture> {
     sets
 }
 
-fn recovering(folder: &Path) -> Result<Reader<Picture, impl Fn(&Picture) -> io::Result<Opened>>, Error> {
-    Reader::recovering(sets(folder).into_sets().remove(0), open, tempfile::tempfile)
+fn recovering(folder: &Path) -> Result<Reader<Picture, Open<'static, Picture>>, Error> {
+    Reader::recovering(sets(folder).into_sets().remove(0), &open as Open<'_, _>, tempfile::tempfile)
 }
 
-fn read<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync>(reader: &Reader<T, O>) -> Vec<u8> {
+fn read<T: Sync>(reader: &Reader<T, Open<'_, T>>) -> Vec<u8> {
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     back
@@ -328,7 +329,7 @@ fn a_copy_takes_the_place_of_a_damaged_picture() {
     let mut set = sets(folder.path()).into_sets().remove(0);
     assert_eq!(set.doubled().map(|(label, copies)| (label.index, copies.len())).collect::<Vec<_>>(), [(1, 2)]);
     assert!(set.reject(1).is_some() && set.is_complete());
-    assert!(read(&Reader::new(set.clone(), open).expect("complete")) == bytes);
+    assert!(read(&Reader::new(set.clone(), &open as Open<'_, _>).expect("complete")) == bytes);
     assert!(set.reject(1).is_some() && !set.is_complete());
     assert_eq!(set.missing().next(), Some(1..2));
     assert_eq!(set.missing().count(), 1);
@@ -348,7 +349,7 @@ fn several_sets_in_a_folder_are_told_apart() {
     assert_eq!(sets.len(), 2);
     for set in sets {
         let from = usize::from(set.id()[0]);
-        assert!(read(&Reader::new(set, open).expect("complete")) == bytes(6000)[from..]);
+        assert!(read(&Reader::new(set, &open as Open<'_, _>).expect("complete")) == bytes(6000)[from..]);
     }
 }
 

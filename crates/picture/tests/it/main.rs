@@ -13,3 +13,10 @@ mod pictures;
 mod properties;
 mod read;
 mod write;
+
+use std::io;
+
+use deadpan_picture::Opened;
+
+/// How a test opens the pictures of a set. The compiler makes a reader for each type, so the tests have few types.
+type Open<'o, T> = &'o (dyn Fn(&T) -> io::Result<Opened> + Sync);

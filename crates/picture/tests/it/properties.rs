@@ -12,6 +12,7 @@ use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 use tempfile::TempDir;
 
+use crate::Open;
 use deadpan_picture::carrier::{Carrier, Layout, Writer};
 use deadpan_picture::{Error, Format, Label, Opened, Reader, Set, Sets};
 
@@ -101,7 +102,7 @@ fn open((path, carrier): &(PathBuf, Carrier)) -> io::Result<Opened> {
     Ok(carrier.open(File::open(path)?))
 }
 
-fn all<T: Sync, O: Fn(&T) -> io::Result<Opened> + Sync>(reader: &Reader<T, O>) -> Vec<u8> {
+fn all<T: Sync>(reader: &Reader<T, Open<'_, T>>) -> Vec<u8> {
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     back
@@ -132,7 +133,7 @@ fn any_set_comes_back_in_any_order_with_pictures_that_come_twice() {
         assert_eq!(twice, Vec::from_iter(BTreeSet::from_iter(doubled)));
         assert_eq!((set.missing().count(), set.conflicts().count()), (0, 0));
         assert!(set.pictures().map(|(label, _)| label).eq(&written.labels));
-        let reader = Reader::new(set, open).expect("complete");
+        let reader = Reader::new(set, &open as Open<'_, _>).expect("complete");
         assert_eq!(all(&reader), case.data);
         assert!(reader.damaged().is_empty());
     });
@@ -144,7 +145,7 @@ fn ranges_are_slices_of_the_data() {
     check(&(cases(0), ranges), |(case, ranges)| {
         let written = Written::new(&case);
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
-        let reader = Reader::new(written.set(&indexes).expect("a set"), open).expect("complete");
+        let reader = Reader::new(written.set(&indexes).expect("a set"), &open as Open<'_, _>).expect("complete");
         for (from, length) in ranges {
             // Up to some bytes after the end.
             let from = from.index(case.data.len() + 3);
@@ -170,7 +171,7 @@ fn a_missing_picture_is_named() {
         let Some(set) = written.set(&rest) else { return assert_eq!(count, 1) };
         assert!(set.missing().flatten().eq([lost]));
         assert!(!set.is_complete() && !set.is_readable());
-        let result = Reader::new(set, open);
+        let result = Reader::new(set, &open as Open<'_, _>);
         assert!(matches!(result, Err(Error::MissingPictures { missing: 1, spares: 0, .. })));
     });
 }
@@ -190,7 +191,7 @@ fn a_changed_byte_of_a_part_is_named() {
         file[at + usize::from(change % 8)] ^= change;
         fs::write(written.path(label.index), file).expect("written");
         for read_before in [false, true] {
-            let reader = Reader::new(written.set(&indexes).expect("a set"), open).expect("complete");
+            let reader = Reader::new(written.set(&indexes).expect("a set"), &open as Open<'_, _>).expect("complete");
             assert!(!read_before || all(&reader) != case.data);
             let damaged: Vec<u32> = reader.damaged().iter().map(|damage| damage.index).collect();
             assert_eq!(damaged, [label.index]);
@@ -212,7 +213,7 @@ fn a_changed_byte_anywhere_is_named_or_does_no_harm() {
         fs::write(&changed, file).expect("written");
         // A picture whose label was damaged is not recognized, so its part is missing.
         let Some(set) = written.set(&indexes) else { return assert_eq!(indexes.len(), 1) };
-        let Ok(reader) = Reader::new(set, open) else { return };
+        let Ok(reader) = Reader::new(set, &open as Open<'_, _>) else { return };
         assert_eq!(all(&reader) == case.data, reader.damaged().is_empty(), "byte {at}");
     });
 }
@@ -238,7 +239,7 @@ fn spare_pictures_replace_as_many_lost_or_changed_ones() {
         let set = written.set(&indexes).expect("a set");
         assert!(set.is_readable());
         let complete = set.is_complete();
-        let reader = Reader::recovering(set, open, tempfile::tempfile).expect("recovered");
+        let reader = Reader::recovering(set, &open as Open<'_, _>, tempfile::tempfile).expect("recovered");
         // Nothing is checked while nothing is missing.
         if !complete || bad.is_none_or(|bad| written.labels[*bad as usize].is_spare()) {
             assert_eq!(all(&reader), case.data);
@@ -249,7 +250,7 @@ fn spare_pictures_replace_as_many_lost_or_changed_ones() {
             let one_more = *indexes.iter().find(data).unwrap_or(&u32::MAX);
             let rest: Vec<u32> = indexes.iter().copied().filter(|index| *index != one_more).collect();
             if let Some(set) = written.set(&rest).filter(|_| rest.len() < indexes.len()) {
-                let result = Reader::recovering(set, open, tempfile::tempfile);
+                let result = Reader::recovering(set, &open as Open<'_, _>, tempfile::tempfile);
                 assert!(matches!(result, Err(Error::MissingPictures { .. })), "too many are missing");
             }
         }

@@ -93,7 +93,7 @@ fn run<P: Payload, T: Send>(
 ) -> Result<(), Error> {
     let pieces = Mutex::new((0..).zip(pieces));
     let failure: Mutex<Option<(u64, Error)>> = Mutex::new(None);
-    on_threads(super::workers(work, 0, segments.data() / WORTH_A_THREAD), || {
+    on_threads(super::workers(work, 0, segments.data() / WORTH_A_THREAD), &|| {
         let mut cipher = payload.cipher();
         loop {
             let taken = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();

@@ -122,7 +122,7 @@ fn run<P: Payload, I: Input, S: Drain>(
     // A short input needs only a short buffer.
     let room = if units == 1 { input.ready() + payload.shape().overhead * (1 + per_unit(payload)) } else { size };
     let (input, output) = (Mutex::new(input), Output::new(output));
-    on_threads(workers, || {
+    on_threads(workers, &|| {
         let _fallen = Fallen(&output);
         let mut cipher = payload.cipher();
         let (mut from, mut to) = (Buffer::new(room + 1), Buffer::new(room));

@@ -12,7 +12,7 @@ mod watched;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, mpsc};
 use std::time::Duration;
 
 use crate::entropy::Entropy;
@@ -22,11 +22,17 @@ use crate::{Error, Fault, Header, Identity, Metadata, Opened, Passphrase, Sealin
 
 const FULL: usize = (256 << 10) - 32;
 
-/// Buffers are counted for the whole process, so tests that make some run one at a time.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Buffers are counted for the whole process, so no test makes some beside one that reads their number.
+static BUFFERS: RwLock<()> = RwLock::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// For tests that read the number of buffers.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    BUFFERS.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For all other tests that make buffers.
+fn beside() -> RwLockReadGuard<'static, ()> {
+    BUFFERS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn sealing(padded: bool) -> Sealing {

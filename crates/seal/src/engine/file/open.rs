@@ -29,7 +29,7 @@ pub(crate) fn open(
     let _ = output.reserve(segments.data());
     let (shift, workers) = Shift::new(segments, work, data + overhead + room);
     let end = Mutex::new(padding::End::default());
-    on_threads(workers, || {
+    on_threads(workers, &|| {
         let mut cipher = payload.cipher();
         let mut sealed = Buffer::new(data + overhead);
         let mut pages = Pages::new(room);

@@ -1,6 +1,7 @@
 //! Sealing onto, and opening from, data that lie in many pieces.
 
 use std::io::{self, SeekFrom};
+use std::sync::Mutex;
 
 use super::agree::open_in_all_ways;
 use super::*;
@@ -67,7 +68,7 @@ impl WriteAt for Eager {
 
 #[test]
 fn pieces_hold_what_files_hold() {
-    let _alone = alone();
+    let _beside = beside();
     for padded in [false, true] {
         for length in [0, 1, PIECE, FULL - 1, FULL, FULL + 1, 9 * FULL + 5] {
             let (data, sealing) = (sample(length), sealing(padded));
@@ -126,7 +127,7 @@ fn open_eagerly(sealed: &[u8], data: &[u8]) {
 
 #[test]
 fn pieces_that_end_early_are_noticed() {
-    let _alone = alone();
+    let _beside = beside();
     let data = sample(3 * FULL);
     let sealed = sealing(false).bytes(&data).expect("sealed");
     let (opened, _) = opened(&sealed).expect("the passphrase");

@@ -31,7 +31,7 @@ fn memory_does_not_grow_with_the_data() {
 
 #[test]
 fn progress_adds_up_and_a_stop_stops() {
-    let _alone = alone();
+    let _beside = beside();
     let data = sample(20 * FULL + 5);
     for threads in [1, 3] {
         let seen = AtomicU64::new(0);

@@ -1,5 +1,10 @@
-//! Runs `deadpan lab compare`: its claims follow from the interval of the ratio.
+//! Runs `deadpan lab compare`: its claims follow from the interval of the ratio. Beside other tests, the times of equal
+//! programs differ too much, so these tests are a program of their own.
 #![cfg(unix)]
+#![allow(dead_code, reason = "these tests use a part of the sandbox")]
+
+#[path = "it/sandbox/mod.rs"]
+mod sandbox;
 
 use serde_json::Value;
 
@@ -43,7 +48,7 @@ fn times_that_scatter_are_inconclusive() {
 
 #[test]
 fn equal_programs_are_the_same() {
-    // Other tests run at the same time. Beside a longer sleep, their disturbance is small.
+    // Other programs may run at the same time. Beside a longer sleep, their disturbance is small.
     for seconds in ["0.1", "0.4", "1.6"] {
         let sleep = format!("sleep {seconds}");
         let (code, text, found) = compare(&sleep, &sleep, &["--rounds", "8", "--time-limit", "40"]);
