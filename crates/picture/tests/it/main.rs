@@ -1,5 +1,4 @@
-//! The tests of the crate through its public interface, as one program. `tests/read_memory.rs` counts the memory of the
-//! whole process, so it is another one.
+//! The tests of the crate through its public interface, as one program.
 
 mod carrier;
 mod decoders;
@@ -12,6 +11,7 @@ mod photograph;
 mod pictures;
 mod properties;
 mod read;
+mod read_memory;
 mod write;
 
 use std::io;

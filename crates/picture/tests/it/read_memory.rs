@@ -1,21 +1,18 @@
-//! Reading keeps its memory limit. In a file of its own, because the allocator counts for all tests of a program.
-
-#[path = "it/pictures/mod.rs"]
-mod pictures;
+//! Reading keeps its memory limit.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Cursor;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use jpeg_encoder::SamplingFactor;
 use png::{BitDepth, ColorType};
 
-use deadpan_picture::{Error, Limits, Orientation, read};
-use pictures::{
+use crate::pictures::{
     ALPHA, JpegKind, JpegPicture, PngPicture, chunk, exif, riff, smooth, webp_empty, webp_groups, webp_lossless,
     webp_parts,
 };
+use deadpan_picture::{Error, Limits, Orientation, read};
 
 /// Counts the bytes that are allocated, and remembers the most.
 struct Counter;
@@ -68,13 +65,27 @@ fn measured(file: &[u8], limits: &Limits) -> (usize, Result<(), Error>) {
     (MOST.load(Ordering::Relaxed) - before, result.map(drop))
 }
 
-/// The tests measure one after the other.
-static TURN: Mutex<()> = Mutex::new(());
+/// Runs a test in a process of its own, because the allocator counts for the whole process. Returns whether this is
+/// that process.
+fn in_own_process(test: &str) -> bool {
+    const OWN: &str = "DEADPAN_READ_MEMORY";
+    if std::env::var_os(OWN).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().expect("this program");
+    let output = Command::new(program).args(["--exact", &format!("read_memory::{test}")]).env(OWN, "1").output();
+    let output = output.expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    false
+}
 
 /// Finds the least limit under which each file is read, and looks at the memory that this and lower limits take.
 #[test]
 fn memory_stays_below_the_limit() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !in_own_process("memory_stays_below_the_limit") {
+        return;
+    }
     let (width, height) = (1200, 900);
     let samples = smooth(width, height, 3);
     let rgba: Vec<u8> = samples.chunks(3).flat_map(|pixel| [pixel, &[255]].concat()).collect();
@@ -161,7 +172,9 @@ fn jpeg_of(width: u16, height: u16, kind: JpegKind, progressive: bool, restarts:
 /// What short files can cause is in proportion to their length, with the limits that programs have by default.
 #[test]
 fn memory_is_in_proportion_to_the_file() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !in_own_process("memory_is_in_proportion_to_the_file") {
+        return;
+    }
     let zeros = zeros();
     let gray = [8, 0, 0];
     let text = [b"a\0\0".to_vec(), zeros.clone()].concat();
@@ -226,7 +239,9 @@ fn memory_is_in_proportion_to_the_file() {
 /// the file tells about them.
 #[test]
 fn tables_of_many_groups_count_as_memory() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !in_own_process("tables_of_many_groups_count_as_memory") {
+        return;
+    }
     let file = webp_groups(64, 1);
     let mut refused = 0;
     for (free, per_byte) in [(0, 0), (0, 400), (1 << 20, 400), (16 << 20, 100), (64 << 20, 512)] {
@@ -248,7 +263,9 @@ fn tables_of_many_groups_count_as_memory() {
 /// Of 8161 groups, 256 have pixels.
 #[test]
 fn groups_without_pixels_take_no_memory() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    if !in_own_process("groups_without_pixels_take_no_memory") {
+        return;
+    }
     let file = webp_groups(4, 32);
     assert!(file.len() > 100_000, "{}", file.len());
     let (most, result) = measured(&file, &Limits { free: 6 << 20, per_byte: 0, ..Limits::default() });
