@@ -75,8 +75,8 @@ fn in_own_process(test: &str) -> bool {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new(program).args(["--exact", &format!("read_memory::{test}")]).env(OWN, "1").output();
     let output = output.expect("it runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    let [out, error] = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(output.status.success() && out.contains("1 passed"), "{out}{error}");
     false
 }
 

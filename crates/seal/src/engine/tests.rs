@@ -12,7 +12,7 @@ mod watched;
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::entropy::Entropy;
@@ -21,19 +21,6 @@ use crate::scratch::{contents, file_with};
 use crate::{Error, Fault, Header, Identity, Metadata, Opened, Passphrase, Sealing, Work};
 
 const FULL: usize = (256 << 10) - 32;
-
-/// Buffers are counted for the whole process, so no test makes some beside one that reads their number.
-static BUFFERS: RwLock<()> = RwLock::new(());
-
-/// For tests that read the number of buffers.
-fn alone() -> RwLockWriteGuard<'static, ()> {
-    BUFFERS.write().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// For all other tests that make buffers.
-fn beside() -> RwLockReadGuard<'static, ()> {
-    BUFFERS.read().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn sealing(padded: bool) -> Sealing {
     let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };

@@ -4,6 +4,7 @@ pub mod session;
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -67,7 +68,8 @@ impl Sandbox {
 
     /// Prepares `program` to run in the sandbox, without a terminal, as the leader of a group of processes.
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
-        // Where the tests have no terminal, the program needs no session of its own, and starts in half the time.
+        // Where the tests have no terminal, as in CI, the program needs no session of its own, and starts in half the
+        // time.
         static TERMINAL: LazyLock<bool> = LazyLock::new(|| File::open("/dev/tty").is_ok());
         let mut command = if *TERMINAL {
             let mut command = Command::new("setsid");
@@ -133,7 +135,9 @@ impl Sandbox {
 fn found(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::env::split_paths(&path).map(|folder| folder.join(program));
-    paths.into_iter().find(|path| path.is_file()).unwrap_or_else(|| program.into())
+    let is_program =
+        |path: &PathBuf| path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
+    paths.into_iter().find(is_program).unwrap_or_else(|| program.into())
 }
 
 /// Runs a command that [`Sandbox::command`] made. After `limit`, the command and the processes that it started are

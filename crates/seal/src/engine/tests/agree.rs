@@ -15,7 +15,6 @@ fn lengths() -> Vec<usize> {
 
 #[test]
 fn all_ways_give_the_same_bytes_and_open_each_others() {
-    let _beside = beside();
     for padded in [false, true] {
         for length in lengths() {
             let data = sample(length);

@@ -89,7 +89,6 @@ impl Sink for Places {
 
 #[test]
 fn they_give_what_streams_give() {
-    let _beside = beside();
     for padded in [false, true] {
         for length in [0, 1, FULL - 1, 2 * FULL - 1, 2 * FULL, 2 * FULL + 1, 4 * FULL, 9 * FULL + 5] {
             let data = sample(length);
@@ -121,7 +120,6 @@ fn they_give_what_streams_give() {
 
 #[test]
 fn whatever_fails_ends_it_with_its_own_error() {
-    let _beside = beside();
     let data = sample(9 * FULL);
     let sealed = sealing(false).bytes(&data).expect("sealed");
     for threads in [1, 2, 5] {
@@ -165,7 +163,6 @@ fn whatever_fails_ends_it_with_its_own_error() {
 
 #[test]
 fn a_sink_gets_nothing_from_behind_a_changed_byte() {
-    let _beside = beside();
     let data = sample(9 * FULL);
     let mut sealed = sealing(false).bytes(&data).expect("sealed");
     let changed = sealed.len() - 4 * (FULL + 32);
@@ -192,6 +189,5 @@ fn a_source_that_gives_too_little_is_refused() {
             Ok(())
         }
     }
-    let _beside = beside();
     assert!(matches!(sealing(false).gather(Short, io::sink(), &work(2)).map(|(done, _)| done), Err(Error::Invalid(_))));
 }

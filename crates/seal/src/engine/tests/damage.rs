@@ -26,7 +26,6 @@ fn refusal(sealed: &[u8]) -> Option<String> {
 
 #[test]
 fn every_byte_of_a_small_file_counts() {
-    let _beside = beside();
     for padded in [false, true] {
         let sealed = sealing(padded).bytes(&sample(100)).expect("sealed");
         assert_eq!(refusal(&sealed), None);
@@ -46,7 +45,6 @@ fn every_byte_of_a_small_file_counts() {
 
 #[test]
 fn segments_cannot_be_moved() {
-    let _beside = beside();
     let data = sample(6 * FULL + 100);
     let sealed = sealing(false).bytes(&data).expect("sealed");
     let other = sealing(false).with_entropy(Entropy::Fixed(8)).bytes(&data).expect("sealed");
@@ -76,7 +74,6 @@ fn segments_cannot_be_moved() {
 
 #[test]
 fn of_several_faults_the_first_is_named() {
-    let _beside = beside();
     let mut sealed = sealing(false).bytes(&sample(40 * FULL)).expect("sealed");
     let begin = sealed.len() - 40 * (256 << 10);
     for segment in [38, 25, 11, 30] {
@@ -89,7 +86,6 @@ fn of_several_faults_the_first_is_named() {
 
 #[test]
 fn what_went_out_before_a_fault_is_authentic() {
-    let _beside = beside();
     let data = sample(10 * FULL);
     let mut sealed = sealing(false).bytes(&data).expect("sealed");
     let begin = sealed.len() - 10 * (256 << 10);

@@ -35,7 +35,6 @@ impl Write for Fails {
 
 #[test]
 fn failures_of_the_system_are_told_apart() {
-    let _beside = beside();
     let data = sample(5 * FULL);
     for threads in [1, 3] {
         for limit in [0, 100, FULL, 3 * FULL] {
@@ -69,7 +68,6 @@ impl WriteAt for Cramped {
 
 #[test]
 fn a_full_disk_is_noticed_before_the_data_are_sealed() {
-    let _beside = beside();
     for padded in [false, true] {
         let (data, output) = (sample(20 * FULL), Cramped::default());
         let sealed = sealing(padded).positions(&file_with(&data), data.len() as u64, &output, &work(2));
@@ -101,7 +99,6 @@ fn a_file_has_its_blocks_before_it_is_written() {
 
 #[test]
 fn a_file_that_shrinks_is_noticed() {
-    let _beside = beside();
     let data = sample(8 * FULL);
     let input = file_with(&data);
     let cut = |_| input.set_len(3 * FULL as u64).expect("cut");
@@ -112,7 +109,6 @@ fn a_file_that_shrinks_is_noticed() {
 
 #[test]
 fn an_endless_input_ends_with_the_output() {
-    let _beside = beside();
     for threads in [1, 3] {
         for limit in [0, 1000, FULL, 3_000_000] {
             let sealed = that_ends(move || sealing(false).stream(std::io::repeat(7), Fails(limit), &work(threads)));
@@ -131,7 +127,6 @@ fn an_endless_input_ends_with_the_output() {
 
 #[test]
 fn a_file_that_grows_is_sealed_as_far_as_it_was() {
-    let _beside = beside();
     for (length, threads) in [(100, 1), (8 * FULL, 1), (40 * FULL, 3)] {
         let input = file_with(&sample(length));
         let grow = |_| (&input).write_all(b"more").expect("written");

@@ -33,7 +33,6 @@ const SEGMENTS: [u32; 7] = [4096, 4097, 4128, 5000, 8224, 1 << 20, 16 << 20];
 
 #[test]
 fn segments_of_any_length_open_in_all_ways() {
-    let _beside = beside();
     for segment in SEGMENTS {
         for length in lengths(segment) {
             let threads: &[usize] = if length > 1_000_000 { &[2] } else { &[1, 2, 5] };
@@ -47,7 +46,6 @@ fn segments_of_any_length_open_in_all_ways() {
 /// The engine starts a second thread at 4 MiB and a fifth at 16 MiB; batches then begin and end at any segment.
 #[test]
 fn batches_of_any_segments_meet() {
-    let _beside = beside();
     for segment in SEGMENTS {
         let data = sample(17 << 20);
         let full = segment as usize - 32;
@@ -60,7 +58,6 @@ fn batches_of_any_segments_meet() {
 
 #[test]
 fn an_empty_last_segment_opens_in_all_ways() {
-    let _beside = beside();
     for segment in SEGMENTS {
         let full = segment as usize - 32;
         for count in if full < 1_000_000 { &[1, 2, 128, 129][..] } else { &[1] } {

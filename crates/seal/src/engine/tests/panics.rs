@@ -80,7 +80,6 @@ fn run(open: bool, threads: usize, whose: Whose, at: usize, input: &[u8]) -> (st
 
 #[test]
 fn a_panic_of_the_caller_s_comes_out() {
-    let _beside = beside();
     // Eight units and a part of one.
     let data = sample(16 * FULL + 1000);
     let sealed = sealing(false).bytes(&data).expect("sealed");

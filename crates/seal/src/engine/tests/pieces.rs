@@ -68,7 +68,6 @@ impl WriteAt for Eager {
 
 #[test]
 fn pieces_hold_what_files_hold() {
-    let _beside = beside();
     for padded in [false, true] {
         for length in [0, 1, PIECE, FULL - 1, FULL, FULL + 1, 9 * FULL + 5] {
             let (data, sealing) = (sample(length), sealing(padded));
@@ -127,7 +126,6 @@ fn open_eagerly(sealed: &[u8], data: &[u8]) {
 
 #[test]
 fn pieces_that_end_early_are_noticed() {
-    let _beside = beside();
     let data = sample(3 * FULL);
     let sealed = sealing(false).bytes(&data).expect("sealed");
     let (opened, _) = opened(&sealed).expect("the passphrase");

@@ -9,7 +9,6 @@ fn is_callers<T>(result: Result<T, Error>) -> bool {
 
 #[test]
 fn an_output_with_something_in_it_is_refused() {
-    let _beside = beside();
     let data = sample(1000);
     let sealed = sealing(false).bytes(&data).expect("sealed");
     let (opened, _) = opened(&sealed).expect("the passphrase");
@@ -28,7 +27,6 @@ fn an_output_with_something_in_it_is_refused() {
 #[test]
 #[cfg(unix)]
 fn an_input_without_positions_is_refused() {
-    let _beside = beside();
     for path in ["/dev/null".into(), std::env::temp_dir()] {
         let input = File::open(&path).expect("it is there");
         let output = tempfile::tempfile().expect("a temporary file");
