@@ -299,11 +299,15 @@ fn a_copy_of_the_process_prints_nothing(folder: &Folder) {
 }
 
 fn a_function_that_does_not_return_is_ended(folder: &Folder) {
-    let in_time = |symbol: &str| {
-        let text = folder.fault("timing", symbol, COMPARE, &[SHORT, &["--timeout", "2"]].concat());
-        assert!(text.contains("did not return within 2 s"), "{text}");
-    };
-    let by_hand = |symbol: &str| {
+    std::thread::scope(|scope| {
+        for symbol in ["forever", "forever_late", "thread_ends"] {
+            scope.spawn(move || {
+                let text = folder.fault("timing", symbol, COMPARE, &[SHORT, &["--timeout", "2"]].concat());
+                assert!(text.contains("did not return within 2 s"), "{text}");
+            });
+        }
+    });
+    for symbol in ["forever_late", "deaf"] {
         // Without Ctrl-C, the run would take an hour.
         let patient = ["--time-limit", "3600", "--timeout", "3600", "--no-trace"];
         let mut lab = folder.command("timing", "unruly.so", symbol, COMPARE, &patient);
@@ -313,13 +317,7 @@ fn a_function_that_does_not_return_is_ended(folder: &Folder) {
         let output = lab.wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(130) && text.contains("was killed"), "{symbol}: {text}");
-    };
-    std::thread::scope(|scope| {
-        for symbol in ["forever", "forever_late", "thread_ends"] {
-            scope.spawn(move || in_time(symbol));
-        }
-    });
-    ["forever_late", "deaf"].into_iter().for_each(by_hand);
+    }
 }
 
 fn a_late_change_leaves_no_record(folder: &Folder) {

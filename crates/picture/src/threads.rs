@@ -15,7 +15,8 @@ pub fn together<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> 
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The compiler makes this once for all kinds of work.
+/// Starts the threads of [`together`]. As `work` is a trait object, the compiler makes this function once, and not for
+/// each kind of work.
 fn on_threads(count: usize, work: &(dyn Fn() + Sync)) {
     thread::scope(|scope| {
         let spawn = |_| thread::Builder::new().spawn_scoped(scope, work).ok();

@@ -44,7 +44,8 @@ pub(crate) fn workers(work: &Work<'_>, memory: usize, units: u64) -> usize {
     }
 }
 
-/// Runs `job` on this many threads, including the calling thread. The compiler makes this once for all jobs.
+/// Runs `job` on this many threads, including the calling thread. As `job` is a trait object, the compiler makes this
+/// function once, and not for each job.
 pub(crate) fn on_threads(count: usize, job: &(dyn Fn() + Sync)) {
     if count == 1 {
         return job();

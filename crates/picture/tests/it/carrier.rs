@@ -37,11 +37,9 @@ fn write(folder: &Path, layout: Layout, bytes: &[u8], spares: u32) -> Vec<Label>
     writer.finish([3; 16], spares).expect("finished").labels
 }
 
-type Picture = (PathBuf, Carrier);
+pub type Picture = (PathBuf, Carrier);
 
-fn open((path, carrier): &Picture) -> io::Result<Opened> {
-    Ok(carrier.open(File::open(path)?))
-}
+pub const OPEN: Open<'static, Picture> = &|(path, carrier)| Ok(carrier.open(File::open(path)?));
 
 fn reader(folder: &Path) -> Reader<Picture, Open<'static, Picture>> {
     let mut sets = Sets::new();
@@ -52,7 +50,7 @@ fn reader(folder: &Path) -> Reader<Picture, Open<'static, Picture>> {
     }
     let mut sets = sets.into_sets();
     assert_eq!(sets.len(), 1);
-    Reader::new(sets.remove(0), &open as Open<'_, _>).expect("complete")
+    Reader::new(sets.remove(0), OPEN).expect("complete")
 }
 
 fn decode(format: Format, file: &[u8]) -> Pixels {
@@ -125,8 +123,8 @@ fn round_trip(format: Format, width: u32, height: u32, total: usize) {
         let mut sets = Sets::new();
         // A set of its own, so that the reader is complete.
         sets.add(Label { index: 0, count: 1, offset: 0, total: u64::from(label.length), ..label }, pixels);
-        let open = |pixels: &Pixels| Ok(Opened::Pixels(pixels.clone(), order));
-        let reader = Reader::new(sets.into_sets().remove(0), &open as Open<'_, _>).expect("complete");
+        let open: Open<'_, Pixels> = &|pixels| Ok(Opened::Pixels(pixels.clone(), order));
+        let reader = Reader::new(sets.into_sets().remove(0), open).expect("complete");
         let mut part = Vec::new();
         reader.stream().read_to_end(&mut part).expect("read");
         let offset = label.offset as usize;
@@ -148,12 +146,12 @@ fn the_memory_of_pictures_that_were_read_is_given_back() {
     for label in &labels {
         sets.add(*label, decode(Format::WebP, &fs::read(path(folder.path(), label.index)).expect("a file")));
     }
-    let open = |pixels: &Pixels| Ok(Opened::Pixels(pixels.clone(), Order::Reversed));
+    let open: Open<'_, Pixels> = &|pixels| Ok(Opened::Pixels(pixels.clone(), Order::Reversed));
     let count = |memory: Vec<u8>| {
         assert_eq!(memory.len(), 3 * 64 * 64);
         GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
     };
-    let reader = Reader::new(sets.into_sets().remove(0), &open as Open<'_, _>).expect("complete").giving_back(count);
+    let reader = Reader::new(sets.into_sets().remove(0), open).expect("complete").giving_back(count);
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     assert!(back == bytes);
@@ -204,10 +202,10 @@ fn sets(folder: &Path) -> Sets<Picture> {
 }
 
 fn recovering(folder: &Path) -> Result<Reader<Picture, Open<'static, Picture>>, Error> {
-    Reader::recovering(sets(folder).into_sets().remove(0), &open as Open<'_, _>, tempfile::tempfile)
+    Reader::recovering(sets(folder).into_sets().remove(0), OPEN, tempfile::tempfile)
 }
 
-fn read<T: Sync>(reader: &Reader<T, Open<'_, T>>) -> Vec<u8> {
+pub fn read(reader: &Reader<Picture, Open<'_, Picture>>) -> Vec<u8> {
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     back
@@ -329,7 +327,7 @@ fn a_copy_takes_the_place_of_a_damaged_picture() {
     let mut set = sets(folder.path()).into_sets().remove(0);
     assert_eq!(set.doubled().map(|(label, copies)| (label.index, copies.len())).collect::<Vec<_>>(), [(1, 2)]);
     assert!(set.reject(1).is_some() && set.is_complete());
-    assert!(read(&Reader::new(set.clone(), &open as Open<'_, _>).expect("complete")) == bytes);
+    assert!(read(&Reader::new(set.clone(), OPEN).expect("complete")) == bytes);
     assert!(set.reject(1).is_some() && !set.is_complete());
     assert_eq!(set.missing().next(), Some(1..2));
     assert_eq!(set.missing().count(), 1);
@@ -349,7 +347,7 @@ fn several_sets_in_a_folder_are_told_apart() {
     assert_eq!(sets.len(), 2);
     for set in sets {
         let from = usize::from(set.id()[0]);
-        assert!(read(&Reader::new(set, &open as Open<'_, _>).expect("complete")) == bytes(6000)[from..]);
+        assert!(read(&Reader::new(set, OPEN).expect("complete")) == bytes(6000)[from..]);
     }
 }
 

@@ -2,7 +2,7 @@
 //! of many pictures are read with few open files.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,10 +25,7 @@ fn set(pictures: impl IntoIterator<Item = (Label, Vec<u8>)>) -> Set<Vec<u8>> {
     sets.remove(0)
 }
 
-#[allow(clippy::ptr_arg, reason = "the reader passes what the set holds")]
-fn open(part: &Vec<u8>) -> io::Result<Opened> {
-    Ok(Opened::Bytes(part.clone()))
-}
+const FROM_MEMORY: Open<'static, Vec<u8>> = &|part| Ok(Opened::Bytes(part.clone()));
 
 /// All orders of three things.
 const ORDERS: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -97,11 +94,11 @@ fn parts_that_overlap_or_leave_gaps_are_no_data() {
     for labels in wrong {
         for order in ORDERS {
             let parts = parts(labels);
-            let result = Reader::new(set(order.map(|at| parts[at].clone())), &open as Open<'_, _>);
+            let result = Reader::new(set(order.map(|at| parts[at].clone())), FROM_MEMORY);
             assert!(matches!(result, Err(Error::Contradiction)), "{labels:?}");
         }
     }
-    let reader = Reader::new(set(parts([FIRST, SECOND, THIRD])), &open as Open<'_, _>).expect("without gaps");
+    let reader = Reader::new(set(parts([FIRST, SECOND, THIRD])), FROM_MEMORY).expect("without gaps");
     assert_eq!(reader.length(), 192);
 }
 
@@ -111,7 +108,7 @@ fn lengths_near_the_largest_number_do_not_overflow() {
     let at_the_end = Label { index: 2, offset: most - 64, total: most, ..FIRST };
     let labels = [Label { total: most, ..FIRST }, Label { index: 1, offset: 64, total: most, ..FIRST }, at_the_end];
     let whole = set(labels.map(|label| (label, vec![0; 64])));
-    assert!(matches!(Reader::new(whole, &open as Open<'_, _>), Err(Error::Contradiction)));
+    assert!(matches!(Reader::new(whole, FROM_MEMORY), Err(Error::Contradiction)));
     // The parts of missing pictures are computed from those of others.
     for present in 0..8_u32 {
         for length in [64, u32::MAX / 64 * 64] {
@@ -121,7 +118,7 @@ fn lengths_near_the_largest_number_do_not_overflow() {
             let set = set(pictures.map(|label| (Label { spares: 3, ..label }, vec![0; 64])));
             let mut known = (0..8).filter_map(|index| set.part(index));
             assert!(known.all(|(offset, length)| offset.checked_add(length.into()).is_some()));
-            let result = Reader::recovering(set, &open as Open<'_, _>, tempfile::tempfile);
+            let result = Reader::recovering(set, FROM_MEMORY, tempfile::tempfile);
             assert!(matches!(result, Err(Error::Contradiction)), "{present:b}, {length}: {:?}", result.err());
         }
     }
@@ -146,8 +143,8 @@ fn labels_that_cannot_be_read_from_a_picture_do_no_harm_either() {
         }
         assert!(set.missing().count() <= 3);
         let _ = (set.lost(), set.spares_present(), set.is_readable());
-        assert!(Reader::new(set.clone(), &open as Open<'_, _>).is_err(), "{label:?}");
-        assert!(Reader::recovering(set, &open as Open<'_, _>, tempfile::tempfile).is_err(), "{label:?}");
+        assert!(Reader::new(set.clone(), FROM_MEMORY).is_err(), "{label:?}");
+        assert!(Reader::recovering(set, FROM_MEMORY, tempfile::tempfile).is_err(), "{label:?}");
     }
 }
 
@@ -157,7 +154,7 @@ fn one_picture_of_65536_names_the_others() {
     let set = set([(label, vec![0; 64])]);
     assert_eq!(set.missing().collect::<Vec<_>>(), [0..1000, 1001..65_536]);
     assert_eq!((set.lost(), set.is_readable()), (65_535, false));
-    let result = Reader::recovering(set, &open as Open<'_, _>, || panic!("no scratch file is needed"));
+    let result = Reader::recovering(set, FROM_MEMORY, || panic!("no scratch file is needed"));
     assert!(matches!(result, Err(Error::MissingPictures { missing: 65_535, spares: 0, .. })));
 }
 
@@ -183,7 +180,7 @@ fn one_of_all_possible_spare_pictures_is_enough_for_one_picture() {
     let label =
         Label { index: spares, count: 1, spares, length: 64, offset: 0, total, checksum: checksum(&part), ..FIRST };
     assert_eq!(Label::from_bytes(&label.to_bytes()), Some(label));
-    let reader = Reader::recovering(set([(label, part)]), &open as Open<'_, _>, tempfile::tempfile).expect("recovered");
+    let reader = Reader::recovering(set([(label, part)]), FROM_MEMORY, tempfile::tempfile).expect("recovered");
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     assert_eq!(back, data);
@@ -196,9 +193,8 @@ fn one_picture_cannot_stand_for_thousands() {
     let (part, spares) = (vec![0; 64], spare::MOST - 1);
     let label = Label { index: 1, count: 1, spares, length: 64, total: 64, checksum: checksum(&part), ..FIRST };
     assert_eq!(Label::from_bytes(&label.to_bytes()), None);
-    let opened = |_: &Vec<u8>| -> io::Result<Opened> { panic!("no picture is opened") };
-    let result =
-        Reader::recovering(set([(label, part)]), &opened as Open<'_, _>, || panic!("no scratch file is needed"));
+    let open: Open<'_, Vec<u8>> = &|_| panic!("no picture is opened");
+    let result = Reader::recovering(set([(label, part)]), open, || panic!("no scratch file is needed"));
     assert!(matches!(result, Err(Error::TooManySpares { count: 1, spares: 32_767, most: 80 })), "{:?}", result.err());
     for (count, most) in [(1, 80), (2, 96), (1923, 30_832), (2000, 30_768), (32_767, 1), (32_768, 0), (u32::MAX, 0)] {
         assert_eq!(spare::most_spares(count), most);
@@ -240,12 +236,11 @@ fn each_picture_is_opened_once_however_many_are_damaged() {
         set(pictures)
     };
     let opened = AtomicUsize::new(0);
-    let open = |part: &Vec<u8>| {
+    let open: Open<'_, Vec<u8>> = &|part| {
         opened.fetch_add(1, Ordering::Relaxed);
-        open(part)
+        FROM_MEMORY(part)
     };
-    let reader =
-        Reader::recovering(pictures(&[0, 5, 6, 7, 9]), &open as Open<'_, _>, tempfile::tempfile).expect("recovered");
+    let reader = Reader::recovering(pictures(&[0, 5, 6, 7, 9]), open, tempfile::tempfile).expect("recovered");
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     assert!(back == parts.concat());
@@ -254,7 +249,7 @@ fn each_picture_is_opened_once_however_many_are_damaged() {
     assert!(opened.load(Ordering::Relaxed) <= 12, "{opened:?} for 12 pictures");
 
     opened.store(0, Ordering::Relaxed);
-    let result = Reader::recovering(pictures(&[0, 4, 5, 6, 7, 8, 9, 10, 11]), &open as Open<'_, _>, tempfile::tempfile);
+    let result = Reader::recovering(pictures(&[0, 4, 5, 6, 7, 8, 9, 10, 11]), open, tempfile::tempfile);
     let Err(Error::MissingPictures { missing: 4, damaged, .. }) = result else { panic!("{:?}", result.err()) };
     assert!(damaged.starts_with(&[0, 4, 5, 6]), "{damaged:?}");
     assert!(opened.load(Ordering::Relaxed) <= 12, "{opened:?} for 12 pictures");
@@ -266,16 +261,13 @@ fn copies_of_damaged_spare_pictures_are_checked() {
     let good = vec![9; 64];
     let label = Label { index: 1, count: 1, spares: 1, length: 64, total: 64, checksum: checksum(&good), ..FIRST };
     let copies = [vec![1; 64], vec![2; 64], good.clone(), vec![3; 64]].map(|part| (label, part));
-    let reader = Reader::recovering(set(copies.clone()), &open as Open<'_, _>, tempfile::tempfile).expect("recovered");
+    let reader = Reader::recovering(set(copies.clone()), FROM_MEMORY, tempfile::tempfile).expect("recovered");
     assert_eq!(reader.rejected(), [(1, vec![1; 64]), (1, vec![2; 64])]);
     let mut back = Vec::new();
     reader.stream().read_to_end(&mut back).expect("read");
     assert_eq!(back, good);
-    let result = Reader::recovering(
-        set(copies.into_iter().filter(|(_, part)| *part != good)),
-        &open as Open<'_, _>,
-        tempfile::tempfile,
-    );
+    let result =
+        Reader::recovering(set(copies.into_iter().filter(|(_, part)| *part != good)), FROM_MEMORY, tempfile::tempfile);
     let Err(Error::MissingPictures { missing: 1, spares: 0, damaged }) = result else { panic!("{:?}", result.err()) };
     assert_eq!(damaged, [1, 1, 1]);
 }
@@ -288,7 +280,7 @@ fn spare_pictures_that_claim_gigabytes_are_rejected() {
     let label = |index| Label { index, count: 2, spares: 2, length, offset: 0, total, checksum: 0, ..FIRST };
     let set = set([2, 3].map(|index| (label(index), vec![0; 64])));
     assert!(set.is_readable());
-    let result = Reader::recovering(set, &open as Open<'_, _>, tempfile::tempfile);
+    let result = Reader::recovering(set, FROM_MEMORY, tempfile::tempfile);
     assert!(matches!(result, Err(Error::MissingPictures { missing: 2, .. })), "{:?}", result.err());
 }
 
@@ -381,8 +373,8 @@ fn more_pictures_than_files_may_be_open_are_written_and_read() {
         sets.add(carrier.label, (index, carrier));
     }
     let set = sets.into_sets().remove(0);
-    let open = |(index, carrier): &(u32, Carrier)| Ok(carrier.open(count(File::open(path(*index))?)));
-    let reader = Reader::new(set, &open as Open<'_, _>).expect("complete");
+    let open: Open<'_, (u32, Carrier)> = &|(index, carrier)| Ok(carrier.open(count(File::open(path(*index))?)));
+    let reader = Reader::new(set, open).expect("complete");
     for _ in 0..2 {
         let mut back = Vec::new();
         reader.stream().read_to_end(&mut back).expect("read");

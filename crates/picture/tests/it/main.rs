@@ -18,5 +18,6 @@ use std::io;
 
 use deadpan_picture::Opened;
 
-/// How a test opens the pictures of a set. The compiler makes a reader for each type, so the tests have few types.
+/// The function with which a test opens the pictures of a set. The compiler makes the reader again for each type of
+/// function, so all tests have one type.
 type Open<'o, T> = &'o (dyn Fn(&T) -> io::Result<Opened> + Sync);

@@ -4,7 +4,6 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
 use std::path::PathBuf;
 
 use proptest::prelude::*;
@@ -12,9 +11,9 @@ use proptest::sample::Index;
 use proptest::test_runner::{Config, TestRunner};
 use tempfile::TempDir;
 
-use crate::Open;
+use crate::carrier::{OPEN, Picture, read};
 use deadpan_picture::carrier::{Carrier, Layout, Writer};
-use deadpan_picture::{Error, Format, Label, Opened, Reader, Set, Sets};
+use deadpan_picture::{Error, Format, Label, Reader, Set, Sets};
 
 /// What is written, and how.
 #[derive(Clone, Debug)]
@@ -84,7 +83,7 @@ impl Written {
     }
 
     /// Recognizes these pictures, in this order.
-    fn set(&self, indexes: &[u32]) -> Option<Set<(PathBuf, Carrier)>> {
+    fn set(&self, indexes: &[u32]) -> Option<Set<Picture>> {
         let mut sets = Sets::new();
         for &index in indexes {
             let path = self.path(index);
@@ -96,16 +95,6 @@ impl Written {
         assert!(sets.len() <= 1, "one set");
         sets.pop()
     }
-}
-
-fn open((path, carrier): &(PathBuf, Carrier)) -> io::Result<Opened> {
-    Ok(carrier.open(File::open(path)?))
-}
-
-fn all<T: Sync>(reader: &Reader<T, Open<'_, T>>) -> Vec<u8> {
-    let mut back = Vec::new();
-    reader.stream().read_to_end(&mut back).expect("read");
-    back
 }
 
 /// Runs a test on random cases. A failure is printed with its smallest case.
@@ -133,8 +122,8 @@ fn any_set_comes_back_in_any_order_with_pictures_that_come_twice() {
         assert_eq!(twice, Vec::from_iter(BTreeSet::from_iter(doubled)));
         assert_eq!((set.missing().count(), set.conflicts().count()), (0, 0));
         assert!(set.pictures().map(|(label, _)| label).eq(&written.labels));
-        let reader = Reader::new(set, &open as Open<'_, _>).expect("complete");
-        assert_eq!(all(&reader), case.data);
+        let reader = Reader::new(set, OPEN).expect("complete");
+        assert_eq!(read(&reader), case.data);
         assert!(reader.damaged().is_empty());
     });
 }
@@ -145,7 +134,7 @@ fn ranges_are_slices_of_the_data() {
     check(&(cases(0), ranges), |(case, ranges)| {
         let written = Written::new(&case);
         let indexes: Vec<u32> = (0..written.labels.len() as u32).collect();
-        let reader = Reader::new(written.set(&indexes).expect("a set"), &open as Open<'_, _>).expect("complete");
+        let reader = Reader::new(written.set(&indexes).expect("a set"), OPEN).expect("complete");
         for (from, length) in ranges {
             // Up to some bytes after the end.
             let from = from.index(case.data.len() + 3);
@@ -171,7 +160,7 @@ fn a_missing_picture_is_named() {
         let Some(set) = written.set(&rest) else { return assert_eq!(count, 1) };
         assert!(set.missing().flatten().eq([lost]));
         assert!(!set.is_complete() && !set.is_readable());
-        let result = Reader::new(set, &open as Open<'_, _>);
+        let result = Reader::new(set, OPEN);
         assert!(matches!(result, Err(Error::MissingPictures { missing: 1, spares: 0, .. })));
     });
 }
@@ -191,8 +180,8 @@ fn a_changed_byte_of_a_part_is_named() {
         file[at + usize::from(change % 8)] ^= change;
         fs::write(written.path(label.index), file).expect("written");
         for read_before in [false, true] {
-            let reader = Reader::new(written.set(&indexes).expect("a set"), &open as Open<'_, _>).expect("complete");
-            assert!(!read_before || all(&reader) != case.data);
+            let reader = Reader::new(written.set(&indexes).expect("a set"), OPEN).expect("complete");
+            assert!(!read_before || read(&reader) != case.data);
             let damaged: Vec<u32> = reader.damaged().iter().map(|damage| damage.index).collect();
             assert_eq!(damaged, [label.index]);
         }
@@ -213,8 +202,8 @@ fn a_changed_byte_anywhere_is_named_or_does_no_harm() {
         fs::write(&changed, file).expect("written");
         // A picture whose label was damaged is not recognized, so its part is missing.
         let Some(set) = written.set(&indexes) else { return assert_eq!(indexes.len(), 1) };
-        let Ok(reader) = Reader::new(set, &open as Open<'_, _>) else { return };
-        assert_eq!(all(&reader) == case.data, reader.damaged().is_empty(), "byte {at}");
+        let Ok(reader) = Reader::new(set, OPEN) else { return };
+        assert_eq!(read(&reader) == case.data, reader.damaged().is_empty(), "byte {at}");
     });
 }
 
@@ -239,10 +228,10 @@ fn spare_pictures_replace_as_many_lost_or_changed_ones() {
         let set = written.set(&indexes).expect("a set");
         assert!(set.is_readable());
         let complete = set.is_complete();
-        let reader = Reader::recovering(set, &open as Open<'_, _>, tempfile::tempfile).expect("recovered");
+        let reader = Reader::recovering(set, OPEN, tempfile::tempfile).expect("recovered");
         // Nothing is checked while nothing is missing.
         if !complete || bad.is_none_or(|bad| written.labels[*bad as usize].is_spare()) {
-            assert_eq!(all(&reader), case.data);
+            assert_eq!(read(&reader), case.data);
         }
         // One picture more is too many, if it carries data.
         let data = |index: &&u32| !written.labels[**index as usize].is_spare();
@@ -250,7 +239,7 @@ fn spare_pictures_replace_as_many_lost_or_changed_ones() {
             let one_more = *indexes.iter().find(data).unwrap_or(&u32::MAX);
             let rest: Vec<u32> = indexes.iter().copied().filter(|index| *index != one_more).collect();
             if let Some(set) = written.set(&rest).filter(|_| rest.len() < indexes.len()) {
-                let result = Reader::recovering(set, &open as Open<'_, _>, tempfile::tempfile);
+                let result = Reader::recovering(set, OPEN, tempfile::tempfile);
                 assert!(matches!(result, Err(Error::MissingPictures { .. })), "too many are missing");
             }
         }

@@ -68,8 +68,7 @@ impl Sandbox {
 
     /// Prepares `program` to run in the sandbox, without a terminal, as the leader of a group of processes.
     pub fn command(&self, program: &str, args: &[&str]) -> Command {
-        // Where the tests have no terminal, as in CI, the program needs no session of its own, and starts in half the
-        // time.
+        // Where the tests have no terminal, as in CI, the program needs no session of its own, and starts faster.
         static TERMINAL: LazyLock<bool> = LazyLock::new(|| File::open("/dev/tty").is_ok());
         let mut command = if *TERMINAL {
             let mut command = Command::new("setsid");
@@ -131,7 +130,8 @@ impl Sandbox {
     }
 }
 
-/// Returns the path of a program. A process starts faster if the library does not search `PATH`: it is not forked then.
+/// Returns the path of a program. For a name without a path, the standard library would fork this process, which is
+/// slower.
 fn found(program: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::env::split_paths(&path).map(|folder| folder.join(program));

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 
-/// Buffers are counted for the whole process, so this test starts itself in a process of its own.
+/// The count of buffers is that of the whole process, so this test starts itself again, in a process without other
+/// tests.
 #[test]
 fn memory_does_not_grow_with_the_data() {
     const OWN: &str = "DEADPAN_OWN_PROCESS";
