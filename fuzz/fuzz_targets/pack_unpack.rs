@@ -5,7 +5,7 @@
 //! take; then the archive.
 #![no_main]
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use libfuzzer_sys::fuzz_target;
 
 use deadpan_fuzz::Input;
-use deadpan_pack::{Error, Outcome, Selection, Unpacker, Unpacking};
+use deadpan_pack::{Error, Folder, Outcome, Selection, Unpacker, Unpacking};
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -58,8 +58,8 @@ fn unpacked(archive: &[u8], step: usize, keep_going: bool, take: Take, wanted: &
     let mut unpacker = match take {
         Take::Single => Unpacker::single(filter(), stream.clone()),
         Take::Whole | Take::Only => {
-            let handle = File::open(&target).expect("it is there");
-            Unpacker::new(handle.into(), Unpacking { fresh: true, keep_going, ..Unpacking::default() })
+            let folder = Folder::open(&target).expect("it is there");
+            Unpacker::new(folder, Unpacking { fresh: true, keep_going, ..Unpacking::default() })
         }
     };
     if matches!(take, Take::Only) {

@@ -6,20 +6,21 @@ use crate::Outcome;
 use crate::workspace::Workspace;
 
 /// Each crate, with the crates that it may depend on.
-const ARROWS: [(&str, &[&str]); 13] = [
-    ("cli", &["fleet", "seal", "pack", "picture", "remote", "base64", "pad", "ct", "lab"]),
+const ARROWS: [(&str, &[&str]); 14] = [
+    ("cli", &["fleet", "seal", "pack", "disk", "picture", "remote", "base64", "pad", "ct", "lab"]),
     ("python", &["cli", "bind", "seal", "pack", "picture", "base64", "pad", "ct", "lab"]),
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
-    ("bind", &["seal", "pack", "picture"]),
-    ("fleet", &["remote", "seal", "base64", "ct"]),
+    ("bind", &["seal", "pack", "picture", "disk"]),
+    ("fleet", &["remote", "seal", "disk", "base64", "ct"]),
     ("remote", &["seal"]),
     ("seal", &["base64", "pad", "ct"]),
     ("base64", &["ct"]),
     ("pad", &["ct"]),
     ("ct", &[]),
-    ("pack", &[]),
+    ("pack", &["disk"]),
     ("picture", &[]),
     ("lab", &[]),
+    ("disk", &[]),
 ];
 
 /// Top-level folders with tools. Their packages may depend on any crate, and no crate may depend on them.

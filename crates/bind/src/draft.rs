@@ -1,163 +1,139 @@
-//! Outputs that are not complete yet: they have temporary names, and are removed unless they get their own.
+//! Outputs that are not complete yet: they get their names when they are.
 
-use std::ffi::OsString;
-use std::fs::{self, File, FileTimes, OpenOptions, Permissions};
-use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::fs::{FlockOperation, flock};
-
-use crate::Fault;
-use deadpan_pack::{OutputPlace, draft};
-
-/// Returns the folder and the name of an output.
-fn split(target: &Path) -> Result<(PathBuf, OsString), Fault> {
-    // A path that ends in a slash names a folder.
-    let is_name = !target.as_os_str().as_bytes().ends_with(b"/") && !target.as_os_str().as_bytes().ends_with(b"/.");
-    let Some(name) = target.file_name().filter(|_| is_name) else {
-        return Err(Fault::argument(format!("{} is not a name for an output", target.display())));
-    };
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok((folder.to_owned(), name.to_owned()))
-}
-
-/// Returns the permission bits that new files do not get. There is no call that reads them without changing them for
-/// all threads, so the system's file about the process tells.
-pub(crate) fn umask() -> u32 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok()).unwrap_or(0o077)
-}
-
-fn temporary(folder: &Path, name: &std::ffi::OsStr) -> PathBuf {
-    folder.join(OsString::from_vec(draft::name(name.as_bytes())))
-}
-
-/// Moves a draft to its name. Fails if the name exists, unless it may be replaced.
-fn settle(draft: &Path, target: &Path, folder: &Path, replace: bool) -> io::Result<()> {
-    if replace {
-        return fs::rename(draft, target);
-    }
-    let name = |path: &Path| path.file_name().unwrap_or_default().as_bytes().to_vec();
-    draft::rename_new(File::open(folder)?, &name(draft), &name(target)).map_err(|error| match error.kind() {
-        io::ErrorKind::DirectoryNotEmpty => io::ErrorKind::AlreadyExists.into(),
-        _ => error,
-    })
-}
+use crate::{Code, Fault};
+use deadpan_disk::{
+    self as disk, Attributes, Draft, Error, FileId, Folder, Found, Landing, Left, Replace, SetError, Step, land_set,
+    umask,
+};
+use deadpan_pack::OutputPlace;
 
 /// A file that is not complete yet.
 pub(crate) struct DraftFile {
     target: PathBuf,
-    folder: PathBuf,
-    path: PathBuf,
-    file: File,
+    draft: Draft,
     replace: bool,
-    done: bool,
 }
 
 impl DraftFile {
-    /// Makes a file that gets the name `target` later. Until then only its owner can read it.
-    pub(crate) fn new(target: &Path, replace: bool) -> Result<Self, Fault> {
-        let (folder, name) = split(target)?;
-        if let Ok(about) = fs::symlink_metadata(target) {
-            let is_file = about.is_file() || about.is_symlink();
-            if !replace || !is_file {
-                return Err(Fault::exists(target, if replace { ", and is no file" } else { "" }));
-            }
-        }
-        let path = temporary(&folder, &name);
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
-        let file = file.map_err(|error| Fault::write(target, &error))?;
-        // Other runs remove drafts that nobody has locked.
-        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        Ok(Self { target: target.to_owned(), folder, path, file, replace, done: false })
+    /// Makes a file that gets the name `target` later. Until then only its owner can read it. Beside the input, it is
+    /// made in the folder in which the input was found.
+    pub(crate) fn new(target: &Path, replace: bool, input: Option<&Found>) -> Result<Self, Fault> {
+        let failed = |error| fault(target, error);
+        let beside = input.and_then(|input| Some((input.folder_beside(target)?, target.file_name()?)));
+        let (folder, name) = match beside {
+            Some((folder, name)) => (folder.clone(), name.to_owned()),
+            None => Folder::of(target).map_err(failed)?,
+        };
+        let there = folder.look(&name).map_err(|error| Fault::write(target, &error))?;
+        refuse_existing(target, there, replace)?;
+        let draft = Draft::create_in(&folder, &name).map_err(failed)?;
+        Ok(Self { target: target.to_owned(), draft, replace })
+    }
+
+    /// Makes another file in the same folder, for this name.
+    pub(crate) fn another(&self, target: &Path) -> Result<Self, Fault> {
+        refuse_existing(target, disk::About::of_name(target).ok(), self.replace)?;
+        let draft = self.draft.another().map_err(|error| fault(&self.target, error))?;
+        Ok(Self { target: target.to_owned(), draft, replace: self.replace })
     }
 
     pub(crate) fn file(&self) -> &File {
-        &self.file
+        self.draft.file()
+    }
+
+    /// Returns the file itself, which a folder that is packed may hold.
+    pub(crate) fn id(&self) -> Option<FileId> {
+        disk::About::of_file(self.file()).ok().map(|about| about.id)
     }
 
     /// Returns the place that the file gets, for a packer: a folder that is packed may hold it.
     pub(crate) fn place(&self) -> Option<OutputPlace> {
-        let folder = fs::metadata(&self.folder).ok()?;
-        let name = self.target.file_name()?.as_bytes().to_vec();
-        Some(OutputPlace::Name { folder: (folder.dev(), folder.ino()), name })
+        let folder = self.draft.folder().about().ok()?.id;
+        Some(OutputPlace::Name { folder, name: self.draft.name().as_encoded_bytes().to_vec() })
     }
 
     /// Gives the file its name, with the mode and the time, or those of a new file.
-    pub(crate) fn land(mut self, mode: Option<u32>, modified: Option<SystemTime>) -> Result<(), Fault> {
-        let landed = (|| {
-            let mode = mode.unwrap_or(0o666) & 0o777 & !umask();
-            self.file.set_permissions(Permissions::from_mode(mode))?;
-            if let Some(modified) = modified {
-                self.file.set_times(FileTimes::new().set_modified(modified))?;
+    pub(crate) fn land(self, mode: Option<u32>, modified: Option<SystemTime>) -> Result<(), Fault> {
+        let attributes = Attributes { mode: mode.unwrap_or(0o666) & 0o777 & !umask(), modified };
+        let landing = Landing { replace: Replace::any_if(self.replace), sync: false };
+        self.draft.land(attributes, landing).map_err(|error| fault(&self.target, error))
+    }
+
+    /// Gives all files their names, or none. The names are those of the paths, which are in the folder of the files.
+    pub(crate) fn land_all(files: Vec<Self>, paths: &[PathBuf]) -> Result<(), Fault> {
+        let replace = files.iter().any(|file| file.replace);
+        let names = paths.iter().map(|path| path.file_name().unwrap_or_default().to_owned());
+        let drafts = files.into_iter().map(|file| file.draft).zip(names).collect();
+        let landing = Landing { replace: Replace::any_if(replace), sync: false };
+        land_set(drafts, Attributes::usual(), landing).map_err(|SetError { name, error, left }| {
+            let path =
+                paths.iter().find(|path| path.file_name() == Some(&name)).map_or(Path::new(&name), PathBuf::as_path);
+            let mut fault = fault(path, error);
+            for Left { name, old } in left {
+                let now = old.map_or("could not be removed".into(), |old| format!("is {} now", old.display()));
+                fault.text = format!("{}; {} {now}", fault.text, name.display());
             }
-            if self.replace {
-                // After a crash the name belongs to the old file or to the new one.
-                self.file.sync_all()?;
-            }
-            settle(&self.path, &self.target, &self.folder, self.replace)
-        })();
-        landed.map_err(|error| Fault::write(&self.target, &error))?;
-        self.done = true;
-        Ok(())
+            fault
+        })
     }
 }
 
-impl Drop for DraftFile {
-    fn drop(&mut self) {
-        if !self.done {
-            let _ = fs::remove_file(&self.path);
-        }
+/// Refuses what has the name of an output, unless it is a file that may be replaced.
+fn refuse_existing(target: &Path, there: Option<disk::About>, replace: bool) -> Result<(), Fault> {
+    match there {
+        None => Ok(()),
+        Some(about) if replace && (about.is_file() || about.is_link()) => Ok(()),
+        Some(_) => Err(Fault::exists(target, if replace { ", and is no file" } else { "" })),
     }
 }
 
 /// A folder that is not complete yet.
 pub(crate) struct DraftFolder {
     target: PathBuf,
-    above: PathBuf,
-    path: PathBuf,
-    folder: File,
-    done: bool,
+    draft: disk::DraftFolder,
 }
 
 impl DraftFolder {
-    /// Makes a folder that gets the name `target` later.
-    pub(crate) fn new(target: &Path) -> Result<Self, Fault> {
-        let (above, name) = split(target)?;
-        if fs::symlink_metadata(target).is_ok() {
-            return Err(Fault::write(target, &io::ErrorKind::AlreadyExists.into()));
+    /// Makes a folder that gets the name `target` later. Beside the input, it is made in the folder in which the input
+    /// was found.
+    pub(crate) fn new(target: &Path, input: &Found) -> Result<Self, Fault> {
+        let failed = |error| fault(target, error);
+        let (folder, name) = match (input.folder_beside(target), target.file_name()) {
+            (Some(folder), Some(name)) => (folder.clone(), name.to_owned()),
+            _ => Folder::of(target).map_err(failed)?,
+        };
+        if folder.look(&name).map_err(|error| Fault::write(target, &error))?.is_some() {
+            return Err(Fault::exists(target, ""));
         }
-        let path = temporary(&above, &name);
-        let failed = |error: io::Error| Fault::write(target, &error);
-        fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-        let folder = File::open(&path).map_err(|error| {
-            let _ = fs::remove_dir(&path);
-            failed(error)
-        })?;
-        let _ = flock(&folder, FlockOperation::NonBlockingLockExclusive);
-        Ok(Self { target: target.to_owned(), above, path, folder, done: false })
+        let draft = disk::DraftFolder::create_in(&folder, &name).map_err(failed)?;
+        Ok(Self { target: target.to_owned(), draft })
     }
 
-    pub(crate) fn folder(&self) -> &File {
-        &self.folder
+    pub(crate) fn folder(&self) -> &Folder {
+        self.draft.folder()
     }
 
     /// Gives the folder its name.
-    pub(crate) fn land(mut self) -> Result<(), Fault> {
-        settle(&self.path, &self.target, &self.above, false).map_err(|error| Fault::write(&self.target, &error))?;
-        self.done = true;
-        Ok(())
+    pub(crate) fn land(self) -> Result<(), Fault> {
+        self.draft.land(false).map_err(|error| fault(&self.target, error))
     }
 }
 
-impl Drop for DraftFolder {
-    fn drop(&mut self) {
-        if !self.done {
-            let _ = draft::clear(&self.path);
+/// Returns the error of making an output, or of giving it its name.
+fn fault(target: &Path, error: Error) -> Fault {
+    match error {
+        Error::NoName => Fault::argument(format!("{} is not a name for an output", target.display())),
+        Error::NoFolder => Fault::write(target, &rustix::io::Errno::NOENT.into()),
+        Error::Exists => Fault::exists(target, ""),
+        Error::IsFolder | Error::NotAFile => Fault::exists(target, ", and is no file"),
+        Error::System(Step::Create, error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Fault::exists(target, "")
         }
+        Error::System(_, error) => Fault::write(target, &error),
+        error => Fault::new(Code::Write, error.to_string()).about(target),
     }
 }

@@ -1,12 +1,11 @@
 //! Sealing and opening of files by path.
 
-use std::fs::Metadata as About;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::draft::DraftFile;
 use crate::patient::{PatientInput, open_input};
 use crate::{Code, Fault};
+use deadpan_disk::{About, Input};
 use deadpan_seal::{Error, Header, Identity, Kind, Metadata, Sealing, Summary, Work};
 
 /// Seals a file, with its name, time and mode. `replace` lets the output replace another file.
@@ -20,13 +19,13 @@ pub fn seal_file(
     replace: bool,
     work: &Work<'_>,
 ) -> Result<Summary, Fault> {
-    let (file, about) = open_input(input)?;
+    let Input { file, about, found } = open_input(input)?;
     refuse_same(&about, input, output)?;
-    if about.is_dir() {
+    if about.is_folder() {
         return Err(Fault::argument(format!("{} is a folder", input.display())));
     }
     let sealing = sealing.clone().metadata(metadata(input, &about, Kind::File))?;
-    let draft = DraftFile::new(output, replace)?;
+    let draft = DraftFile::new(output, replace, Some(&found))?;
     let sealed = match about.is_file() {
         true => sealing.file(&file, draft.file(), work),
         false => sealing.stream(PatientInput::new(&file, &about, work), draft.file(), work),
@@ -48,7 +47,7 @@ pub fn open_file(
     replace: bool,
     work: &Work<'_>,
 ) -> Result<Summary, Fault> {
-    let (file, about) = open_input(input)?;
+    let Input { file, about, found } = open_input(input)?;
     refuse_same(&about, input, output)?;
     let failed = |error| blame(error, input, output);
     let mut source = PatientInput::new(&file, &about, work);
@@ -57,7 +56,7 @@ pub fn open_file(
     if metadata.kind == Kind::Folder {
         return Err(Fault::argument(format!("{} holds a folder", input.display())));
     }
-    let draft = DraftFile::new(output, replace)?;
+    let draft = DraftFile::new(output, replace, Some(&found))?;
     let done = match about.is_file() {
         true => opened.file(&file, draft.file(), work),
         false => opened.stream(source, draft.file(), work),
@@ -69,9 +68,8 @@ pub fn open_file(
 
 /// Refuses to replace the input by the output.
 pub(crate) fn refuse_same(input: &About, path: &Path, output: &Path) -> Result<(), Fault> {
-    let id = |about: &About| (about.dev(), about.ino());
-    match std::fs::metadata(output) {
-        Ok(about) if id(&about) == id(input) => {
+    match About::of_path(output) {
+        Ok(about) if about.id == input.id => {
             Err(Fault::argument(format!("{} is the input as well as the output", path.display())))
         }
         _ => Ok(()),
@@ -84,8 +82,8 @@ pub(crate) fn metadata(path: &Path, about: &About, kind: Kind) -> Metadata {
     Metadata {
         kind,
         name: name.filter(|name| !name.contains(&b'\\')),
-        modified: about.modified().ok(),
-        mode: Some(about.permissions().mode() & 0o7777),
+        modified: Some(about.modified_at()),
+        mode: Some(about.mode),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use crate::draft::{DraftFile, DraftFolder, umask};
+use crate::draft::{DraftFile, DraftFolder};
 use crate::files::{blame, metadata, refuse_same};
 use crate::patient::{PatientInput, open_input, open_seekable};
 use crate::{Code, Fault};
+use deadpan_disk::{Folder, Input, umask};
 use deadpan_pack::{Contents, Job, Packer, Packing, Rest, Unpacker, Unpacking};
 use deadpan_seal::{Cursor, Header, Identity, Sealing, Sink, Source, Summary, Taken, Work};
 
@@ -55,18 +56,17 @@ pub fn seal_folder(
     replace: bool,
     work: &Work<'_>,
 ) -> Result<(Summary, Vec<String>), Fault> {
-    let (_, about) = open_input(folder)?;
-    if !about.is_dir() {
+    let Input { file, about, found } = open_input(folder)?;
+    if !about.is_folder() {
         return Err(Fault::argument(format!("{} is not a folder", folder.display())));
     }
+    let opened = Folder::from_file(file, folder).map_err(|error| Fault::read(folder, &error))?;
     refuse_same(&about, folder, output)?;
     let metadata = metadata(folder, &about, deadpan_seal::Kind::Folder);
     let name = metadata.name.clone().unwrap_or_else(|| b"root".to_vec());
-    let draft = DraftFile::new(output, replace)?;
-    let id = draft.file().metadata().map_err(|error| Fault::write(output, &error))?;
-    let except = Some((std::os::unix::fs::MetadataExt::dev(&id), std::os::unix::fs::MetadataExt::ino(&id)));
-    let packer = Packer::new(folder, &name, Packing { except, output: draft.place(), ..Packing::default() })
-        .map_err(|error| Fault::from(error).about(folder))?;
+    let draft = DraftFile::new(output, replace, Some(&found))?;
+    let options = Packing { except: draft.id(), output: draft.place(), ..Packing::default() };
+    let packer = Packer::of(opened, &name, options).map_err(|error| Fault::from(error).about(folder))?;
     let sealing = sealing.clone().metadata(metadata)?;
     let (summary, source) =
         sealing.gather_file(Gathered(packer), draft.file(), work).map_err(|error| blame(error, folder, output))?;
@@ -80,16 +80,16 @@ pub fn seal_folder(
 /// If the input cannot be read or does not open, if it holds no folder, if the output exists, if an entry cannot be
 /// written, or if the work is stopped.
 pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &Work<'_>) -> Result<Summary, Fault> {
-    let (file, about) = open_input(input)?;
+    let Input { file, about, found } = open_input(input)?;
     let failed = |error| blame(error, input, output);
     let mut source = PatientInput::new(&file, &about, work);
     let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
     if opened.metadata().kind != deadpan_seal::Kind::Folder {
         return Err(Fault::argument(format!("{} holds no folder", input.display())));
     }
-    let draft = DraftFolder::new(output)?;
-    let target = draft.folder().try_clone().map_err(|error| Fault::write(output, &error))?;
-    let mut unpacker = Unpacker::new(target.into(), Unpacking { fresh: true, mask: umask(), ..Unpacking::default() });
+    let draft = DraftFolder::new(output, &found)?;
+    let mut unpacker =
+        Unpacker::new(draft.folder().clone(), Unpacking { fresh: true, mask: umask(), ..Unpacking::default() });
     let (summary, _) = opened.scatter(source, Scattered(&mut unpacker), work).map_err(failed)?;
     let outcome = unpacker.finish().map_err(|error| Fault::from(error).about(input))?;
     if let Some(failure) = outcome.failures.first() {
@@ -105,10 +105,10 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
 /// # Errors
 /// If the input cannot be read or does not open, or if it holds no folder.
 pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&Entry) -> bool) -> Result<(), Fault> {
-    let (file, about) = open_seekable(input)?;
+    let (file, length) = open_seekable(input)?;
     let failed = |error| blame(error, input, input);
     let opened = Header::read(&file).and_then(|header| header.open(identities)).map_err(failed)?;
-    let reader = opened.seekable(Cursor::new(&file, about.len())).map_err(failed)?;
+    let reader = opened.seekable(Cursor::new(&file, length)).map_err(failed)?;
     let contents = Contents::read(reader).map_err(|error| Fault::from(error).about(input))?;
     let Some(mut contents) = contents else {
         return Err(Fault::argument(format!("{} holds no folder", input.display())));

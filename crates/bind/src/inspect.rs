@@ -14,12 +14,12 @@ use deadpan_seal::{Format, Header, Identity, Kind, Stanza};
 /// # Errors
 /// If the file cannot be read, is not sealed, or does not open with the keys.
 pub fn inspect(path: &Path, identities: Option<&[Identity]>) -> Result<String, Fault> {
-    let (file, about) = open_seekable(path)?;
+    let (file, length) = open_seekable(path)?;
     let failed = |error: deadpan_seal::Error| Fault::from(error).about(path);
     let header = Header::read(&file).map_err(failed)?;
     let mut text = Map::new();
     text.insert("format".into(), json!(if header.format() == Format::Age { "age" } else { "deadpan" }));
-    text.insert("length".into(), json!(about.len()));
+    text.insert("length".into(), json!(length));
     text.insert("header_length".into(), json!(header.length()));
     text.insert("signed".into(), json!(header.is_signed()));
     text.insert("recipients".into(), header.stanzas().iter().map(recipient).collect());

@@ -1,42 +1,34 @@
 //! Inputs for which a reader may have to wait, such as named pipes. The work can be stopped while a reader waits.
 
-use std::fs::{File, Metadata as About, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::{Code, Fault};
+use deadpan_disk::{About, FileKind, Input, Opening};
 use deadpan_seal::Work;
 
 /// The time between two checks whether the work was stopped, while a pipe has no data.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
 /// Opens an input of any kind. Opening does not wait for the writer of a pipe.
-pub(crate) fn open_input(path: &Path) -> Result<(File, About), Fault> {
-    let open = || {
-        let flags = OFlags::NONBLOCK.bits().cast_signed();
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-        let about = file.metadata()?;
-        if !about.file_type().is_fifo() {
-            fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
-        }
-        Ok((file, about))
-    };
-    open().map_err(|error| Fault::read(path, &error))
+pub(crate) fn open_input(path: &Path) -> Result<Input, Fault> {
+    Input::open(path, Opening::default()).map_err(|error| Fault::read(path, &error))
 }
 
-/// Opens an input that is read at any position, and returns its metadata too.
+/// Opens an input that is read at any position, and returns its length too.
 ///
 /// # Errors
 /// If the input cannot be read, or is a pipe.
-pub fn open_seekable(path: &Path) -> Result<(File, About), Fault> {
-    let (file, about) = open_input(path)?;
-    match about.file_type().is_fifo() {
-        true => Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", path.display()))),
-        false => Ok((file, about)),
+pub fn open_seekable(path: &Path) -> Result<(File, u64), Fault> {
+    let Input { file, about, .. } = open_input(path)?;
+    match about.kind {
+        FileKind::Fifo => {
+            Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", path.display())))
+        }
+        _ => Ok((file, about.length)),
     }
 }
 
@@ -49,7 +41,7 @@ pub(crate) struct PatientInput<'a> {
 
 impl<'a> PatientInput<'a> {
     pub(crate) fn new(file: &'a File, about: &About, work: &Work<'a>) -> Self {
-        Self { file, is_fifo: about.file_type().is_fifo(), work: *work }
+        Self { file, is_fifo: about.kind == FileKind::Fifo, work: *work }
     }
 }
 

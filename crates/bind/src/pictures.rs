@@ -1,13 +1,12 @@
 //! Data in pictures whose pixels are the bytes.
 
-use std::fs::{self, File};
 use std::io::{BufReader, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::draft::DraftFile;
 use crate::patient::open_seekable;
 use crate::{Code, Fault};
+use deadpan_disk as disk;
 use deadpan_picture::carrier::{Carrier, Layout, Order, Writer, rewritten};
 use deadpan_picture::{Error, Format, Limits, Opened, Orientation, Reader, Sets, read_into, spare};
 use deadpan_seal::{ReadAt, Work, random};
@@ -50,7 +49,9 @@ pub fn write_pictures(
         spare::check(count, options.spares).map_err(failed)?;
     }
     let names = names(output, count.saturating_add(options.spares));
-    let drafts = names.iter().map(|name| DraftFile::new(name, options.replace)).collect::<Result<Vec<_>, _>>()?;
+    let first = DraftFile::new(&names[0], options.replace, None)?;
+    let others = names.iter().skip(1).map(|name| first.another(name)).collect::<Result<Vec<_>, _>>()?;
+    let drafts: Vec<_> = std::iter::once(first).chain(others).collect();
     let writer = Writer::new(layout, |index| drafts[index as usize].file().try_clone()).map_err(failed)?;
     let (mut piece, mut position) = (vec![0; PIECE], 0);
     while position < length {
@@ -67,15 +68,7 @@ pub fn write_pictures(
     random::fill(&mut set)?;
     writer.finish(set, options.spares).map_err(failed)?;
     check(work)?;
-    for (landed, draft) in drafts.into_iter().enumerate() {
-        if let Err(fault) = draft.land(None, None) {
-            // Pictures that replaced other files are kept, because the old files cannot be brought back.
-            for name in names.iter().take(if options.replace { 0 } else { landed }) {
-                let _ = fs::remove_file(name);
-            }
-            return Err(fault);
-        }
-    }
+    DraftFile::land_all(drafts, &names)?;
     Ok(names)
 }
 
@@ -127,7 +120,7 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
     }
     let failed = |error: Error| Fault::new(code(&error), error.to_string());
     let open = |picture: &PartPicture| open(picture);
-    let reader = Reader::recovering(set, open, scratch).map_err(failed)?;
+    let reader = Reader::recovering(set, open, || disk::scratch_in(&std::env::temp_dir())).map_err(failed)?;
     let (mut data, mut stream) = (Vec::new(), reader.stream());
     loop {
         check(work)?;
@@ -145,7 +138,7 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
 }
 
 fn open(picture: &PartPicture) -> std::io::Result<Opened> {
-    let file = File::open(&picture.path)?;
+    let file = open_seekable(&picture.path).map_err(std::io::Error::other)?.0;
     match (picture.carrier, picture.order) {
         (Some(carrier), _) => Ok(carrier.open(file)),
         (None, order) => {
@@ -154,20 +147,6 @@ fn open(picture: &PartPicture) -> std::io::Result<Opened> {
             order.map(|order| Opened::Pixels(pixels, order)).ok_or_else(|| std::io::ErrorKind::InvalidData.into())
         }
     }
-}
-
-/// Makes a file without a name, for parts that are made from spare pictures.
-fn scratch() -> std::io::Result<File> {
-    let name = std::env::temp_dir().join(format!(".deadpan-{:016x}", random_number()?));
-    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&name)?;
-    fs::remove_file(&name)?;
-    Ok(file)
-}
-
-fn random_number() -> std::io::Result<u64> {
-    let mut bytes = [0; 8];
-    random::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(u64::from_le_bytes(bytes))
 }
 
 fn format(output: &Path) -> Result<Format, Fault> {
@@ -217,6 +196,8 @@ fn code(error: &Error) -> Code {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn data(length: usize) -> Vec<u8> {

@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::input::{FileId, Source};
+use crate::input::Source;
 use crate::output::Place;
 use crate::partial::folder_of;
 use crate::remote;
 use crate::shown::shown;
+use deadpan_disk::{About, FileId};
 
 /// What to do about a refusal.
 const ALONE: &str = "use another output for it, in a command of its own";
@@ -46,7 +47,7 @@ impl Claim {
         if is_object {
             return Some(Self { real: path.clone(), id: Id::Object(path.clone()), path });
         }
-        Some(Self { real: real(&path)?, id: Id::File(FileId::of(&fs::metadata(&path).ok()?)), path })
+        Some(Self { real: real(&path)?, id: Id::File(About::of_path(&path).ok()?.id), path })
     }
 
     /// Whether this lies in a folder. Objects lie in none: a slash in a key is a letter like others.

@@ -5,10 +5,8 @@ mod target;
 pub use target::{Scattered, Target, UnpackArgs, exists};
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -20,6 +18,7 @@ use crate::output::{Output, OutputArgs, Place};
 use crate::progress::Progress;
 use crate::report::Done;
 use crate::shown::count;
+use deadpan_disk::About;
 use deadpan_pack::{Notes, OutputPlace, Packer, Packing};
 use deadpan_seal::{Error, Taken};
 
@@ -52,16 +51,18 @@ impl PackArgs {
     pub fn packer(&self, input: &Input, output: Option<&Output>) -> Result<Packer, Failure> {
         allow_many_files();
         let path = input.source.path().unwrap_or(Path::new("."));
-        let id = |it: fs::Metadata| (it.dev(), it.ino());
-        let written = output.and_then(|output| output.file()?.metadata().ok()).filter(fs::Metadata::is_file).map(id);
+        let written = output.and_then(|output| About::of_file(output.file()?).ok());
+        let written = written.filter(About::is_file).map(|about| about.id);
         // The draft of the output is left out without a note, since its name is temporary. The final name of the
         // output, or the file behind a stream, is left out with a note.
         let (except, output) = match output {
             Some(Output::Partial { partial, .. }) => {
-                let name = |folder| OutputPlace::Name { folder: id(folder), name: partial.name().as_bytes().to_vec() };
-                (written, partial.folder().metadata().ok().map(name))
+                let draft = partial.draft();
+                let name = draft.name().as_bytes().to_vec();
+                let place = draft.folder().about().map(|about| OutputPlace::Name { folder: about.id, name });
+                (written, place.ok())
             }
-            Some(Output::Stream { .. }) => (None, written.map(|(device, inode)| OutputPlace::File(device, inode))),
+            Some(Output::Stream { .. }) => (None, written.map(OutputPlace::File)),
             Some(Output::Object { .. }) | None => (None, None),
         };
         let options = Packing {
@@ -73,7 +74,7 @@ impl PackArgs {
             output,
         };
         let name = name_of(path)?;
-        Packer::new(path, name.as_bytes(), options).map_err(|error| match self.keep_going {
+        Packer::of(input.folder()?, name.as_bytes(), options).map_err(|error| match self.keep_going {
             // If the folder itself cannot be read, `--keep-going` has nothing to pack.
             true => Failure::pack(&input.shown(), error),
             false => failed(&input.shown(), error),
@@ -82,8 +83,8 @@ impl PackArgs {
 
     /// Begins to show the progress of sealing or packing `input`, which may also be a file.
     pub fn progress(&self, input: &Input) -> Progress {
-        match input.source.path().filter(|_| input.is_folder()) {
-            Some(path) => Progress::of_folder(&input.shown(), path, !self.deterministic),
+        match input.folder().ok().filter(|_| input.is_folder()) {
+            Some(folder) => Progress::of_folder(&input.shown(), folder, !self.deterministic),
             None => Progress::new(&input.shown(), input.length()),
         }
     }

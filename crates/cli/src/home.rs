@@ -12,8 +12,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::partial::{Attributes, Landing, Partial, folder_of};
+use crate::partial::{Attributes, Partial, folder_of};
 use crate::shown::shown;
+use deadpan_disk::Replace;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair};
@@ -225,7 +226,7 @@ pub fn write(path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), F
     let failed = |error| Failure::path("write", path, &error);
     let partial = Partial::create(path)?;
     partial.file().write_all(text).map_err(failed)?;
-    partial.land(Attributes { mode, modified: None }, Landing { replace, sync: true })
+    partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 
 /// Whether this is neither a file nor a link to one, or does not exist. Reading a FIFO would wait for a writer.

@@ -1,8 +1,7 @@
 //! Inputs: a file, a pipe, standard input, an object in a store.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, IsTerminal, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::console::say;
@@ -12,6 +11,7 @@ use crate::remote;
 use crate::rewrap::recover;
 use crate::shown::shown;
 use crate::streams;
+use deadpan_disk::{self as disk, About, FileKind, Folder, Found, Opening};
 use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
 
@@ -63,22 +63,14 @@ impl Source {
     }
 }
 
-/// The device and the inode number of a file. Two paths with the same id lead to the same file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FileId(u64, u64);
-
-impl FileId {
-    pub fn of(metadata: &Metadata) -> Self {
-        Self(metadata.dev(), metadata.ino())
-    }
-}
-
 /// An open input.
 pub struct Input {
     pub source: Source,
     pub data: Data,
     /// What the system knows of a file; `None` for an object in a store.
-    pub metadata: Option<Metadata>,
+    pub about: Option<About>,
+    /// The folders of the file, which stay open until its result is there.
+    pub found: Found,
     /// Whether several threads can read it at any position: it is a regular file that was opened by name, or an object.
     pub positioned: bool,
 }
@@ -90,21 +82,23 @@ impl Input {
         }
         let name = source.shown();
         let failed = |error| Failure::io("read", &name, &error);
-        let file = match source {
-            Source::Stdin => streams::stdin()?,
-            Source::File(path) => File::open(path).map_err(failed)?,
+        let disk::Input { file, about, found } = match source {
+            Source::Stdin => {
+                let file = streams::stdin()?;
+                disk::Input { about: About::of_file(&file).map_err(failed)?, file, found: Found::default() }
+            }
+            Source::File(path) => disk::Input::open(path, Opening { wait: true, write: false }).map_err(failed)?,
         };
-        let metadata = file.metadata().map_err(failed)?;
-        if metadata.file_type().is_fifo() {
+        if about.kind == FileKind::Fifo {
             widen(&file);
         }
-        if let Source::File(path) = source {
-            recover::settle(path, &file, &metadata)?;
+        if let (Source::File(path), Some(real)) = (source, &found.real) {
+            recover::settle(path, real, &file, &about)?;
         }
         // Standard input can be a file at a later position than its start, so it is read as a stream. A file of length
         // 0 can be a file in /proc, whose contents are made when they are read.
-        let positioned = metadata.is_file() && metadata.len() > 0 && *source != Source::Stdin;
-        Ok(Self { source: source.clone(), data: Data::File(file), metadata: Some(metadata), positioned })
+        let positioned = about.is_file() && about.length > 0 && *source != Source::Stdin;
+        Ok(Self { source: source.clone(), data: Data::File(file), about: Some(about), found, positioned })
     }
 
     fn object(source: &Source, address: &Address) -> Result<Self, Failure> {
@@ -114,7 +108,8 @@ impl Input {
             return Err(Failure::usage(message, hint));
         }
         let object = Object::open(&remote::store(address)?, address).map_err(|error| remote::failed(&error))?;
-        Ok(Self { source: source.clone(), data: Data::of(object), metadata: None, positioned: true })
+        let (data, found) = (Data::of(object), Found::default());
+        Ok(Self { source: source.clone(), data, about: None, found, positioned: true })
     }
 
     /// Returns the file, unless it is an object.
@@ -141,8 +136,17 @@ impl Input {
         }
     }
 
+    /// Returns the input as an open folder.
+    pub fn folder(&self) -> Result<Folder, Failure> {
+        let path = self.source.path().unwrap_or(Path::new("."));
+        let opened = self.file().map_or(Err(io::ErrorKind::NotADirectory.into()), |file| {
+            file.try_clone().and_then(|file| Folder::from_file(file, path))
+        });
+        opened.map_err(|error| Failure::path("read", path, &error))
+    }
+
     pub fn is_folder(&self) -> bool {
-        self.metadata.as_ref().is_some_and(Metadata::is_dir)
+        self.about.is_some_and(|about| about.is_folder())
     }
 
     pub fn shown(&self) -> String {
@@ -157,8 +161,8 @@ impl Input {
 
     /// Returns the length of the input, if it is known.
     pub fn length(&self) -> Option<u64> {
-        match &self.metadata {
-            Some(metadata) => metadata.is_file().then_some(metadata.len()),
+        match &self.about {
+            Some(about) => about.is_file().then_some(about.length),
             None => self.data.object().map(Object::length),
         }
     }

@@ -70,6 +70,7 @@ use deadpan_lab::invocation;
 #[must_use]
 pub fn run() -> u8 {
     signals::survive_large_files();
+    signals::attach();
     let words: Vec<OsString> = [OsString::from("deadpan")].into_iter().chain(invocation::arguments()).collect();
     let code = match exposed::refuse(words.iter().cloned()).and_then(|()| command::parse(words)?.plan()) {
         Ok(task) => task.run(),
@@ -78,5 +79,6 @@ pub fn run() -> u8 {
     // The runtime does this at the end of a Rust program, but not inside an interpreter. Commands report an output that
     // they could not write, so this result does not matter.
     let _ = std::io::stdout().flush();
+    signals::give_way();
     code
 }

@@ -16,6 +16,7 @@ use crate::home::{self, Home};
 use crate::imp;
 use crate::input::Input;
 use crate::output::{OutputArgs, Place};
+use crate::partial::folder_of;
 use crate::progress::Progress;
 use crate::random::size::{self, Size};
 use crate::remote;
@@ -23,7 +24,10 @@ use crate::shown::shown;
 use crate::signals;
 use act::Files;
 pub use act::{Begun, Opening, Sealings};
-use deadpan_fleet::{Act, Error, Filter, Foreign, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot};
+use deadpan_disk::About;
+use deadpan_fleet::{
+    Act, Error, Filter, Foreign, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot, Tree, TreeFile,
+};
 use deadpan_remote::{Address, Problem, Store};
 use told::Told;
 
@@ -110,13 +114,17 @@ impl ManyArgs {
             return Err(Failure::usage(message, hint));
         }
         let mut from = place(&first)?;
-        if let Many::Folder(path) = &mut from {
+        if let Many::Folder(tree) = &mut from {
             // The job has the same name from wherever the folder is named.
-            *path = path.canonicalize().map_err(|error| Failure::path("read", &first, &error))?;
-            if !path.is_dir() {
-                let message = format!("{} is a file, and --each takes the files of a folder", shown(path));
-                return Err(Failure::usage(message, "leave out --each"));
-            }
+            let path = first.canonicalize().map_err(|error| Failure::path("read", &first, &error))?;
+            *tree = Tree::new(path);
+            tree.open().map_err(|error| match error.kind() {
+                ErrorKind::NotADirectory => {
+                    let message = format!("{} is a file, and --each takes the files of a folder", shown(tree.path()));
+                    Failure::usage(message, "leave out --each")
+                }
+                _ => Failure::path("read", &first, &error),
+            })?;
         }
         let to = match output {
             Some(Place::Given(path) | Place::Sealed(path)) => place(path)?,
@@ -218,10 +226,9 @@ impl ManyArgs {
         let _notice = again(job.as_ref());
         let told = Told::new(act.verb(), output.json, self.dry_run, &from.to_string());
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
-        let folder = if let Many::Folder(path) = to { path.clone() } else { PathBuf::new() };
         let run = Run {
             act,
-            results: &Files { folder, sync: output.sync, mask },
+            results: &Files { sync: output.sync, mask },
             filter,
             shard,
             replace: output.force,
@@ -286,7 +293,7 @@ impl ManyArgs {
         let progress = Progress::new(&name, input.length());
         let run = Run {
             act,
-            results: &Files { folder: PathBuf::new(), sync: false, mask: 0 },
+            results: &Files { sync: false, mask: 0 },
             filter: Filter::default(),
             shard: Shard::default(),
             replace: false,
@@ -330,10 +337,15 @@ impl ManyArgs {
 fn spot(input: &Input) -> Result<Option<Spot>, Failure> {
     Ok(match (input.data.object(), input.source.path()) {
         (Some(object), _) => Some(Spot::Object(remote::store(object.address())?, object.address().clone())),
-        (None, Some(path)) => {
-            let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
-            Some(Spot::File(path))
-        }
+        (None, Some(path)) => match &input.found.real {
+            Some(real) => {
+                // The job has the same name from wherever the file is named.
+                let path = path.canonicalize().map_err(|error| Failure::path("read", path, &error))?;
+                let folder = real.folder.clone().named(folder_of(&path));
+                Some(Spot::File(TreeFile { tree: Tree::of(folder), name: real.name.clone().into() }))
+            }
+            None => None,
+        },
         (None, None) => None,
     })
 }
@@ -343,7 +355,7 @@ pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
     let home = Home::find()?;
     let own = home.folder.join(KEY);
     let path = file.unwrap_or(&own);
-    if file.is_none() && std::fs::symlink_metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+    if file.is_none() && About::of_name(path).is_err_and(|error| error.kind() == ErrorKind::NotFound) {
         let text = JobKey::generate().map_err(|error| Failure::of("", error))?;
         if !kept {
             return JobKey::read(&text).map_err(|error| failed("", error));
@@ -373,7 +385,7 @@ pub fn line(text: &[u8]) -> deadpan_seal::Secret {
 
 fn place(path: &Path) -> Result<Many, Failure> {
     match remote::address(path)? {
-        None => Ok(Many::Folder(path.to_owned())),
+        None => Ok(Many::Folder(Tree::new(path.to_owned()))),
         Some(address) if address.is_prefix() => Ok(Many::Prefix(remote::store(&address)?, address)),
         Some(address) => {
             let message = format!("{address} names one object, and not a prefix");
@@ -387,7 +399,7 @@ fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
     let is_inside = match (from, to) {
         (Many::Prefix(_, from), Many::Prefix(_, to)) => from.is_in_bucket_of(to) && from.key().starts_with(to.key()),
         (Many::Folder(from), Many::Folder(to)) => {
-            let real = |path: &Path| path.canonicalize().ok();
+            let real = |tree: &Tree| tree.path().canonicalize().ok();
             real(from).zip(real(to)).is_some_and(|(from, to)| from.starts_with(to))
         }
         _ => false,

@@ -4,7 +4,6 @@ mod folder;
 pub mod range;
 
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -31,6 +30,7 @@ use crate::sealed::Sealed;
 use crate::shown::{bytes, is_plain, shown};
 use crate::signed::{Judge, SignerArgs, Verdict};
 use crate::window::{NotText, TextOnly};
+use deadpan_disk::About;
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
 
@@ -159,7 +159,7 @@ impl OpenOptions {
 
     /// Whether the data go to standard output, a pipe or a device. What is written there cannot be taken back.
     pub fn is_stream(&self) -> bool {
-        let is_special = |path: &Path| fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir());
+        let is_special = |path: &Path| About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder());
         let place = self.output.place().filter(|_| !self.verify);
         self.is_to_stdout()
             || place.is_some_and(|place| place.descriptor().is_some() || place.path().is_some_and(is_special))
@@ -281,7 +281,7 @@ impl OpenJob<'_> {
         let output = self
             .claims
             .check(&place, source)
-            .and_then(|()| Output::open(&place, self.args.output.force, origin.input))
+            .and_then(|()| self.args.output.open(&place, origin.input))
             .map_err(|failure| self.one_of_several(origin, failure))?;
         if self.judge.is_required() && !output.is_positioned() && origin.positions.is_none() {
             let hint = "name a file without armor as input, or one as output with -o";

@@ -5,21 +5,21 @@ mod planted;
 mod special;
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::Failure;
-use crate::input::{FileId, Input, widen};
+use crate::input::{Input, widen};
 use crate::many;
-use crate::partial::{Attributes, Landing, Partial, exists};
+use crate::partial::{self, Attributes, Partial, exists, folder_of, is_no_file};
 use crate::remote;
 use crate::shown::shown;
 use crate::signals;
 use crate::streams;
+use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace};
 use deadpan_remote::Upload;
 
 /// The options of all commands that write a result.
@@ -90,6 +90,67 @@ impl OutputArgs {
         let path = place.path().filter(|path| !remote::is_address(path));
         path.map_or(Ok(()), |path| planted::check(path, named, self.force))?;
         Ok(place)
+    }
+
+    /// Whether the user gave the whole path of this place.
+    fn names(&self, place: &Place) -> bool {
+        self.output.as_ref() == Some(place)
+    }
+
+    /// Opens an output. A file is replaced only with `--force`, and never if the sender chose its name. The input is
+    /// refused as the output.
+    pub fn open(&self, place: &Place, input: Option<&Input>) -> Result<Output, Failure> {
+        let output = match place.path() {
+            None => Output::stream(streams::stdout()?, place),
+            Some(path) if remote::is_address(path) => Output::object(path, place, self.force, input)?,
+            Some(path) => {
+                // Links are followed, since a link can lead to the input.
+                if let Ok(about) = About::of_path(path) {
+                    refuse_input(about.id, input, &shown(path))?;
+                }
+                let given = matches!(place, Place::Given(_));
+                match special::open(path, self.force && self.names(place)).filter(|_| given) {
+                    Some(file) => Output::stream(file?, place),
+                    None => Output::partial(&self.folder_of(place, path, input)?, path, place, self.force && given)?,
+                }
+            }
+        };
+        if let Output::Stream { file, .. } = &output {
+            let about = About::of_file(file).map_err(|error| Failure::io("write", &place.shown(), &error))?;
+            refuse_input(about.id, input, &place.shown())?;
+        }
+        Ok(output)
+    }
+
+    /// Opens a folder that exists, to put results into it, and refuses one that another user may have planted, unless
+    /// the user named it with `--force`.
+    pub fn enter(&self, place: &Place, path: &Path) -> Result<Folder, Failure> {
+        let failed = |error: &io::Error| Failure::path("open", path, error);
+        if self.force && self.names(place) {
+            return Folder::open(path).map_err(|error| failed(&error));
+        }
+        Folder::open_unplanted(path).map_err(|error| match error {
+            Error::Planted(planter) => planted::refused(path, planter, self.names(place)),
+            Error::System(_, error) => failed(&error),
+            error => partial::failure(path, error),
+        })
+    }
+
+    /// Opens the folder in which an output is made, and refuses one that another user may have planted. Beside the
+    /// input, it is the folder in which the input was found.
+    pub fn folder_of(&self, place: &Place, path: &Path, input: Option<&Input>) -> Result<Folder, Failure> {
+        let around = folder_of(path);
+        let chosen = self.output.as_ref().filter(|chosen| *chosen != place).and_then(Place::path);
+        if chosen.is_some() && !self.force {
+            return Folder::open_unplanted(around).map_err(|error| match error {
+                Error::Planted(planter) => planted::refused(around, planter, true),
+                error => partial::failure(path, error),
+            });
+        }
+        if let Some(folder) = input.and_then(|input| input.found.folder_beside(path)) {
+            return Ok(folder.clone());
+        }
+        Folder::of(path).map(|(folder, _)| folder).map_err(|error| partial::failure(path, error))
     }
 
     /// Returns where a folder goes. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder in
@@ -215,47 +276,21 @@ impl Write for Shared {
 }
 
 impl Output {
-    /// Opens `place`. A file is replaced only with `force`, and never if the sender chose its name. The input is
-    /// refused as the output.
-    pub fn open(place: &Place, force: bool, input: Option<&Input>) -> Result<Self, Failure> {
-        let output = match place.path() {
-            None => Self::stream(streams::stdout()?, place),
-            Some(path) if remote::is_address(path) => Self::object(path, place, force, input)?,
-            Some(path) => {
-                // `fs::metadata` follows links, since a link can lead to the input.
-                if let Ok(metadata) = fs::metadata(path) {
-                    refuse_input(FileId::of(&metadata), input, &shown(path))?;
-                }
-                let given = matches!(place, Place::Given(_));
-                match special::open(path, force).filter(|_| given) {
-                    Some(file) => Self::stream(file?, place),
-                    None => Self::partial(path, place, force && given)?,
-                }
-            }
-        };
-        if let Self::Stream { file, .. } = &output {
-            let metadata = file.metadata().map_err(|error| Failure::io("write", &place.shown(), &error))?;
-            refuse_input(FileId::of(&metadata), input, &place.shown())?;
-        }
-        Ok(output)
-    }
-
-    fn partial(path: &Path, place: &Place, replace: bool) -> Result<Self, Failure> {
-        match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_dir() => {
+    fn partial(folder: &Folder, path: &Path, place: &Place, replace: bool) -> Result<Self, Failure> {
+        let name = path.file_name().ok_or(Error::NoName).map_err(|error| partial::failure(path, error))?;
+        match folder.look(name).map_err(|error| Failure::path("create", path, &error))? {
+            None => {}
+            Some(found) if found.is_folder() => {
                 return Err(Failure::usage(format!("{} is a folder", shown(path)), "name a file with -o"));
             }
-            Ok(_) if !replace => return Err(taken(place)),
-            Ok(metadata) if !metadata.is_file() && !metadata.is_symlink() => {
-                return Err(Failure::usage(
-                    format!("{} is not a file", shown(path)),
-                    "write to it through a pipe: deadpan … -o - > …",
-                ));
+            Some(_) if !replace => return Err(taken(place)),
+            Some(found) if !found.is_file() && !found.is_link() => {
+                let hint = "write to it through a pipe: deadpan … -o - > …";
+                return Err(Failure { hint: Some(hint.into()), ..is_no_file(path) });
             }
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(Failure::path("create", path, &error)),
-            _ => {}
+            Some(_) => {}
         }
-        Ok(Self::Partial { partial: Partial::create(path)?, place: place.clone(), replace })
+        Ok(Self::Partial { partial: Partial::create_in(folder, path)?, place: place.clone(), replace })
     }
 
     fn object(path: &Path, place: &Place, force: bool, input: Option<&Input>) -> Result<Self, Failure> {
@@ -338,7 +373,7 @@ impl Output {
     pub fn land(self, attributes: Attributes, sync: bool) -> Result<Place, Failure> {
         match self {
             Self::Partial { partial, place, replace } => {
-                partial.land(attributes, Landing { replace, sync })?;
+                partial.land(attributes, Replace::any_if(replace), sync)?;
                 Ok(place)
             }
             Self::Stream { file, place } if sync => match file.sync_all() {
@@ -378,11 +413,8 @@ pub fn taken(place: &Place) -> Failure {
 
 /// Returns an error if the output is the input: sealing a file onto itself would destroy it.
 fn refuse_input(output: FileId, input: Option<&Input>, name: &str) -> Result<(), Failure> {
-    let Some((input, metadata)) = input.and_then(|input| Some((input, input.metadata.as_ref()?))) else {
-        return Ok(());
-    };
-    let kind = metadata.file_type();
-    if (kind.is_file() || kind.is_fifo()) && output == FileId::of(metadata) {
+    let Some((input, about)) = input.and_then(|input| Some((input, input.about?))) else { return Ok(()) };
+    if matches!(about.kind, FileKind::File | FileKind::Fifo) && output == about.id {
         let message = format!("{} and {name} are the same file", input.shown());
         return Err(Failure::usage(message, "choose another output with -o"));
     }

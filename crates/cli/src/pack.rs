@@ -7,7 +7,7 @@ use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::{self, PackArgs};
 use crate::input::{Input, Source};
-use crate::output::{Output, OutputArgs, Place};
+use crate::output::{OutputArgs, Place};
 use crate::partial::Attributes;
 use crate::plan::Plan;
 use crate::report::{Done, Report};
@@ -55,7 +55,7 @@ impl PackCommand {
         let path = source.path().unwrap_or(Path::new("."));
         let place = self.output.file(|| folder::beside(path, ENDING).map(Place::Given))?;
         claims.check(&place, source)?;
-        let output = Output::open(&place, self.output.force, Some(&input))?;
+        let output = self.output.open(&place, Some(&input))?;
         if output.is_terminal() {
             return Err(Failure::usage(
                 "a pack is bytes, and a terminal shows text",

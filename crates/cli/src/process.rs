@@ -1,6 +1,5 @@
 //! Protects the memory of the process from other processes and from core dumps.
 
-use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Turns off core dumps, and tracing by other processes of the same user. If the system refuses, the program continues.
@@ -8,11 +7,4 @@ pub fn close() {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-}
-
-/// Returns the umask. To read the umask, this function changes it for a moment, so no other thread may make files.
-pub fn umask() -> u32 {
-    let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    rustix::process::umask(mask);
-    mask.bits()
 }

@@ -5,11 +5,11 @@ mod line;
 mod rate;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use deadpan_disk::Folder;
 use forecast::Forecast;
 pub use line::bytes as amount;
 use rate::Rate;
@@ -39,7 +39,7 @@ enum Total {
     },
     /// The length of a folder's archive. It is computed from when the bar is first drawn.
     Folder {
-        path: PathBuf,
+        folder: Folder,
         keeps_holes: bool,
         forecast: OnceLock<Forecast>,
     },
@@ -53,8 +53,8 @@ impl Total {
             Self::Growing { bytes, is_whole } => {
                 is_whole.load(Ordering::Acquire).then(|| bytes.load(Ordering::Relaxed))
             }
-            Self::Folder { path, keeps_holes, forecast } => {
-                forecast.get_or_init(|| Forecast::begin(path, *keeps_holes)).length()
+            Self::Folder { folder, keeps_holes, forecast } => {
+                forecast.get_or_init(|| Forecast::begin(folder.clone(), *keeps_holes)).length()
             }
         }
     }
@@ -78,10 +78,9 @@ impl Progress {
         Self::to(name, total.map_or(Total::Unknown, Total::Known))
     }
 
-    /// Starts the progress of packing the folder `path`. With `keeps_holes`, the archive does not contain holes as
-    /// zeros.
-    pub fn of_folder(name: &str, path: &Path, keeps_holes: bool) -> Self {
-        Self::to(name, Total::Folder { path: path.to_owned(), keeps_holes, forecast: OnceLock::new() })
+    /// Starts the progress of packing a folder. With `keeps_holes`, the archive does not contain holes as zeros.
+    pub fn of_folder(name: &str, folder: Folder, keeps_holes: bool) -> Self {
+        Self::to(name, Total::Folder { folder, keeps_holes, forecast: OnceLock::new() })
     }
 
     /// Starts the progress of many objects, whose bytes [`plan`](Self::plan) counts.

@@ -76,7 +76,7 @@ impl Plan for Random {
 
 impl Random {
     fn make(&self) -> Result<Done, Failure> {
-        let output = Output::open(&self.place, self.args.output.force, None)?;
+        let output = self.args.output.open(&self.place, None)?;
         let (name, size) = (output.shown(), self.args.size.map(|size| size.0));
         if output.is_terminal() && self.form == Form::Bytes {
             let hint = "ask for text with --hex or --base64, name a file with -o, or send them to another program";

@@ -28,6 +28,7 @@ use crate::report::{Done, Report};
 use crate::shown::shown;
 use crate::streams::print;
 use change::Change;
+use deadpan_disk::Spot;
 use deadpan_remote::Address;
 use file::Outcome;
 use tree::Tree;
@@ -164,32 +165,39 @@ impl Run<'_> {
         let prefix = remote::address(path).ok().flatten().filter(Address::is_prefix);
         if let Some(prefix) = prefix.filter(|_| self.args.recursive) {
             return match remote::below(&prefix) {
-                Ok(all) => all.iter().for_each(|path| self.one(path, report)),
-                Err(failure) => {
-                    self.tally.failed += 1;
-                    report.add(&Source::File(path.to_owned()), Instant::now(), &Err(failure));
-                }
+                Ok(all) => all.iter().for_each(|path| self.one(path, None, report)),
+                Err(failure) => self.failed(path.to_owned(), failure, report),
             };
         }
         if !(self.args.recursive && path.is_dir()) {
-            return self.one(path, report);
+            return self.one(path, None, report);
         }
-        for entry in Tree::of(path) {
+        let tree = match Tree::of(path) {
+            Ok(tree) => tree,
+            Err(failure) => return self.failed(path.to_owned(), failure, report),
+        };
+        for entry in tree {
             match entry {
-                tree::Entry::Sealed(path) => self.one(&path, report),
+                tree::Entry::Sealed(spot) => self.one(&spot.path(), Some(spot), report),
                 tree::Entry::Other => self.tally.passed_over += 1,
-                tree::Entry::Failed(path, failure) => {
-                    self.tally.failed += 1;
-                    report.add(&Source::File(path), Instant::now(), &Err(failure));
-                }
+                tree::Entry::Failed(path, failure) => self.failed(path, failure, report),
             }
         }
     }
 
-    fn one(&mut self, path: &Path, report: &mut Report) {
+    fn failed(&mut self, path: PathBuf, failure: Failure, report: &mut Report) {
+        self.tally.failed += 1;
+        report.add(&Source::File(path), Instant::now(), &Err(failure));
+    }
+
+    /// Changes one file or object: the one at a spot, or else the one that the path names.
+    fn one(&mut self, path: &Path, spot: Option<Spot>, report: &mut Report) {
         let start = Instant::now();
-        let rewrap = if remote::is_address(path) { object::rewrap } else { file::rewrap };
-        let result = rewrap(path, self.args, &mut self.change, &mut self.identities, self.home);
+        let (change, identities) = (&mut self.change, &mut self.identities);
+        let result = match spot.is_none() && remote::is_address(path) {
+            true => object::rewrap(path, self.args, change, identities, self.home),
+            false => file::rewrap(path, spot, self.args, change, identities, self.home),
+        };
         match &result {
             Ok(Outcome { changed: true, .. }) => self.tally.changed += 1,
             Ok(_) => self.tally.unchanged += 1,

@@ -4,7 +4,6 @@ mod format;
 mod verify;
 
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -23,11 +22,11 @@ use crate::output::{Output, OutputArgs, Place};
 use crate::partial::Attributes;
 use crate::passphrase::Passphrases;
 use crate::plan::Plan;
-use crate::process;
 use crate::recipient::{Named, RecipientArgs, Recipients};
 use crate::remote;
 use crate::report::{Done, Report};
 use crate::signed::SigningArgs;
+use deadpan_disk::umask;
 use deadpan_fleet::Job;
 use deadpan_remote::Address;
 use deadpan_seal::{Error, Kind, Metadata, Sealing, Work, age, key};
@@ -224,7 +223,7 @@ impl Seal {
         let (named, passphrases) = (args.to.find(&home)?, Passphrases::new(&args.to.source));
         let to = args.resolve(&named, "the sealed files", &home, &passphrases)?;
         let how = |job: &Job| args.how(&to, job);
-        args.many.all(&args.output, process::umask(), route, &args.act(&to), Some(&how))
+        args.many.all(&args.output, umask(), route, &args.act(&to), Some(&how))
     }
 
     /// Opens the input and the output. Returns an error for combinations that cannot work.
@@ -243,7 +242,7 @@ impl Seal {
         if let Some(target) = self.divided(&input, &place)? {
             return Ok(Prepared::Divided(input, target, place));
         }
-        let output = Output::open(&place, args.output.force, Some(&input))?;
+        let output = args.output.open(&place, Some(&input))?;
         if output.is_terminal() && !args.armor {
             let hint = "name a file with -o, send it to another program, or ask for text with --armor";
             return Err(Failure::usage("sealed data are bytes, and a terminal shows text", hint));
@@ -310,7 +309,7 @@ impl<'a> SealJob<'a> {
                         "note: this key may not keep the state of an upload in {}, so it is not resumed",
                         place.shown()
                     ));
-                    return self.whole(&input, Output::open(&place, args.output.force, Some(&input))?);
+                    return self.whole(&input, args.output.open(&place, Some(&input))?);
                 };
                 self.claims.made(&place);
                 Ok(Done { output: Some(place), bytes, default_key: self.to.default_key.clone(), ..Done::default() })
@@ -389,15 +388,15 @@ impl<'a> SealJob<'a> {
 pub fn metadata(input: &Input) -> Result<Metadata, Failure> {
     let named = input.source.path().filter(|_| input.length().is_some() || input.is_folder());
     let Some(path) = named else { return Ok(Metadata::default()) };
-    let about = input.metadata.as_ref();
+    let about = input.about;
     Ok(Metadata {
         kind: if input.is_folder() { Kind::Folder } else { Kind::File },
         name: portable(folder::name_of(path)?.as_encoded_bytes()),
         modified: match input.data.object() {
             Some(object) => Some(object.modified()),
-            None => about.and_then(|about| about.modified().ok()),
+            None => about.map(|about| about.modified_at()),
         },
-        mode: about.map(|about| about.permissions().mode() & 0o7777),
+        mode: about.map(|about| about.mode),
     })
 }
 

@@ -122,7 +122,7 @@ impl Sign {
         let input = Input::open(source)?.file_only("pack it first: deadpan pack FOLDER, or sign the files in it")?;
         let place = self.args.output.file(|| Ok(usual_place(source)))?;
         claims.check(&place, source)?;
-        let output = Output::open(&place, self.args.output.force, Some(&input))?;
+        let output = self.args.output.open(&place, Some(&input))?;
         Ok((input, output))
     }
 

@@ -1,15 +1,16 @@
 //! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
-//! The program then dies of the same signal, as shells expect. Ctrl-Z restores the terminal while the program is
-//! stopped.
+//! The program then dies of the same signal, as shells expect. Another signal that comes a moment later ends the program
+//! at once. Ctrl-Z restores the terminal while the program is stopped.
 //!
 //! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
 //! first time. Without a registered cleanup there is nothing to remove, so the system's default action is enough.
 //! Outputs without a name need no cleanup.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, Once, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{getpgrp, getsid};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
@@ -17,95 +18,45 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::console::say;
+use crate::shown::shown;
+use deadpan_disk::cleanup;
+
+pub use deadpan_disk::cleanup::{Guard, guard, hold, notice};
+
+/// How long after a signal another one ends the program at once. A service manager sends two together.
+const TOGETHER: Duration = Duration::from_millis(200);
+
 type Cleanup = Box<dyn FnMut() + Send>;
-
-static PENDING: Mutex<Vec<(u64, Cleanup)>> = Mutex::new(Vec::new());
-
-fn pending() -> MutexGuard<'static, Vec<(u64, Cleanup)>> {
-    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A registered cleanup. Dropping the guard runs the cleanup, or removes what [`notice`] registered.
-#[must_use]
-pub struct Guard {
-    id: u64,
-    runs_at_drop: bool,
-}
-
-static HANDLERS: Once = Once::new();
 
 /// Whether a signal arrived that ends the program.
 static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
+/// Connects the outputs with this program: signals remove drafts, and the user is told which old ones were removed.
+pub fn attach() {
+    cleanup::on_first(|| {
+        static HANDLERS: Once = Once::new();
+        HANDLERS.call_once(listen);
+    });
+    cleanup::on_swept(tell);
+}
+
+fn tell(swept: &[PathBuf]) {
+    match swept {
+        [] => {}
+        [path] => say(&format!("note: removed {}, which an earlier run left", shown(path))),
+        [path, ..] => {
+            let (count, path) = (swept.len(), shown(path));
+            say(&format!("note: removed {count} drafts like {path}, which an earlier run left"));
+        }
+    }
+}
+
 /// Waits for the end of the program if a signal ends it. A program that was started here often ends by the same Ctrl-C,
 /// and its end is no failure then.
 pub fn give_way() {
-    for _ in 0..100 {
-        if !ARRIVED.load(Ordering::Relaxed) {
-            return;
-        }
+    while ARRIVED.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// Registers `cleanup`, which runs when a signal ends the program or when the guard is dropped.
-pub fn guard(cleanup: impl FnMut() + Send + 'static) -> Guard {
-    Guard { id: register(cleanup), runs_at_drop: true }
-}
-
-/// Registers `act`, which runs only when a signal ends the program.
-pub fn notice(act: impl FnMut() + Send + 'static) -> Guard {
-    Guard { id: register(act), runs_at_drop: false }
-}
-
-fn register(cleanup: impl FnMut() + Send + 'static) -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    HANDLERS.call_once(listen);
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    pending().push((id, Box::new(cleanup)));
-    id
-}
-
-impl Guard {
-    /// Runs `act` and removes the cleanup, which is not needed any more. No signal handler runs in between. If `act`
-    /// fails, the cleanup stays registered.
-    pub fn settle<E>(&self, act: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
-        let mut pending = pending();
-        let result = act();
-        if result.is_ok() {
-            pending.retain(|(id, _)| *id != self.id);
-        }
-        drop(pending);
-        result
-    }
-}
-
-/// Signals that wait.
-pub struct Held(MutexGuard<'static, Vec<(u64, Cleanup)>>);
-
-/// Runs `act` while signals wait: one that would end the program ends it afterwards. `act` must neither register a
-/// cleanup nor drop a [`Guard`].
-pub fn hold<T>(act: impl FnOnce(&mut Held) -> T) -> T {
-    HANDLERS.call_once(listen);
-    act(&mut Held(pending()))
-}
-
-impl Held {
-    /// Removes a cleanup, which is not needed any more.
-    pub fn forget(&mut self, guard: &Guard) {
-        self.0.retain(|(id, _)| *id != guard.id);
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        let mut pending = pending();
-        if let Some(index) = pending.iter().position(|(id, _)| *id == self.id) {
-            let (_, mut cleanup) = pending.swap_remove(index);
-            if self.runs_at_drop {
-                cleanup();
-            }
-        }
     }
 }
 
@@ -118,16 +69,30 @@ fn listen() {
         for signal in all {
             let _ = flag::register(signal, ARRIVED.clone());
         }
-        if let Some(signal) = signals.forever().next() {
-            // The lock is held until the program ends, so that no more outputs are created or renamed.
-            let mut pending = pending();
-            for (_, cleanup) in pending.iter_mut() {
-                cleanup();
+        let mut signals = signals.forever();
+        let Some(first) = signals.next() else { return };
+        let begin = Instant::now();
+        if thread::Builder::new().spawn(move || end(first)).is_err() {
+            end(first);
+        }
+        for other in signals {
+            if begin.elapsed() > TOGETHER {
+                die(other);
             }
-            let _ = emulate_default_handler(signal);
-            std::process::exit(128 + signal);
         }
     });
+}
+
+/// Runs the cleanups and ends the program.
+fn end(signal: i32) {
+    // Until the program ends, no more outputs are created or renamed.
+    let _held = cleanup::run();
+    die(signal);
+}
+
+fn die(signal: i32) -> ! {
+    let _ = emulate_default_handler(signal);
+    std::process::exit(128 + signal);
 }
 
 /// Installs handlers for the signals `wanted`, which a new thread serves. The thread is started first: if the system

@@ -99,7 +99,7 @@ impl Unpack {
         let progress = Progress::new(&name, input.length().filter(|_| index.is_none()));
         let add = |bytes| progress.add(bytes);
         let work = Work { progress: Some(&add), ..Work::default() };
-        let begin = || Target::begin(&place, Some(&input), &args.unpack, !args.only.is_empty(), args.output.force);
+        let begin = || Target::begin(&place, Some(&input), &args.unpack, &args.output, !args.only.is_empty());
         let mut target;
         let outcome = if let Some(mut contents) = index {
             let chosen = selection(&args.only).within(&mut contents).map_err(failed)?;

@@ -2,11 +2,11 @@
 
 use std::any::Any;
 use std::io::{Read, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::Foreign;
 use crate::source::About;
+use crate::tree::TreeFile;
 use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Metadata, Opened, Sealing};
 
@@ -57,7 +57,7 @@ pub trait Results: Sync {
     ///
     /// # Errors
     /// If the file cannot be made.
-    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign>;
+    fn create(&self, place: &TreeFile, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign>;
 
     /// Is told of an upload in one stream, and returns what is dropped when the upload is over. If the process has to
     /// end before, the canceller ends the upload.

@@ -16,6 +16,7 @@ mod run;
 mod shard;
 mod source;
 mod state;
+mod tree;
 
 pub use act::{Act, Divided, Landing, Results};
 pub use error::{Error, Foreign};
@@ -26,3 +27,4 @@ pub use run::{Outcome, Pair, Run};
 pub use shard::Shard;
 pub use source::{About, Spot};
 pub use state::{Progress, States};
+pub use tree::{Tree, TreeFile};

@@ -97,8 +97,8 @@ impl Maker {
                     Source::Object(object) => {
                         opened.excerpt_into(object, object.length(), range, sealed.bytes(), &mut data.0)
                     }
-                    Source::File(_, file, metadata) => {
-                        opened.excerpt_into(file, metadata.len(), range, sealed.bytes(), &mut data.0)
+                    Source::File(_, file, about) => {
+                        opened.excerpt_into(file, about.length, range, sealed.bytes(), &mut data.0)
                     }
                 };
                 opened.map_err(of_store)?;
@@ -170,7 +170,7 @@ impl Maker {
 fn plain_length(opened: &Opened, source: &Source) -> Result<u64, Error> {
     let length = match source {
         Source::Object(object) => opened.room_at(object, object.length()),
-        Source::File(_, file, metadata) => opened.room_at(file, metadata.len()),
+        Source::File(_, file, about) => opened.room_at(file, about.length),
     };
     length.map_err(of_store)
 }

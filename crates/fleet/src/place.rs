@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +9,9 @@ use std::time::SystemTime;
 
 use crate::job::STATE;
 use crate::source::changed;
+use crate::tree::{Tree, TreeFile};
 use crate::{Error, Spot};
+use deadpan_disk::{About, Walk};
 use deadpan_remote::{Address, Entry, Store};
 
 /// The targets of a page that exist, by their names.
@@ -29,14 +30,14 @@ pub enum Place {
     /// All objects below a prefix.
     Prefix(Store, Address),
     /// All files below a folder.
-    Folder(PathBuf),
+    Folder(Tree),
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Prefix(_, address) => address.fmt(f),
-            Self::Folder(path) => path.display().fmt(f),
+            Self::Folder(tree) => tree.path().display().fmt(f),
         }
     }
 }
@@ -68,13 +69,12 @@ impl Place {
                 let listing = listing.filter(move |entry| entry.as_ref().map_or(true, |entry| is_source(&entry.name)));
                 Ok(Box::new(listing.map(|entry| Ok(entry?))))
             }
-            Self::Folder(path) => {
-                let mut found = Vec::new();
+            Self::Folder(tree) => {
                 let avoid = match to {
-                    Self::Folder(to) => fs::canonicalize(to).ok(),
+                    Self::Folder(to) => to.open().ok().and_then(|folder| folder.about().ok()),
                     Self::Prefix(..) => None,
                 };
-                walk(path, "", avoid.as_deref(), &mut found, beside)?;
+                let mut found = files(tree, avoid, beside)?;
                 found.sort_by(|one, other| one.name.cmp(&other.name));
                 Ok(Box::new(found.into_iter().map(Ok)))
             }
@@ -91,7 +91,7 @@ impl Place {
                     false => Ok(Spot::Object(store.clone(), address)),
                 }
             }
-            Self::Folder(path) if is_fit(name) => Ok(Spot::File(path.join(name))),
+            Self::Folder(tree) if is_fit(name) => Ok(Spot::File(TreeFile { tree: tree.clone(), name: name.into() })),
             Self::Folder(_) => Err(Error::Name),
         }
     }
@@ -104,13 +104,14 @@ impl Place {
                 let known = |entry: Entry| (entry.name, Known { written: Some(entry.modified), length: entry.length });
                 Ok(found.into_iter().map(known).collect())
             }
-            Self::Folder(path) => {
+            Self::Folder(tree) => {
                 // What is no file is in the way, and is told when the file is made.
-                let about = |name: &str| fs::symlink_metadata(path.join(name)).ok().filter(fs::Metadata::is_file);
-                let known = |about: fs::Metadata| Known {
-                    written: about.modified().ok().filter(|_| dated),
-                    length: about.len(),
+                let about = |name: &str| {
+                    let file = TreeFile { tree: tree.clone(), name: name.into() };
+                    file.look().ok().flatten().filter(About::is_file)
                 };
+                let known =
+                    |about: About| Known { written: Some(about.modified_at()).filter(|_| dated), length: about.length };
                 let there = names.filter(|name| is_fit(name));
                 Ok(there.filter_map(|name| Some((name.to_owned(), known(about(name)?)))).collect())
             }
@@ -184,45 +185,41 @@ pub(crate) struct Beside {
     pub(crate) unreadable: Vec<(PathBuf, String, Error)>,
 }
 
-/// Finds all files below a folder, and adds links, special files and unreadable subfolders to `beside`.
-fn walk(
-    folder: &Path,
-    name: &str,
-    avoid: Option<&Path>,
-    found: &mut Vec<Entry>,
-    beside: &mut Beside,
-) -> Result<(), Error> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |error| Error::File(path, error)
-    };
-    for entry in fs::read_dir(folder).map_err(failed(folder))? {
-        let entry = entry.map_err(failed(folder))?;
-        let path = entry.path();
+/// Finds all files below a folder, and adds links, special files and unreadable subfolders to `beside`. The walk goes
+/// from handle to handle, and does not enter the folder `avoid`.
+fn files(tree: &Tree, avoid: Option<About>, beside: &mut Beside) -> Result<Vec<Entry>, Error> {
+    let failed = |error| Error::File(tree.path().to_owned(), error);
+    let mut walk = Walk::new(tree.open().map_err(failed)?.clone()).map_err(failed)?;
+    let mut found = Vec::new();
+    while walk.advance() {
+        let looked = walk.look();
         // The key of an object is UTF-8. A name that is not UTF-8 is escaped and marked with a NUL, which no file name
         // contains. The run then refuses the name.
-        let last = match str::from_utf8(entry.file_name().as_bytes()) {
-            Ok(last) => last.to_owned(),
-            Err(_) => format!("{}\0", entry.file_name().as_bytes().escape_ascii()),
+        let last = |name: &[u8]| match str::from_utf8(name) {
+            Ok(name) => name.to_owned(),
+            Err(_) => format!("{}\0", name.escape_ascii()),
         };
-        let metadata = match fs::symlink_metadata(&path) {
+        let path = walk.path().as_os_str().as_bytes();
+        let name = path.split(|byte| *byte == b'/').map(last).collect::<Vec<_>>().join("/");
+        match looked {
             // It was removed meanwhile.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            other => other.map_err(failed(&path))?,
-        };
-        let name = if name.is_empty() { last } else { format!("{name}/{last}") };
-        if metadata.is_dir() {
-            let is_meant = avoid.is_none_or(|avoid| fs::canonicalize(&path).is_ok_and(|path| path != avoid));
-            if is_meant && let Err(error) = walk(&path, &name, avoid, found, beside) {
-                beside.unreadable.push((path, name, error));
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let path = tree.path().join(walk.path());
+                beside.unreadable.push((path.clone(), name, Error::File(path, error)));
             }
-        } else if metadata.is_file() {
-            found.push(Entry { name, length: metadata.len(), modified: changed(&metadata), tag: None });
-        } else {
-            beside.others.push(name);
+            Ok(about) if about.is_folder() => {
+                if avoid.is_some_and(|avoid| avoid.id == about.id) {
+                    walk.leave();
+                }
+            }
+            Ok(about) if about.is_file() => {
+                found.push(Entry { name, length: about.length, modified: changed(&about), tag: None });
+            }
+            Ok(_) => beside.others.push(name),
         }
     }
-    Ok(())
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Running: a list of independent items, on many threads.
 
 use std::collections::{HashSet, VecDeque};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Builder};
@@ -19,6 +19,7 @@ use crate::maker::{PART, PARTS};
 use crate::page::{FEW, Page, Read};
 use crate::place::{Beside, Place};
 use crate::source::{Source, is_current};
+use crate::tree::{Tree, TreeFile};
 use crate::{Error, Filter, Foreign, Shard, Spot};
 use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload, with_own_connections};
 use deadpan_seal::Error as SealError;
@@ -161,7 +162,7 @@ impl Run<'_> {
             (self.left_out)(beside.others.iter().filter(is_meant).count() as u64);
             for (path, name, error) in beside.unreadable {
                 if self.shard.has(&name) && !self.filter.excludes_folder(&name) {
-                    let spot = Spot::File(path);
+                    let spot = Spot::File(nowhere(path));
                     let pair = Pair { name, source: spot.clone(), target: spot, length: 0, replace: false };
                     (self.report)(&pair, Outcome::Failed(error));
                 }
@@ -252,8 +253,8 @@ impl Run<'_> {
                 Ok(spots) => spots,
                 Err(_) if !is_mine => continue,
                 Err(error) => {
-                    let nowhere =
-                        Spot::File(format!("{}/{}", from.to_string().trim_end_matches('/'), found.name).into());
+                    let path = format!("{}/{}", from.to_string().trim_end_matches('/'), found.name);
+                    let nowhere = Spot::File(nowhere(path.into()));
                     let pair =
                         Pair { name: found.name, source: nowhere.clone(), target: nowhere, length: 0, replace: false };
                     (self.report)(&pair, Outcome::Failed(error));
@@ -570,9 +571,9 @@ impl Pool<'_> {
             source.give_back();
             match &pair.target {
                 Spot::Object(store, target) => put(store, target, &Bytes::from(made), pair.replace)?,
-                Spot::File(path) => {
-                    let mut file = run.results.create(path, pair.replace)?;
-                    file.write_all(&made).map_err(|error| Error::Write(path.clone(), error))?;
+                Spot::File(place) => {
+                    let mut file = run.results.create(place, pair.replace)?;
+                    file.write_all(&made).map_err(|error| Error::Write(place.path(), error))?;
                     file.land(&metadata)?;
                 }
             }
@@ -592,10 +593,10 @@ impl Pool<'_> {
                     run.act.stream(&about, &mut reader, &mut upload)?;
                     upload.finish()?;
                 }
-                Spot::File(path) => {
-                    let mut file = run.results.create(path, pair.replace)?;
+                Spot::File(place) => {
+                    let mut file = run.results.create(place, pair.replace)?;
                     let written = run.act.stream(&about, &mut reader, &mut file);
-                    let metadata = written.map_err(|error| of_file(path, error))?;
+                    let metadata = written.map_err(|error| of_file(&place.path(), error))?;
                     file.land(&metadata)?;
                 }
             }
@@ -675,6 +676,11 @@ fn is_same(store: &Store, target: &Address, made: &Bytes) -> Result<bool, Error>
     let object = Object::open(store, target)?;
     let begin = made.len().min(4096);
     Ok(object.length() == made.len() as u64 && object.bytes(0..begin as u64)? == made[..begin])
+}
+
+/// Returns the place of what is only named in a message.
+fn nowhere(path: PathBuf) -> TreeFile {
+    TreeFile { tree: Tree::new(PathBuf::new()), name: path }
 }
 
 /// Names the file that could not be written.

@@ -1,13 +1,14 @@
 //! Where data come from and where results go: objects in a store, or files.
 
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::os::unix::fs::FileExt;
+use std::time::SystemTime;
 
+use crate::tree::TreeFile;
 use crate::{Error, Pair};
+use deadpan_disk::About as FileAbout;
 use deadpan_remote::{Address, Object, ObjectReader, Problem, Store};
 
 /// The place of an object or a file.
@@ -16,14 +17,14 @@ pub enum Spot {
     /// An object in a store.
     Object(Store, Address),
     /// A file.
-    File(PathBuf),
+    File(TreeFile),
 }
 
 impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Object(_, address) => address.fmt(f),
-            Self::File(path) => path.display().fmt(f),
+            Self::File(file) => file.fmt(f),
         }
     }
 }
@@ -47,7 +48,7 @@ pub struct About {
 #[derive(Debug)]
 pub(crate) enum Source {
     Object(Object),
-    File(PathBuf, File, fs::Metadata),
+    File(TreeFile, File, FileAbout),
 }
 
 impl Source {
@@ -55,19 +56,19 @@ impl Source {
     pub(crate) fn open(spot: &Spot, first: u64) -> Result<Self, Error> {
         match spot {
             Spot::Object(store, address) => Ok(Self::Object(Object::open_with(store, address, first)?)),
-            Spot::File(path) => {
-                let failed = |error| Error::File(path.clone(), error);
-                let file = File::open(path).map_err(failed)?;
-                let metadata = file.metadata().map_err(failed)?;
-                if !metadata.is_file() {
+            Spot::File(place) => {
+                let failed = |error| Error::File(place.path(), error);
+                let spot = place.spot().map_err(failed)?;
+                let (file, about) = spot.folder.file(&spot.name).map_err(failed)?;
+                if !about.is_file() {
                     return Err(failed(io::Error::other("it is not a file")));
                 }
                 // The system makes the contents of some files when they are read, for example in /proc. Such files have
                 // the length 0.
-                if metadata.len() == 0 && file.read_at(&mut [0], 0).map_err(failed)? > 0 {
+                if about.length == 0 && file.read_at(&mut [0], 0).map_err(failed)? > 0 {
                     return Err(failed(io::Error::other("its length is not known before it is read")));
                 }
-                Ok(Self::File(path.clone(), file, metadata))
+                Ok(Self::File(place.clone(), file, about))
             }
         }
     }
@@ -75,16 +76,14 @@ impl Source {
     pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Object(object) => object.length(),
-            Self::File(_, _, metadata) => metadata.len(),
+            Self::File(_, _, about) => about.length,
         }
     }
 
     pub(crate) fn about(&self, pair: &Pair) -> About {
         let (modified, mode) = match self {
             Self::Object(object) => (object.modified(), None),
-            Self::File(_, _, metadata) => {
-                (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), Some(metadata.mode() & 0o7777))
-            }
+            Self::File(_, _, about) => (about.modified_at(), Some(about.mode)),
         };
         let (name, shown) = (pair.name.clone(), pair.source.to_string());
         About { name, shown, length: self.length(), modified, mode }
@@ -95,7 +94,7 @@ impl Source {
     pub(crate) fn changed(&self) -> SystemTime {
         match self {
             Self::Object(object) => object.modified(),
-            Self::File(_, _, metadata) => changed(metadata),
+            Self::File(_, _, about) => changed(about),
         }
     }
 
@@ -106,7 +105,7 @@ impl Source {
                 Some(tag) => tag.to_owned(),
                 None => format!("{:?}", object.modified()),
             },
-            Self::File(_, _, metadata) => file_tag(metadata),
+            Self::File(_, _, about) => file_tag(about),
         }
     }
 
@@ -114,10 +113,10 @@ impl Source {
     pub(crate) fn is_current(&self) -> Result<bool, Error> {
         match self {
             Self::Object(object) => is_current(object),
-            Self::File(path, _, metadata) => match fs::metadata(path) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-                Err(error) => Err(Error::File(path.clone(), error)),
-                Ok(now) => Ok(file_tag(&now) == file_tag(metadata)),
+            Self::File(place, _, about) => match place.look() {
+                Ok(None) => Ok(true),
+                Ok(Some(now)) => Ok(file_tag(&now) == file_tag(about)),
+                Err(error) => Err(Error::File(place.path(), error)),
             },
         }
     }
@@ -133,13 +132,14 @@ impl Source {
     pub(crate) fn fill(&self, buffer: &mut [u8], position: u64) -> Result<(), Error> {
         match self {
             Self::Object(object) => Ok(object.fill(buffer, position)?),
-            Self::File(path, file, metadata) => {
+            Self::File(place, file, about) => {
+                let failed = |error| Error::File(place.path(), error);
                 match file.read_exact_at(buffer, position) {
                     Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Error::Changed),
-                    other => other.map_err(|error| Error::File(path.clone(), error))?,
+                    other => other.map_err(failed)?,
                 }
-                let now = file.metadata().map_err(|error| Error::File(path.clone(), error))?;
-                if file_tag(&now) == file_tag(metadata) { Ok(()) } else { Err(Error::Changed) }
+                let now = FileAbout::of_file(file).map_err(failed)?;
+                if file_tag(&now) == file_tag(about) { Ok(()) } else { Err(Error::Changed) }
             }
         }
     }
@@ -170,16 +170,14 @@ pub(crate) fn is_current(object: &Object) -> Result<bool, Error> {
 }
 
 /// Returns when a file got its present contents or its name: its modification or its change time, whichever is later.
-pub(crate) fn changed(metadata: &fs::Metadata) -> SystemTime {
-    let since = Duration::new(metadata.ctime().max(0).unsigned_abs(), metadata.ctime_nsec().max(0) as u32);
-    let moved = SystemTime::UNIX_EPOCH + since;
-    metadata.modified().map_or(moved, |modified| modified.max(moved))
+pub(crate) fn changed(about: &FileAbout) -> SystemTime {
+    about.modified_at().max(about.changed_at())
 }
 
-fn file_tag(metadata: &fs::Metadata) -> String {
-    let (length, seconds, nanoseconds) = (metadata.len(), metadata.mtime(), metadata.mtime_nsec());
+fn file_tag(about: &FileAbout) -> String {
+    let (length, (seconds, nanoseconds)) = (about.length, about.modified);
     // The number of the device differs between machines that share a folder.
-    format!("{length}-{seconds}.{nanoseconds:09}-{}", metadata.ino())
+    format!("{length}-{seconds}.{nanoseconds:09}-{}", about.id.number)
 }
 
 /// Reads a source in order.

@@ -3,7 +3,6 @@
 
 mod block;
 mod contents;
-pub mod draft;
 mod engine;
 mod entry;
 mod error;
@@ -27,6 +26,7 @@ mod work;
 
 pub use block::BLOCK;
 pub use contents::{Contents, Entries};
+pub use deadpan_disk::{FileId, Folder};
 pub use engine::pack;
 pub use entry::{Entry, Kind, Time};
 pub use error::{Action, Change, Error, Fault, Flaw, Refusal, Special};
@@ -37,5 +37,5 @@ pub use scan::{Listed, Scan, is_archive};
 pub use select::{Chosen, Filter, Pick, Picks, Selection};
 pub use shown::shown;
 pub use stale::index_is_stale;
-pub use unpack::{Drafts, Failure, Outcome, Progress, Rest, Unpacker, Unpacking, unpack};
+pub use unpack::{Failure, Outcome, Progress, Rest, Unpacker, Unpacking, unpack};
 pub use work::Work;

@@ -6,12 +6,10 @@ mod source;
 
 pub use job::Job;
 
-use std::os::fd::AsFd;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-
-use rustix::fs::{Mode, OFlags, Stat, fstat, open};
 
 use crate::entry::{Entry, Kind, Time};
 use crate::error::{Action, Error, Refusal, words};
@@ -20,11 +18,12 @@ use crate::index::write::Slot;
 use crate::note::{Notes, What};
 use crate::shown::shown;
 use crate::tar::form::LONGEST_PAX;
-use crate::tar::write::About;
+use crate::tar::write::About as Headers;
 use crate::walk::{Missed, Node, Walk};
+use deadpan_disk::{About, Attribute, FileId, Folder, Handle};
 use job::{Piece, Shared};
 use links::Links;
-use source::{Extents, Source, Xattr, has_access_list, xattrs_of};
+use source::{Extents, Source};
 
 /// The most files that the job of a chunk reads. These files stay open until the job is completed.
 const LEFT_OPEN: usize = 200;
@@ -44,8 +43,8 @@ pub struct Packing {
     /// Leave out entries that cannot be read, instead of failing. Where a file cannot be read further, or became
     /// shorter, pack zeros.
     pub keep_going: bool,
-    /// A file that is left out, by device and number: the output file, if it lies in the folder itself.
-    pub except: Option<(u64, u64)>,
+    /// A file that is left out: the output file, if it lies in the folder itself.
+    pub except: Option<FileId>,
     /// The output of the pack, which is left out with a note.
     pub output: Option<OutputPlace>,
 }
@@ -53,12 +52,12 @@ pub struct Packing {
 /// The output of a pack, which may be inside the folder that is packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPlace {
-    /// An open file, by device and number: all of its names are the output.
-    File(u64, u64),
+    /// An open file: all of its names are the output.
+    File(FileId),
     /// A name that the pack gets when it is complete. Other names of the file that it replaces are packed.
     Name {
-        /// The folder of the name, by device and number.
-        folder: (u64, u64),
+        /// The folder of the name.
+        folder: FileId,
         /// The name in that folder.
         name: Vec<u8>,
     },
@@ -72,7 +71,7 @@ pub struct Packer {
     walk: Walk,
     /// The root's name and a `/`.
     root: Vec<u8>,
-    root_stat: Option<Stat>,
+    root_about: Option<About>,
     options: Packing,
     shared: Arc<Shared>,
     frame: Frame,
@@ -103,21 +102,22 @@ impl Packer {
     /// # Errors
     /// If the folder cannot be read, or `name` is not a file name.
     pub fn new(folder: &Path, name: &[u8], options: Packing) -> Result<Self, Error> {
+        Self::of(Folder::open(folder).map_err(|error| unreadable(folder, error))?, name, options)
+    }
+
+    /// Begins to pack an open folder, whose name in the pack is `name`.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or `name` is not a file name.
+    pub fn of(folder: Folder, name: &[u8], options: Packing) -> Result<Self, Error> {
         if matches!(name, b"" | b"." | b"..") || name.iter().any(|byte| matches!(byte, b'/' | 0)) || name.len() > 255 {
             return Err(Refusal::NoName.into());
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let failed = |error: rustix::io::Errno| Error::Entry {
-            action: Action::Read,
-            path: shown(folder.as_os_str().as_bytes()),
-            error: error.into(),
-        };
-        let root = open(folder, flags, Mode::empty()).map_err(failed)?;
-        let stat = fstat(&root).map_err(failed)?;
+        let about = folder.about().map_err(|error| unreadable(&folder.path(), error))?;
         Ok(Self {
-            walk: Walk::new(root)?,
+            walk: Walk::new(folder)?,
             root: [name, b"/"].concat(),
-            root_stat: Some(stat),
+            root_about: Some(about),
             shared: Arc::new(Shared::new(options.keep_going)),
             options,
             frame: Frame::new(),
@@ -204,8 +204,8 @@ impl Packer {
                     return Ok(true);
                 }
                 drop(index);
-                if let Some(stat) = self.root_stat.take() {
-                    self.folder(Vec::new(), &stat)?;
+                if let Some(about) = self.root_about.take() {
+                    self.folder(Vec::new(), &about)?;
                 } else if !self.node()? {
                     self.frame.end_archive();
                 }
@@ -224,7 +224,7 @@ impl Packer {
     fn node(&mut self) -> Result<bool, Error> {
         let next = self.walk.next()?;
         self.walk.alike().iter().for_each(|path| self.shared.note(path, What::Alike));
-        let (node, stat) = match next {
+        let (node, about) = match next {
             None => return Ok(false),
             Some(Ok(found)) => found,
             Some(Err(missed)) => {
@@ -240,13 +240,13 @@ impl Packer {
         };
         let path = self.walk.path().to_vec();
         match node {
-            Node::Folder => self.folder(path, &stat)?,
-            _ if self.is_output(&path, &stat) => self.shared.note(&path, What::Output),
-            Node::File(_) if self.options.except == Some(identity(&stat)) => {}
-            node => match (self.other_name(&path, &stat), node) {
-                (Some(first), _) => self.plain(path, Kind::HardLink, &stat, first),
-                (None, Node::SymbolicLink(target)) => self.plain(path, Kind::SymbolicLink, &stat, target),
-                (None, Node::File(file)) => self.file(path, file, &stat)?,
+            Node::Folder => self.folder(path, &about)?,
+            _ if self.is_output(&path, &about) => self.shared.note(&path, What::Output),
+            Node::File(_) if self.options.except == Some(about.id) => {}
+            node => match (self.other_name(&path, &about), node) {
+                (Some(first), _) => self.plain(path, Kind::HardLink, &about, first),
+                (None, Node::SymbolicLink(target)) => self.plain(path, Kind::SymbolicLink, &about, target),
+                (None, Node::File(file)) => self.file(path, file, &about)?,
                 (None, Node::Folder) => {}
             },
         }
@@ -254,42 +254,41 @@ impl Packer {
     }
 
     /// Whether the pack is written to this file, or gets the name of this file or link.
-    fn is_output(&self, path: &[u8], stat: &Stat) -> bool {
+    fn is_output(&self, path: &[u8], about: &About) -> bool {
         match &self.options.output {
             None => false,
-            Some(OutputPlace::File(device, inode)) => identity(stat) == (*device, *inode),
+            Some(OutputPlace::File(id)) => about.id == *id,
             Some(OutputPlace::Name { folder, name }) => {
-                let above = || rustix::fs::fstat(self.walk.folder()?).ok();
-                crate::path::name(path) == name && above().is_some_and(|above| identity(&above) == *folder)
+                let above = || self.walk.folder()?.about().ok();
+                crate::path::name(path) == name && above().is_some_and(|above| above.id == *folder)
             }
         }
     }
 
     /// The path under which the same file or symbolic link was packed earlier, if any.
-    fn other_name(&mut self, path: &[u8], stat: &Stat) -> Option<Vec<u8>> {
-        if stat.st_nlink < 2 {
+    fn other_name(&mut self, path: &[u8], about: &About) -> Option<Vec<u8>> {
+        if about.links < 2 {
             return None;
         }
-        let (device, inode) = identity(stat);
-        self.links.first(device, inode, path)
+        self.links.first(about.id.device, about.id.number, path)
     }
 
-    fn folder(&mut self, path: Vec<u8>, stat: &Stat) -> Result<(), Error> {
+    fn folder(&mut self, path: Vec<u8>, about: &About) -> Result<(), Error> {
         let xattrs = self.walk.folder().map(|folder| self.xattrs(&path, folder)).transpose()?.unwrap_or_default();
-        self.add(self.entry(path, Kind::Folder, stat), stat, &xattrs);
+        self.add(self.entry(path, Kind::Folder, about), about, &xattrs);
         Ok(())
     }
 
     /// Reads extended attributes, if the options ask for them. If they do not fit the headers, they are left out with a
     /// note.
-    fn xattrs(&self, path: &[u8], handle: impl AsFd) -> Result<Vec<Xattr>, Error> {
+    fn xattrs(&self, path: &[u8], handle: &impl Handle) -> Result<Vec<Attribute>, Error> {
         if !self.options.xattrs {
-            if has_access_list(&handle) {
+            if handle.has_access_list() {
                 self.shared.note(path, What::AccessList);
             }
             return Ok(Vec::new());
         }
-        let why = match xattrs_of(handle) {
+        let why = match handle.attributes() {
             Ok(found)
                 if found.iter().map(|(name, value)| 3 * name.len() + value.len() + 32).sum::<usize>()
                     <= MOST_XATTRS =>
@@ -307,24 +306,24 @@ impl Packer {
     }
 
     /// Adds a link.
-    fn plain(&mut self, path: Vec<u8>, kind: Kind, stat: &Stat, target: Vec<u8>) {
-        let entry = Entry { target: Some(target), ..self.entry(path, kind, stat) };
-        self.add(entry, stat, &[]);
+    fn plain(&mut self, path: Vec<u8>, kind: Kind, about: &About, target: Vec<u8>) {
+        let entry = Entry { target: Some(target), ..self.entry(path, kind, about) };
+        self.add(entry, about, &[]);
     }
 
-    fn file(&mut self, path: Vec<u8>, file: std::fs::File, stat: &Stat) -> Result<(), Error> {
-        let size = stat.st_size as u64;
+    fn file(&mut self, path: Vec<u8>, file: std::fs::File, about: &About) -> Result<(), Error> {
+        let size = about.length;
         // File systems place the holes of equal contents differently.
-        let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::of(&file, stat) };
+        let extents = if self.options.deterministic { Extents::whole(size) } else { Extents::of(&file, about) };
         let xattrs = self.xattrs(&path, &file)?;
         let map = extents.map(size);
         let stored = map.len() as u64 + extents.length();
         let kind = if map.is_empty() { Kind::File } else { Kind::Sparse };
-        let entry = Entry { size, stored, ..self.entry(path, kind, stat) };
+        let entry = Entry { size, stored, ..self.entry(path, kind, about) };
         self.size += size;
         let path = entry.path.clone();
-        let Some(slot) = self.add(entry, stat, &xattrs) else { return Ok(()) };
-        let source = Arc::new(Source::new(path, file, stat, stored, slot));
+        let Some(slot) = self.add(entry, about, &xattrs) else { return Ok(()) };
+        let source = Arc::new(Source::new(path, file, about, stored, slot));
         // Where a file was cut, its pieces were found as if a hole were there, and no read fails.
         if kind == Kind::Sparse && source.is_short() {
             self.shared.shrank(&source)?;
@@ -342,9 +341,9 @@ impl Packer {
     }
 
     /// The entry, without the fields that are known only when its headers are written.
-    fn entry(&self, path: Vec<u8>, kind: Kind, stat: &Stat) -> Entry {
-        let modified = if self.options.deterministic { Time::default() } else { time_of(stat) };
-        let mode = mode_of(stat);
+    fn entry(&self, path: Vec<u8>, kind: Kind, about: &About) -> Entry {
+        let modified = if self.options.deterministic { Time::default() } else { time_of(about) };
+        let mode = about.mode;
         Entry {
             path,
             kind,
@@ -360,7 +359,7 @@ impl Packer {
     }
 
     /// Adds an entry's headers to the frame, and the entry to the index.
-    fn add(&mut self, mut entry: Entry, stat: &Stat, xattrs: &[(Vec<u8>, Vec<u8>)]) -> Option<Slot> {
+    fn add(&mut self, mut entry: Entry, about: &About, xattrs: &[(Vec<u8>, Vec<u8>)]) -> Option<Slot> {
         let mut path = [self.root.as_slice(), &entry.path].concat();
         let (kind, target) = match entry.kind {
             Kind::File | Kind::Sparse => (b'0', Vec::new()),
@@ -371,8 +370,8 @@ impl Packer {
         if entry.kind == Kind::Folder && !entry.path.is_empty() {
             path.push(b'/');
         }
-        let owner = if self.options.owner && !self.options.deterministic { (stat.st_uid, stat.st_gid) } else { (0, 0) };
-        self.frame.headers(&About {
+        let owner = if self.options.owner && !self.options.deterministic { (about.owner, about.group) } else { (0, 0) };
+        self.frame.headers(&Headers {
             path: &path,
             kind,
             mode: entry.mode,
@@ -404,17 +403,11 @@ impl Content {
     }
 }
 
-#[allow(clippy::unnecessary_cast)] // It is narrower on other systems.
-fn mode_of(stat: &Stat) -> u32 {
-    stat.st_mode as u32 & 0o7777
+fn unreadable(folder: &Path, error: io::Error) -> Error {
+    Error::Entry { action: Action::Read, path: shown(folder.as_os_str().as_bytes()), error }
 }
 
-/// A file's device and inode number.
-#[allow(clippy::unnecessary_cast)] // It has a sign on other systems.
-fn identity(stat: &Stat) -> (u64, u64) {
-    (stat.st_dev as u64, stat.st_ino)
-}
-
-fn time_of(stat: &Stat) -> Time {
-    Time { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 }
+fn time_of(about: &About) -> Time {
+    let (seconds, nanoseconds) = about.modified;
+    Time { seconds, nanoseconds }
 }

@@ -4,8 +4,6 @@
 //! piece of the archive, makes folders and links, and returns the files that are still to be written as a [`Rest`]. Any
 //! thread can complete the rest, while another thread calls [`Unpacker::put`] with the next piece.
 
-mod draft_names;
-mod drafts;
 mod file;
 mod folder;
 mod index;
@@ -23,7 +21,6 @@ mod trouble;
 mod unpacker;
 mod way;
 
-pub use drafts::Drafts;
 pub use options::Unpacking;
 pub use outcome::{Failure, Outcome, Progress};
 pub use rest::Rest;

@@ -34,8 +34,8 @@ exports! {
     fn dp_reader_new(opening: *const dp_opening, input: *const c_char, reader: *mut *mut dp_reader) {
         ready(reader)?;
         let (ring, input) = (held::<Ring, _>(opening)?, path(input)?);
-        let (file, about) = open_seekable(input)?;
-        give(reader, Reader::new(file, about.len(), &ring).map_err(|fault| fault.about(input))?)
+        let (file, length) = open_seekable(input)?;
+        give(reader, Reader::new(file, length, &ring).map_err(|fault| fault.about(input))?)
     }
 
     /// Opens sealed data of this length, which a callback reads at positions.

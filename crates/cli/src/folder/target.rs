@@ -1,21 +1,19 @@
 //! The folder into which an archive is unpacked.
 
-use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{FOLDERS, allow_many_files};
 use crate::advice;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::{Place, taken};
+use crate::output::{OutputArgs, Place, taken};
 use crate::partial::PartialFolder;
-use crate::process;
 use crate::random::size::{self, Size};
 use crate::report::Done;
 use crate::shown::{bytes, count, shown};
-use crate::signals::{Guard, guard};
+use crate::signals::give_way;
+use deadpan_disk::{About, Folder, umask};
 use deadpan_pack::{Error, Outcome, Rest, Unpacker, Unpacking};
 use deadpan_seal::Sink;
 
@@ -43,7 +41,7 @@ pub struct UnpackArgs {
 impl UnpackArgs {
     /// Returns the permission bits that are removed from modes: the umask, or none with `--preserve`.
     pub fn mask(&self) -> u32 {
-        if self.preserve { 0 } else { process::umask() }
+        if self.preserve { 0 } else { umask() }
     }
 
     /// Sets the limit that the user chose, if any.
@@ -57,45 +55,45 @@ pub struct Target {
     place: Place,
     root: Root,
     unpacker: Unpacker,
-    /// Removes drafts from a folder that existed before. `None` for a new folder, which is removed as a whole.
-    drafts: Option<Guard>,
 }
 
 enum Root {
     /// A new folder, which gets its name when it is complete.
     New(PartialFolder),
     /// A folder that existed before. Entries are added to its contents.
-    There(File),
+    There(Folder),
 }
 
 impl Target {
-    /// Opens the folder or makes it. A folder that exists is used only with `join` or `force`, and never if the sender
+    /// Opens the folder or makes it. A folder that exists is used only with `join` or `--force`, and never if the sender
     /// chose its name.
     pub fn begin(
         place: &Place,
         input: Option<&Input>,
         args: &UnpackArgs,
+        output: &OutputArgs,
         join: bool,
-        force: bool,
     ) -> Result<Self, Failure> {
         allow_many_files();
         let Some(path) = place.path() else {
             return Err(Failure::usage("a folder cannot be written to standard output", "name a folder with -o"));
         };
-        let given = matches!(place, Place::Given(_));
-        let root = match fs::metadata(path) {
-            Ok(about) if about.is_dir() && given && (join || force) => {
-                Root::There(File::open(path).map_err(|error| Failure::path("open", path, &error))?)
-            }
-            Ok(about) if about.is_dir() && given => return Err(exists(path)),
+        let (given, force) = (matches!(place, Place::Given(_)), output.force);
+        let root = match About::of_path(path) {
+            Ok(about) if about.is_folder() && given && (join || force) => Root::There(output.enter(place, path)?),
+            Ok(about) if about.is_folder() && given => return Err(exists(path)),
             Ok(_) if given => {
                 return Err(Failure::usage(
                     format!("{} exists and is not a folder", shown(path)),
                     "choose another name with -o",
                 ));
             }
-            _ if fs::symlink_metadata(path).is_ok() => return Err(taken(place)),
-            _ => Root::New(PartialFolder::create(path)?),
+            _ if About::of_name(path).is_ok() => return Err(taken(place)),
+            _ => {
+                // A folder may end with a slash.
+                let path: PathBuf = path.components().collect();
+                Root::New(PartialFolder::create_in(&output.folder_of(place, &path, input)?, &path)?)
+            }
         };
         let options = Unpacking {
             replace: force && given,
@@ -104,18 +102,15 @@ impl Target {
             owner: args.owner,
             attributes: args.xattrs,
             fresh: matches!(root, Root::New(_)),
-            archive: input.and_then(|input| Some((input.metadata.as_ref()?.dev(), input.metadata.as_ref()?.ino()))),
+            archive: input.and_then(|input| input.about).map(|about| about.id),
         };
         let folder = match &root {
             Root::New(partial) => partial.folder(),
             Root::There(folder) => folder,
         };
-        let folder = folder.try_clone().map_err(|error| Failure::path("open", path, &error))?;
-        let mut unpacker = Unpacker::new(folder.into(), options);
+        let mut unpacker = Unpacker::new(folder.clone(), options);
         args.limit(&mut unpacker);
-        let drafts =
-            matches!(root, Root::There(_)).then(|| unpacker.drafts()).map(|drafts| guard(move || drafts.remove()));
-        Ok(Self { place: place.clone(), root, unpacker, drafts })
+        Ok(Self { place: place.clone(), root, unpacker })
     }
 
     pub fn unpacker(&mut self) -> &mut Unpacker {
@@ -124,9 +119,9 @@ impl Target {
 
     /// Completes the folder, or keeps what is complete after a failure. With `sync`, everything is on the disk before
     /// this returns.
-    pub fn end(mut self, outcome: Result<Outcome, Failure>, sync: bool) -> Result<Done, Failure> {
-        // After a signal this waits until the program ends, so that failures that the signal caused are not reported.
-        drop(self.drafts.take());
+    pub fn end(self, outcome: Result<Outcome, Failure>, sync: bool) -> Result<Done, Failure> {
+        // Failures that a signal caused are not reported.
+        give_way();
         match outcome {
             Ok(outcome) => self.land(&outcome, sync),
             Err(failure) => Err(self.keep(failure)),
@@ -134,8 +129,8 @@ impl Target {
     }
 
     /// Removes a new folder with all that was unpacked. In a folder that existed before, says what stays.
-    pub fn discard(mut self, mut failure: Failure) -> Failure {
-        drop(self.drafts.take());
+    pub fn discard(self, mut failure: Failure) -> Failure {
+        give_way();
         let progress = self.unpacker.progress();
         if matches!(self.root, Root::There(_)) && progress.complete > 0 {
             let complete = count(progress.complete, "entry is", "entries are");
@@ -159,7 +154,7 @@ impl Target {
             Root::New(partial) => partial.land(sync)?,
             Root::There(folder) if sync => {
                 let path = self.place.path().unwrap_or(Path::new("."));
-                write_back(&folder).map_err(|error| Failure::path("write", path, &error))?
+                folder.sync_all().map_err(|error| Failure::path("write", path, &error))?
             }
             Root::There(_) => {}
         }
@@ -202,17 +197,6 @@ impl Target {
         failure.notes.extend(others.map(|other| format!("failed too: {other}")));
         failure
     }
-}
-
-#[cfg(target_os = "linux")]
-fn write_back(folder: &File) -> io::Result<()> {
-    rustix::fs::syncfs(folder).map_err(Into::into)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn write_back(_folder: &File) -> io::Result<()> {
-    rustix::fs::sync();
-    Ok(())
 }
 
 /// Lets the opening engine write to an unpacker.

@@ -1,47 +1,43 @@
 //! Sealing and opening one of many objects.
 
 use std::any::Any;
-use std::fs;
 use std::io::{self, Cursor, Read, Write};
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Exit, Failure};
 use crate::identity::Identities;
 use crate::open::attributes;
-use crate::partial::{Landing as Land, Partial, folder_of};
+use crate::partial::Partial;
 use crate::remote;
 use crate::seal::{ENDINGS, FormatArg, armored, portable};
 use crate::sealed::Sealed;
 use crate::shown::shown;
 use crate::signed::Judge;
-use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results};
+use deadpan_disk::Replace;
+use deadpan_fleet::{About, Act, Divided, Foreign, Landing, Results, TreeFile};
 use deadpan_remote::{Address, Canceller};
 use deadpan_seal::{Kind, Metadata, Opened, Sealing, Work};
 
 /// How results come about.
 pub struct Files {
-    /// The folder that all files lie in.
-    pub folder: PathBuf,
     pub sync: bool,
     /// The bits that are removed from a mode.
     pub mask: u32,
 }
 
 impl Results for Files {
-    fn create(&self, path: &Path, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
-        let folder = folder_of(path);
-        // A link that is there already could lead anywhere.
-        let inside =
-            folder.ancestors().take_while(|folder| folder.starts_with(&self.folder) && **folder != self.folder);
-        for folder in inside {
-            if fs::symlink_metadata(folder).is_ok_and(|about| about.is_symlink()) {
-                let message = format!("{} is a link, and results go into real folders", shown(folder));
-                return Err(Failure::usage(message, "remove the link, or choose another folder with --to").into());
+    fn create(&self, place: &TreeFile, replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
+        let path = place.path();
+        let spot = place.spot_to_make().map_err(|error| match error.kind() {
+            // A link could lead anywhere.
+            io::ErrorKind::NotADirectory => {
+                let message =
+                    format!("a part of {} is a link or a file, and results go into real folders", shown(&path));
+                Failure::usage(message, "remove it, or choose another folder with --to")
             }
-        }
-        fs::create_dir_all(folder).map_err(|error| Failure::path("create", folder, &error))?;
-        Ok(Box::new(Draft { partial: Partial::create(path)?, replace, files: self }))
+            _ => Failure::path("create", &path, &error),
+        })?;
+        Ok(Box::new(Draft { partial: Partial::create_at(&spot, &path)?, replace, files: self }))
     }
 
     fn watch(&self, canceller: Canceller, target: &Address) -> Box<dyn Any> {
@@ -68,7 +64,7 @@ impl Write for Draft<'_> {
 impl Landing for Draft<'_> {
     fn land(self: Box<Self>, metadata: &Metadata) -> Result<(), Foreign> {
         let Self { partial, replace, files } = *self;
-        Ok(partial.land(attributes(metadata, files.mask), Land { replace, sync: files.sync })?)
+        Ok(partial.land(attributes(metadata, files.mask), Replace::any_if(replace), files.sync)?)
     }
 }
 

@@ -143,7 +143,7 @@ fn failed(error: Error, origin: &Origin<'_>) -> Failure {
 /// Writes the one selected file to standard output, while the archive passes as a stream.
 fn single(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
     let args = job.args;
-    let output = Output::open(&Place::Stdout, args.output.force, origin.input)?;
+    let output = args.output.open(&Place::Stdout, origin.input)?;
     let name = output.shown();
     let mut unpacker = Unpacker::single(selection(&args.only).filter(), stream(&output)?);
     args.unpack.limit(&mut unpacker);
@@ -191,7 +191,7 @@ fn part(
         drop(progress);
         return target.end(outcome.map_err(failed), args.output.sync).map(|done| verdict.joined(done));
     }
-    let output = Output::open(place, args.output.force, origin.input)?;
+    let output = args.output.open(place, origin.input)?;
     let blamed = |error| blamed(error, origin, &output.shown());
     let mut writer = stream(&output)?;
     let first: Vec<_> = chosen.entries(&mut contents).take(2).collect::<Result<_, _>>().map_err(failed)?;
@@ -213,6 +213,6 @@ fn part(
 /// Begins the folder. A part of a sealed folder is added to an existing folder, unless the sender chose the name.
 fn target(place: &Place, origin: &Origin<'_>, job: &OpenJob<'_>) -> Result<Target, Failure> {
     let args = job.args;
-    Target::begin(place, origin.input, &args.unpack, !args.only.is_empty(), args.output.force)
+    Target::begin(place, origin.input, &args.unpack, &args.output, !args.only.is_empty())
         .map_err(|failure| job.one_of_several(origin, failure))
 }

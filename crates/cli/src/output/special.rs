@@ -2,36 +2,31 @@
 //!
 //! In a folder such as `/tmp`, another user can plant a FIFO, or a link to one, under the name of an output. A planted
 //! link can also lead to an open descriptor of the caller. So a FIFO, a device or a link is written to only if it
-//! belongs to the caller or to root, or with `--force`. After opening, the file is compared with the one whose owner
+//! belongs to the caller or to root, or if the caller named it with `-o` and `--force`. After opening, the file is compared with the one whose owner
 //! was checked, so that another user cannot exchange it in between.
 
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use rustix::process::geteuid;
-
 use crate::failure::Failure;
-use crate::input::FileId;
 use crate::shown::shown;
 use crate::streams;
+use deadpan_disk::{About, FileKind, append_to, open_special};
 
 /// The folders that name the open descriptors of this process.
 const DESCRIPTORS: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
 /// The number of symbolic links that systems follow in one path.
 const LINKS: usize = 40;
 
-/// Opens what `path` names if it is a descriptor, a FIFO or a device, or a link to one. Returns `None` for everything
+/// Opens what `path` names, to write to it, if it is a descriptor, a FIFO or a device, or a link to one. Returns `None` for everything
 /// else.
 pub fn open(path: &Path, force: bool) -> Option<Result<File, Failure>> {
     if let Some(found) = find(path) {
         let allowed = force || !found.foreign;
         return Some(if allowed { duplicate(found.number, path) } else { Err(of_another_user(path, "link")) });
     }
-    let about = fs::metadata(path).ok()?;
-    let kind = about.file_type();
-    (kind.is_fifo() || kind.is_char_device()).then(|| checked(path, &about, force))
+    let about = About::of_path(path).ok()?;
+    matches!(about.kind, FileKind::Fifo | FileKind::Device).then(|| checked(path, &about, force))
 }
 
 /// Returns the number of the descriptor that `path` stands for, such as 1 for `/dev/stdout`.
@@ -62,13 +57,13 @@ fn find(path: &Path) -> Option<Found> {
             continue;
         }
         let next = folder.join(component);
-        let about = fs::symlink_metadata(&next).ok()?;
-        if about.is_symlink() {
+        let about = About::of_name(&next).ok()?;
+        if about.is_link() {
             links += 1;
             if links > LINKS {
                 return None;
             }
-            foreign |= !is_trusted(&about);
+            foreign |= !about.is_trusted();
             let target = fs::read_link(&next).ok()?;
             left.extend(target.components().rev().map(|component| component.as_os_str().to_owned()));
         } else {
@@ -97,53 +92,31 @@ fn duplicate(number: u32, path: &Path) -> Result<File, Failure> {
         }
     }
     // A file that is opened again would be overwritten from its start, so data are appended.
-    OpenOptions::new().append(true).open(format!("/dev/fd/{number}")).map_err(failed)
+    append_to(Path::new(&format!("/dev/fd/{number}"))).map_err(failed)
 }
 
 /// Opens a FIFO or a device, unless another user can have planted it.
-fn checked(path: &Path, about: &Metadata, force: bool) -> Result<File, Failure> {
+fn checked(path: &Path, about: &About, force: bool) -> Result<File, Failure> {
     let failed = |error| Failure::path("write", path, &error);
-    let name = fs::symlink_metadata(path).map_err(failed)?;
-    let foreign = !(is_trusted(&name) && is_trusted(about));
+    let name = About::of_name(path).map_err(failed)?;
+    let foreign = !(name.is_trusted() && about.is_trusted());
     if foreign && !force {
-        let what = if name.is_symlink() { "link" } else { "FIFO or device" };
+        let what = if name.is_link() { "link" } else { "FIFO or device" };
         return Err(of_another_user(path, what));
     }
-    let mut flags = OFlags::NOCTTY;
-    if !name.is_symlink() {
-        flags |= OFlags::NOFOLLOW;
-    }
-    let file = OpenOptions::new().write(true).custom_flags(flags.bits() as i32).open(path).map_err(failed)?;
-    if FileId::of(&file.metadata().map_err(failed)?) != FileId::of(about) {
-        return Err(Failure::usage(
+    match open_special(path, about.id).map_err(failed)? {
+        Some(file) => Ok(file),
+        None => Err(Failure::usage(
             format!("{} was replaced while it was opened", shown(path)),
             "check who can write to its folder, or choose another output with -o",
-        ));
+        )),
     }
-    Ok(file)
 }
 
 /// Returns the refusal of an output that another user may have planted.
 fn of_another_user(path: &Path, what: &str) -> Failure {
     Failure::usage(
         format!("{} is a {what} of another user, who could read what is written to it", shown(path)),
-        "choose another output with -o; --force writes to it nevertheless",
+        "choose another output with -o; --force writes to it nevertheless if -o names it",
     )
-}
-
-/// Whether the caller or root owns this file.
-pub(super) fn is_trusted(about: &Metadata) -> bool {
-    about.uid() == geteuid().as_raw() || about.uid() == 0 || is_device_of_system(about)
-}
-
-/// Whether this is a device that no ordinary user can make. In a user namespace, such devices seem to belong to nobody.
-#[cfg(target_os = "linux")]
-fn is_device_of_system(about: &Metadata) -> bool {
-    // The major numbers of pseudo-terminals, which every user can have.
-    about.file_type().is_char_device() && !(136..144).contains(&rustix::fs::major(about.rdev()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_device_of_system(_about: &Metadata) -> bool {
-    false
 }

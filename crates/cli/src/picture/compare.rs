@@ -12,11 +12,12 @@ use super::{cover, failed};
 use crate::failure::{Exit, Failure, help};
 use crate::input::Source;
 use crate::names::{joined, put_name, with_path};
-use crate::partial::{Attributes, Landing, Partial};
+use crate::partial::{Attributes, Partial};
 use crate::plan::Plan;
 use crate::report;
 use crate::shown::shown;
 use crate::streams::print;
+use deadpan_disk::Replace;
 use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
 use deadpan_picture::{Compression, Format, Orientation, Pixels, write};
 
@@ -148,7 +149,7 @@ fn draw(picture: Pixels, path: &Path) -> Result<(), Failure> {
     write(&picture, format, Compression::Fast, threads, &mut file).map_err(|error| failed(&shown(path), error))?;
     file.flush().map_err(|error| Failure::path("write", path, &error))?;
     drop(file);
-    partial.land(Attributes::usual(), Landing::default())
+    partial.land(Attributes::usual(), Replace::Nothing, false)
 }
 
 fn percent(share: f64) -> String {

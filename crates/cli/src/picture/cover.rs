@@ -2,19 +2,15 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
-
 use crate::failure::Failure;
-use crate::input::FileId;
-use crate::partial::is_draft;
 use crate::picture::failed;
 use crate::shown::shown;
+use deadpan_disk::{About, FileKind, Folder, Input, Opening, names};
 use deadpan_picture::template::{self, Bits, Front};
 use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read_into};
 
@@ -22,16 +18,16 @@ use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Ori
 /// they are opened.
 pub fn open(path: &Path) -> Result<File, Failure> {
     let failed = |error| Failure::path("read", path, &error);
-    refuse(path, &metadata(path)?)?;
+    refuse(path, &about(path)?)?;
     let file = open_again(path).map_err(failed)?;
     // The file may be another one by now.
-    refuse(path, &file.metadata().map_err(failed)?)?;
+    refuse(path, &About::of_file(&file).map_err(failed)?)?;
     Ok(file)
 }
 
 /// Looks at the file or folder of this name. `-` is standard input for other commands, and is refused with advice.
-pub fn metadata(path: &Path) -> Result<Metadata, Failure> {
-    fs::metadata(path).map_err(|error| match error.kind() {
+pub fn about(path: &Path) -> Result<About, Failure> {
+    About::of_path(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if path == Path::new("-") => {
             let hint = "save what comes out of it as a file, and name the file";
             Failure::usage("pictures are files, and cannot be read from standard input", hint)
@@ -42,19 +38,17 @@ pub fn metadata(path: &Path) -> Result<Metadata, Failure> {
 
 /// Opens a file that was a picture, without waiting.
 pub fn open_again(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+    Ok(Input::open(path, Opening::default())?.file)
 }
 
 /// Refuses what cannot be read at any position.
-fn refuse(path: &Path, about: &Metadata) -> Result<(), Failure> {
-    let kind = about.file_type();
-    let (what, hint) = match () {
-        () if kind.is_file() => return Ok(()),
-        () if kind.is_dir() => ("a folder", "name a picture"),
-        () if kind.is_fifo() => ("a pipe", "save what comes out of it as a file, and name the file"),
-        () if kind.is_socket() => ("a socket", "name a picture"),
-        () => ("a device", "name a picture"),
+fn refuse(path: &Path, about: &About) -> Result<(), Failure> {
+    let (what, hint) = match about.kind {
+        FileKind::File => return Ok(()),
+        FileKind::Folder => ("a folder", "name a picture"),
+        FileKind::Fifo => ("a pipe", "save what comes out of it as a file, and name the file"),
+        FileKind::Socket => ("a socket", "name a picture"),
+        _ => ("a device", "name a picture"),
     };
     Err(Failure::usage(format!("{} is {what}, not a picture", shown(path)), hint))
 }
@@ -82,7 +76,7 @@ pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let (mut covers, mut seen) = (Vec::new(), HashSet::new());
     // The user may name a photograph twice, also by its folder. Whoever has two pictures of the same photograph sees
     // where they differ.
-    let mut is_new = |path: &Path| fs::metadata(path).map_or(true, |about| seen.insert(FileId::of(&about)));
+    let mut is_new = |path: &Path| About::of_path(path).map_or(true, |about| seen.insert(about.id));
     for path in named {
         if !path.is_dir() {
             covers.extend(is_new(path).then(|| path.clone()));
@@ -106,13 +100,14 @@ pub fn all(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let failed = |error| Failure::path("read", folder, &error);
     let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if is_draft(&path) {
+    for entry in Folder::open(folder).and_then(|folder| folder.entries()).map_err(failed)? {
+        let (name, _) = entry.map_err(failed)?;
+        if names::is_of_any(&name) {
             continue;
         }
+        let path = folder.join(name);
         // A link to a file is a file. Pipes and devices are left alone: opening one could wait for ever.
-        if fs::metadata(&path).is_ok_and(|about| about.is_file()) {
+        if About::of_path(&path).is_ok_and(|about| about.is_file()) {
             files.push(path);
         }
     }
@@ -122,9 +117,13 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// Returns the folders directly in these folders, in the order of their names, except for hidden ones and these.
 pub fn folders_in(folders: &[PathBuf]) -> Vec<PathBuf> {
-    let entries = folders.iter().flat_map(fs::read_dir).flatten().flatten();
     let shows = |name: &OsStr| !name.as_bytes().starts_with(b".");
-    let mut inside: Vec<_> = entries.filter(|entry| shows(&entry.file_name())).map(|entry| entry.path()).collect();
+    let mut inside = Vec::new();
+    for path in folders {
+        let entries = Folder::open(path).and_then(|folder| folder.entries());
+        let names = entries.into_iter().flatten().flatten().map(|(name, _)| name);
+        inside.extend(names.filter(|name| shows(name)).map(|name| path.join(name)));
+    }
     inside.retain(|path| path.is_dir() && !folders.contains(path));
     inside.sort();
     inside

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, File, FileType};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ use crate::claims::Claims;
 use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::Place;
-use crate::partial::set::{self, is_a_folder, is_no_file};
-use crate::partial::{Attributes, Landing, Partial, exists, folder_of, no_folder, sweep_drafts_of};
+use crate::partial::{self, Attributes, Partial, exists, folder_of, is_a_folder, is_no_file, land_all};
 use crate::picture::cover;
 use crate::picture::shape::ending;
 use crate::shown::{count as counted, shown};
+use deadpan_disk::{About, FileKind, Folder, sweep_drafts_of};
 use deadpan_picture::Format;
 use deadpan_picture::carrier::{Carrier, MOST_PICTURES};
 
@@ -80,7 +80,7 @@ impl Names {
         let known = count.unwrap_or(1);
         for index in [0, known.saturating_sub(1)] {
             let path = self.of(index, known);
-            match fs::symlink_metadata(&path) {
+            match About::of_name(&path) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(Failure::path("create", &path, &error));
                 }
@@ -94,11 +94,11 @@ impl Names {
             let is_input = claims.is_input(path);
             // As long as the number of pictures is unknown, an input may have none of their names.
             if !mine.contains(path) || is_input && count.is_none() {
-                let is_other = (kind.is_file() || kind.is_symlink()) && !is_input;
+                let is_other = matches!(kind, FileKind::File | FileKind::Link) && !is_input;
                 others.extend(is_other.then_some(found));
-            } else if kind.is_dir() {
+            } else if *kind == FileKind::Folder {
                 return Err(is_a_folder(path));
-            } else if !kind.is_file() && !kind.is_symlink() {
+            } else if !matches!(kind, FileKind::File | FileKind::Link) {
                 return Err(is_no_file(path));
             } else {
                 claims.check(&Place::Given(path.clone()), &Source::Stdin)?;
@@ -148,18 +148,18 @@ impl Names {
     /// count. Templates cannot be told from photographs, so all other names that a set can have count.
     fn existing(&self, mine: &HashSet<PathBuf>) -> Result<Vec<Existing>, Failure> {
         let set = self.set();
-        let folder = folder_of(&set);
-        let entries = fs::read_dir(folder).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => no_folder(&set),
-            _ => Failure::path("create", &set, &error),
-        })?;
+        let (folder, _) = Folder::of(&set).map_err(|error| partial::failure(&set, error))?;
+        let entries = folder.entries().map_err(|error| Failure::path("create", &set, &error))?;
         let mut found = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(|error| Failure::path("read", folder, &error))?;
-            if let Some((digits, number)) = self.number(entry.file_name().as_bytes()) {
-                let kind = entry.file_type().map_err(|error| Failure::path("read", &entry.path(), &error))?;
-                found.push(Existing { path: self.base.with_file_name(entry.file_name()), kind, digits, number });
-            }
+            let (name, kind) = entry.map_err(|error| Failure::path("read", folder_of(&set), &error))?;
+            let Some((digits, number)) = self.number(name.as_bytes()) else { continue };
+            let path = self.base.with_file_name(&name);
+            let kind = match kind {
+                Some(kind) => Some(kind),
+                None => folder.look(&name).map_err(|error| Failure::path("read", &path, &error))?.map(|it| it.kind),
+            };
+            found.extend(kind.map(|kind| Existing { path, kind, digits, number }));
         }
         let begun: HashSet<_> = found.iter().filter(|file| file.number == 1).map(|file| file.digits).collect();
         found.retain(|file| {
@@ -193,7 +193,7 @@ impl Names {
 /// A file with a name like those of the pictures.
 struct Existing {
     path: PathBuf,
-    kind: FileType,
+    kind: FileKind,
     /// How many digits the number in the name has. 0 without a number.
     digits: usize,
     number: u32,
@@ -283,7 +283,7 @@ impl Drafts {
         self.names.check(Some(count), force, claims)?;
         let paths: Vec<_> = partials.keys().map(|index| self.names.of(*index, count)).collect();
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
-        set::land(files, attributes, Landing { replace: force, sync })?;
+        land_all(files, attributes, force, sync)?;
         // What a killed run left may be the only copy of older pictures, so it stays until the new ones are there.
         sweep_drafts_of(&self.names.set());
         Ok(paths)

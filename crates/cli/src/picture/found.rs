@@ -1,17 +1,17 @@
 //! Finds the pictures that carry data among files and folders.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Exit, Failure};
 use crate::identity::Identities;
-use crate::input::FileId;
 use crate::picture::cover::{self, files_in};
 use crate::picture::failed;
 use crate::shown::shown;
+use deadpan_disk::About;
 use deadpan_picture::carrier::{Carrier, Finding, Order, rewritten};
 use deadpan_picture::template::{self, Found, Front, Secret};
 use deadpan_picture::{Decoded, Error, Label, Limits, Opened, Orientation, Pixels, Sets, probe, read_into};
@@ -141,15 +141,15 @@ impl Search {
         let mut seen = HashSet::new();
         let mut pixels = Vec::new();
         for path in named {
-            let about = cover::metadata(path)?;
-            let inside = if about.is_dir() { files_in(path)? } else { vec![path.clone()] };
-            match about.is_dir() {
+            let about = cover::about(path)?;
+            let inside = if about.is_folder() { files_in(path)? } else { vec![path.clone()] };
+            match about.is_folder() {
                 true => search.folders.push(path.clone()),
                 false => drop(search.named.insert(path.clone())),
             }
             for file in inside {
                 // The same file may be named twice, also by its folder.
-                if fs::metadata(&file).is_ok_and(|about| seen.insert(FileId::of(&about))) {
+                if About::of_path(&file).is_ok_and(|about| seen.insert(about.id)) {
                     pixels.extend(search.look(&file)?.then(|| file.clone()));
                     search.files.push(file);
                 }

@@ -3,9 +3,7 @@
 mod carriers;
 pub mod templates;
 
-use std::fs;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -22,14 +20,14 @@ use crate::home::Home;
 use crate::input::{Input, Source};
 use crate::names::put_names;
 use crate::output::{OutputArgs, Place};
-use crate::partial::Attributes;
-use crate::partial::set::is_no_file;
+use crate::partial::{Attributes, is_no_file};
 use crate::passphrase::Passphrases;
 use crate::plan::Plan;
 use crate::recipient::{RecipientArgs, Recipients};
 use crate::report::{Done, Report};
 use crate::seal;
 use crate::shown::shown;
+use deadpan_disk::About;
 use deadpan_picture::Format;
 use deadpan_seal::{Error, Sealing, Work, WriteAt};
 
@@ -194,8 +192,8 @@ impl Hide {
     /// Returns the attributes of the pictures. Bytes as they are can be read by nobody who cannot read the input.
     fn attributes(&self, input: &Input) -> Attributes {
         let usual = Attributes::usual();
-        match input.file().and_then(|file| file.metadata().ok()).filter(|about| self.args.raw && about.is_file()) {
-            Some(about) => Attributes { mode: usual.mode & about.mode(), ..usual },
+        match input.file().and_then(|file| About::of_file(file).ok()).filter(|about| self.args.raw && about.is_file()) {
+            Some(about) => Attributes { mode: usual.mode & about.mode, ..usual },
             None => usual,
         }
     }
@@ -219,7 +217,7 @@ impl Hide {
             return Err(Failure::usage(format!("{} is no name for pictures", place.shown()), hint));
         }
         // The names would only begin like that of the pipe or device.
-        if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        if About::of_path(path).is_ok_and(|about| !about.is_file() && !about.is_folder()) {
             return Err(is_no_file(path));
         }
         let given = self.args.output.place().is_some_and(|given| *given == place);

@@ -7,7 +7,7 @@ mod one_place;
 use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -31,6 +31,7 @@ use crate::report::{Done, Report};
 use crate::sealed::Sealed;
 use crate::shown::{count, shown};
 use crate::window::TextOnly;
+use deadpan_disk::About;
 use deadpan_picture::{Damage, Opened, Reader, Set};
 use deadpan_seal::{Cursor, Error, ReadAt, Work};
 
@@ -374,7 +375,7 @@ impl RevealJob<'_> {
     /// length of their parts.
     fn check_proportion(&self, set: &Set<Picture>, name: &str) -> Result<(), Failure> {
         let most = if self.raw { RAW_PROPORTION } else { SEALED_PROPORTION };
-        let file = |picture: &Picture| fs::metadata(&picture.path).map_or(0, |about| about.len());
+        let file = |picture: &Picture| About::of_path(&picture.path).map_or(0, |about| about.length);
         let files: u64 = set.pictures().map(|(_, picture)| file(picture)).sum();
         let parts: u64 = set.pictures().map(|(label, _)| u64::from(label.length)).sum();
         if parts <= files.saturating_mul(most) {
@@ -452,7 +453,7 @@ impl RevealJob<'_> {
         };
         let named = |failure| self.job.picture_of_several(name, failure);
         self.job.claims.check(&place, &Source::Stdin).map_err(named)?;
-        let output = Output::open(&place, how.output.force, None).map_err(named)?;
+        let output = how.output.open(&place, None).map_err(named)?;
         let total = pages.reader.length();
         let (offset, length) = match how.range {
             Some(range) => range.place(total).map_err(|error| Failure::of(name, error))?,

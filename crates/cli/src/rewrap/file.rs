@@ -1,13 +1,10 @@
 //! Changing the recipients of one file.
 
-use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, open, statat};
-use rustix::io::Errno;
 use serde_json::{Map, Value, json};
 
 use super::change::{Change, Plan, unknown};
@@ -15,23 +12,20 @@ use super::{RewrapArgs, journal, moved, not_a_file, recover};
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::identity::Identities;
-use crate::partial::folder_of;
 use crate::sealed::Sealed;
 use crate::shown::{count, shown};
+use deadpan_disk::{About, Handle, Input, Locked, Opening, Spot};
 use deadpan_seal::{Error, LooksLike, Stanza};
 
 /// A file that is locked against other runs that change its recipients.
 pub struct Target {
     /// The path as the user gave it.
     pub path: PathBuf,
-    /// The path of the file itself, if `path` is a link to it.
-    pub real: PathBuf,
-    /// The folder of the file, and its name there.
-    pub folder: File,
-    pub name: OsString,
+    /// The folder in which the file lies, and its name there. Everything that replaces the file goes through them.
+    pub real: Spot,
     /// The file, for reading and writing.
     pub file: File,
-    pub metadata: Metadata,
+    pub about: About,
 }
 
 /// The result of changing one file.
@@ -48,23 +42,22 @@ pub struct Outcome {
 }
 
 impl Target {
-    /// Opens and locks a file. A link is followed, so that the file itself changes.
-    fn open(path: &Path, writes: bool) -> Result<Self, Failure> {
-        let failed = |error: &io::Error| Failure::path("read", path, error);
-        let about = fs::metadata(path).map_err(|error| failed(&error))?;
+    /// Opens and locks a file: the one at a spot, or else the one that the path names. There, a link is followed, so
+    /// that the file itself changes.
+    fn open(path: &Path, spot: Option<Spot>, writes: bool) -> Result<Self, Failure> {
+        let opened = match spot {
+            Some(spot) => Input::exactly_at(spot, writes),
+            None => Input::open(path, Opening { write: writes, wait: false }),
+        };
+        let Input { file, about, found } = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::IsADirectory => not_a_file(path, true),
+            _ => Failure::path(if writes { "write" } else { "read" }, path, &error),
+        })?;
         if !about.is_file() {
-            return Err(not_a_file(path, about.is_dir()));
+            return Err(not_a_file(path, about.is_folder()));
         }
-        let real = fs::canonicalize(path).map_err(|error| failed(&error))?;
-        let access = if writes { OFlags::RDWR } else { OFlags::RDONLY };
-        let file = open(&real, access | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
-        let file = File::from(
-            file.map_err(|error| Failure::path(if writes { "write" } else { "read" }, path, &error.into()))?,
-        );
-        let metadata = file.metadata().map_err(|error| failed(&error))?;
-        let folder = File::open(folder_of(&real)).map_err(|error| failed(&error))?;
-        let name = real.file_name().unwrap_or_default().to_owned();
-        let target = Self { path: path.to_owned(), real, folder, name, file, metadata };
+        let real = found.real.ok_or_else(|| replaced(path))?;
+        let target = Self { path: path.to_owned(), real, file, about };
         if writes {
             target.lock()?;
         }
@@ -72,18 +65,13 @@ impl Target {
     }
 
     fn lock(&self) -> Result<(), Failure> {
-        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Err(recover::busy(&self.path)),
-            // Some network file systems have no locks.
-            Err(Errno::OPNOTSUPP | Errno::NOLCK | Errno::NOSYS) | Ok(()) => {}
-            Err(error) => return Err(self.failed("lock", &error.into())),
+        match self.file.lock_now() {
+            Ok(Locked::ByOthers) => return Err(recover::busy(&self.path)),
+            Ok(Locked::Yes) => {}
+            Err(error) => return Err(self.failed("lock", &error)),
         }
         // A run that had the lock before may have put another file in the place of this one.
-        let now = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW);
-        if now.is_ok_and(|now| (now.st_dev, now.st_ino) == (self.metadata.dev(), self.metadata.ino())) {
-            return Ok(());
-        }
-        Err(Failure::new(Exit::System, format!("{} was replaced while it was opened", self.shown()), "try again"))
+        if self.real.folder.has(&self.real.name, &self.file) { Ok(()) } else { Err(replaced(&self.path)) }
     }
 
     pub fn shown(&self) -> String {
@@ -93,6 +81,10 @@ impl Target {
     pub fn failed(&self, verb: &str, error: &io::Error) -> Failure {
         Failure::path(verb, &self.path, error)
     }
+}
+
+fn replaced(path: &Path) -> Failure {
+    Failure::new(Exit::System, format!("{} was replaced while it was opened", shown(path)), "try again")
 }
 
 /// A new header for a sealed file or object.
@@ -127,17 +119,18 @@ impl Rewrapped {
     }
 }
 
-/// Changes the recipients of one file.
+/// Changes the recipients of one file: the one at a spot, or else the one that the path names.
 pub fn rewrap(
     path: &Path,
+    spot: Option<Spot>,
     args: &RewrapArgs,
     change: &mut Change,
     identities: &mut Identities,
     home: &Home,
 ) -> Result<Outcome, Failure> {
-    let mut target = Target::open(path, !args.dry_run)?;
+    let mut target = Target::open(path, spot, !args.dry_run)?;
     if args.dry_run {
-        recover::settle(path, &target.file, &target.metadata)?;
+        recover::settle(path, &target.real, &target.file, &target.about)?;
     } else {
         recover::settle_target(&target)?;
     }
@@ -155,16 +148,16 @@ pub fn rewrap(
         return Ok(outcome);
     }
     let place = if sealed.armored {
-        moved::replace_armor(&target, &header, sealed)?;
+        outcome.notes.extend(moved::replace_armor(&target, &header, sealed, args.force)?);
         "new file"
     } else if fits {
-        target.metadata = target.file.metadata().map_err(|error| target.failed("read", &error))?;
+        target.about = About::of_file(&target.file).map_err(|error| target.failed("read", &error))?;
         let mut now = vec![0; header.len()];
         target.file.read_exact_at(&mut now, 0).map_err(|error| target.failed("read", &error))?;
         journal::overwrite(&target, now, header)?;
         "in place"
     } else {
-        moved::replace(&target, &header, old)?;
+        outcome.notes.extend(moved::replace(&target, &header, old, args.force)?);
         "new file"
     };
     outcome.changed_by(place);
@@ -190,13 +183,13 @@ fn not_wrapped(name: &str, error: Error) -> Failure {
 
 /// Refuses to put a new file in the place of one that has other names: those would keep the old recipients.
 fn refuse_links(target: &Target, force: bool) -> Result<(), Failure> {
-    if force || target.metadata.nlink() < 2 {
+    if force || target.about.links < 2 {
         return Ok(());
     }
     let message = format!(
         "{} needs a new file, and its {} would keep the old recipients",
         target.shown(),
-        count(target.metadata.nlink() - 1, "other hard link", "other hard links")
+        count(target.about.links - 1, "other hard link", "other hard links")
     );
     Err(Failure::usage(message, "change it all the same with --force"))
 }

@@ -3,21 +3,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use rustix::fs::{AtFlags, Mode, OFlags, fchmod, fchown, openat, unlinkat};
-use rustix::io::Errno;
-use rustix::process::{Gid, Uid};
 
 use super::file::Target;
 use super::recover;
 use crate::failure::{Exit, Failure};
 use crate::shown::shown;
 use crate::signals;
+use deadpan_disk::Handle;
 use deadpan_seal::Sidecar;
 
 const SUFFIX: &[u8] = b".deadpan-rewrap";
@@ -35,29 +32,29 @@ pub fn name(file: &OsStr) -> OsString {
 }
 
 /// Whether a file has the name of a record.
-pub fn is_record(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_bytes().starts_with(b".") && name.as_bytes().ends_with(SUFFIX))
+pub fn is_record(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(b".") && name.as_bytes().ends_with(SUFFIX)
 }
 
 /// Writes `new` over the header `old` of the file. When this returns, the new header is on the disk. If this fails, or
 /// does not return, the file still has the old header, or the next command puts it back.
 pub fn overwrite(target: &Target, old: Vec<u8>, new: Vec<u8>) -> Result<(), Failure> {
     let payload = recover::beginning(&target.file, old.len() as u64).map_err(|error| target.failed("read", &error))?;
-    let record = Sidecar::new(target.metadata.ino(), target.metadata.len(), &payload, old.clone(), new.clone());
+    let record = Sidecar::new(target.about.id.number, target.about.length, &payload, old.clone(), new.clone());
     let record =
         record.ok_or_else(|| Failure::usage(format!("{} changed while it was read", target.shown()), "try again"))?;
-    let name = name(&target.name);
-    let path = target.real.with_file_name(&name);
+    let (folder, name) = (&target.real.folder, name(&target.real.name));
+    let path = folder.path_of(&name);
     let failed = |error: std::io::Error| Failure::path("write", &path, &error);
     let file = create(target, &name)?;
     let written = (|| {
         file.set_len(0)?;
         (&file).write_all(&record.encode())?;
         file.sync_all()?;
-        target.folder.sync_all()
+        folder.sync()
     })();
     let remove = || {
-        let _ = unlinkat(&target.folder, &name, AtFlags::empty());
+        let _ = folder.remove(&name);
     };
     if let Err(error) = written {
         remove();
@@ -83,30 +80,27 @@ pub fn overwrite(target: &Target, old: Vec<u8>, new: Vec<u8>) -> Result<(), Fail
 /// Makes the empty record. [`recover`] has handled one of this file that is there, and another file may still need
 /// its own.
 fn create(target: &Target, name: &OsStr) -> Result<File, Failure> {
-    let path = target.real.with_file_name(name);
-    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let open = || openat(&target.folder, name, flags, Mode::RUSR | Mode::WUSR).map(File::from);
-    let file = match open() {
-        Err(Errno::EXIST) if recover::is_stale(target, name) => {
-            let _ = unlinkat(&target.folder, name, AtFlags::empty());
-            open()
+    let folder = &target.real.folder;
+    let path = folder.path_of(name);
+    let file = match folder.create(name) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && recover::is_stale(target, name) => {
+            let _ = folder.remove(name);
+            folder.create(name)
         }
         opened => opened,
     };
-    let file = file.map_err(|error| match error {
-        Errno::EXIST => Failure::new(
+    let file = file.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::new(
             Exit::System,
             format!("{} is in the way, and does not belong to this file", shown(&path)),
             "find out who made it; if it is the record of a file that had this name, give the file its name back and \
              run `deadpan inspect` on it; remove the record when nothing needs it",
         ),
-        error => Failure::path("create", &path, &error.into()),
+        _ => Failure::path("create", &path, &error),
     })?;
     // Who can read the file can read the record: the next command may be somebody else's.
-    let mode = target.metadata.mode() & 0o444 | 0o600;
-    let _ = fchmod(&file, Mode::from_raw_mode(mode));
-    let (uid, gid) = (target.metadata.uid(), target.metadata.gid());
-    let _ = fchown(&file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)));
+    let _ = file.set_mode(target.about.mode & 0o444 | 0o600);
+    let _ = file.set_owner(Some(target.about.owner), target.about.group);
     Ok(file)
 }
 
@@ -118,7 +112,7 @@ mod tests {
     fn records_of_long_names_have_names_of_their_own() {
         let long = |last: &str| name(OsStr::new(&format!("{}{last}", "n".repeat(254))));
         assert_ne!(long("a"), long("b"));
-        assert!(long("a").len() <= 255 && is_record(Path::new(&long("a"))));
+        assert!(long("a").len() <= 255 && is_record(&long("a")));
         assert_eq!(name(OsStr::new("a.dpn")), ".a.dpn.deadpan-rewrap");
     }
 }

@@ -3,18 +3,15 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
-
-use rustix::fs::{copy_file_range, fchown};
-use rustix::io::Errno;
-use rustix::process::{Gid, Uid};
+use std::os::unix::fs::FileExt;
 
 use super::file::Target;
 use crate::armor::Armor;
 use crate::failure::Failure;
-use crate::partial::{Attributes, Landing, Partial};
+use crate::partial::{self, Partial};
 use crate::progress::Progress;
 use crate::sealed::Sealed;
+use deadpan_disk::{Replace, copy_range, keep};
 use deadpan_seal::{Error, Format, age};
 
 /// Blocks can be shared from a multiple of this on.
@@ -25,23 +22,34 @@ const STEP: u64 = 256 << 20;
 const BUFFER: usize = 1 << 20;
 
 /// Replaces the file by one with this header and the payload of the old file, which follows a header of `old` bytes.
-pub fn replace(target: &Target, header: &[u8], old: u64) -> Result<(), Failure> {
-    let partial = Partial::create(&target.real)?;
+/// With `force`, the new file may lose what it cannot keep. Returns notes about that.
+pub fn replace(target: &Target, header: &[u8], old: u64, force: bool) -> Result<Vec<String>, Failure> {
+    let (partial, notes) = begin(target, force)?;
     let output = partial.file();
-    let total = target.metadata.len() - old;
+    let total = target.about.length - old;
     let progress = Progress::new(&target.shown(), Some(total));
     output.write_all_at(header, 0).map_err(|error| target.failed("write", &error))?;
     let copied = copy(&target.file, old, output, header.len() as u64, total, |bytes| progress.add(bytes));
     copied.map_err(|error| Failure::of(&target.shown(), error))?;
-    land(target, partial)
+    land(target, partial, force)?;
+    Ok(notes)
 }
 
-/// Replaces a file in armor by one with this header and the payload of the old file.
-pub fn replace_armor(target: &Target, header: &[u8], sealed: Sealed<'_>) -> Result<(), Failure> {
-    let partial = Partial::create(&target.real)?;
+/// Replaces a file in armor by one with this header and the payload of the old file, as [`replace`] does.
+pub fn replace_armor(target: &Target, header: &[u8], sealed: Sealed<'_>, force: bool) -> Result<Vec<String>, Failure> {
+    let (partial, notes) = begin(target, force)?;
     let output = BufWriter::with_capacity(1 << 18, partial.file());
     armor(output, header, sealed).map_err(|error| Failure::of(&target.shown(), error))?;
-    land(target, partial)
+    land(target, partial, force)?;
+    Ok(notes)
+}
+
+/// Makes the new file in the folder of the old one. What it cannot keep is refused before the data are copied.
+fn begin(target: &Target, force: bool) -> Result<(Partial, Vec<String>), Failure> {
+    let partial = Partial::create_at(&target.real, &target.path)?;
+    let lost = keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
+    let notes = lost.iter().map(|lost| format!("the new file has lost {lost}")).collect();
+    Ok((partial, notes))
 }
 
 /// Writes this header and the payload in the armor of their format.
@@ -69,18 +77,11 @@ fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Res
     }
 }
 
-/// Gives the new file the owner, mode and time of the old one, and then its name.
-fn land(target: &Target, partial: Partial) -> Result<(), Failure> {
-    let about = &target.metadata;
-    let now = partial.file().metadata().map_err(|error| target.failed("write", &error))?;
-    if (now.uid(), now.gid()) != (about.uid(), about.gid()) {
-        // Where the owner cannot be kept, the group may be.
-        let group = Some(Gid::from_raw(about.gid()));
-        let _ = fchown(partial.file(), Some(Uid::from_raw(about.uid())), group)
-            .or_else(|_| fchown(partial.file(), None, group));
-    }
-    let attributes = Attributes { mode: about.mode() & 0o7777, modified: about.modified().ok() };
-    partial.land(attributes, Landing { replace: true, sync: true })
+/// Gives the new file what the old one has, and then its name, if that is still the name of the old one.
+fn land(target: &Target, partial: Partial, force: bool) -> Result<(), Failure> {
+    // Writing has changed the time, and has taken away setuid and setgid.
+    keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
+    partial.land_dressed(Replace::Only(target.about.id), true)
 }
 
 /// Copies `length` bytes.
@@ -99,15 +100,12 @@ fn copy(
         let step = if from.is_multiple_of(BLOCK) { STEP } else { BLOCK - from % BLOCK };
         let step = usize::try_from(step.min(end - from)).unwrap_or(BUFFER);
         let copied = if by_system {
-            let (mut at, mut into) = (from, to);
-            match copy_file_range(input, Some(&mut at), output, Some(&mut into), step) {
-                Ok(copied) => copied,
-                Err(Errno::INTR) => continue,
-                Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM | Errno::BADF) => {
+            match copy_range(input, from, output, to, step).map_err(Error::Write)? {
+                Some(copied) => copied,
+                None => {
                     by_system = false;
                     continue;
                 }
-                Err(error) => return Err(Error::Write(error.into())),
             }
         } else {
             by_hand(input, from, output, to, step)?

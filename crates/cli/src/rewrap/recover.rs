@@ -6,66 +6,52 @@
 //! header, or one of the two headers as a whole.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
-
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, open, openat};
-use rustix::io::Errno;
-use rustix::process::geteuid;
 
 use super::file::Target;
 use super::journal;
 use crate::console::say;
 use crate::failure::{Exit, Failure};
-use crate::input::FileId;
-use crate::partial::folder_of;
 use crate::shown::shown;
+use deadpan_disk::{About, Folder, Handle, Locked, Spot};
 use deadpan_seal::{Sidecar, Standing};
 
 /// How long a command waits for a run that writes the header at this moment, and how long between two looks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// Puts the old header back, if an earlier run was interrupted while it wrote the header of the file at `path`, which
-/// is open as `file`.
-pub fn settle(path: &Path, file: &File, metadata: &Metadata) -> Result<(), Failure> {
-    if !metadata.is_file() {
-        return Ok(());
-    }
-    // The record lies beside the file, and not beside a link to it.
-    let is_link = fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink());
-    let real = if is_link { fs::canonicalize(path) } else { Ok(path.to_owned()) };
-    let Ok(real) = real else { return Ok(()) };
-    let Some(name) = real.file_name().map(journal::name) else { return Ok(()) };
-    let record = folder_of(&real).join(&name);
-    // Usually there is none, and one look tells.
-    if fs::symlink_metadata(&record).is_err() {
+/// Puts the old header back, if an earlier run was interrupted while it wrote the header of the file `path`, which lies
+/// at `real` and is open as `file`.
+pub fn settle(path: &Path, real: &Spot, file: &File, about: &About) -> Result<(), Failure> {
+    // The record lies beside the file, and not beside a link to it. Usually there is none, and one look tells.
+    let record = journal::name(&real.name);
+    if !about.is_file() || !real.folder.look(&record).is_ok_and(|found| found.is_some()) {
         return Ok(());
     }
     // Others may plant a record and hold the lock: nobody waits for that.
-    if Record::read(None, record.as_os_str(), metadata).is_none() {
+    if Record::read(&real.folder, &record, about).is_none() {
         return Ok(());
     }
     wait(path, file)?;
-    let settled = settle_locked(path, &real, &record, file, metadata);
-    let _ = flock(file, FlockOperation::Unlock);
+    let settled = settle_locked(path, real, file, about);
+    file.unlock_file();
     settled
 }
 
 /// As [`settle`], for a caller that holds the lock on the file.
 pub fn settle_target(target: &Target) -> Result<(), Failure> {
-    let record = target.real.with_file_name(journal::name(&target.name));
-    settle_locked(&target.path, &target.real, &record, &target.file, &target.metadata)
+    settle_locked(&target.path, &target.real, &target.file, &target.about)
 }
 
 /// Waits until no other run writes the header.
 fn wait(path: &Path, file: &File) -> Result<(), Failure> {
     for _ in 0..PATIENCE.as_millis() / PERIOD.as_millis() {
-        match flock(file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => std::thread::sleep(PERIOD),
+        match file.lock_now() {
+            Ok(Locked::ByOthers) => std::thread::sleep(PERIOD),
             // A file system without locks has no runs that wait for each other.
             _ => return Ok(()),
         }
@@ -79,10 +65,11 @@ pub fn busy(path: &Path) -> Failure {
     Failure::new(Exit::System, message, "try again when it has ended")
 }
 
-fn settle_locked(path: &Path, real: &Path, record: &Path, file: &File, metadata: &Metadata) -> Result<(), Failure> {
-    let Some(found) = Record::read(None, record.as_os_str(), metadata) else { return Ok(()) };
+fn settle_locked(path: &Path, real: &Spot, file: &File, about: &About) -> Result<(), Failure> {
+    let name = journal::name(&real.name);
+    let Some(found) = Record::read(&real.folder, &name, about) else { return Ok(()) };
     let remove = || {
-        let _ = fs::remove_file(record);
+        let _ = real.folder.remove(&name);
     };
     let sidecar = match found {
         // The record was not complete, so nothing was written to the file.
@@ -93,7 +80,7 @@ fn settle_locked(path: &Path, real: &Path, record: &Path, file: &File, metadata:
         Record::Whole(sidecar) => sidecar,
     };
     let failed = |error: io::Error| Failure::path("read", path, &error);
-    if sidecar.inode() != metadata.ino() || !belongs(&sidecar, file, metadata).map_err(failed)? {
+    if sidecar.inode() != about.id.number || !belongs(&sidecar, file, about).map_err(failed)? {
         return Ok(());
     }
     let mut now = vec![0; sidecar.old().len()];
@@ -101,7 +88,7 @@ fn settle_locked(path: &Path, real: &Path, record: &Path, file: &File, metadata:
     match sidecar.standing(&now) {
         Standing::Old | Standing::New => remove(),
         Standing::Torn => {
-            put_back(real, metadata, sidecar.old()).map_err(|error| {
+            put_back(real, about, sidecar.old()).map_err(|error| {
                 let hint = "run the command again as a user who may write the file";
                 let failure = Failure::path("complete the interrupted change of the recipients of", path, &error);
                 Failure { hint: Some(hint.into()), ..failure }
@@ -115,19 +102,19 @@ fn settle_locked(path: &Path, real: &Path, record: &Path, file: &File, metadata:
     Ok(())
 }
 
-fn put_back(real: &Path, metadata: &Metadata, old: &[u8]) -> io::Result<()> {
-    let file = File::from(open(real, OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?);
-    if FileId::of(&file.metadata()?) != FileId::of(metadata) {
-        return Err(Errno::STALE.into());
+fn put_back(real: &Spot, about: &About, old: &[u8]) -> io::Result<()> {
+    let (file, now) = real.folder.file_to_change(&real.name)?;
+    if now.id != about.id {
+        return Err(io::ErrorKind::StaleNetworkFileHandle.into());
     }
     file.write_all_at(old, 0)?;
     file.sync_data()
 }
 
 /// Whether the record belongs to a file of this length and payload.
-fn belongs(sidecar: &Sidecar, file: &File, metadata: &Metadata) -> io::Result<bool> {
+fn belongs(sidecar: &Sidecar, file: &File, about: &About) -> io::Result<bool> {
     let payload = beginning(file, sidecar.old().len() as u64)?;
-    Ok(sidecar.is_of(metadata.len(), &payload))
+    Ok(sidecar.is_of(about.length, &payload))
 }
 
 /// Reads the beginning of the payload, which follows a header of this length.
@@ -154,19 +141,13 @@ enum Record {
 
 impl Record {
     /// Reads a record. Returns `None` if it is none, or if another user may have planted it.
-    fn read(folder: Option<&File>, name: &OsStr, target: &Metadata) -> Option<Self> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = match folder {
-            Some(folder) => openat(folder, name, flags, Mode::empty()),
-            None => open(name, flags, Mode::empty()),
-        };
-        let file = File::from(file.ok()?);
-        let about = file.metadata().ok()?;
-        let is_trusted = [geteuid().as_raw(), target.uid(), 0].contains(&about.uid())
+    fn read(folder: &Folder, name: &OsStr, target: &About) -> Option<Self> {
+        let (file, about) = folder.file(name).ok()?;
+        let is_trusted = (about.is_trusted() || about.owner == target.owner)
             && about.is_file()
-            && about.nlink() == 1
-            && about.mode() & 0o022 == 0
-            && about.len() <= Sidecar::LONGEST as u64;
+            && about.links == 1
+            && about.mode & 0o022 == 0
+            && about.length <= Sidecar::LONGEST as u64;
         if !is_trusted {
             return None;
         }
@@ -181,9 +162,9 @@ impl Record {
 
 /// Whether a record that is in the way of a new one can go: no file needs it any more.
 pub fn is_stale(target: &Target, name: &OsStr) -> bool {
-    match Record::read(Some(&target.folder), name, &target.metadata) {
+    match Record::read(&target.real.folder, name, &target.about) {
         Some(Record::Incomplete) => true,
-        Some(Record::Whole(sidecar)) => sidecar.inode() == target.metadata.ino(),
+        Some(Record::Whole(sidecar)) => sidecar.inode() == target.about.id.number,
         None => false,
     }
 }

@@ -1,19 +1,19 @@
 //! Checks for `--remove-source`: the sealed file is opened and compared with its source before the source is removed.
 
-use std::fs::{self, File};
-use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
 
 use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::identity::Identities;
-use crate::input::{FileId, Input};
-use crate::partial::sync_folder_of;
+use crate::input::Input;
+use crate::partial::folder_of;
 use crate::passphrase::Passphrases;
 use crate::recipient::Recipients;
 use crate::sealed::Sealed;
 use crate::window::Comparison;
+use deadpan_disk::{About, Spot};
 use deadpan_seal::Work;
 
 /// The keys that open the files which are sealed in this run.
@@ -79,11 +79,11 @@ impl Removal {
 pub fn check(input: &Input) -> Result<(), Failure> {
     let name = input.shown();
     let Some(path) = input.source.path() else { return Ok(()) };
-    if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+    if About::of_name(path).is_ok_and(|about| about.is_link()) {
         let hint = "removing the link would leave the file that it points to; seal that file";
         return Err(Failure::usage(format!("{name} is a symbolic link, which --remove-source does not follow"), hint));
     }
-    if !input.metadata.as_ref().is_some_and(fs::Metadata::is_file) {
+    if !input.about.is_some_and(|about| about.is_file()) {
         return Err(Failure::usage(
             format!("{name} is not a regular file, and cannot be removed"),
             "leave out --remove-source",
@@ -94,17 +94,17 @@ pub fn check(input: &Input) -> Result<(), Failure> {
 
 /// Removes a source, unless it was changed after it was sealed.
 pub fn remove(input: &Input) -> Result<(), Failure> {
-    let Some(path) = input.source.path() else { return Ok(()) };
+    let (Some(path), Some(Spot { folder, name })) = (input.source.path(), &input.found.real) else { return Ok(()) };
     let failed = |error| Failure::path("remove", path, &error);
-    let metadata = fs::symlink_metadata(path).map_err(failed)?;
-    let state = |about: &fs::Metadata| (FileId::of(about), about.mtime(), about.mtime_nsec());
-    if input.metadata.as_ref().map(state) != Some(state(&metadata)) {
+    let about = folder.look(name).map_err(failed)?.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+    let state = |about: &About| (about.id, about.modified);
+    if input.about.as_ref().map(state) != Some(state(&about)) {
         let hint = "the file was not removed; the sealed file has its earlier contents";
         return Err(Failure::new(Exit::Data, format!("{} changed after it was sealed", input.shown()), hint));
     }
-    fs::remove_file(path).map_err(failed)?;
-    sync_folder_of(path)?;
-    if metadata.nlink() > 1 {
+    folder.remove(name).map_err(failed)?;
+    folder.sync().map_err(|error| Failure::path("write", folder_of(path), &error))?;
+    if about.links > 1 {
         say(&format!("note: {} had other names (hard links), which still hold the data", input.shown()));
     }
     Ok(())

@@ -102,7 +102,7 @@ impl Open {
         let claims = Claims::of(std::slice::from_ref(&self.source));
         let place = args.output.file(|| Ok(usual_place(&self.source)))?;
         claims.check(&place, &self.source)?;
-        let output = Output::open(&place, args.output.force, Some(&input))?;
+        let output = args.output.open(&place, Some(&input))?;
         if output.is_terminal() && !args.armor {
             let hint = "name a file with -o, send it to another program, or ask for text with --armor";
             return Err(Failure::usage("a sealed share is bytes, and a terminal shows text", hint));

@@ -3,12 +3,13 @@
 use std::any::Any;
 use std::fs;
 use std::io::{self, Cursor, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use deadpan_fleet::{
     About, Act, Divided, Error, Filter, Foreign, Job, JobKey, Landing, Outcome, Pair, Place, Results, Run, Shard, Spot,
+    Tree, TreeFile,
 };
 use deadpan_remote::{Address, Canceller, Object, Store};
 use deadpan_seal::{Header, Identity, Kem, Metadata, PrivateKey, Recipient, Sealing, Work};
@@ -51,9 +52,9 @@ impl Landing for Draft {
 struct Files;
 
 impl Results for Files {
-    fn create(&self, path: &Path, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
-        fs::create_dir_all(path.parent().unwrap())?;
-        Ok(Box::new(Draft(path.to_owned(), Vec::new())))
+    fn create(&self, place: &TreeFile, _replace: bool) -> Result<Box<dyn Landing + '_>, Foreign> {
+        place.spot_to_make()?;
+        Ok(Box::new(Draft(place.path(), Vec::new())))
     }
 
     fn watch(&self, _canceller: Canceller, _target: &Address) -> Box<dyn Any> {
@@ -147,7 +148,7 @@ impl Bench {
     }
 
     fn folder(&self, name: &str) -> Place {
-        Place::Folder(self.folder.path().join(name))
+        Place::Folder(Tree::new(self.folder.path().join(name)))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) {
@@ -345,7 +346,7 @@ fn names_that_leave_the_folder_are_refused() {
     let one = Pair {
         name: "x".into(),
         source: Spot::Object(bench.store.clone(), address("s3://b/none")),
-        target: Spot::File(bench.folder.path().join("none")),
+        target: Spot::File(TreeFile { tree: Tree::new(bench.folder.path().to_owned()), name: "none".into() }),
         length: 0,
         replace: false,
     };

@@ -177,7 +177,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = File::create(folder.path().join("file")).expect("a file");
         file.set_len(1000).expect("longer");
-        let stat = rustix::fs::fstat(&file).expect("a file");
+        let about = deadpan_disk::About::of_file(&file).expect("a file");
         let entry = Entry {
             path: b"file".to_vec(),
             kind: Kind::File,
@@ -191,7 +191,7 @@ mod tests {
             target: None,
         };
         let slot = shared.index().add(&entry).expect("a slot");
-        let source = Arc::new(Source::new(entry.path, file, &stat, 1000, slot));
+        let source = Arc::new(Source::new(entry.path, file, &about, 1000, slot));
         let piece = |range: Range<usize>| Piece {
             source: Arc::clone(&source),
             offset: range.start as u64,

@@ -3,18 +3,15 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use rustix::fs::{SeekFrom, Stat, fgetxattr, flistxattr, fstat, seek};
-use rustix::io::Errno;
 
 use crate::block::BLOCK;
 use crate::index::write::Slot;
 use crate::tar::form::MOST_PIECES;
 use crate::tree::Tree;
+use deadpan_disk::{About, next_data};
 
 /// A file whose pieces several threads read.
 pub(super) struct Source {
@@ -35,20 +32,20 @@ pub(super) struct Source {
 
 /// A file's size and time, which change with its contents.
 #[derive(PartialEq)]
-struct Version(i64, i64, i64);
+struct Version(u64, (i64, u32));
 
 impl Version {
-    fn of(stat: &Stat) -> Self {
-        Self(stat.st_size, stat.st_mtime, stat.st_mtime_nsec as i64)
+    fn of(about: &About) -> Self {
+        Self(about.length, about.modified)
     }
 }
 
 impl Source {
-    pub(super) fn new(path: Vec<u8>, file: File, stat: &Stat, stored: u64, slot: Slot) -> Self {
+    pub(super) fn new(path: Vec<u8>, file: File, about: &About, stored: u64, slot: Slot) -> Self {
         Self {
             path,
             file,
-            was: Version::of(stat),
+            was: Version::of(about),
             stored,
             slot,
             tree: OnceLock::new(),
@@ -102,12 +99,13 @@ impl Source {
 
     /// Whether the file is shorter than its headers say.
     pub(super) fn is_short(&self) -> bool {
-        fstat(&self.file).is_ok_and(|stat| stat.st_size < self.was.0)
+        About::of_file(&self.file).is_ok_and(|about| about.length < self.was.0)
     }
 
     /// Whether the file changed after its headers were written, apart from a missing part.
     pub(super) fn changed(&self) -> bool {
-        !self.cut.load(Ordering::Relaxed) && fstat(&self.file).is_ok_and(|stat| Version::of(&stat) != self.was)
+        !self.cut.load(Ordering::Relaxed)
+            && About::of_file(&self.file).is_ok_and(|about| Version::of(&about) != self.was)
     }
 }
 
@@ -126,27 +124,23 @@ impl Extents {
     }
 
     /// Returns the pieces with data, if the file uses less space on the disk than its size, or else the whole file.
-    pub(super) fn of(file: &File, stat: &Stat) -> Self {
-        let size = stat.st_size as u64;
+    pub(super) fn of(file: &File, about: &About) -> Self {
+        let size = about.length;
         let whole = || Self::whole(size);
-        if stat.st_blocks as u64 * BLOCK >= size {
+        if about.stored >= size {
             return whole();
         }
         let mut pieces = VecDeque::new();
         let mut position = 0;
         while position < size {
-            let data = match seek(file, SeekFrom::Data(position)) {
-                Ok(data) => data,
+            let (data, hole) = match next_data(file, position, size) {
+                Ok(Some(piece)) => piece,
                 // The rest of the file is a hole.
-                Err(Errno::NXIO) => break,
+                Ok(None) => break,
                 // The file system cannot report holes (as in /sys), or the disk fails. Unread bytes must not become
                 // holes.
                 Err(_) => return whole(),
             };
-            let hole = seek(file, SeekFrom::Hole(data)).unwrap_or(size).min(size);
-            if data >= hole {
-                break;
-            }
             if pieces.len() == MOST_PIECES {
                 // Readers refuse more pieces.
                 return whole();
@@ -197,45 +191,4 @@ impl Extents {
         }
         Some(piece)
     }
-}
-
-/// The error for an extended attribute that does not exist.
-#[cfg(target_vendor = "apple")]
-const NO_XATTR: Errno = Errno::NOATTR;
-#[cfg(not(target_vendor = "apple"))]
-const NO_XATTR: Errno = Errno::NODATA;
-
-/// An extended attribute: its name and value.
-pub(super) type Xattr = (Vec<u8>, Vec<u8>);
-
-/// Whether the file has an access control list. If so, the group's bits of its mode are the mask of that list.
-pub(super) fn has_access_list(file: impl AsFd) -> bool {
-    // The system refuses this buffer, because every list is longer.
-    let mut start = [0; 1];
-    cfg!(target_os = "linux") && fgetxattr(file, "system.posix_acl_access", &mut start) == Err(Errno::RANGE)
-}
-
-/// Reads a file's extended attributes, in the order of their names.
-pub(super) fn xattrs_of(file: impl AsFd) -> io::Result<Vec<Xattr>> {
-    let mut names = vec![0; 64 << 10];
-    let length = match flistxattr(&file, names.as_mut_slice()) {
-        Ok(length) => length,
-        // The file system has no extended attributes.
-        Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let mut found = Vec::new();
-    for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        // The system limits values to this size.
-        let mut value = vec![0; 64 << 10];
-        match fgetxattr(&file, name, value.as_mut_slice()) {
-            Ok(length) => value.truncate(length),
-            // Another program removed the attribute after the names were listed.
-            Err(NO_XATTR) => continue,
-            Err(error) => return Err(error.into()),
-        }
-        found.push((name.to_vec(), value));
-    }
-    found.sort();
-    Ok(found)
 }

@@ -1,23 +1,20 @@
 //! Files that are being written, and their names.
 
-use std::io::ErrorKind;
-use std::os::fd::{AsFd, OwnedFd};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, ftruncate, linkat, openat, renameat, symlinkat, unlinkat, utimensat,
-};
-use rustix::io::{Errno, pwrite};
-
-use super::folder::{Dress, Folder, look, times};
+use super::folder::{Dress, Folder, os, time};
 use super::ledger::Ledger;
 use super::trouble::Trouble;
-use crate::draft;
 use crate::entry::Time;
 use crate::error::{Action, Flaw};
 use crate::tar::Map;
 use crate::tree::Tree;
+use deadpan_disk::{self as disk, FileId, Landing, Replace, cleanup, names};
 
 /// The folder and the name of an entry that is being made.
 #[derive(Debug)]
@@ -28,8 +25,8 @@ pub(super) struct Place {
     pub(super) fresh: bool,
     /// An existing file of this name is replaced.
     pub(super) replace: bool,
-    /// The device and the inode of the archive, which is never replaced.
-    pub(super) archive: Option<(u64, u64)>,
+    /// The archive, which is never replaced.
+    pub(super) archive: Option<FileId>,
 }
 
 impl Place {
@@ -44,51 +41,48 @@ impl Place {
 
     /// Returns whether a file of this name exists and will be replaced. Fails if a file exists that must not be
     /// replaced, or a folder.
-    fn taken(&self, folder: &OwnedFd) -> Result<bool, Trouble> {
-        match look(folder, &self.name).map_err(Trouble::system(Action::Create))? {
+    fn taken(&self, folder: &disk::Folder) -> Result<bool, Trouble> {
+        match folder.look(os(&self.name)).map_err(Trouble::system(Action::Create))? {
             None => Ok(false),
-            Some(found) if FileType::from_raw_mode(found.st_mode) == FileType::Directory => Err(Trouble::IS_FOLDER),
-            Some(found) if self.archive == Some((found.st_dev, found.st_ino)) => Err(Trouble::ARCHIVE),
+            Some(found) if found.is_folder() => Err(Trouble::IS_FOLDER),
+            Some(found) if self.archive == Some(found.id) => Err(Trouble::ARCHIVE),
             Some(_) if self.replace => Ok(true),
             Some(_) => Err(Trouble::EXISTS),
         }
     }
 
     /// Makes a link by `make`. An existing file of this name is replaced in one step.
-    pub(super) fn link(&self, make: impl Fn(&OwnedFd, &[u8]) -> Result<(), LinkTrouble>) -> Result<(), Trouble> {
+    fn link(&self, make: impl Fn(&disk::Folder, &OsStr) -> Result<(), LinkTrouble>) -> Result<(), Trouble> {
         let folder = self.folder.handle()?;
-        let trouble = |LinkTrouble(action, error)| Trouble::system(action)(error);
-        match make(&folder, &self.name) {
-            Err(LinkTrouble(_, Errno::EXIST)) => {}
+        let trouble = |LinkTrouble(action, error)| Trouble::System(action, error);
+        let name = os(&self.name);
+        match make(&folder, name) {
+            Err(LinkTrouble(_, error)) if error.kind() == ErrorKind::AlreadyExists => {}
             result => return result.map_err(trouble),
         }
         self.taken(&folder)?;
-        let temporary = draft::name(&self.name);
-        self.folder.names().change(|| {
+        let temporary = names::name(name);
+        cleanup::hold(|_| {
             make(&folder, &temporary).map_err(trouble)?;
-            let result = renameat(&folder, &temporary, &folder, &self.name);
+            let result = folder.rename(&temporary, name);
             // If both names lead to the same file, `rename` does nothing, so the temporary name still exists.
-            let _ = unlinkat(&folder, &temporary, AtFlags::empty());
+            let _ = folder.remove(&temporary);
             result.map_err(Trouble::system(Action::Create))
         })
     }
 
     /// Makes a symbolic link.
     pub(super) fn symbolic(&self, target: &[u8], modified: Time, owner: Option<(u32, u32)>) -> Result<(), Trouble> {
-        let dress = |folder: &OwnedFd, name: &[u8]| {
-            if let Some((uid, gid)) = owner {
-                let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
-                let given = rustix::fs::chownat(folder, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW);
-                given.map_err(|error| LinkTrouble(Action::SetOwner, error))?;
-            }
-            utimensat(folder, name, &times(modified), AtFlags::SYMLINK_NOFOLLOW)
-                .map_err(|error| LinkTrouble(Action::SetTime, error))
+        let dress = |folder: &disk::Folder, name: &OsStr| {
+            folder.dress_link(name, owner, None).map_err(|error| LinkTrouble(Action::SetOwner, error))?;
+            let set = folder.dress_link(name, None, Some(time(modified)));
+            set.map_err(|error| LinkTrouble(Action::SetTime, error))
         };
         self.link(|folder, name| {
-            symlinkat(target, folder, name).map_err(|error| LinkTrouble(Action::Create, error))?;
+            folder.symbolic_link(os(target), name).map_err(|error| LinkTrouble(Action::Create, error))?;
             // If the owner or time cannot be set, the link is removed.
             dress(folder, name).inspect_err(|_| {
-                let _ = unlinkat(folder, name, AtFlags::empty());
+                let _ = folder.remove(name);
             })
         })
     }
@@ -96,19 +90,16 @@ impl Place {
     /// Makes another name of a file or of a symbolic link.
     pub(super) fn hard(&self, folder: &Folder, target: &[u8]) -> Result<(), Trouble> {
         let from = folder.handle()?;
-        let found = look(&from, target).map_err(Trouble::system(Action::FollowLink))?;
-        let kind = found.as_ref().map(|found| FileType::from_raw_mode(found.st_mode));
-        if !matches!(kind, Some(FileType::RegularFile | FileType::Symlink)) {
+        let found = from.look(os(target)).map_err(Trouble::system(Action::FollowLink))?;
+        if !found.is_some_and(|found| found.is_file() || found.is_link()) {
             return Err(NO_FILE);
         }
-        self.link(|to, name| {
-            linkat(&from, target, to, name, AtFlags::empty()).map_err(|error| LinkTrouble(Action::Create, error))
-        })
+        self.link(|to, name| to.hard_link(&from, os(target), name).map_err(|error| LinkTrouble(Action::Create, error)))
     }
 }
 
 /// The operation on a link that failed, and the system's error.
-pub(super) struct LinkTrouble(Action, Errno);
+struct LinkTrouble(Action, io::Error);
 
 /// The failure of a hard link whose target is neither a file nor a link.
 pub(super) const NO_FILE: Trouble = Trouble::Archive(|path| Flaw::HardLink { path });
@@ -117,112 +108,79 @@ pub(super) const NO_FILE: Trouble = Trouble::Archive(|path| Flaw::HardLink { pat
 #[derive(Debug)]
 struct Draft {
     place: Place,
-    folder: Arc<OwnedFd>,
-    file: Arc<OwnedFd>,
-    /// The temporary name, if the file has one.
-    temporary: Option<Vec<u8>>,
-    /// An existing file of this name is to be replaced.
-    taken: bool,
-    landed: bool,
+    file: Arc<File>,
+    way: DraftWay,
+}
+
+/// How a file gets its name.
+#[derive(Debug)]
+enum DraftWay {
+    /// It has its name in a folder that nobody else uses. `None` after it is complete.
+    Named(Option<disk::Folder>),
+    /// It gets its name when it is complete. An existing file is replaced if `taken`.
+    Unnamed { draft: Option<disk::Draft>, taken: bool },
 }
 
 impl Draft {
     fn begin(place: Place) -> Result<Self, Trouble> {
         let folder = place.folder.handle()?;
-        let create = |name: &[u8]| {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)
-        };
+        let name = os(&place.name);
         if !place.fresh {
             let taken = place.taken(&folder)?;
-            let temporary = draft::name(&place.name);
-            let names = place.folder.names();
-            let file = names.change(|| {
-                let file = create(&temporary).map_err(Trouble::system(Action::Create))?;
-                names.add(&temporary, &folder);
-                Ok(file)
-            })?;
-            return Ok(Self { place, folder, file: Arc::new(file), temporary: Some(temporary), taken, landed: false });
+            let draft = disk::Draft::one_of_many_in(&folder, name).map_err(of_disk)?;
+            let file = Arc::new(draft.file().try_clone().map_err(Trouble::system(Action::Create))?);
+            return Ok(Self { place, file, way: DraftWay::Unnamed { draft: Some(draft), taken } });
         }
-        let file = match create(&place.name) {
-            Err(Errno::EXIST) => {
+        let file = match folder.create(name) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 place.taken(&folder)?;
-                unlinkat(&folder, &place.name, AtFlags::empty()).map_err(Trouble::system(Action::Replace))?;
-                create(&place.name)
+                folder.remove(name).map_err(Trouble::system(Action::Replace))?;
+                folder.create(name)
             }
             result => result,
         };
-        let file = file.map_err(Trouble::system(Action::Create))?;
-        Ok(Self { place, folder, file: Arc::new(file), temporary: None, taken: false, landed: false })
+        let file = Arc::new(file.map_err(Trouble::system(Action::Create))?);
+        Ok(Self { place, file, way: DraftWay::Named(Some(folder)) })
     }
 
     fn land(mut self, dress: &Dress, ledger: &Ledger) -> Result<(), Trouble> {
-        dress.put_on(&self.file, || self.place.path(), ledger)?;
-        if let Some(temporary) = &self.temporary {
-            if self.taken {
-                // Sync the new file before it replaces the old one, so that one of them survives a crash.
-                rustix::fs::fsync(&self.file).map_err(Trouble::system(Action::Write))?;
+        dress.put_on(&*self.file, || self.place.path(), ledger)?;
+        match &mut self.way {
+            DraftWay::Named(folder) => *folder = None,
+            DraftWay::Unnamed { draft, taken } => {
+                // A file that another program has made meanwhile is replaced, too, if the user asks for that.
+                let replace = Replace::any_if(*taken || self.place.replace);
+                let landed = draft.take().map(|draft| draft.land_dressed(Landing { replace, sync: false }));
+                landed.unwrap_or(Ok(())).map_err(of_disk)?;
             }
-            let names = self.place.folder.names();
-            names.change(|| {
-                self.rename(temporary)?;
-                names.forget(temporary);
-                Ok(())
-            })?;
         }
-        self.landed = true;
         Ok(())
-    }
-
-    /// Gives the file its final name.
-    fn rename(&self, temporary: &[u8]) -> Result<(), Trouble> {
-        if self.taken {
-            return renameat(&self.folder, temporary, &self.folder, &self.place.name)
-                .map_err(Trouble::system(Action::Replace));
-        }
-        match draft::rename_new(&self.folder, temporary, &self.place.name) {
-            // Another program made a file of this name in the meantime.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists && self.place.replace => {
-                rustix::fs::fsync(&self.file).map_err(Trouble::system(Action::Write))?;
-                match renameat(&self.folder, temporary, &self.folder, &self.place.name) {
-                    Err(Errno::ISDIR) => Err(Trouble::IS_FOLDER),
-                    result => result.map_err(Trouble::system(Action::Replace)),
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(Trouble::EXISTS),
-            result => result.map_err(|error| Trouble::System(Action::Create, error)),
-        }
     }
 }
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        if self.landed {
-            return;
-        }
-        let _ = unlinkat(&self.folder, self.temporary.as_ref().unwrap_or(&self.place.name), AtFlags::empty());
-        if let Some(temporary) = &self.temporary {
-            self.place.folder.names().forget(temporary);
+        if let DraftWay::Named(Some(folder)) = &self.way {
+            let _ = folder.remove(os(&self.place.name));
         }
     }
 }
 
-fn write_at(file: impl AsFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Trouble> {
-    while !bytes.is_empty() {
-        match pwrite(&file, bytes, offset) {
-            Ok(0) => return Err(Trouble::System(Action::Write, ErrorKind::WriteZero.into())),
-            Ok(written) => (bytes, offset) = (&bytes[written..], offset + written as u64),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(Trouble::System(Action::Write, error.into())),
-        }
+/// Returns the reason why a file could not be made, or could not get its name.
+fn of_disk(error: disk::Error) -> Trouble {
+    match error {
+        disk::Error::Exists => Trouble::EXISTS,
+        disk::Error::IsFolder => Trouble::IS_FOLDER,
+        disk::Error::System(disk::Step::Write, error) => Trouble::System(Action::Write, error),
+        disk::Error::System(_, error) => Trouble::System(Action::Create, error),
+        error => Trouble::System(Action::Create, io::Error::other(error)),
     }
-    Ok(())
 }
 
 /// Makes, writes and closes a file whose whole content is in `bytes`.
 pub(super) fn write_whole(place: Place, dress: &Dress, bytes: &[u8], ledger: &Ledger) -> Result<(), Trouble> {
     let draft = Draft::begin(place)?;
-    write_at(&draft.file, bytes, 0)?;
+    draft.file.write_all_at(bytes, 0).map_err(Trouble::system(Action::Write))?;
     draft.land(dress, ledger)
 }
 
@@ -230,7 +188,7 @@ pub(super) fn write_whole(place: Place, dress: &Dress, bytes: &[u8], ledger: &Le
 #[derive(Debug)]
 pub(super) struct Growing {
     number: u64,
-    file: Arc<OwnedFd>,
+    file: Arc<File>,
     /// The draft. `None` after the file got its name or was removed.
     draft: Mutex<Option<Draft>>,
     dress: Dress,
@@ -260,7 +218,7 @@ impl Growing {
     pub(super) fn begin(place: Place, plan: Plan, ledger: Arc<Ledger>) -> Result<Self, Trouble> {
         let draft = Draft::begin(place)?;
         if plan.sparse {
-            ftruncate(&draft.file, plan.size).map_err(Trouble::system(Action::Write))?;
+            draft.file.set_len(plan.size).map_err(Trouble::system(Action::Write))?;
         }
         Ok(Self {
             number: plan.number,
@@ -305,8 +263,10 @@ impl Growing {
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), Trouble> {
+        let write_at =
+            |bytes: &[u8], offset| self.file.write_all_at(bytes, offset).map_err(Trouble::system(Action::Write));
         if !self.sparse {
-            return write_at(&self.file, bytes, offset);
+            return write_at(bytes, offset);
         }
         let Some(map) = self.map.get() else { return Ok(()) };
         // The stored content begins with the bytes of the map.
@@ -314,7 +274,7 @@ impl Growing {
         let mut begin = bytes.len() - pieces.iter().map(|(_, length)| *length as usize).sum::<usize>();
         for (place, length) in pieces {
             let end = begin + length as usize;
-            write_at(&self.file, &bytes[begin..end], place)?;
+            write_at(&bytes[begin..end], place)?;
             begin = end;
         }
         Ok(())

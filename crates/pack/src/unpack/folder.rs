@@ -4,22 +4,18 @@
 //! reference to its parent is dropped. A folder is opened when it is needed, relative to its parent and by a single
 //! name, so that no symbolic link is followed.
 
-use std::os::fd::OwnedFd;
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{
-    AtFlags, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, fchmod, fchown, fstat, futimens, mkdirat,
-    openat,
-};
-use rustix::io::Errno;
-
-use super::draft_names::DraftNames;
 use super::ledger::Ledger;
 use super::trouble::Trouble;
 use crate::entry::Time;
 use crate::error::{Action, Flaw, words};
 use crate::shown::shown;
+use deadpan_disk::{self as disk, About, Handle};
 
 /// When a folder is opened again, this many folders above it stay open, since they are likely to be needed next.
 const REOPENED: usize = 32;
@@ -32,7 +28,7 @@ const MANY: usize = 128;
 pub(super) struct Folder {
     parent: Option<Arc<Folder>>,
     name: Vec<u8>,
-    handle: Mutex<Option<Arc<OwnedFd>>>,
+    handle: Mutex<Option<disk::Folder>>,
     at_last: Mutex<Option<AtLast>>,
     ledger: Arc<Ledger>,
 }
@@ -68,66 +64,71 @@ pub(super) struct Dress {
 impl Dress {
     /// Sets these properties on an open file or folder. `path` is for messages. The owner is set first, since only the
     /// owner may change the file. The time is set last, since the other changes modify it.
-    pub(super) fn put_on(&self, handle: &OwnedFd, path: impl Fn() -> Vec<u8>, ledger: &Ledger) -> Result<(), Trouble> {
+    pub(super) fn put_on(
+        &self,
+        handle: &impl Handle,
+        path: impl Fn() -> Vec<u8>,
+        ledger: &Ledger,
+    ) -> Result<(), Trouble> {
         if let Some((uid, gid)) = self.owner {
-            let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
-            fchown(handle, Some(uid), Some(gid)).map_err(Trouble::system(Action::SetOwner))?;
+            handle.set_owner(Some(uid), gid).map_err(Trouble::system(Action::SetOwner))?;
         }
         for (name, value) in &self.attributes {
-            match rustix::fs::fsetxattr(handle, &name[..], value, rustix::fs::XattrFlags::empty()) {
-                Ok(()) => {}
-                Err(Errno::OPNOTSUPP) => {
+            let Err(error) = handle.set_attribute(name, value) else { continue };
+            match error.kind() {
+                ErrorKind::Unsupported => {
                     ledger.remark("extended attributes are not restored: this file system has none".into())
                 }
-                // The system has a limit, and file systems have smaller ones. Some of these report a full disk instead.
                 // If the disk is full, writing the next content fails.
-                Err(Errno::TOOBIG | Errno::RANGE | Errno::NOSPC | Errno::DQUOT) => {
+                ErrorKind::StorageFull => {
                     let (name, path) = (shown(name), shown(&path()));
                     ledger.remark(format!(
                         "the extended attribute {name} of {path} is not restored: this file system has no room for it"
                     ));
                 }
                 // Root in a container may lack the permission to set attributes that grant rights.
-                Err(error) if !name.starts_with(b"user.") => {
-                    let (name, path, why) = (shown(name), shown(&path()), words(&error.into()));
+                _ if !name.starts_with(b"user.") => {
+                    let (name, path, why) = (shown(name), shown(&path()), words(&error));
                     ledger.remark(format!("the extended attribute {name} of {path} is not restored: {why}"));
                 }
-                Err(error) => return Err(Trouble::System(Action::SetAttributes, error.into())),
+                _ => return Err(Trouble::System(Action::SetAttributes, error)),
             }
         }
-        fchmod(handle, Mode::from_raw_mode(self.mode as _)).map_err(Trouble::system(Action::SetMode))?;
-        futimens(handle, &times(self.modified)).map_err(Trouble::system(Action::SetTime))
+        handle.set_mode(self.mode).map_err(Trouble::system(Action::SetMode))?;
+        handle.set_modified_at(time(self.modified)).map_err(Trouble::system(Action::SetTime))
     }
 }
 
-/// Returns timestamps that set the time of the last change, and keep the time of the last access.
-pub(super) fn times(modified: Time) -> Timestamps {
-    Timestamps {
-        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT as _ },
-        last_modification: Timespec { tv_sec: modified.seconds as _, tv_nsec: modified.nanoseconds as _ },
-    }
+/// Returns a time as the system wants it.
+pub(super) fn time(modified: Time) -> (i64, u32) {
+    (modified.seconds, modified.nanoseconds)
+}
+
+/// Returns the name of an entry as the system wants it.
+pub(super) fn os(name: &[u8]) -> &OsStr {
+    OsStr::from_bytes(name)
 }
 
 impl Folder {
     /// Makes the record of the target folder. `handle` is `None` if there is no target.
-    pub(super) fn target(handle: Option<OwnedFd>, ledger: Arc<Ledger>) -> Arc<Self> {
+    pub(super) fn target(handle: Option<disk::Folder>, ledger: Arc<Ledger>) -> Arc<Self> {
         Self::with(None, Vec::new(), handle, ledger)
     }
 
-    fn with(parent: Option<Arc<Self>>, name: Vec<u8>, handle: Option<OwnedFd>, ledger: Arc<Ledger>) -> Arc<Self> {
+    fn with(parent: Option<Arc<Self>>, name: Vec<u8>, handle: Option<disk::Folder>, ledger: Arc<Ledger>) -> Arc<Self> {
         let folder = Self { parent, name, handle: Mutex::default(), at_last: Mutex::default(), ledger };
         if let Some(handle) = handle {
-            folder.keep(&mut folder.slot(), Arc::new(handle));
+            folder.keep(&mut folder.slot(), handle);
         }
         Arc::new(folder)
     }
 
     /// Makes a folder. Returns `None` if the name exists.
     pub(super) fn make(parent: &Arc<Self>, name: &[u8], mode: u32) -> Result<Option<Arc<Self>>, Trouble> {
-        match mkdirat(&*parent.handle()?, name, Mode::from_raw_mode(mode as _)) {
+        match parent.handle()?.make(os(name), mode) {
             Ok(()) => Ok(Some(Self::with(Some(Arc::clone(parent)), name.to_vec(), None, Arc::clone(&parent.ledger)))),
-            Err(Errno::EXIST) => Ok(None),
-            Err(error) => Err(Trouble::System(Action::Create, error.into())),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+            Err(error) => Err(Trouble::System(Action::Create, error)),
         }
     }
 
@@ -136,28 +137,26 @@ impl Folder {
     pub(super) fn enter(parent: &Arc<Self>, name: &[u8], ours: bool) -> Result<Arc<Self>, Trouble> {
         let above = parent.handle()?;
         let mut locked = None;
-        let handle = match open(&above, name) {
-            Err(Errno::ACCESS) if ours => {
-                locked = Some(unlock(&above, name).map_err(Trouble::system(Action::Open))?);
-                open(&above, name)
+        let handle = match above.enter(os(name)) {
+            Err(error) if ours && error.kind() == ErrorKind::PermissionDenied => {
+                locked = Some(above.unlock(os(name)).map_err(Trouble::system(Action::Open))?);
+                above.enter(os(name))
             }
             result => result,
         };
-        let handle = handle.map_err(|error| match error {
-            Errno::NOTDIR | Errno::LOOP => Trouble::Archive(|path| Flaw::InTheWay { path }),
-            error => Trouble::System(Action::Open, error.into()),
+        let handle = handle.map_err(|error| match error.kind() {
+            ErrorKind::NotADirectory => Trouble::Archive(|path| Flaw::InTheWay { path }),
+            _ => Trouble::System(Action::Open, error),
         })?;
-        let found = ours.then(|| stat(&handle)).transpose()?;
-        if let Some(found) = &found {
-            let mode = mode_of(found);
-            if mode & 0o700 != 0o700 {
-                fchmod(&handle, Mode::from_raw_mode((mode | 0o700) as _)).map_err(Trouble::system(Action::SetMode))?;
-            }
+        let found = ours.then(|| about(&handle)).transpose()?;
+        if let Some(found) = found.filter(|found| found.mode & 0o700 != 0o700) {
+            handle.set_mode(found.mode | 0o700).map_err(Trouble::system(Action::SetMode))?;
         }
         let folder = Self::with(Some(Arc::clone(parent)), name.to_vec(), Some(handle), Arc::clone(&parent.ledger));
         if let Some(found) = found {
-            let modified = Time { seconds: found.st_mtime as _, nanoseconds: found.st_mtime_nsec as _ };
-            let dress = Dress { mode: locked.unwrap_or(mode_of(&found)), modified, ..Dress::default() };
+            let (seconds, nanoseconds) = found.modified;
+            let modified = Time { seconds, nanoseconds };
+            let dress = Dress { mode: locked.unwrap_or(found.mode), modified, ..Dress::default() };
             let at_last = AtLast { number: None, found: Some(dress.clone()), dress, existed: true };
             *folder.at_last.lock().unwrap_or_else(PoisonError::into_inner) = Some(at_last);
         }
@@ -179,7 +178,7 @@ impl Folder {
         let Some(dress) = at_last.dress(self.ledger.stopped()) else { return };
         let filled = self.handle().and_then(|handle| {
             // A new folder can inherit the setgid bit from its parent, and an existing folder can have it already.
-            let special = if dress.owner.is_none() { mode_of(&stat(&handle)?) & 0o7000 } else { 0 };
+            let special = if dress.owner.is_none() { about(&handle)?.mode & 0o7000 } else { 0 };
             Dress { mode: dress.mode | special, ..dress }.put_on(&handle, || self.path(), &self.ledger)
         });
         if let Err(trouble) = filled {
@@ -191,42 +190,37 @@ impl Folder {
         &self.name
     }
 
-    /// The temporary names of files that are not complete.
-    pub(super) fn names(&self) -> &DraftNames {
-        &self.ledger.names
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<OwnedFd>>> {
+    fn slot(&self) -> std::sync::MutexGuard<'_, Option<disk::Folder>> {
         self.handle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keep(&self, slot: &mut Option<Arc<OwnedFd>>, handle: Arc<OwnedFd>) {
+    fn keep(&self, slot: &mut Option<disk::Folder>, handle: disk::Folder) {
         if slot.replace(handle).is_none() {
             self.ledger.folders.fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Returns the open folder, and opens it if necessary.
-    pub(super) fn handle(&self) -> Result<Arc<OwnedFd>, Trouble> {
+    pub(super) fn handle(&self) -> Result<disk::Folder, Trouble> {
         // This folder and those above it that are not open.
         let mut closed = Vec::new();
         let mut folder = self;
         let mut handle = loop {
             if let Some(handle) = &*folder.slot() {
-                break Arc::clone(handle);
+                break handle.clone();
             }
             closed.push(folder);
-            folder = folder.parent.as_deref().ok_or(Trouble::System(Action::Open, Errno::BADF.into()))?;
+            folder = folder.parent.as_deref().ok_or(Trouble::System(Action::Open, io::ErrorKind::NotFound.into()))?;
         };
         for (above, folder) in closed.into_iter().enumerate().rev() {
             let mut slot = folder.slot();
             handle = match &*slot {
                 // Another thread opened the folder in the meantime.
-                Some(handle) => Arc::clone(handle),
-                None => Arc::new(open(&handle, &folder.name).map_err(Trouble::system(Action::Open))?),
+                Some(handle) => handle.clone(),
+                None => handle.enter(os(&folder.name)).map_err(Trouble::system(Action::Open))?,
             };
             if above < REOPENED {
-                folder.keep(&mut slot, Arc::clone(&handle));
+                folder.keep(&mut slot, handle.clone());
             }
         }
         Ok(handle)
@@ -268,41 +262,6 @@ impl Drop for Folder {
     }
 }
 
-fn open(parent: &OwnedFd, name: &[u8]) -> Result<OwnedFd, Errno> {
-    openat(parent, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
-}
-
-fn stat(folder: &OwnedFd) -> Result<Stat, Trouble> {
-    fstat(folder).map_err(Trouble::system(Action::Read))
-}
-
-#[allow(clippy::unnecessary_cast)] // It is narrower on other systems.
-fn mode_of(found: &Stat) -> u32 {
-    found.st_mode as u32 & 0o7777
-}
-
-/// Gives the owner all permissions for a folder that its owner may not read. Returns the mode that the folder had.
-/// The mode is set through a descriptor (`O_PATH`), because another folder may have the name by now.
-#[cfg(target_os = "linux")]
-fn unlock(parent: &OwnedFd, name: &[u8]) -> Result<u32, Errno> {
-    use std::os::fd::AsRawFd;
-    let place =
-        openat(parent, name, OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
-    let mode = mode_of(&fstat(&place)?);
-    rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::from_raw_mode((mode | 0o700) as _))?;
-    Ok(mode)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unlock(_parent: &OwnedFd, _name: &[u8]) -> Result<u32, Errno> {
-    Err(Errno::ACCESS)
-}
-
-/// Looks up a name in a folder, without following links. Returns `None` if the name does not exist.
-pub(super) fn look(folder: &OwnedFd, name: &[u8]) -> Result<Option<Stat>, Errno> {
-    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(found) => Ok(Some(found)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(error) => Err(error),
-    }
+fn about(folder: &disk::Folder) -> Result<About, Trouble> {
+    folder.about().map_err(Trouble::system(Action::Read))
 }

@@ -4,9 +4,6 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use rustix::io::Errno;
-
-use super::draft_names::DraftNames;
 use super::outcome::{Failure, Progress};
 use super::queue::{Hash, Queue};
 use super::trouble::Trouble;
@@ -15,6 +12,7 @@ use crate::entry::{Entry, Kind};
 use crate::error::{Change, Error, Flaw};
 use crate::names::Paths;
 use crate::shown::shown;
+use deadpan_disk::cleanup;
 
 /// The maximum number of failures and of remarks that are kept. An archive can cause one for each entry.
 const MOST_WORDS: usize = 1000;
@@ -32,8 +30,6 @@ pub(super) struct Ledger {
     lost: AtomicBool,
     /// The number of open folders.
     pub(super) folders: AtomicUsize,
-    /// The temporary names of files that are not complete.
-    pub(super) names: DraftNames,
 }
 
 #[derive(Debug, Default)]
@@ -81,7 +77,6 @@ impl Ledger {
             stopped: AtomicBool::new(false),
             lost: AtomicBool::new(false),
             folders: AtomicUsize::new(0),
-            names: DraftNames::default(),
         }
     }
 
@@ -177,12 +172,6 @@ impl Ledger {
     /// Ends the work with this error.
     pub(super) fn stop(&self, number: u64, error: Error) {
         self.stop_with(&mut self.state(), Fatal { number, failure: None, error });
-    }
-
-    /// Ends the work because the caller asks for it.
-    pub(super) fn give_up(&self) {
-        self.lost.store(true, Ordering::Relaxed);
-        self.stop(u64::MAX, Error::Stopped);
     }
 
     fn stop_with(&self, state: &mut LedgerState, fatal: Fatal) {
@@ -351,7 +340,11 @@ impl LedgerState {
 
 /// Whether the other entries would fail for the same reason.
 fn no_use(error: &io::Error) -> bool {
-    matches!(Errno::from_io_error(error), Some(Errno::NOSPC | Errno::DQUOT | Errno::ROFS | Errno::IO))
+    const EIO: i32 = 5;
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
+        || error.raw_os_error() == Some(EIO)
+        || cleanup::is_ending()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Makes the entries of an archive: folders and links at once, files when their content arrives.
 
 use std::ops::Range;
-use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use super::file::{Growing, NO_FILE, Place, Plan};
-use super::folder::{self, Dress, Folder};
+use super::folder::{Dress, Folder, os};
 use super::ledger::Ledger;
 use super::options::Unpacking;
 use super::rest::FileJob;
@@ -17,6 +17,7 @@ use crate::names::{Paths, alike};
 use crate::path::{name, parent};
 use crate::shown::shown;
 use crate::tar::{Map, Member};
+use deadpan_disk as disk;
 
 /// Look up at most this many clashing names.
 const SEARCHED: u32 = 16;
@@ -77,8 +78,8 @@ enum Whose {
 
 impl Maker {
     /// Makes entries in `target`. Without a target, every entry fails.
-    pub(super) fn new(target: Option<OwnedFd>, options: Unpacking, ledger: Arc<Ledger>) -> Self {
-        let root = rustix::process::geteuid().is_root();
+    pub(super) fn new(target: Option<disk::Folder>, options: Unpacking, ledger: Arc<Ledger>) -> Self {
+        let root = disk::is_root();
         Self {
             options: Unpacking { owner: options.owner && root, ..options },
             pack: false,
@@ -254,7 +255,7 @@ impl Maker {
             Ok(folder) => folder.handle().ok(),
             Err(_) => None,
         };
-        let same = there.as_ref().and_then(|there| folder::look(there, name).ok().flatten()).is_some();
+        let same = there.as_ref().and_then(|there| there.look(os(name)).ok().flatten()).is_some();
         if !same || self.pack {
             let fellow = there.as_ref().filter(|_| self.searches < SEARCHED).and_then(|there| fellow(there, name));
             self.searches += 1;
@@ -329,7 +330,7 @@ impl Maker {
 }
 
 /// Returns a name in the folder that differs from `name` only in case or accents.
-fn fellow(folder: &OwnedFd, name: &[u8]) -> Option<Vec<u8>> {
-    let entries = rustix::fs::Dir::read_from(folder).ok()?.flatten();
-    entries.map(|entry| entry.file_name().to_bytes().to_vec()).find(|other| other != name && alike(other, name))
+fn fellow(folder: &disk::Folder, name: &[u8]) -> Option<Vec<u8>> {
+    let names = folder.entries().ok()?.flatten().map(|(name, _)| name.into_vec());
+    names.into_iter().find(|other| other != name && alike(other, name))
 }

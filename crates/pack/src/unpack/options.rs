@@ -1,5 +1,7 @@
 //! Options for unpacking.
 
+use deadpan_disk::FileId;
+
 /// Options for unpacking an archive.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unpacking {
@@ -19,6 +21,6 @@ pub struct Unpacking {
     /// The target folder is new, and no other program uses it before the work ends: files get their final names at
     /// once.
     pub fresh: bool,
-    /// The device and the inode of the archive, which is never replaced by one of its entries.
-    pub archive: Option<(u64, u64)>,
+    /// The archive, which is never replaced by one of its entries.
+    pub archive: Option<FileId>,
 }

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use rustix::io::Errno;
-
 use crate::error::{Action, Error, Flaw, Refusal};
 use crate::shown::shown;
 
@@ -30,8 +28,8 @@ impl Trouble {
     /// The archive itself has this path.
     pub(super) const ARCHIVE: Self = Self::Refused(|path| Refusal::IsArchive { path });
 
-    pub(super) fn system(action: Action) -> impl Fn(Errno) -> Self {
-        move |error| Self::System(action, error.into())
+    pub(super) fn system(action: Action) -> impl Fn(io::Error) -> Self {
+        move |error| Self::System(action, error)
     }
 
     /// Returns the error for an entry of this path.

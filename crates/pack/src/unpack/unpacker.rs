@@ -1,10 +1,8 @@
 //! Reads an archive, compares it with its index, and passes its entries to a folder or to a stream.
 
 use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::drafts::Drafts;
 use super::index::{IndexCheck, facts};
 use super::ledger::Ledger;
 use super::make::Maker;
@@ -21,6 +19,7 @@ use crate::select::Filter;
 use crate::shown::shown;
 use crate::tar::form::INDEX_BLOCK;
 use crate::tar::{Event, Member, Oddity, Parser};
+use deadpan_disk::Folder;
 
 /// Unpacks an archive into a folder.
 #[derive(Debug)]
@@ -46,7 +45,7 @@ impl Unpacker {
     /// Unpacks into the folder `target`. The target gets the contents, the mode and the time of a pack's root, but
     /// keeps its own name.
     #[must_use]
-    pub fn new(target: OwnedFd, options: Unpacking) -> Self {
+    pub fn new(target: Folder, options: Unpacking) -> Self {
         Self::with(Some(target), options)
     }
 
@@ -60,7 +59,7 @@ impl Unpacker {
         unpacker
     }
 
-    fn with(target: Option<OwnedFd>, options: Unpacking) -> Self {
+    fn with(target: Option<Folder>, options: Unpacking) -> Self {
         let ledger = Arc::new(Ledger::new(options.keep_going));
         Self {
             attributes: options.attributes,
@@ -150,12 +149,6 @@ impl Unpacker {
             failures,
             remarks: self.ledger.remarks(),
         })
-    }
-
-    /// Returns the files to remove if the program ends during the work.
-    #[must_use]
-    pub fn drafts(&self) -> Drafts {
-        Drafts(Arc::clone(&self.ledger))
     }
 
     /// Returns how much was unpacked so far, also after an error.

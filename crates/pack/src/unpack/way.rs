@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::folder::Folder;
+use super::folder::{Folder, os};
 use super::trouble::Trouble;
 use crate::error::Action;
 use crate::path::{name, parent};
@@ -77,8 +77,7 @@ impl Way {
     /// Removes a file or a link.
     pub(super) fn remove(&self, path: &[u8], ours: bool) -> Result<(), Trouble> {
         let folder = self.reach(parent(path), ours)?;
-        rustix::fs::unlinkat(&*folder.handle()?, name(path), rustix::fs::AtFlags::empty())
-            .map_err(Trouble::system(Action::Remove))
+        folder.handle()?.remove(os(name(path))).map_err(Trouble::system(Action::Remove))
     }
 
     /// Leaves all folders, so that they get their modes and times.

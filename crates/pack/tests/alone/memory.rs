@@ -5,7 +5,7 @@ use std::io::Read;
 
 use crate::alone;
 use crate::archive::{folder, header, pax};
-use deadpan_pack::{Error, Flaw, Selection, Unpacker, Unpacking, Work, unpack};
+use deadpan_pack::{Error, Flaw, Folder, Selection, Unpacker, Unpacking, Work, unpack};
 
 /// The limit for a pack that is read to the end, including the buffers of two threads.
 const MOST: u64 = 128 << 20;
@@ -53,8 +53,8 @@ fn a_pack_without_index_blocks_is_refused() {
     };
     for kind in [b'0', b'5'] {
         let target = tempfile::tempdir().unwrap();
-        let target = std::fs::File::open(target.path()).unwrap();
-        let mut unpacker = Unpacker::new(target.into(), Unpacking { fresh: true, ..Unpacking::default() });
+        let target = Folder::open(target.path()).unwrap();
+        let mut unpacker = Unpacker::new(target, Unpacking { fresh: true, ..Unpacking::default() });
         // Nothing is unpacked, so the test measures only memory.
         unpacker.only(Selection::new([b"none".to_vec()]).filter());
         let ready = [pax(b'g', &[("comment", b"deadpan pack 1")]), folder("root/")].concat();

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::tree;
 use crate::tree::odd::{odd_tree, sample};
-use deadpan_pack::{Contents, Error, Kind, Notes, Packer, Packing, What, Work, pack};
+use deadpan_pack::{Contents, Error, Folder, Kind, Notes, Packer, Packing, What, Work, pack};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
@@ -195,9 +195,10 @@ fn an_entry_that_changes_its_kind_is_packed_as_the_new_kind() {
 fn special_files_and_the_output_are_left_out() {
     let tree = folder();
     fs::write(tree.path().join("file"), b"x").expect("written");
-    let output = File::create(tree.path().join("output")).expect("a file").metadata().expect("a file");
+    File::create(tree.path().join("output")).expect("a file");
+    let output = Folder::open(tree.path()).expect("a folder").look("output".as_ref()).expect("looked");
     let _socket = std::os::unix::net::UnixListener::bind(tree.path().join("socket")).expect("a socket");
-    let options = Packing { except: Some((output.dev(), output.ino())), ..Packing::default() };
+    let options = Packing { except: output.map(|about| about.id), ..Packing::default() };
     let packer = Packer::new(tree.path(), b"root", options).expect("a folder");
     let packer = pack(packer, std::io::sink(), &Work::default()).expect("packed");
     assert_eq!(packer.entries(), 2, "the root and the file");

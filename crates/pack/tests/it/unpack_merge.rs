@@ -9,7 +9,7 @@ use tempfile::tempdir;
 use crate::archive::pack::{Pack, a_file, root};
 use crate::archive::{ended, file, folder, hard_link, header, sum, symlink};
 use crate::tree::{fresh, in_steps, into, names, unpacker};
-use deadpan_pack::{Contents, Error, Excerpt, Flaw, Selection, Unpacking, Work, unpack};
+use deadpan_pack::{Contents, Error, Excerpt, Flaw, Selection, Unpacker, Unpacking, Work, unpack};
 
 fn going() -> Unpacking {
     Unpacking { keep_going: true, ..Unpacking::default() }
@@ -108,53 +108,36 @@ fn a_large_file_whose_path_is_taken_during_unpacking() {
     assert_eq!(names(target.path()), ["a", "b"]);
 }
 
-/// The names that mark incomplete files.
-fn drafts(folder: &std::path::Path) -> Vec<String> {
-    let mut names = names(folder);
-    names.retain(|name| name.ends_with(".deadpan-part"));
-    names
-}
-
-#[test]
-fn no_draft_appears_after_drafts_are_removed() {
-    let target = tempdir().unwrap();
-    fs::write(target.path().join("large"), "old").unwrap();
-    let archive = ended(&[file("done", b"new"), file("large", &[7; 100_000]), file("more", b"new")]);
-    let (first, rest) = archive.split_at(50_000);
-    let mut unpacker = unpacker(target.path(), forced());
-    unpacker.put(first).unwrap().complete(first);
-    assert_eq!(drafts(target.path()).len(), 1);
-    let aside = unpacker.drafts();
-    std::thread::spawn(move || aside.remove()).join().unwrap();
-    assert_eq!(names(target.path()), ["done", "large"]);
-    assert!(matches!(unpacker.put(rest), Err(Error::Stopped)));
-    drop(unpacker);
-    assert_eq!(names(target.path()), ["done", "large"]);
-    assert_eq!(fs::read(target.path().join("large")).unwrap(), b"old");
-}
-
+/// Ends a process, as a signal does, while four threads unpack into a draft. Nothing that they make meanwhile is left.
+/// Each time needs a process of its own.
 #[test]
 fn drafts_are_removed_while_threads_create_more() {
+    const PLACE: &str = "DEADPAN_TEST_DRAFTS";
     let members: Vec<_> = (0..2000).map(|number| file(&format!("{}/{number}", number % 7), &[7; 3000])).collect();
+    let Some(place) = std::env::var_os(PLACE) else {
+        for delay in ["0", "3", "9", "30"] {
+            let place = tempdir().unwrap();
+            let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+            again.args(["drafts_are_removed_while_threads_create_more", "--nocapture"]).env(PLACE, place.path());
+            let ended = again.env("DELAY", delay).output().unwrap();
+            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+            assert_eq!(names(place.path()), [""; 0], "after {delay} ms");
+        }
+        return;
+    };
     let archive = ended(&members);
-    for delay in 0..12 {
-        let target = tempdir().unwrap();
-        let mut unpacker = unpacker(target.path(), forced());
-        let aside = unpacker.drafts();
-        let work = Work { threads: 4, ..Work::default() };
-        let left = std::thread::scope(|scope| {
-            let running = scope.spawn(|| unpack(&archive[..], &mut unpacker, &work));
-            std::thread::sleep(std::time::Duration::from_millis(delay * 2));
-            aside.remove();
-            let left = drafts(target.path());
-            // The run may have ended before the drafts were removed.
-            assert!(matches!(running.join().unwrap(), Ok(_) | Err(Error::Stopped)));
-            left
-        });
-        assert_eq!(left, [""; 0], "no draft is left when the program would exit");
-        drop(unpacker);
-        assert_eq!(drafts(target.path()), [""; 0]);
-    }
+    let delay = std::env::var("DELAY").unwrap().parse().unwrap();
+    let draft = deadpan_disk::DraftFolder::create(&std::path::Path::new(&place).join("target")).unwrap();
+    let mut unpacker = Unpacker::new(draft.folder().clone(), fresh());
+    let work = Work { threads: 4, ..Work::default() };
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| unpack(&archive[..], &mut unpacker, &work));
+        std::thread::sleep(std::time::Duration::from_millis(delay));
+        deadpan_disk::cleanup::close();
+        assert_eq!(names(std::path::Path::new(&place)), [""; 0], "nothing is left when the process would exit");
+        // The run may have ended before.
+        let _ = running.join().unwrap();
+    });
 }
 
 #[test]

@@ -4,19 +4,19 @@
 pub mod odd;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use deadpan_pack::{Error, Outcome, Unpacker, Unpacking, Work, unpack};
+use deadpan_pack::{Error, Folder, Outcome, Unpacker, Unpacking, Work, unpack};
 
 pub fn fresh() -> Unpacking {
     Unpacking { fresh: true, ..Unpacking::default() }
 }
 
 pub fn unpacker(target: &Path, options: Unpacking) -> Unpacker {
-    Unpacker::new(File::open(target).unwrap().into(), options)
+    Unpacker::new(Folder::open(target).unwrap(), options)
 }
 
 /// Unpacks on two threads.

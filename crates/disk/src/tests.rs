@@ -1,16 +1,26 @@
 //! Tests of output files, with temporary names and without.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
 
 use super::*;
+use crate::set::land_with;
 
 /// Makes an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("deadpan-partial-{}-{name}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("deadpan-disk-{}-{name}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
+}
+
+fn create(target: &Path, nameless: bool) -> Draft {
+    let (folder, name) = Folder::of(target).unwrap();
+    Draft::create_as(&folder, &name, nameless, true).unwrap()
 }
 
 fn names(folder: &Path) -> Vec<OsString> {
@@ -23,10 +33,10 @@ fn lands_with_and_without_a_name_and_replaces_only_when_told() {
         let folder = folder(&format!("lands-{nameless}"));
         let target = folder.join("out");
         let write = |contents: &[u8], replace| {
-            let partial = Partial::create_in(&target, nameless).unwrap();
+            let partial = create(&target, nameless);
             partial.file().write_all(contents).unwrap();
             assert!(names(&folder).iter().all(|name| name == "out" || !nameless));
-            partial.land(Attributes::usual(), Landing { replace, sync: false })
+            partial.land(Attributes::usual(), Landing { replace: Replace::any_if(replace), sync: false })
         };
         write(b"one", false).unwrap();
         assert!(write(b"two", false).is_err());
@@ -34,7 +44,7 @@ fn lands_with_and_without_a_name_and_replaces_only_when_told() {
         write(b"three", true).unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"three");
         assert_eq!(names(&folder), ["out"]);
-        drop(Partial::create_in(&target, nameless).unwrap());
+        drop(create(&target, nameless));
         assert_eq!(names(&folder), ["out"]);
         fs::remove_dir_all(folder).unwrap();
     }
@@ -46,9 +56,9 @@ fn what_dead_runs_left_is_swept_and_what_lives_is_not() {
     let target = folder.join("out");
     fs::write(folder.join(".out.0123456789abcdef.deadpan-part"), "dead").unwrap();
     fs::write(folder.join(".other.0123456789abcdef.deadpan-part"), "not of this output").unwrap();
-    let first = Partial::create_in(&target, false).unwrap();
+    let first = create(&target, false);
     assert_eq!(names(&folder).len(), 2);
-    let second = Partial::create_in(&target, false).unwrap();
+    let second = create(&target, false);
     assert_eq!(names(&folder).len(), 3);
     drop((first, second));
     assert_eq!(names(&folder).len(), 1);
@@ -59,25 +69,25 @@ fn what_dead_runs_left_is_swept_and_what_lives_is_not() {
 fn long_names_have_room() {
     let folder = folder("long");
     let target = folder.join("x".repeat(255));
-    Partial::create_in(&target, false).unwrap().land(Attributes::private(), Landing::default()).unwrap();
+    create(&target, false).land(Attributes::private(), Landing::default()).unwrap();
     assert!(target.exists());
     fs::remove_dir_all(folder).unwrap();
 }
 
 /// Lands three files as `1`, `2` and `third`. Returns whether that succeeded.
 fn land_three(folder: &Path, nameless: bool, swaps: bool, third: &str, replace: bool) -> bool {
-    let first = Partial::create_in(&folder.join("set"), nameless).unwrap();
+    let first = create(&folder.join("set"), nameless);
     let second = first.another().unwrap();
     let third_file = second.another().unwrap();
-    let files = [(first, "1"), (second, "2"), (third_file, third)].map(|(mut partial, name)| {
-        partial.file.write_all(format!("new {name}").as_bytes()).unwrap();
-        (partial, folder.join(name))
+    let files = [(first, "1"), (second, "2"), (third_file, third)].map(|(partial, name)| {
+        partial.file().write_all(format!("new {name}").as_bytes()).unwrap();
+        (partial, name.into())
     });
-    let landing = Landing { replace, sync: false };
-    let none = |_: &File, _: &OsStr, _: &OsStr| Err(Errno::INVAL);
+    let landing = Landing { replace: Replace::any_if(replace), sync: false };
+    let none = |_: &Folder, _: &OsStr, _: &OsStr| Err(Errno::INVAL);
     match swaps {
-        true => set::land(files.into(), Attributes::usual(), landing).is_ok(),
-        false => set::land_with(files.into(), Attributes::usual(), landing, none).is_ok(),
+        true => land_set(files.into(), Attributes::usual(), landing).is_ok(),
+        false => land_with(files.into(), Attributes::usual(), landing, none).is_ok(),
     }
 }
 
@@ -118,20 +128,19 @@ fn a_set_does_not_replace_what_another_program_made_meanwhile() {
     let folder = folder("meanwhile");
     fs::write(folder.join("1"), "old 1").unwrap();
     fs::write(folder.join("2"), "old 2").unwrap();
-    let first = Partial::create_in(&folder.join("set"), true).unwrap();
+    let first = create(&folder.join("set"), true);
     let second = first.another().unwrap();
-    let files = vec![(first, folder.join("1")), (second, folder.join("2"))];
-    let landing = Landing { replace: true, sync: false };
-    let meddle = |at: &File, one: &OsStr, other: &OsStr| {
+    let files = vec![(first, "1".into()), (second, "2".into())];
+    let landing = Landing { replace: Replace::Any, sync: false };
+    let meddle = |at: &Folder, one: &OsStr, other: &OsStr| {
         if other == "1" {
-            let process = format!("/proc/self/fd/{}", at.as_raw_fd());
-            fs::write(Path::new(&process).join("theirs"), "theirs").unwrap();
-            renameat(at, "theirs", at, "2").unwrap();
+            at.create(OsStr::new("theirs")).unwrap().write_all(b"theirs").unwrap();
+            at.rename(OsStr::new("theirs"), OsStr::new("2")).unwrap();
         }
-        rustix::fs::renameat_with(at, one, at, other, rustix::fs::RenameFlags::EXCHANGE)
+        at.exchange(one, other)
     };
-    let failure = set::land_with(files, Attributes::usual(), landing, meddle).unwrap_err();
-    assert_eq!(failure.message, format!("another program made {} meanwhile", folder.join("2").display()));
+    let failed = land_with(files, Attributes::usual(), landing, meddle).unwrap_err();
+    assert!(matches!(failed, SetError { error: Error::Changed, ref name, .. } if name == "2"), "{failed:?}");
     assert_eq!(contents(&folder), [("1".into(), "old 1".to_owned()), ("2".into(), "theirs".to_owned())]);
     fs::remove_dir_all(folder).unwrap();
 }

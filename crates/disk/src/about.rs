@@ -1,0 +1,182 @@
+//! What the system knows of a file.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FileType, Stat, lstat, stat};
+
+/// The kind of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// A named pipe.
+    Fifo,
+    /// A character device.
+    Device,
+    /// A socket.
+    Socket,
+    /// A block device, or another special file.
+    Other,
+}
+
+impl FileKind {
+    pub(crate) fn of(kind: FileType) -> Option<Self> {
+        Some(match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Folder,
+            FileType::Symlink => Self::Link,
+            FileType::Fifo => Self::Fifo,
+            FileType::CharacterDevice => Self::Device,
+            FileType::Socket => Self::Socket,
+            FileType::Unknown => return None,
+            _ => Self::Other,
+        })
+    }
+}
+
+/// The device and the number of a file. Two names with the same id are names of the same file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    /// The number of the device.
+    pub device: u64,
+    /// The number of the file on that device.
+    pub number: u64,
+}
+
+/// What the system knows of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About {
+    /// The kind of the file.
+    pub kind: FileKind,
+    /// The device and the number.
+    pub id: FileId,
+    /// The length in bytes.
+    pub length: u64,
+    /// The room on the disk, in bytes.
+    pub stored: u64,
+    /// The permissions, with setuid, setgid and sticky bits.
+    pub mode: u32,
+    /// The number of the owner.
+    pub owner: u32,
+    /// The number of the group.
+    pub group: u32,
+    /// How many names the file has.
+    pub links: u64,
+    /// When the contents changed: seconds since 1970, and nanoseconds.
+    pub modified: (i64, u32),
+    /// When the contents, the attributes or the names changed.
+    pub changed: (i64, u32),
+    /// Whether this is a device that no ordinary user can make, unlike a pseudo-terminal.
+    pub is_system_device: bool,
+}
+
+impl About {
+    #[allow(clippy::unnecessary_cast)] // The widths and signs differ between systems.
+    pub(crate) fn of(stat: &Stat) -> Self {
+        let kind = FileKind::of(FileType::from_raw_mode(stat.st_mode)).unwrap_or(FileKind::Other);
+        Self {
+            kind,
+            id: FileId { device: stat.st_dev as u64, number: stat.st_ino },
+            length: stat.st_size as u64,
+            stored: stat.st_blocks as u64 * 512,
+            mode: stat.st_mode as u32 & 0o7777,
+            owner: stat.st_uid,
+            group: stat.st_gid,
+            links: stat.st_nlink as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+            is_system_device: kind == FileKind::Device && is_of_system(stat),
+        }
+    }
+
+    /// Returns the description of an open file.
+    ///
+    /// # Errors
+    /// If the system refuses to tell.
+    pub fn of_file(file: &std::fs::File) -> std::io::Result<Self> {
+        Ok(Self::of(&rustix::fs::fstat(file)?))
+    }
+
+    /// Returns what a path leads to. What it leads to later may be something else: this is for messages and early
+    /// refusals, and what is opened is looked at again.
+    ///
+    /// # Errors
+    /// [`std::io::ErrorKind::NotFound`] if it leads to nothing; otherwise the system's error.
+    pub fn of_path(path: &Path) -> std::io::Result<Self> {
+        Ok(Self::of(&stat(path)?))
+    }
+
+    /// Returns what has the name at the end of a path, which may be a link. Otherwise as [`of_path`](Self::of_path).
+    ///
+    /// # Errors
+    /// Those of [`of_path`](Self::of_path).
+    pub fn of_name(path: &Path) -> std::io::Result<Self> {
+        Ok(Self::of(&lstat(path)?))
+    }
+
+    /// Whether this is a regular file.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.kind == FileKind::File
+    }
+
+    /// Whether this is a folder.
+    #[must_use]
+    pub fn is_folder(&self) -> bool {
+        self.kind == FileKind::Folder
+    }
+
+    /// Whether this is a symbolic link.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        self.kind == FileKind::Link
+    }
+
+    /// Whether the caller or root owns the file, or it is a device of the system: no other user planted it.
+    #[must_use]
+    pub fn is_trusted(&self) -> bool {
+        [rustix::process::geteuid().as_raw(), 0].contains(&self.owner) || self.is_system_device
+    }
+
+    /// Whether other users can plant names in this folder, and only the owner of a name can remove it, as in `/tmp`.
+    #[must_use]
+    pub fn is_open_to_others(&self) -> bool {
+        self.mode & 0o1000 != 0 && self.mode & 0o022 != 0
+    }
+
+    /// Returns when the contents changed.
+    #[must_use]
+    pub fn modified_at(&self) -> SystemTime {
+        time(self.modified)
+    }
+
+    /// Returns when the contents, the attributes or the names changed.
+    #[must_use]
+    pub fn changed_at(&self) -> SystemTime {
+        time(self.changed)
+    }
+}
+
+fn time((seconds, nanoseconds): (i64, u32)) -> SystemTime {
+    let (whole, part) = (Duration::from_secs(seconds.unsigned_abs()), Duration::from_nanos(nanoseconds.into()));
+    let begin = if seconds < 0 { SystemTime::UNIX_EPOCH - whole } else { SystemTime::UNIX_EPOCH + whole };
+    begin + part
+}
+
+/// Whether this device is not a pseudo-terminal, which every user can have. In a user namespace, the devices of the
+/// system seem to belong to nobody.
+#[cfg(target_os = "linux")]
+fn is_of_system(stat: &Stat) -> bool {
+    // The major numbers of pseudo-terminals.
+    !(136..144).contains(&rustix::fs::major(stat.st_rdev))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_of_system(_stat: &Stat) -> bool {
+    false
+}

@@ -1,0 +1,173 @@
+//! What has to be undone if the process ends early: drafts that have names, and whatever else the program registers.
+//!
+//! A library installs no handlers of signals. The program does that, when [`on_first`] tells it that there is something
+//! to undo, and its handler calls [`run`]. Bindings call [`close`] when their interpreter exits.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+type Cleanup = Box<dyn FnMut() + Send>;
+
+/// The registered cleanups, in the order of their registration.
+#[derive(Default)]
+struct Pending {
+    next: u64,
+    all: Vec<(u64, Cleanup)>,
+}
+
+static PENDING: Mutex<Pending> = Mutex::new(Pending { next: 0, all: Vec::new() });
+/// Whether the process ends, so that nothing new is made.
+static ENDING: AtomicBool = AtomicBool::new(false);
+static ON_FIRST: OnceLock<fn()> = OnceLock::new();
+static ON_SWEPT: OnceLock<fn(&[PathBuf])> = OnceLock::new();
+
+fn pending() -> MutexGuard<'static, Pending> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets a function that is called before each registration, so that the program can install its handlers. Only the
+/// first call counts.
+pub fn on_first(hook: fn()) {
+    let _ = ON_FIRST.set(hook);
+}
+
+/// Sets a function that is told the drafts of killed runs that were removed. Only the first call counts.
+pub fn on_swept(hook: fn(&[PathBuf])) {
+    let _ = ON_SWEPT.set(hook);
+}
+
+pub(crate) fn swept(paths: &[PathBuf]) {
+    if let Some(hook) = ON_SWEPT.get().filter(|_| !paths.is_empty()) {
+        hook(paths);
+    }
+}
+
+fn prepare() {
+    if let Some(hook) = ON_FIRST.get() {
+        hook();
+    }
+}
+
+/// A registered cleanup. Dropping the guard runs the cleanup, or removes what [`notice`] registered.
+#[must_use]
+#[derive(Debug)]
+pub struct Guard {
+    id: u64,
+    runs_at_drop: bool,
+}
+
+/// Registers `cleanup`, which runs when the process ends early or when the guard is dropped.
+pub fn guard(cleanup: impl FnMut() + Send + 'static) -> Guard {
+    prepare();
+    Guard { id: pending().add(Box::new(cleanup)), runs_at_drop: true }
+}
+
+/// Registers `act`, which runs only when the process ends early.
+pub fn notice(act: impl FnMut() + Send + 'static) -> Guard {
+    prepare();
+    Guard { id: pending().add(Box::new(act)), runs_at_drop: false }
+}
+
+/// Whether the process ends: [`run`] or [`close`] was called.
+#[must_use]
+pub fn is_ending() -> bool {
+    ENDING.load(Ordering::Relaxed)
+}
+
+/// Fails if the process ends. What is made while others are removed would stay.
+pub(crate) fn check() -> io::Result<()> {
+    if is_ending() { Err(io::Error::other("the program ends")) } else { Ok(()) }
+}
+
+/// Makes something, and registers its cleanup. The process does not end in between.
+pub(crate) fn make<T>(
+    make: impl FnOnce() -> io::Result<T>,
+    cleanup: impl FnMut() + Send + 'static,
+) -> io::Result<(T, Guard)> {
+    prepare();
+    let mut pending = pending();
+    check()?;
+    let made = make()?;
+    let id = pending.add(Box::new(cleanup));
+    Ok((made, Guard { id, runs_at_drop: true }))
+}
+
+impl Pending {
+    fn add(&mut self, cleanup: Cleanup) -> u64 {
+        self.next += 1;
+        self.all.push((self.next, cleanup));
+        self.next
+    }
+
+    fn run(&mut self) {
+        for (_, cleanup) in &mut self.all {
+            cleanup();
+        }
+    }
+}
+
+impl Guard {
+    /// Runs `act` and removes the cleanup, which is not needed any more. The process does not end in between. If `act`
+    /// fails, the cleanup stays registered.
+    ///
+    /// # Errors
+    /// Those of `act`.
+    pub fn settle<E>(&self, act: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
+        let mut pending = pending();
+        act()?;
+        pending.all.retain(|(id, _)| *id != self.id);
+        Ok(())
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let mut pending = pending();
+        if let Some(index) = pending.all.iter().position(|(id, _)| *id == self.id) {
+            let (_, mut cleanup) = pending.all.swap_remove(index);
+            if self.runs_at_drop {
+                cleanup();
+            }
+        }
+    }
+}
+
+/// The end of the process waits as long as this value lives.
+#[derive(Debug)]
+pub struct Held(MutexGuard<'static, Pending>);
+
+impl std::fmt::Debug for Pending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pending").field("cleanups", &self.all.len()).finish_non_exhaustive()
+    }
+}
+
+/// Runs `act` while the end of the process waits. `act` must neither register a cleanup nor drop a [`Guard`].
+pub fn hold<T>(act: impl FnOnce(&mut Held) -> T) -> T {
+    prepare();
+    act(&mut Held(pending()))
+}
+
+impl Held {
+    /// Removes a cleanup, which is not needed any more.
+    pub fn forget(&mut self, guard: &Guard) {
+        self.0.all.retain(|(id, _)| *id != guard.id);
+    }
+}
+
+/// Runs all cleanups. From now on, nothing is made, and no output gets its name as long as the caller keeps the result:
+/// the caller keeps it until the process ends.
+pub fn run() -> Held {
+    ENDING.store(true, Ordering::Relaxed);
+    let mut held = Held(pending());
+    held.0.run();
+    held
+}
+
+/// Runs all cleanups, for a caller that cannot wait for the end of the process. From now on, nothing is made.
+pub fn close() {
+    let mut held = run();
+    held.0.all.clear();
+}

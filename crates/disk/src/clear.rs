@@ -1,0 +1,147 @@
+//! Removes a folder and its contents, through handles, whatever the modes of its folders are.
+
+use std::ffi::{CString, OsStr};
+
+use rustix::fs::{AtFlags, Dir, FileType, unlinkat};
+use rustix::io::Errno;
+
+use crate::folder::{Folder, is_dots};
+use crate::names;
+
+/// The most folders that are open at once. A folder that lies deeper is moved to the top first.
+const OPEN: usize = 32;
+
+/// Removes a folder. Returns whether it is gone.
+#[must_use]
+pub fn clear(parent: &Folder, name: &OsStr) -> bool {
+    // An empty folder is removed without another open file, which a limit (`ulimit -n`) may not allow.
+    match parent.remove_folder(name) {
+        Ok(()) | Err(Errno::NOENT) => return true,
+        Err(_) => {}
+    }
+    let Ok(top) = enter(parent, name) else { return false };
+    loop {
+        let progress = empty(&top);
+        match parent.remove_folder(name) {
+            Ok(()) | Err(Errno::NOENT) => return true,
+            // Folders were moved to the top, or another thread has added names meanwhile.
+            Err(_) if progress => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Opens a folder, and lets its owner use it.
+fn enter(parent: &Folder, name: &OsStr) -> std::io::Result<Folder> {
+    let folder = match parent.enter(name) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            parent.unlock(name)?;
+            parent.enter(name)?
+        }
+        entered => entered?,
+    };
+    folder.open_to_owner();
+    Ok(folder)
+}
+
+/// A folder that is being emptied.
+struct Level {
+    folder: Folder,
+    entries: Dir,
+    /// Its name in the folder above.
+    name: CString,
+}
+
+/// Removes everything in a folder, as far as the system allows. Returns whether anything was removed or moved.
+fn empty(top: &Folder) -> bool {
+    top.open_to_owner();
+    let Ok(entries) = top.read() else { return false };
+    let mut progress = false;
+    let mut levels = vec![Level { folder: top.clone(), entries, name: CString::default() }];
+    while let Some(level) = levels.last_mut() {
+        let Some(entry) = level.entries.next() else {
+            let done = levels.pop();
+            // What the folder got meanwhile is found when it is read again, through the top.
+            if let (Some(done), Some(above)) = (done, levels.last()) {
+                progress |= above.folder.remove_folder(&*done.name).is_ok();
+            }
+            continue;
+        };
+        let Ok(entry) = entry else { continue };
+        let (name, kind) = (entry.file_name(), entry.file_type());
+        if is_dots(name) {
+            continue;
+        }
+        // Most systems know the kind, and a wrong guess only costs a call.
+        if kind != FileType::Directory {
+            match unlinkat(level.folder.borrowed(), name, AtFlags::empty()) {
+                Err(Errno::ISDIR | Errno::PERM) => {}
+                removed => {
+                    progress |= removed.is_ok();
+                    continue;
+                }
+            }
+        }
+        if level.folder.remove_folder(name).is_ok() {
+            progress = true;
+            continue;
+        }
+        let name = name.to_owned();
+        if levels.len() >= OPEN {
+            let to = names::name(OsStr::new("deep"));
+            progress |= levels.last().is_some_and(|level| top.take_from(&level.folder, &name, &to).is_ok());
+            continue;
+        }
+        let Some(level) = levels.last() else { break };
+        let inner = enter(&level.folder, os(&name)).and_then(|folder| Ok((folder.read()?, folder)));
+        if let Ok((entries, folder)) = inner {
+            levels.push(Level { folder, entries, name });
+        }
+    }
+    progress
+}
+
+fn os(name: &CString) -> &OsStr {
+    std::os::unix::ffi::OsStrExt::from_bytes(name.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Root may remove the files whatever the modes are, so as root the test checks only what is removed.
+    #[test]
+    fn folders_that_may_not_be_written_or_read() {
+        let place = tempfile::tempdir().expect("a folder");
+        let path = place.path().join("folder");
+        fs::create_dir_all(path.join("a/b/c")).expect("made");
+        fs::write(path.join("a/b/c/file"), "x").expect("written");
+        fs::write(place.path().join("kept"), "x").expect("written");
+        std::os::unix::fs::symlink("..", path.join("a/b/link")).expect("linked");
+        for (inner, mode) in [("a/b/c", 0o555), ("a/b", 0o111), ("a", 0o000)] {
+            fs::set_permissions(path.join(inner), fs::Permissions::from_mode(mode)).expect("set");
+        }
+        let around = Folder::open(place.path()).expect("it is there");
+        assert!(clear(&around, OsStr::new("folder")));
+        assert!(fs::symlink_metadata(&path).is_err());
+        assert!(place.path().join("kept").exists());
+    }
+
+    /// More folders inside each other than are opened at once.
+    #[test]
+    fn deep_folders() {
+        let place = tempfile::tempdir().expect("a folder");
+        let around = Folder::open(place.path()).expect("it is there");
+        let mut folder = around.clone();
+        for _ in 0..300 {
+            folder.make(OsStr::new("d"), 0o700).expect("made");
+            folder = folder.enter(OsStr::new("d")).expect("entered");
+        }
+        folder.create(OsStr::new("file")).expect("made");
+        assert!(clear(&around, OsStr::new("d")));
+        assert_eq!(around.look(OsStr::new("d")).expect("looked"), None);
+    }
+}

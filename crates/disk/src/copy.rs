@@ -1,0 +1,25 @@
+//! Copying by the system, which shares the blocks of both files where the file system can.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::copy_file_range;
+use rustix::io::Errno;
+
+/// Copies up to `length` bytes between two files, and returns how many. Returns `None` if the system cannot copy between
+/// these files, so that the caller does it.
+///
+/// # Errors
+/// Those of the system.
+pub fn copy_range(from: &File, at: u64, to: &File, into: u64, length: usize) -> io::Result<Option<usize>> {
+    loop {
+        let (mut at, mut into) = (at, into);
+        match copy_file_range(from, Some(&mut at), to, Some(&mut into), length) {
+            Err(Errno::INTR) => {}
+            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM | Errno::BADF) => {
+                return Ok(None);
+            }
+            copied => return Ok(Some(copied?)),
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! A file that gets its name when it is complete.
+//!
+//! If the file system supports files without names, the draft has none until then, so that a killed run leaves nothing
+//! behind. Otherwise the draft has a temporary name, and is removed on failures and when the process ends early. If a
+//! run is killed, its draft stays, and the next run with the same output removes it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+use rustix::io::Errno;
+
+use crate::about::{About, FileId};
+use crate::cleanup::{self, Guard};
+use crate::error::Error;
+use crate::folder::Folder;
+use crate::handle::{Handle, Locked, since_1970};
+use crate::names;
+use crate::sweep::sweep;
+use crate::umask::umask;
+
+/// The attributes of an output, which are set before it gets its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes {
+    /// The exact permissions.
+    pub mode: u32,
+    /// When the contents changed, if it is not now.
+    pub modified: Option<SystemTime>,
+}
+
+impl Attributes {
+    /// Returns the attributes of an ordinary new file.
+    #[must_use]
+    pub fn usual() -> Self {
+        Self { mode: 0o666 & !umask(), modified: None }
+    }
+
+    /// Returns the attributes of a file that only its owner can read.
+    #[must_use]
+    pub fn private() -> Self {
+        Self { mode: 0o600, modified: None }
+    }
+}
+
+/// Which file an output may replace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replace {
+    /// None: the name must be new.
+    #[default]
+    Nothing,
+    /// Any file or link of this name.
+    Any,
+    /// Only this file, which the caller has read.
+    Only(FileId),
+}
+
+impl Replace {
+    /// Returns [`Replace::Any`] or [`Replace::Nothing`].
+    #[must_use]
+    pub fn any_if(replace: bool) -> Self {
+        if replace { Self::Any } else { Self::Nothing }
+    }
+}
+
+/// How an output gets its name.
+///
+/// A new file replaces an old one only after its contents are on the disk, so that after a crash the name belongs to
+/// one of both as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Landing {
+    /// Which file the output may replace.
+    pub replace: Replace,
+    /// Whether the output and its name are on the disk when `land` returns.
+    pub sync: bool,
+}
+
+/// A file that is not complete yet.
+#[derive(Debug)]
+pub struct Draft {
+    pub(crate) folder: Folder,
+    pub(crate) name: OsString,
+    pub(crate) file: File,
+    /// The temporary name, if the file needs one.
+    pub(crate) named: Option<Named>,
+    /// Whether drafts of killed runs are looked for.
+    sweeps: bool,
+}
+
+/// A temporary name.
+#[derive(Debug)]
+pub(crate) struct Named {
+    pub(crate) name: OsString,
+    pub(crate) guard: Guard,
+}
+
+impl Named {
+    /// Chooses a temporary name for a draft of `name`, and makes the file by `make`. The file is removed when the value
+    /// is dropped, and when the process ends early.
+    pub(crate) fn make<T>(
+        folder: &Folder,
+        name: &OsStr,
+        make: impl FnOnce(&OsStr) -> io::Result<T>,
+    ) -> io::Result<(T, Self)> {
+        let temporary = names::name(name);
+        let (at, own) = (folder.clone(), temporary.clone());
+        let remove = move || {
+            let _ = at.remove(&own);
+        };
+        let (made, guard) = cleanup::make(|| make(&temporary), remove)?;
+        Ok((made, Self { name: temporary, guard }))
+    }
+}
+
+impl Draft {
+    /// Makes a file that gets this name later. Only its owner can read it until its mode is set.
+    ///
+    /// # Errors
+    /// If the folder cannot be opened, or the file cannot be made.
+    pub fn create(target: &Path) -> Result<Self, Error> {
+        let (folder, name) = Folder::of(target)?;
+        Self::create_in(&folder, &name)
+    }
+
+    /// Makes a file that gets this name in an open folder later.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create_in(folder: &Folder, name: &OsStr) -> Result<Self, Error> {
+        Self::create_as(folder, name, is_linkable(), true)
+    }
+
+    /// As [`create_in`](Self::create_in), without looking for drafts of killed runs, which takes long in a large folder.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn one_of_many_in(folder: &Folder, name: &OsStr) -> Result<Self, Error> {
+        Self::create_as(folder, name, is_linkable(), false)
+    }
+
+    pub(crate) fn create_as(folder: &Folder, name: &OsStr, nameless: bool, sweeps: bool) -> Result<Self, Error> {
+        let (folder, name) = (folder.clone(), name.to_owned());
+        if let Some(file) = nameless_in(&folder, nameless)? {
+            return Ok(Self { folder, name, file, named: None, sweeps });
+        }
+        if sweeps {
+            sweep(&folder, &name);
+        }
+        let (file, named) = named_in(&folder, &name)?;
+        Ok(Self { folder, name, file, named: Some(named), sweeps })
+    }
+
+    /// Returns the file, for reading and writing.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Returns the folder of the output.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Returns the name that the file gets in that folder.
+    #[must_use]
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// Returns the path that the file gets, for messages.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.name)
+    }
+
+    /// Makes another file in the same folder, whose temporary name is like that of this one.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn another(&self) -> Result<Self, Error> {
+        let (folder, name) = (self.folder.clone(), self.name.clone());
+        let (file, named) = match nameless_in(&folder, self.named.is_none())? {
+            Some(file) => (file, None),
+            None => named_in(&folder, &name).map(|(file, named)| (file, Some(named)))?,
+        };
+        Ok(Self { folder, name, file, named, sweeps: self.sweeps })
+    }
+
+    /// Writes the contents of the file from the system's cache to the disk.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.file.sync_all().map_err(Error::write)
+    }
+
+    /// Sets the attributes of the file and gives it its name.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if something has the name that may not be replaced, [`Error::Changed`] if another file than the
+    /// one to replace has it; otherwise what the system refused.
+    pub fn land(self, attributes: Attributes, landing: Landing) -> Result<(), Error> {
+        self.dress(attributes)?;
+        self.land_dressed(landing)
+    }
+
+    /// Gives the file its name, with the attributes that the caller has set.
+    ///
+    /// # Errors
+    /// Those of [`land`](Self::land).
+    pub fn land_dressed(self, landing: Landing) -> Result<(), Error> {
+        let Landing { replace, sync } = landing;
+        if sync {
+            self.sync()?;
+        }
+        let folder = self.folder.clone();
+        match replace {
+            Replace::Nothing => self.link().map_err(of_link)?,
+            Replace::Any => match self.link() {
+                Err(Errno::EXIST) => self.replace()?,
+                linked => linked.map_err(of_link)?,
+            },
+            Replace::Only(id) => self.replace_only(id)?,
+        }
+        if sync { folder.sync().map_err(|error| Error::System(crate::Step::WriteFolder, error)) } else { Ok(()) }
+    }
+
+    pub(crate) fn dress(&self, attributes: Attributes) -> Result<(), Error> {
+        self.file.set_mode(attributes.mode).map_err(Error::dress)?;
+        let modified = attributes.modified.map(since_1970);
+        modified.map_or(Ok(()), |modified| self.file.set_modified_at(modified)).map_err(Error::dress)
+    }
+
+    /// Gives the file its name. Fails if the name exists.
+    pub(crate) fn link(&self) -> Result<(), Errno> {
+        match &self.named {
+            None => self.folder.link_nameless(&self.file, &self.name),
+            Some(named) => named.guard.settle(|| self.folder.renamed_new(&named.name, &self.name)),
+        }
+    }
+
+    /// Replaces the file that has the target's name.
+    fn replace(mut self) -> Result<(), Error> {
+        let named = self.prepare_to_replace()?;
+        named.guard.settle(|| self.folder.rename(&named.name, &self.name)).map_err(of_rename)
+    }
+
+    /// Replaces this file, and no other that has got the name meanwhile: both names are swapped, and swapped back if
+    /// the old one was not that of the file.
+    fn replace_only(mut self, id: FileId) -> Result<(), Error> {
+        let named = self.prepare_to_replace()?;
+        let (folder, name) = (&self.folder, &self.name);
+        let is_old = |name: &OsStr| folder.look(name).is_ok_and(|found| found.is_some_and(|found| found.id == id));
+        cleanup::hold(|_| match folder.exchange(&named.name, name) {
+            Ok(()) if is_old(&named.name) => Ok(()),
+            Ok(()) => folder.exchange(&named.name, name).map_err(Error::create).and(Err(Error::Changed)),
+            Err(Errno::NOENT) => Err(Error::Changed),
+            // The file system cannot swap names.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if is_old(name) => {
+                folder.rename(&named.name, name).map_err(of_rename)
+            }
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(Error::Changed),
+            Err(error) => Err(of_link(error)),
+        })
+        // Dropping the temporary name removes the old file, which has it now, or the draft.
+    }
+
+    /// Writes the contents to the disk, and gives the draft a temporary name if it has none.
+    fn prepare_to_replace(&mut self) -> Result<Named, Error> {
+        self.sync()?;
+        if let Some(named) = self.named.take() {
+            return Ok(named);
+        }
+        if self.sweeps {
+            sweep(&self.folder, &self.name);
+        }
+        self.name_draft(&self.name.clone())
+    }
+
+    /// Gives a file without a name a temporary name, like those of drafts of `name`. Files with temporary names are
+    /// locked.
+    pub(crate) fn name_draft(&self, name: &OsStr) -> Result<Named, Error> {
+        let _ = self.file.lock_now();
+        let make = |temporary: &OsStr| Ok(self.folder.link_nameless(&self.file, temporary)?);
+        Named::make(&self.folder, name, make).map(|((), named)| named).map_err(Error::create)
+    }
+}
+
+/// Makes a file in this folder that never gets a name.
+///
+/// # Errors
+/// If the file cannot be made.
+pub fn scratch_in(folder: &Path) -> io::Result<File> {
+    let folder = Folder::open(folder)?;
+    let draft = Draft::create_in(&folder, OsStr::new("scratch")).map_err(io::Error::other)?;
+    draft.file().try_clone()
+}
+
+/// Whether the system gives names to files without one, for which it needs `/proc`.
+pub(crate) fn is_linkable() -> bool {
+    static MOUNTED: OnceLock<bool> = OnceLock::new();
+    cfg!(target_os = "linux") && *MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists())
+}
+
+fn nameless_in(folder: &Folder, wanted: bool) -> Result<Option<File>, Error> {
+    if wanted { folder.create_nameless().map_err(Error::create) } else { Ok(None) }
+}
+
+/// Makes a file with a temporary name. Its lock tells other runs that it is in use.
+fn named_in(folder: &Folder, name: &OsStr) -> Result<(File, Named), Error> {
+    for _ in 0..64 {
+        let (file, named) = match Named::make(folder, name, |temporary| folder.create(temporary)) {
+            // Another run chose the same name.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            made => made.map_err(Error::create)?,
+        };
+        // Another run may have removed the file before it was locked.
+        let locked = matches!(file.lock_now(), Ok(Locked::Yes));
+        if locked && About::of_file(&file).is_ok_and(|about| about.links > 0) {
+            return Ok((file, named));
+        }
+    }
+    Err(Error::create(Errno::BUSY))
+}
+
+/// Returns the error of giving a name.
+pub(crate) fn of_link(error: Errno) -> Error {
+    match error {
+        Errno::EXIST => Error::Exists,
+        error => Error::create(error),
+    }
+}
+
+/// Returns the error of replacing a file.
+fn of_rename(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => Error::IsFolder,
+        _ => Error::create(error),
+    }
+}

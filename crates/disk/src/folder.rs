@@ -1,0 +1,499 @@
+//! An open folder, and what can be done with single names in it.
+
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, Gid, Mode, OFlags, Stat, Uid, chownat, fchmod, fstat, fsync, linkat, mkdirat, openat,
+    readlinkat, renameat, statat, symlinkat, unlinkat, utimensat,
+};
+use rustix::io::Errno;
+
+use crate::about::{About, FileKind};
+use crate::cleanup;
+use crate::error::Error;
+use crate::handle::{Handle, times};
+
+/// How a folder is opened.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// How a file is opened: without waiting for the writer of a pipe, and without following a link.
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
+
+/// An open folder.
+///
+/// Whatever happens to the path by which it was found, names are looked up in this folder. A name is a single
+/// component, and no link is followed, unless a function says that it follows one.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    handle: Arc<OwnedFd>,
+    trail: Arc<Trail>,
+}
+
+/// How a folder was found, for messages.
+#[derive(Debug)]
+struct Trail {
+    above: Option<Arc<Trail>>,
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Opens the folder that `path` names, and follows links on the way.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if it is no folder; otherwise the system's error.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::found(open_followed(CWD, path)?, None, path))
+    }
+
+    fn found(handle: OwnedFd, above: Option<&Arc<Trail>>, path: &Path) -> Self {
+        Self { handle: Arc::new(handle), trail: Arc::new(Trail { above: above.cloned(), path: path.into() }) }
+    }
+
+    /// Opens the folder in which a file of this path lies, and returns the file's name in it.
+    ///
+    /// # Errors
+    /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if there is no such folder.
+    pub fn of(path: &Path) -> Result<(Self, OsString), Error> {
+        let name = name_of(path).ok_or(Error::NoName)?;
+        let folder = Self::open(parent(path)).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::NoFolder,
+            _ => Error::create(error),
+        })?;
+        Ok((folder, name.to_owned()))
+    }
+
+    /// Takes an open file that is a folder.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if it is none.
+    pub fn from_file(file: File, path: &Path) -> io::Result<Self> {
+        let folder = Self::found(file.into(), None, path);
+        if folder.about()?.is_folder() { Ok(folder) } else { Err(io::ErrorKind::NotADirectory.into()) }
+    }
+
+    pub(crate) fn borrowed(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+
+    /// Gives the folder another path in messages.
+    #[must_use]
+    pub fn named(self, path: &Path) -> Self {
+        Self { trail: Arc::new(Trail { above: None, path: path.into() }), ..self }
+    }
+
+    /// Returns the path by which the folder was found. It is for messages: other folders may have it by now.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let mut parts = vec![&self.trail.path];
+        let mut trail = &self.trail;
+        while let Some(above) = &trail.above {
+            parts.push(&above.path);
+            trail = above;
+        }
+        parts.into_iter().rev().collect()
+    }
+
+    /// Returns the path of a name in the folder, for messages.
+    #[must_use]
+    pub fn path_of(&self, name: &OsStr) -> PathBuf {
+        let path = self.path();
+        if path == Path::new(".") { name.into() } else { path.join(name) }
+    }
+
+    /// Returns the folder as an open file.
+    pub(crate) fn to_file(&self) -> io::Result<File> {
+        Ok(self.handle.try_clone()?.into())
+    }
+
+    /// Returns what the system knows of the folder itself.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn about(&self) -> io::Result<About> {
+        Ok(About::of(&fstat(&self.handle)?))
+    }
+
+    /// Returns what has this name, or `None` if nothing has it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn look(&self, name: &OsStr) -> io::Result<Option<About>> {
+        Ok(self.stat(name)?.as_ref().map(About::of))
+    }
+
+    fn stat(&self, name: &OsStr) -> Result<Option<Stat>, Errno> {
+        match statat(&self.handle, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) => Ok(Some(found)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether `name` is a name of this open file or folder.
+    pub fn has(&self, name: &OsStr, handle: &impl Handle) -> bool {
+        let id = |stat: &Stat| (stat.st_dev, stat.st_ino);
+        let named = self.stat(name).ok().flatten();
+        named.is_some_and(|named| fstat(handle.descriptor()).is_ok_and(|open| id(&open) == id(&named)))
+    }
+
+    /// Returns where a symbolic link leads.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn read_link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(OsString::from_vec(readlinkat(&self.handle, single(name)?, Vec::new())?.into_bytes()))
+    }
+
+    /// Opens a folder in this one.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if a link or a file has the name; otherwise the system's error.
+    pub fn enter(&self, name: &OsStr) -> io::Result<Self> {
+        let opened = openat(&self.handle, single(name)?, FOLDER | OFlags::NOFOLLOW, Mode::empty());
+        let handle = opened.map_err(|error| if error == Errno::LOOP { Errno::NOTDIR } else { error })?;
+        Ok(Self::found(handle, Some(&self.trail), Path::new(name)))
+    }
+
+    /// Opens the folder that a relative path names from here, one component after the other.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if a component is a link or a file, [`io::ErrorKind::InvalidInput`] if it is `..`;
+    /// otherwise the system's error.
+    pub fn descend(&self, path: &Path) -> io::Result<Self> {
+        components(path).try_fold(self.clone(), |folder, name| folder.enter(name?))
+    }
+
+    /// As [`descend`](Self::descend), and makes folders that are missing.
+    ///
+    /// # Errors
+    /// Those of [`descend`](Self::descend).
+    pub fn descend_or_make(&self, path: &Path) -> io::Result<Self> {
+        components(path).try_fold(self.clone(), |folder, name| {
+            let name = name?;
+            match folder.enter(name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    match folder.make(name, 0o777) {
+                        // Another thread has made it meanwhile.
+                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                        _ => {}
+                    }
+                    folder.enter(name)
+                }
+                entered => entered,
+            }
+        })
+    }
+
+    /// Opens the folder that `path` names, and makes it, and those above it, if they are missing.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn open_or_make(path: &Path) -> io::Result<Self> {
+        match Self::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        let trimmed: PathBuf = path.components().collect();
+        let Some(name) = name_of(&trimmed) else { return Self::open(path) };
+        Self::open_or_make(parent(&trimmed))?.descend_or_make(Path::new(name))
+    }
+
+    /// Opens the folder that a path names from here, and follows links on the way.
+    pub(crate) fn follow(&self, path: &Path) -> Result<Self, Errno> {
+        Ok(Self::found(open_followed(&self.handle, path)?, Some(&self.trail), path))
+    }
+
+    /// Makes a folder in this one. The umask applies to `mode`.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    pub fn make(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        cleanup::check()?;
+        Ok(mkdirat(&self.handle, single(name)?, Mode::from_raw_mode(mode as _))?)
+    }
+
+    /// Opens a file for reading. Opening does not wait: whoever reads from a pipe asks [`About::kind`] first.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if a link has the name; otherwise the system's error.
+    pub fn file(&self, name: &OsStr) -> io::Result<(File, About)> {
+        self.file_with(name, OFlags::RDONLY)
+    }
+
+    /// Opens a file for reading and for writing.
+    ///
+    /// # Errors
+    /// Those of [`file`](Self::file).
+    pub fn file_to_change(&self, name: &OsStr) -> io::Result<(File, About)> {
+        self.file_with(name, OFlags::RDWR)
+    }
+
+    fn file_with(&self, name: &OsStr, access: OFlags) -> io::Result<(File, About)> {
+        let file = openat(&self.handle, single(name)?, FILE | access, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP => Errno::NOTDIR,
+            error => error,
+        })?;
+        let about = About::of(&fstat(&file)?);
+        Ok((file.into(), about))
+    }
+
+    /// Opens what has this name for reading, and follows a link. As everywhere, opening a pipe waits for its writer
+    /// only if `waits`.
+    pub(crate) fn open_followed(&self, name: &OsStr, access: OFlags, waits: bool) -> Result<File, Errno> {
+        let flags = if waits { OFlags::NOCTTY | OFlags::CLOEXEC } else { FILE - OFlags::NOFOLLOW };
+        Ok(openat(&self.handle, single(name)?, flags | access, Mode::empty())?.into())
+    }
+
+    /// Makes an empty file, which only its owner can read.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    pub fn create(&self, name: &OsStr) -> io::Result<File> {
+        cleanup::check()?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        Ok(openat(&self.handle, single(name)?, flags, Mode::RUSR | Mode::WUSR)?.into())
+    }
+
+    /// Makes a file without a name. Returns `None` if the file system does not support that.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn create_nameless(&self) -> Result<Option<File>, Errno> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match openat(&self.handle, ".", flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => Ok(Some(file.into())),
+            // File systems and kernels without support return these errors.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn create_nameless(&self) -> Result<Option<File>, Errno> {
+        Ok(None)
+    }
+
+    /// Gives a name to a file without one. Fails if something has the name.
+    pub(crate) fn link_nameless(&self, file: &File, name: &OsStr) -> Result<(), Errno> {
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        linkat(CWD, path, &self.handle, single(name)?, AtFlags::SYMLINK_FOLLOW)
+    }
+
+    /// Makes a symbolic link to `target`.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    pub fn symbolic_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
+        cleanup::check()?;
+        Ok(symlinkat(target, &self.handle, single(name)?)?)
+    }
+
+    /// Sets owner, group and time of a symbolic link itself, as far as they are given.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn dress_link(&self, name: &OsStr, owner: Option<(u32, u32)>, modified: Option<(i64, u32)>) -> io::Result<()> {
+        let name = single(name)?;
+        if let Some((owner, group)) = owner {
+            let (owner, group) = (Some(Uid::from_raw(owner)), Some(Gid::from_raw(group)));
+            chownat(&self.handle, name, owner, group, AtFlags::SYMLINK_NOFOLLOW)?;
+        }
+        match modified {
+            None => Ok(()),
+            Some(modified) => Ok(utimensat(&self.handle, name, &times(modified), AtFlags::SYMLINK_NOFOLLOW)?),
+        }
+    }
+
+    /// Makes another name of the file, or of the link, that is called `from` in another folder.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if something has the name; otherwise the system's error.
+    pub fn hard_link(&self, other: &Self, from: &OsStr, name: &OsStr) -> io::Result<()> {
+        cleanup::check()?;
+        Ok(linkat(&other.handle, single(from)?, &self.handle, single(name)?, AtFlags::empty())?)
+    }
+
+    /// Removes a name of a file or of a link.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.handle, single(name)?, AtFlags::empty())?)
+    }
+
+    /// Renames what is called `from`, and replaces a file that is called `to`.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.handle, single(from)?, &self.handle, single(to)?)?)
+    }
+
+    /// Renames what is called `from`, and replaces nothing.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] if something has the name `to`; otherwise the system's error.
+    pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.renamed_new(from, to).map_err(|error| match error {
+            Errno::NOTEMPTY => io::ErrorKind::AlreadyExists.into(),
+            error => error.into(),
+        })
+    }
+
+    pub(crate) fn renamed_new(&self, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+        let (from, to) = (single(from)?, single(to)?);
+        #[cfg(target_os = "linux")]
+        match rustix::fs::renameat_with(&self.handle, from, &self.handle, to, rustix::fs::RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS) => {}
+            result => return result,
+        }
+        match linkat(&self.handle, from, &self.handle, to, AtFlags::empty()) {
+            // Folders cannot be linked. Renaming one replaces nothing but an empty folder.
+            Err(Errno::PERM | Errno::ISDIR) => renameat(&self.handle, from, &self.handle, to),
+            result => result.and_then(|()| unlinkat(&self.handle, from, AtFlags::empty())),
+        }
+    }
+
+    /// Swaps two names.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> Result<(), Errno> {
+        rustix::fs::renameat_with(&self.handle, one, &self.handle, other, rustix::fs::RenameFlags::EXCHANGE)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> Result<(), Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    /// Returns the names in the folder, in no order, with the kinds that the folder knows.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<(OsString, Option<FileKind>)>> + use<>> {
+        let entry = |entry: Result<rustix::fs::DirEntry, Errno>| match entry {
+            Ok(entry) if is_dots(entry.file_name()) => None,
+            Ok(entry) => {
+                let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
+                Some(Ok((name, FileKind::of(entry.file_type()))))
+            }
+            Err(error) => Some(Err(error.into())),
+        };
+        Ok(self.read()?.filter_map(entry))
+    }
+
+    pub(crate) fn read(&self) -> Result<Dir, Errno> {
+        Dir::read_from(&self.handle)
+    }
+
+    /// Writes the names in the folder to the disk.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn sync(&self) -> io::Result<()> {
+        match fsync(&self.handle) {
+            // A folder that its user may not read is open for its names alone.
+            Err(Errno::BADF) => Ok(fsync(openat(&self.handle, ".", FOLDER, Mode::empty())?)?),
+            result => Ok(result?),
+        }
+    }
+
+    /// Writes everything on the file system of the folder to the disk.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn sync_all(&self) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        return Ok(rustix::fs::syncfs(&self.handle)?);
+        #[cfg(not(target_os = "linux"))]
+        {
+            rustix::fs::sync();
+            Ok(())
+        }
+    }
+
+    /// Gives the owner all permissions for a folder in this one that its owner may not read, and returns the mode that
+    /// it had. The mode is set through a handle, because another folder may have the name by now.
+    ///
+    /// # Errors
+    /// Those of the system.
+    #[cfg(target_os = "linux")]
+    pub fn unlock(&self, name: &OsStr) -> io::Result<u32> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let place = openat(&self.handle, single(name)?, flags, Mode::empty())?;
+        let mode = About::of(&fstat(&place)?).mode;
+        rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::from_raw_mode((mode | 0o700) as _))?;
+        Ok(mode)
+    }
+
+    /// Fails: this system has no handles of folders that nobody may read.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(target_os = "linux"))]
+    pub fn unlock(&self, _name: &OsStr) -> io::Result<u32> {
+        Err(Errno::ACCESS.into())
+    }
+
+    /// Gives the owner all permissions for this folder.
+    pub(crate) fn open_to_owner(&self) {
+        if self.about().is_ok_and(|about| about.mode & 0o700 != 0o700) {
+            let _ = fchmod(&self.handle, Mode::RWXU);
+        }
+    }
+
+    /// Removes a folder in this one, if it is empty.
+    pub(crate) fn remove_folder(&self, name: impl rustix::path::Arg) -> Result<(), Errno> {
+        unlinkat(&self.handle, name, AtFlags::REMOVEDIR)
+    }
+
+    /// Renames what has this name in another folder to a name in this one.
+    pub(crate) fn take_from(&self, other: &Self, name: &CString, to: &OsStr) -> Result<(), Errno> {
+        renameat(&other.handle, name, &self.handle, to)
+    }
+}
+
+/// Opens a folder, and follows links. If its user may not read it, opens it for the names in it alone.
+fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+    match openat(&at, path, FOLDER, Mode::empty()) {
+        #[cfg(target_os = "linux")]
+        Err(Errno::ACCESS) => openat(&at, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()),
+        opened => opened,
+    }
+}
+
+/// Refuses what is no single name.
+fn single(name: &OsStr) -> Result<&OsStr, Errno> {
+    match name.as_bytes() {
+        b"" | b"." | b".." => Err(Errno::INVAL),
+        bytes if bytes.contains(&b'/') => Err(Errno::INVAL),
+        _ => Ok(name),
+    }
+}
+
+pub(crate) fn is_dots(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
+}
+
+/// Returns the components of a relative path.
+fn components(path: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
+    path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(Ok(name)),
+        Component::CurDir => None,
+        _ => Some(Err(io::ErrorKind::InvalidInput.into())),
+    })
+}
+
+/// Returns the last component of a path, if that is a name. A path that ends with `/` names a folder.
+pub(crate) fn name_of(path: &Path) -> Option<&OsStr> {
+    let bytes = path.as_os_str().as_bytes();
+    path.file_name().filter(|_| !bytes.ends_with(b"/") && !bytes.ends_with(b"/."))
+}
+
+/// Returns the path of the folder in which a file of this path lies.
+#[must_use]
+pub fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}

@@ -1,0 +1,21 @@
+//! The pieces of a file that hold data, between its holes.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
+
+/// Returns the next piece with data, from `position` on: where it begins and ends. Returns `None` if only a hole
+/// follows.
+///
+/// # Errors
+/// If the file system cannot tell, or the disk fails.
+pub fn next_data(file: &File, position: u64, length: u64) -> io::Result<Option<(u64, u64)>> {
+    let begin = match seek(file, SeekFrom::Data(position)) {
+        Err(Errno::NXIO) => return Ok(None),
+        begin => begin?,
+    };
+    let end = seek(file, SeekFrom::Hole(begin)).unwrap_or(length).min(length);
+    Ok((begin < end).then_some((begin, end)))
+}

@@ -1,0 +1,71 @@
+//! What a file that replaces another one keeps of it: owner, group, permissions, access control list, attributes, time.
+
+use std::fs::File;
+use std::io;
+
+use crate::about::About;
+use crate::error::{Error, Unkept};
+use crate::handle::{ACCESS_LIST, Handle};
+
+/// Gives the new file what the old one had. Who had no access to the old file has none to the new one.
+///
+/// With `lossy`, what cannot be kept is left out, together with the rights that would mean something else without it.
+/// Returns what was left out.
+///
+/// # Errors
+/// [`Error::Unkept`] without `lossy`; otherwise what the system refused.
+pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
+    let about = About::of_file(old).map_err(Error::dress)?;
+    let mut lost = Vec::new();
+    let mut lose = |unkept: Unkept| match lossy {
+        true => {
+            lost.push(unkept);
+            Ok(())
+        }
+        false => Err(Error::Unkept(unkept)),
+    };
+    let mut mode = about.mode;
+    let now = keep_owner(new, &about).map_err(Error::dress)?;
+    if now.owner != about.owner {
+        lose(Unkept::Owner(about.owner))?;
+        // The new owner answers for what others may do with the file.
+        mode &= 0o755;
+    }
+    if now.group != about.group {
+        lose(Unkept::Group(about.group))?;
+        // The members of another group get no more than everybody.
+        mode = mode & !0o2070 | (mode & 0o007) << 3;
+    }
+    // The folder may have given the new file an access control list.
+    new.remove_access_list().map_err(Error::dress)?;
+    let attributes = old.attributes().map_err(Error::dress)?;
+    let list = attributes.iter().find(|(name, _)| name == ACCESS_LIST.as_bytes());
+    if let Some((_, list)) = list {
+        // Without its list, the group's bits are the mask of the list, and not what the group may do.
+        new.set_mode(mode & !0o070).map_err(Error::dress)?;
+        if new.set_attribute(ACCESS_LIST.as_bytes(), list).is_err() {
+            lose(Unkept::AccessList)?;
+            mode &= !0o070;
+        }
+    }
+    new.set_mode(mode).map_err(Error::dress)?;
+    for (name, value) in &attributes {
+        // Those of the system follow from the folder, and those that grant rights are not for data.
+        if name.starts_with(b"user.") && new.set_attribute(name, value).is_err() {
+            lose(Unkept::Attribute(String::from_utf8_lossy(name).into_owned()))?;
+        }
+    }
+    new.set_modified_at(about.modified).map_err(Error::dress)?;
+    Ok(lost)
+}
+
+/// Gives the new file the owner and the group of the old one, as far as the system allows, and returns what it has.
+fn keep_owner(new: &File, old: &About) -> io::Result<About> {
+    let now = About::of_file(new)?;
+    if (now.owner, now.group) == (old.owner, old.group) {
+        return Ok(now);
+    }
+    // Where the owner cannot be kept, the group may be.
+    let _ = new.set_owner(Some(old.owner), old.group).or_else(|_| new.set_owner(None, old.group));
+    About::of_file(new)
+}

@@ -1,0 +1,43 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod about;
+pub mod cleanup;
+mod clear;
+mod copy;
+mod draft;
+mod draft_folder;
+mod error;
+mod folder;
+mod handle;
+mod holes;
+mod input;
+mod keep;
+pub mod names;
+mod planted;
+mod set;
+mod special;
+mod sweep;
+mod umask;
+mod walk;
+
+pub use about::{About, FileId, FileKind};
+pub use clear::clear;
+pub use copy::copy_range;
+pub use draft::{Attributes, Draft, Landing, Replace, scratch_in};
+pub use draft_folder::DraftFolder;
+pub use error::{Error, Step, Unkept};
+pub use folder::{Folder, parent};
+pub use handle::{ACCESS_LIST, Attribute, Handle, Locked};
+pub use holes::next_data;
+pub use input::{Found, Input, Opening, Spot};
+pub use keep::keep;
+pub use planted::{Planter, planter};
+pub use set::{Left, SetError, land_set};
+pub use special::{append_to, open_special};
+pub use sweep::sweep_drafts_of;
+pub use umask::{is_root, umask};
+pub use walk::{Node, Step as WalkStep, Walk};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Names for files and folders that are not complete yet.
+//!
+//! A draft lies in the folder of its target and is called `.NAME.XXXXXXXXXXXXXXXX.deadpan-part`.
+
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+const SUFFIX: &str = ".deadpan-part";
+
+/// The most bytes of a target's name in that of its draft: names have 255 bytes at most, and the dots, the random
+/// number and the suffix need 31 of them.
+const LONGEST_STEM: usize = 200;
+
+/// Returns a name for a draft of `name`. The name is random, so no file has it yet.
+#[must_use]
+pub fn name(name: &OsStr) -> OsString {
+    let random = RandomState::new().build_hasher().finish();
+    OsString::from_vec([&prefix(name)[..], format!("{random:016x}{SUFFIX}").as_bytes()].concat())
+}
+
+/// Whether `found` is the name of a draft of `name`.
+#[must_use]
+pub fn is_of(found: &OsStr, name: &OsStr) -> bool {
+    found
+        .as_bytes()
+        .strip_prefix(&prefix(name)[..])
+        .and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()))
+        .is_some_and(is_random)
+}
+
+/// Whether `found` is the name of a draft of any file.
+#[must_use]
+pub fn is_of_any(found: &OsStr) -> bool {
+    let inner = found.as_bytes().strip_prefix(b".").and_then(|rest| rest.strip_suffix(SUFFIX.as_bytes()));
+    let Some((stem, random)) = inner.and_then(|inner| inner.split_at_checked(inner.len().saturating_sub(16))) else {
+        return false;
+    };
+    stem.len() > 1 && stem.ends_with(b".") && is_random(random)
+}
+
+/// Whether this is the random number in the name of a draft.
+fn is_random(number: &[u8]) -> bool {
+    number.len() == 16 && number.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+fn prefix(name: &OsStr) -> Vec<u8> {
+    let name = name.as_bytes();
+    [b".", &name[..name.len().min(LONGEST_STEM)], b"."].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drafts_are_told_by_their_names() {
+        let long = [b'x'; 255];
+        for target in [&b"a"[..], b".hidden", b"\xff", &long].map(OsStr::from_bytes) {
+            let draft = name(target);
+            assert!(draft.len() <= 255 && is_of(&draft, target) && is_of_any(&draft), "{draft:?}");
+            assert_ne!(draft, name(target), "no two are the same");
+            assert!(!is_of(&draft, OsStr::new("b")));
+        }
+        for other in
+            [&b"a"[..], b".a.txt", b".a.mine.deadpan-part", b".a..deadpan-part", b".a.0123456789abcdeF.deadpan-part"]
+        {
+            let other = OsStr::from_bytes(other);
+            assert!(!is_of(other, OsStr::new("a")) && !is_of_any(other), "{other:?}");
+        }
+    }
+}

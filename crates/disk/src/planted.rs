@@ -1,0 +1,61 @@
+//! Folders that another user may have planted.
+//!
+//! In a sticky folder that others can write, such as `/tmp`, another user can make a folder under the name of an output,
+//! or a link that leads the output to any folder. In other folders, a folder of another user can be the shared folder of
+//! a project.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::folder::{Folder, name_of, parent};
+
+/// The user who may have planted what a path leads to, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planter {
+    /// The owner of a link at the end of the path.
+    OfLink(u32),
+    /// The owner of a folder in a folder that all may write to.
+    OfFolder(u32),
+}
+
+/// Returns the user who may have planted a link or a folder under this name.
+#[must_use]
+pub fn planter(path: &Path) -> Option<Planter> {
+    match Folder::open_unplanted(path) {
+        Err(Error::Planted(planter)) => Some(planter),
+        _ => None,
+    }
+}
+
+impl Folder {
+    /// Opens the folder that `path` names, unless another user may have planted it. What is checked is the folder that
+    /// was opened.
+    ///
+    /// # Errors
+    /// [`Error::Planted`] if another user may have planted it, [`Error::NoFolder`] if it does not exist; otherwise what
+    /// the system refused.
+    pub fn open_unplanted(path: &Path) -> Result<Self, Error> {
+        // With a slash at the end, the system would follow a link.
+        let trimmed: PathBuf = path.components().collect();
+        let failed = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::NoFolder,
+            _ => Error::create(error),
+        };
+        let Some(name) = name_of(&trimmed) else { return Self::open(path).map_err(failed) };
+        let above = Self::open(parent(&trimmed)).map_err(failed)?;
+        let found = above.look(name).map_err(failed)?.ok_or(Error::NoFolder)?;
+        if found.is_link() && !found.is_trusted() {
+            return Err(Error::Planted(Planter::OfLink(found.owner)));
+        }
+        let folder = match found.is_link() {
+            true => above.follow(Path::new(name)).map_err(|error| failed(error.into()))?,
+            false => above.enter(name).map_err(failed)?,
+        };
+        let about = folder.about().map_err(Error::create)?;
+        let around = folder.follow(Path::new("..")).ok().and_then(|above| above.about().ok());
+        match !about.is_trusted() && around.is_none_or(|above| above.is_open_to_others()) {
+            true => Err(Error::Planted(Planter::OfFolder(about.owner))),
+            false => Ok(folder),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Files that get their names together: all of them, or none.
+//!
+//! The end of the process waits while names are given. A file that is replaced keeps a temporary name until all new
+//! files have their names, so that it can be restored. SIGKILL is the exception: it can leave a part of the new files,
+//! and old files under temporary names.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+
+use rustix::io::Errno;
+
+use crate::about::{About, FileKind};
+use crate::cleanup::{self, Held};
+use crate::draft::{Attributes, Draft, Landing, Named, Replace};
+use crate::error::{Error, Step};
+use crate::folder::Folder;
+use crate::handle::{Handle, Locked};
+use crate::sweep::sweep;
+
+/// Why the files of a set did not get their names.
+#[derive(Debug)]
+pub struct SetError {
+    /// The name of the file that failed.
+    pub name: OsString,
+    /// Why it failed.
+    pub error: Error,
+    /// Names that could not be made as they were before.
+    pub left: Vec<Left>,
+}
+
+/// A name that could not be made as it was before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The name.
+    pub name: OsString,
+    /// The name that the old file has now. Without an old file, the new one could not be removed.
+    pub old: Option<OsString>,
+}
+
+/// Gives each file the name beside it. All names are in the folder of the files. If one name cannot be given, or one
+/// file cannot be written, no file has its new name, and files that would have been replaced are as before.
+///
+/// # Errors
+/// The first failure, and what could not be undone.
+pub fn land_set(files: Vec<(Draft, OsString)>, attributes: Attributes, landing: Landing) -> Result<(), SetError> {
+    land_with(files, attributes, landing, Folder::exchange)
+}
+
+/// Swaps two names in a folder.
+type Exchange = fn(&Folder, &OsStr, &OsStr) -> Result<(), Errno>;
+
+pub(crate) fn land_with(
+    files: Vec<(Draft, OsString)>,
+    attributes: Attributes,
+    landing: Landing,
+    exchange: Exchange,
+) -> Result<(), SetError> {
+    let mut members = Vec::new();
+    for (draft, name) in files {
+        let swept = members.iter().any(|member: &Member| member.old.is_some());
+        let prepared = Member::prepare(draft, name.clone(), attributes, landing, swept);
+        members.push(prepared.map_err(|error| SetError { name, error, left: Vec::new() })?);
+    }
+    cleanup::hold(|held| {
+        for index in 0..members.len() {
+            if let Err(error) = members[index].give(exchange) {
+                let (name, error) = (members[index].draft.name.clone(), members[index].failed(error));
+                let left = members[..=index].iter_mut().rev().filter_map(|member| member.take_back(held)).collect();
+                return Err(SetError { name, error, left });
+            }
+        }
+        Ok(())
+    })?;
+    // Dropping the members removes the files that were replaced.
+    match members.into_iter().next().map(|member| member.draft).filter(|_| landing.sync) {
+        None => Ok(()),
+        Some(Draft { folder, name, .. }) => folder.sync().map_err(|error| SetError {
+            name,
+            error: Error::System(Step::WriteFolder, error),
+            left: Vec::new(),
+        }),
+    }
+}
+
+/// A file of the set.
+#[derive(Debug)]
+struct Member {
+    draft: Draft,
+    old: Option<Old>,
+    state: State,
+}
+
+/// The file that a member replaces.
+#[derive(Debug)]
+struct Old {
+    about: About,
+    /// A second temporary name, for file systems that cannot swap names.
+    aside: Named,
+    /// The locked file, so that no other run takes it for what a killed run left. `None` if this user cannot read it.
+    _lock: Option<File>,
+}
+
+/// Where a member and the file that it replaces are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The new file has no name, or a temporary one.
+    Draft,
+    /// The new file has its name, and replaced nothing.
+    New,
+    /// The new file has its name, and the old file has the temporary name of the new one.
+    Swapped,
+    /// The old file has the name `aside`. The new file may have its name.
+    Aside,
+}
+
+impl Member {
+    /// Does what can take long or fail: writes the file to the disk, and gives it a temporary name if it replaces
+    /// another file.
+    fn prepare(
+        mut draft: Draft,
+        name: OsString,
+        attributes: Attributes,
+        landing: Landing,
+        swept: bool,
+    ) -> Result<Self, Error> {
+        let set = std::mem::replace(&mut draft.name, name);
+        draft.dress(attributes)?;
+        let old = match draft.folder.look(&draft.name).map_err(Error::create)? {
+            None => None,
+            Some(_) if landing.replace == Replace::Nothing => return Err(Error::Exists),
+            Some(about) => match about.kind {
+                FileKind::File | FileKind::Link => {
+                    let file = draft.folder.file(&draft.name).ok().map(|(file, _)| file);
+                    let lock = file.filter(|file| matches!(file.lock_now(), Ok(Locked::Yes)));
+                    let ((), aside) = Named::make(&draft.folder, &set, |_| Ok(())).map_err(Error::create)?;
+                    Some(Old { about, aside, _lock: lock })
+                }
+                FileKind::Folder => return Err(Error::IsFolder),
+                _ => return Err(Error::NotAFile),
+            },
+        };
+        if old.is_some() || landing.sync {
+            draft.sync()?;
+        }
+        if old.is_some() && draft.named.is_none() {
+            if !swept {
+                sweep(&draft.folder, &set);
+            }
+            draft.named = Some(draft.name_draft(&set)?);
+        }
+        Ok(Self { draft, old, state: State::Draft })
+    }
+
+    /// Gives the file its name.
+    fn give(&mut self, exchange: Exchange) -> Result<(), Errno> {
+        let Draft { folder, file, name, named, .. } = &self.draft;
+        self.state = match (&self.old, named) {
+            (None, None) => folder.link_nameless(file, name).map(|()| State::New)?,
+            (None, Some(named)) => folder.renamed_new(&named.name, name).map(|()| State::New)?,
+            // `prepare` gave all drafts that replace a file a temporary name.
+            (Some(_), None) => return Err(Errno::IO),
+            (Some(old), Some(named)) => match exchange(folder, &named.name, name) {
+                Ok(()) if old.has(folder, &named.name) => State::Swapped,
+                // Another program has replaced the file meanwhile.
+                Ok(()) => return exchange(folder, &named.name, name).and(Err(Errno::BUSY)),
+                // Another program has removed the file meanwhile.
+                Err(Errno::NOENT) => folder.renamed_new(&named.name, name).map(|()| State::New)?,
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                    if !old.has(folder, name) {
+                        return Err(Errno::BUSY);
+                    }
+                    // Without hard links, the old file gets another name.
+                    let kept = folder.hard_link(folder, name, &old.aside.name);
+                    kept.or_else(|_| folder.rename_new(name, &old.aside.name)).map_err(errno)?;
+                    self.state = State::Aside;
+                    folder.rename(&named.name, name).map(|()| State::Aside).map_err(errno)?
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(())
+    }
+
+    /// Makes the name as it was. Returns what is left if that fails.
+    fn take_back(&mut self, held: &mut Held) -> Option<Left> {
+        let Draft { folder, file, name, named, .. } = &self.draft;
+        let kept = match (self.state, &self.old) {
+            (State::Draft, _) => return None,
+            (State::Swapped, _) => named.as_ref(),
+            (State::Aside, Some(old)) => Some(&old.aside),
+            (State::New | State::Aside, _) => None,
+        };
+        let is_ours = folder.has(name, file);
+        self.state = State::Draft;
+        let Some(kept) = kept else {
+            // The name may belong to another program's file by now.
+            let removed = if is_ours { folder.remove(name) } else { Ok(()) };
+            return removed.err().map(|_| Left { name: name.clone(), old: None });
+        };
+        // Our own file is replaced, but not the file of another program.
+        let replaced = is_ours || self.old.as_ref().is_some_and(|old| old.has(folder, name));
+        let restored = if replaced { folder.rename(&kept.name, name) } else { folder.rename_new(&kept.name, name) };
+        match restored {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                held.forget(&kept.guard);
+                Some(Left { name: name.clone(), old: Some(kept.name.clone()) })
+            }
+            _ => None,
+        }
+    }
+
+    fn failed(&self, error: Errno) -> Error {
+        match (error, &self.old) {
+            (Errno::EXIST, None) | (Errno::BUSY, Some(_)) => Error::Changed,
+            _ => Error::create(error),
+        }
+    }
+}
+
+impl Old {
+    /// Whether `name` is a name of this file.
+    fn has(&self, folder: &Folder, name: &OsStr) -> bool {
+        folder.look(name).is_ok_and(|found| found.is_some_and(|found| found.id == self.about.id))
+    }
+}
+
+fn errno(error: io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
+}

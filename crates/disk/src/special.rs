@@ -1,0 +1,30 @@
+//! Outputs that exist and are written to as they are: FIFOs and devices.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use crate::about::{About, FileId};
+
+/// Opens a FIFO or a device for writing, which waits for the reader of a FIFO. Returns `None` if what was opened is not
+/// the file with this id, whose owner the caller has checked.
+///
+/// # Errors
+/// Those of the system.
+pub fn open_special(path: &Path, id: FileId) -> io::Result<Option<File>> {
+    let is_link = About::of_name(path)?.is_link();
+    let flags = if is_link { OFlags::NOCTTY } else { OFlags::NOCTTY | OFlags::NOFOLLOW };
+    let file = OpenOptions::new().write(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+    Ok((About::of_file(&file)?.id == id).then_some(file))
+}
+
+/// Opens a file to append to it. For open descriptors, which have paths such as `/dev/fd/3`.
+///
+/// # Errors
+/// Those of the system.
+pub fn append_to(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).open(path)
+}

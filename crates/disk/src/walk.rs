@@ -1,0 +1,269 @@
+//! Walks a folder in order: a folder precedes its contents, and names are in the order of their bytes.
+//!
+//! Each name is opened relative to its folder, and no symbolic link is followed. Therefore a program that changes the
+//! tree during the walk cannot lead the walk out of the tree.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::io::Errno;
+
+use crate::about::{About, FileKind};
+use crate::folder::{Folder, is_dots};
+use crate::input::Spot;
+
+/// A file, folder or symbolic link.
+#[derive(Debug)]
+pub enum Node {
+    /// A folder, which the walk has entered, unless the error says why that failed.
+    Folder(Result<(), io::Error>),
+    /// An open file.
+    File(File),
+    /// A symbolic link, with its target.
+    Link(OsString),
+    /// A device, a FIFO or a socket.
+    Special,
+}
+
+/// What a walk comes to.
+#[derive(Debug)]
+pub enum Step {
+    /// An entry.
+    Node(Node, About),
+    /// The name was removed after its folder was read.
+    Gone,
+    /// The entry cannot be opened.
+    Unreadable(io::Error),
+}
+
+/// A walk through a folder and all folders in it.
+#[derive(Debug)]
+pub struct Walk {
+    levels: Vec<Level>,
+    /// The path of the current entry, relative to the root.
+    path: Vec<u8>,
+    /// Where the name begins in the path.
+    name: usize,
+}
+
+/// A folder that was entered.
+#[derive(Debug)]
+struct Level {
+    folder: Folder,
+    names: Names,
+    /// The number of names that were visited.
+    next: usize,
+    /// The length of the folder's path.
+    path: usize,
+}
+
+impl Walk {
+    /// Begins with the contents of `root`.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn new(root: Folder) -> io::Result<Self> {
+        let mut walk = Self { levels: Vec::new(), path: Vec::new(), name: 0 };
+        walk.enter(root)?;
+        Ok(walk)
+    }
+
+    fn enter(&mut self, folder: Folder) -> io::Result<()> {
+        let names = Names::read(&folder)?;
+        self.levels.push(Level { folder, names, next: 0, path: self.path.len() });
+        Ok(())
+    }
+
+    /// Returns the name of the current entry, to which [`Walk::advance`] went last.
+    #[must_use]
+    pub fn name(&self) -> &OsStr {
+        OsStr::from_bytes(&self.path[self.name..])
+    }
+
+    /// Returns the path of the current entry, relative to the root.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.path))
+    }
+
+    /// Returns the current entry itself, if the walk has entered it, or else the folder that contains the entry.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Folder> {
+        self.levels.last().map(|level| &level.folder)
+    }
+
+    /// Returns the folder and the name of the current entry. Call this before [`Walk::open`], which may enter it.
+    #[must_use]
+    pub fn spot(&self) -> Option<Spot> {
+        Some(Spot { folder: self.folder()?.clone(), name: self.name().to_owned() })
+    }
+
+    /// Returns how many folders were entered and not left: 1 in the root.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Returns the names in the folder that was entered last, in order.
+    pub fn names(&self) -> impl Iterator<Item = &OsStr> + Clone {
+        let names = self.levels.last().map(|level| &level.names);
+        names.into_iter().flat_map(|names| (0..names.len()).map(|index| names.get(index).0))
+    }
+
+    /// Leaves the folder that was entered last, with the rest of its names.
+    pub fn leave(&mut self) {
+        self.levels.pop();
+    }
+
+    /// Goes to the next name. Returns false at the end. What has the name is not opened yet, so that the caller can
+    /// refuse the name first; [`Walk::open`] does that.
+    pub fn advance(&mut self) -> bool {
+        while let Some(level) = self.levels.last_mut() {
+            self.path.truncate(level.path);
+            if level.next < level.names.len() {
+                if !self.path.is_empty() {
+                    self.path.push(b'/');
+                }
+                self.name = self.path.len();
+                self.path.extend_from_slice(level.names.get(level.next).0.as_bytes());
+                level.next += 1;
+                return true;
+            }
+            self.levels.pop();
+        }
+        false
+    }
+
+    /// Opens the current name. If it is a folder, its contents come next.
+    ///
+    /// # Errors
+    /// Only if the process has too many open files. Everything else is told by the step.
+    pub fn open(&mut self) -> io::Result<Step> {
+        let Some(level) = self.levels.last() else { return Ok(Step::Gone) };
+        let (name, kind) = level.names.get(level.next.saturating_sub(1));
+        let unreadable = |error: io::Error| match Errno::from_io_error(&error) {
+            Some(Errno::MFILE | Errno::NFILE) => Err(error),
+            Some(Errno::NOENT) => Ok(Step::Gone),
+            _ => Ok(Step::Unreadable(error)),
+        };
+        match found(&level.folder, name, kind) {
+            Ok(Found::Folder(folder, about)) => Ok(Step::Node(Node::Folder(self.enter(folder)), about)),
+            Ok(Found::Other(node, about)) => Ok(Step::Node(node, about)),
+            Err(error) => unreadable(error),
+        }
+    }
+}
+
+impl Walk {
+    /// Looks at the current name without opening a file. If it is a folder that can be read, its contents come next.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn look(&mut self) -> io::Result<About> {
+        let gone = || io::Error::from(Errno::NOENT);
+        let folder = self.levels.last().map(|level| level.folder.clone()).ok_or_else(gone)?;
+        let about = folder.look(self.name())?.ok_or_else(gone)?;
+        if about.is_folder() {
+            self.enter(folder.enter(self.name())?)?;
+        }
+        Ok(about)
+    }
+}
+
+enum Found {
+    Folder(Folder, About),
+    Other(Node, About),
+}
+
+/// Opens a name. If its kind changed after the folder was read, opens it as the new kind.
+fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Found> {
+    match opened(folder, name, kind) {
+        // These errors mean that the kind of the name changed.
+        Err(error)
+            if matches!(
+                Errno::from_io_error(&error),
+                Some(Errno::LOOP | Errno::NOTDIR | Errno::ISDIR | Errno::INVAL | Errno::NXIO)
+            ) =>
+        {
+            opened(folder, name, None)
+        }
+        result => result,
+    }
+}
+
+/// Opens a name as `kind`, the kind that its folder recorded.
+fn opened(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Found> {
+    let look = || folder.look(name)?.ok_or_else(|| io::Error::from(Errno::NOENT));
+    let kind = match kind {
+        Some(kind @ (FileKind::File | FileKind::Folder)) => kind,
+        _ => look()?.kind,
+    };
+    match kind {
+        FileKind::Folder => {
+            let folder = folder.enter(name)?;
+            let about = folder.about()?;
+            Ok(Found::Folder(folder, about))
+        }
+        FileKind::File => {
+            let (file, about) = folder.file(name)?;
+            match about.kind {
+                FileKind::File => Ok(Found::Other(Node::File(file), about)),
+                FileKind::Folder => Err(Errno::ISDIR.into()),
+                _ => Ok(Found::Other(Node::Special, about)),
+            }
+        }
+        FileKind::Link => {
+            let about = look()?;
+            Ok(Found::Other(Node::Link(folder.read_link(name)?), about))
+        }
+        _ => Ok(Found::Other(Node::Special, look()?)),
+    }
+}
+
+/// The names in a folder, in order. One buffer holds all names, because there may be a million.
+#[derive(Debug)]
+struct Names {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+/// A name's offset in the buffer, its length, and the kind of the file.
+#[derive(Debug)]
+struct Span {
+    begin: u32,
+    length: u16,
+    kind: Option<FileKind>,
+}
+
+impl Names {
+    fn read(folder: &Folder) -> io::Result<Self> {
+        let (mut bytes, mut spans) = (Vec::new(), Vec::new());
+        for entry in folder.read()? {
+            let entry = entry?;
+            if is_dots(entry.file_name()) {
+                continue;
+            }
+            let name = entry.file_name().to_bytes();
+            // No file system has four gigabytes of names in one folder.
+            let begin = u32::try_from(bytes.len()).map_err(|_| Errno::OVERFLOW)?;
+            let length = u16::try_from(name.len()).map_err(|_| Errno::NAMETOOLONG)?;
+            bytes.extend_from_slice(name);
+            spans.push(Span { begin, length, kind: FileKind::of(entry.file_type()) });
+        }
+        let name = |span: &Span| &bytes[span.begin as usize..][..span.length as usize];
+        spans.sort_unstable_by(|one, other| name(one).cmp(name(other)));
+        Ok(Self { bytes, spans })
+    }
+
+    fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    fn get(&self, index: usize) -> (&OsStr, Option<FileKind>) {
+        let span = &self.spans[index];
+        (OsStr::from_bytes(&self.bytes[span.begin as usize..][..span.length as usize]), span.kind)
+    }
+}

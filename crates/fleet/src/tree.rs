@@ -1,0 +1,122 @@
+//! Folders on this machine, which are opened once, and files in them.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use deadpan_disk::{About, Folder, Spot};
+
+/// A folder for many files. It is opened once, and everything in it is found through its handle, however its path
+/// changes meanwhile.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    path: PathBuf,
+    folder: Arc<OnceLock<Folder>>,
+}
+
+impl Tree {
+    /// Names a folder, which need not exist yet.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, folder: Arc::default() }
+    }
+
+    /// Takes an open folder.
+    #[must_use]
+    pub fn of(folder: Folder) -> Self {
+        Self { path: folder.path(), folder: Arc::new(folder.into()) }
+    }
+
+    /// Returns the path, for messages.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the folder.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(&self) -> io::Result<&Folder> {
+        self.once(Folder::open)
+    }
+
+    /// Opens the folder, and makes it if it is missing.
+    ///
+    /// # Errors
+    /// If it can be neither opened nor made.
+    pub fn open_or_make(&self) -> io::Result<&Folder> {
+        self.once(Folder::open_or_make)
+    }
+
+    fn once(&self, open: impl Fn(&Path) -> io::Result<Folder>) -> io::Result<&Folder> {
+        match self.folder.get() {
+            Some(folder) => Ok(folder),
+            None => {
+                let opened = open(&self.path)?;
+                Ok(self.folder.get_or_init(|| opened))
+            }
+        }
+    }
+}
+
+/// A file below a folder, by its name with slashes.
+#[derive(Clone, Debug)]
+pub struct TreeFile {
+    /// The folder.
+    pub tree: Tree,
+    /// The path below the folder.
+    pub name: PathBuf,
+}
+
+impl TreeFile {
+    /// Returns the whole path, for messages.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.tree.path.join(&self.name)
+    }
+
+    /// Finds the file: opens one folder after the other, and follows no link.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if a link or a file is on the way; otherwise the system's error.
+    pub fn spot(&self) -> io::Result<Spot> {
+        self.within(self.tree.open()?.descend(self.folder())?)
+    }
+
+    /// As [`spot`](Self::spot), and makes the folders that are missing.
+    ///
+    /// # Errors
+    /// Those of [`spot`](Self::spot).
+    pub fn spot_to_make(&self) -> io::Result<Spot> {
+        self.within(self.tree.open_or_make()?.descend_or_make(self.folder())?)
+    }
+
+    /// Returns what has the name, or `None` if nothing has it.
+    ///
+    /// # Errors
+    /// Those of [`spot`](Self::spot).
+    pub(crate) fn look(&self) -> io::Result<Option<About>> {
+        match self.spot() {
+            Ok(spot) => spot.folder.look(&spot.name),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn folder(&self) -> &Path {
+        self.name.parent().unwrap_or(Path::new(""))
+    }
+
+    fn within(&self, folder: Folder) -> io::Result<Spot> {
+        let name = self.name.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_owned();
+        Ok(Spot { folder, name })
+    }
+}
+
+impl fmt::Display for TreeFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.path().display().fmt(f)
+    }
+}
