@@ -51,6 +51,7 @@ impl Target {
         };
         let Input { file, about, found } = opened.map_err(|error| match error.kind() {
             io::ErrorKind::IsADirectory => not_a_file(path, true),
+            io::ErrorKind::NotFound => Failure::path("read", path, &error),
             _ => Failure::path(if writes { "write" } else { "read" }, path, &error),
         })?;
         if !about.is_file() {
