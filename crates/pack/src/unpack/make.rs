@@ -28,10 +28,12 @@ const NO_OWNER: Trouble = Trouble::Archive(|path| Flaw::Owner { path });
 /// The attribute that holds an access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights, so only root restores them.
-fn is_restored(name: &[u8], root: bool) -> bool {
+/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights: a capability to everybody who
+/// runs the file, and an access control list to users by their numbers. As the setuid bit, they are restored only with
+/// the owner.
+fn is_restored(name: &[u8], owner: bool) -> bool {
     let rights: [&[u8]; 3] = [b"security.capability", ACCESS_LIST, b"system.posix_acl_default"];
-    name.starts_with(b"user.") || root && rights.contains(&name)
+    name.starts_with(b"user.") || owner && rights.contains(&name)
 }
 
 /// Makes entries in a folder.
@@ -53,8 +55,6 @@ pub(super) struct Maker {
     next: NextContent,
     /// Files to write from the bytes of the current [`Unpacker::put`](super::Unpacker::put).
     jobs: Vec<FileJob>,
-    /// The process runs as root.
-    root: bool,
     /// The number of extended attributes that are not restored.
     attributes: u64,
 }
@@ -93,7 +93,6 @@ impl Maker {
             implied: 0,
             next: NextContent::Ignored,
             jobs: Vec::new(),
-            root,
             attributes: 0,
         }
     }
@@ -201,8 +200,8 @@ impl Maker {
         self.way.end();
         if self.attributes > 0 {
             self.ledger.remark(format!(
-                "{} extended attributes are not restored: beside those of users, only root restores access control \
-                 lists and capabilities",
+                "{} extended attributes are not restored: beside those of users, only access control lists and \
+                 capabilities are, by root and together with owners",
                 self.attributes
             ));
         }
@@ -218,7 +217,7 @@ impl Maker {
         let mut attributes = Vec::new();
         if self.options.attributes {
             attributes.clone_from(&member.attributes);
-            attributes.retain(|(name, _)| is_restored(name, self.root));
+            attributes.retain(|(name, _)| is_restored(name, self.options.owner));
             self.attributes += (member.attributes.len() - attributes.len()) as u64;
         }
         let is_list = |(name, _): &(Vec<u8>, Vec<u8>)| name == ACCESS_LIST;
