@@ -11,6 +11,7 @@ use std::time::SystemTime;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::Fault;
+use crate::fault::shown;
 use deadpan_pack::{OutputPlace, draft};
 
 /// Returns the folder and the name of an output.
@@ -18,7 +19,7 @@ fn split(target: &Path) -> Result<(PathBuf, OsString), Fault> {
     // A path that ends in a slash names a folder.
     let is_name = !target.as_os_str().as_bytes().ends_with(b"/") && !target.as_os_str().as_bytes().ends_with(b"/.");
     let Some(name) = target.file_name().filter(|_| is_name) else {
-        return Err(Fault::argument(format!("{} is not a name for an output", target.display())));
+        return Err(Fault::argument(format!("{} is not a name for an output", shown(target))));
     };
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok((folder.to_owned(), name.to_owned()))

@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::draft::DraftFile;
+use crate::fault::shown;
 use crate::patient::{PatientInput, open_input};
 use crate::{Code, Fault};
 use deadpan_seal::{Error, Header, Identity, Kind, Metadata, Sealing, Summary, Work};
@@ -23,7 +24,7 @@ pub fn seal_file(
     let (file, about) = open_input(input)?;
     refuse_same(&about, input, output)?;
     if about.is_dir() {
-        return Err(Fault::argument(format!("{} is a folder", input.display())));
+        return Err(Fault::argument(format!("{} is a folder", shown(input))));
     }
     let sealing = sealing.clone().metadata(metadata(input, &about, Kind::File))?;
     let draft = DraftFile::new(output, replace)?;
@@ -55,7 +56,7 @@ pub fn open_file(
     let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
     let metadata = opened.metadata();
     if metadata.kind == Kind::Folder {
-        return Err(Fault::argument(format!("{} holds a folder", input.display())));
+        return Err(Fault::argument(format!("{} holds a folder", shown(input))));
     }
     let draft = DraftFile::new(output, replace)?;
     let done = match about.is_file() {
@@ -72,7 +73,7 @@ pub(crate) fn refuse_same(input: &About, path: &Path, output: &Path) -> Result<(
     let id = |about: &About| (about.dev(), about.ino());
     match std::fs::metadata(output) {
         Ok(about) if id(&about) == id(input) => {
-            Err(Fault::argument(format!("{} is the input as well as the output", path.display())))
+            Err(Fault::argument(format!("{} is the input as well as the output", shown(path))))
         }
         _ => Ok(()),
     }

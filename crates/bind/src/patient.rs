@@ -8,6 +8,7 @@ use std::path::Path;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
+use crate::fault::shown;
 use crate::{Code, Fault};
 use deadpan_seal::Work;
 
@@ -35,7 +36,7 @@ pub(crate) fn open_input(path: &Path) -> Result<(File, About), Fault> {
 pub fn open_seekable(path: &Path) -> Result<(File, About), Fault> {
     let (file, about) = open_input(path)?;
     match about.file_type().is_fifo() {
-        true => Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", path.display()))),
+        true => Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", shown(path)))),
         false => Ok((file, about)),
     }
 }
