@@ -19,7 +19,7 @@ use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
 use crate::report;
 use crate::sealed::Sealed;
-use crate::streams::print;
+use crate::streams::{print, print_json};
 use crate::unpack::is_empty_archive;
 use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, Time, is_archive};
 use deadpan_seal::{Error, Metadata, Opened, Work};
@@ -99,7 +99,7 @@ impl Plan for List {
                 Err(Ended::Input(failure)) => {
                     worst = worst.max(failure.exit);
                     match form {
-                        Form::Json => print(&format!("{}\n", report::failed("list", source, &failure)))?,
+                        Form::Json => print_json(&report::failed("list", source, &failure))?,
                         _ => failure.say(),
                     }
                 }

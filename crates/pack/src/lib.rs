@@ -37,7 +37,7 @@ pub use note::{Note, Notes, What};
 pub use pack::{Job, OutputPlace, Packer, Packing};
 pub use scan::{Listed, Scan, is_archive};
 pub use select::{Chosen, Filter, Pick, Picks, Selection};
-pub use shown::shown;
+pub use shown::{is_plain, shown};
 pub use stale::index_is_stale;
 pub use unpack::{Drafts, Failure, Outcome, Progress, Rest, Unpacker, Unpacking, unpack};
 pub use work::Work;

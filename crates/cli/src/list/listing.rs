@@ -9,7 +9,7 @@ use super::tree::{Drawing, Shape, Tree};
 use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::input::Source;
-use crate::names::{joined, put_name, with_file};
+use crate::names::{joined, json_text, put_name, with_file};
 use crate::shown::count;
 use crate::streams;
 use deadpan_pack::{Entry, Flaw, Kind, most_implied};
@@ -71,7 +71,7 @@ struct Totals {
 impl<'a> Listing<'a> {
     pub fn new(form: Form, file: &'a str, source: &Source) -> Self {
         let fields = with_file(source);
-        let quoted = Value::Object(fields.clone()).to_string().trim_matches(['{', '}']).to_owned();
+        let quoted = json_text(&Value::Object(fields.clone())).trim_matches(['{', '}']).to_owned();
         let (text, path, target) = (String::with_capacity(2 * ENOUGH), Vec::new(), Vec::new());
         Self { form, file, fields, quoted, text, tree: Tree::new(), path, target, root: 0, totals: Totals::default() }
     }
@@ -160,7 +160,7 @@ impl<'a> Listing<'a> {
             let mut line = self.fields.clone();
             put_name(&mut line, "path", Some(path));
             let rest = json!({ "schema": 1, "command": "list", "kind": null, "error": why });
-            self.text.push_str(&format!("{}\n", joined(line, rest)));
+            self.text.push_str(&(json_text(&joined(line, rest)) + "\n"));
             return Ok(());
         }
         self.flush()?;
@@ -188,6 +188,7 @@ impl<'a> Listing<'a> {
                 );
                 return Err(Failure::new(Exit::Data, message, "list it without --tree").into());
             }
+            #[expect(clippy::disallowed_methods, reason = "names are escaped")]
             let mut output = io::BufWriter::with_capacity(ENOUGH, io::stdout().lock());
             leaves.draw(shape, &mut output).and_then(|()| output.flush()).map_err(unwritten)?;
         }
@@ -204,6 +205,7 @@ impl<'a> Listing<'a> {
 
     fn flush(&mut self) -> Result<(), Ended> {
         streams::check_stdout().map_err(Ended::Output)?;
+        #[expect(clippy::disallowed_methods, reason = "names are escaped, in json too")]
         let mut output = io::stdout().lock();
         let written = output.write_all(self.text.as_bytes()).and_then(|()| output.flush());
         self.text.clear();

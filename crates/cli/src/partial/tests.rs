@@ -131,7 +131,7 @@ fn a_set_does_not_replace_what_another_program_made_meanwhile() {
         rustix::fs::renameat_with(at, one, at, other, rustix::fs::RenameFlags::EXCHANGE)
     };
     let failure = set::land_with(files, Attributes::usual(), landing, meddle).unwrap_err();
-    assert_eq!(failure.message, format!("another program made {} meanwhile", folder.join("2").display()));
+    assert_eq!(failure.message, format!("another program made {} meanwhile", shown(folder.join("2"))));
     assert_eq!(contents(&folder), [("1".into(), "old 1".to_owned()), ("2".into(), "theirs".to_owned())]);
     fs::remove_dir_all(folder).unwrap();
 }
