@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use crate::fault::shown;
 use crate::{Code, Fault};
 use deadpan_disk::{
     self as disk, Attributes, Draft, Error, FileId, Folder, Found, Landing, Left, Replace, SetError, Step, land_set,
@@ -74,8 +75,8 @@ impl DraftFile {
                 paths.iter().find(|path| path.file_name() == Some(&name)).map_or(Path::new(&name), PathBuf::as_path);
             let mut fault = fault(path, error);
             for Left { name, old } in left {
-                let now = old.map_or("could not be removed".into(), |old| format!("is {} now", old.display()));
-                fault.text = format!("{}; {} {now}", fault.text, name.display());
+                let now = old.map_or("could not be removed".into(), |old| format!("is {} now", shown(Path::new(&old))));
+                fault.text = format!("{}; {} {now}", fault.text, shown(Path::new(&name)));
             }
             fault
         })
@@ -126,7 +127,7 @@ impl DraftFolder {
 /// Returns the error of making an output, or of giving it its name.
 fn fault(target: &Path, error: Error) -> Fault {
     match error {
-        Error::NoName => Fault::argument(format!("{} is not a name for an output", target.display())),
+        Error::NoName => Fault::argument(format!("{} is not a name for an output", shown(target))),
         Error::NoFolder => Fault::write(target, &rustix::io::Errno::NOENT.into()),
         Error::Exists => Fault::exists(target, ""),
         Error::IsFolder | Error::NotAFile => Fault::exists(target, ", and is no file"),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use deadpan_seal::Error;
@@ -122,7 +123,7 @@ impl Fault {
     /// Puts the path before the text.
     #[must_use]
     pub fn about(self, path: &Path) -> Self {
-        Self { text: format!("{}: {}", path.display(), self.text), ..self }
+        Self { text: format!("{}: {}", shown(path), self.text), ..self }
     }
 
     /// Makes the error of an input that the system cannot open or read.
@@ -152,17 +153,23 @@ impl Fault {
 
     /// Makes the error of an output that exists already.
     pub(crate) fn exists(path: &Path, more: &str) -> Self {
-        let fault = Self::new(Code::Exists, format!("{} exists already{more}", path.display()));
+        let fault = Self::new(Code::Exists, format!("{} exists already{more}", shown(path)));
         Self { errno: Some(rustix::io::Errno::EXIST.raw_os_error()), path: Some(path.to_owned()), ..fault }
     }
 
     fn system(code: Code, verb: &str, path: &Path, error: &io::Error) -> Self {
         if path.as_os_str().as_encoded_bytes().contains(&0) {
-            return Self::argument(format!("a path has a zero byte in it: {}", path.display()));
+            return Self::argument(format!("a path has a zero byte in it: {}", shown(path)));
         }
-        let fault = Self::new(code, format!("cannot {verb} {}: {error}", path.display()));
+        let fault = Self::new(code, format!("cannot {verb} {}: {error}", shown(path)));
         Self { errno: error.raw_os_error(), path: Some(path.to_owned()), ..fault }
     }
+}
+
+/// Returns a path for a text. Characters that a terminal would obey, and invisible ones, are escaped, because programs
+/// print the texts of errors.
+pub(crate) fn shown(path: &Path) -> String {
+    deadpan_pack::shown(path.as_os_str().as_bytes())
 }
 
 impl fmt::Display for Fault {
@@ -249,6 +256,21 @@ mod tests {
             assert!(others.iter().all(|other| other.message() != code.message()), "{code:?}");
         }
         assert_eq!(Code::of(-1), None);
+    }
+
+    /// Programs print these texts, also on terminals.
+    #[test]
+    fn paths_in_texts_are_escaped() {
+        let path = Path::new("a\u{1b}[2J\u{202e}b");
+        let faults = [
+            Fault::argument("it is wrong").about(path),
+            Fault::read(path, &io::ErrorKind::NotFound.into()),
+            Fault::exists(path, ""),
+            Fault::write(Path::new("a\0\u{1b}"), &io::ErrorKind::InvalidInput.into()),
+        ];
+        for fault in faults {
+            assert!(fault.text.contains(r"\u{1b}") && !fault.text.contains(['\u{1b}', '\u{202e}']), "{fault}");
+        }
     }
 
     #[test]

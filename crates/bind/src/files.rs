@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::draft::DraftFile;
+use crate::fault::shown;
 use crate::patient::{PatientInput, open_input};
 use crate::{Code, Fault};
 use deadpan_disk::{About, Input};
@@ -22,7 +23,7 @@ pub fn seal_file(
     let Input { file, about, found } = open_input(input)?;
     refuse_same(&about, input, output)?;
     if about.is_folder() {
-        return Err(Fault::argument(format!("{} is a folder", input.display())));
+        return Err(Fault::argument(format!("{} is a folder", shown(input))));
     }
     let sealing = sealing.clone().metadata(metadata(input, &about, Kind::File))?;
     let draft = DraftFile::new(output, replace, Some(&found))?;
@@ -54,7 +55,7 @@ pub fn open_file(
     let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
     let metadata = opened.metadata();
     if metadata.kind == Kind::Folder {
-        return Err(Fault::argument(format!("{} holds a folder", input.display())));
+        return Err(Fault::argument(format!("{} holds a folder", shown(input))));
     }
     let draft = DraftFile::new(output, replace, Some(&found))?;
     let done = match about.is_file() {
@@ -70,7 +71,7 @@ pub fn open_file(
 pub(crate) fn refuse_same(input: &About, path: &Path, output: &Path) -> Result<(), Fault> {
     match About::of_path(output) {
         Ok(about) if about.id == input.id => {
-            Err(Fault::argument(format!("{} is the input as well as the output", path.display())))
+            Err(Fault::argument(format!("{} is the input as well as the output", shown(path))))
         }
         _ => Ok(()),
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::draft::{DraftFile, DraftFolder};
+use crate::fault::shown;
 use crate::files::{blame, metadata, refuse_same};
 use crate::patient::{PatientInput, open_input, open_seekable};
 use crate::{Code, Fault};
@@ -58,7 +59,7 @@ pub fn seal_folder(
 ) -> Result<(Summary, Vec<String>), Fault> {
     let Input { file, about, found } = open_input(folder)?;
     if !about.is_folder() {
-        return Err(Fault::argument(format!("{} is not a folder", folder.display())));
+        return Err(Fault::argument(format!("{} is not a folder", shown(folder))));
     }
     let opened = Folder::from_file(file, folder).map_err(|error| Fault::read(folder, &error))?;
     refuse_same(&about, folder, output)?;
@@ -85,7 +86,7 @@ pub fn open_folder(identities: &[Identity], input: &Path, output: &Path, work: &
     let mut source = PatientInput::new(&file, &about, work);
     let opened = Header::read(&mut source).and_then(|header| header.open(identities)).map_err(failed)?;
     if opened.metadata().kind != deadpan_seal::Kind::Folder {
-        return Err(Fault::argument(format!("{} holds no folder", input.display())));
+        return Err(Fault::argument(format!("{} holds no folder", shown(input))));
     }
     let draft = DraftFolder::new(output, &found)?;
     let mut unpacker =
@@ -111,7 +112,7 @@ pub fn list_folder(identities: &[Identity], input: &Path, mut each: impl FnMut(&
     let reader = opened.seekable(Cursor::new(&file, length)).map_err(failed)?;
     let contents = Contents::read(reader).map_err(|error| Fault::from(error).about(input))?;
     let Some(mut contents) = contents else {
-        return Err(Fault::argument(format!("{} holds no folder", input.display())));
+        return Err(Fault::argument(format!("{} holds no folder", shown(input))));
     };
     for entry in contents.entries() {
         let entry = entry.map_err(|error| Fault::from(error).about(input))?;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::fault::shown;
 use crate::{Code, Fault};
 use deadpan_disk::{About, FileKind, Input, Opening};
 use deadpan_seal::Work;
@@ -25,9 +26,7 @@ pub(crate) fn open_input(path: &Path) -> Result<Input, Fault> {
 pub fn open_seekable(path: &Path) -> Result<(File, u64), Fault> {
     let Input { file, about, .. } = open_input(path)?;
     match about.kind {
-        FileKind::Fifo => {
-            Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", path.display())))
-        }
+        FileKind::Fifo => Err(Fault::argument(format!("{} is a pipe, and cannot be read at any place", shown(path)))),
         _ => Ok((file, about.length)),
     }
 }

@@ -4,6 +4,7 @@ use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::draft::DraftFile;
+use crate::fault::shown;
 use crate::patient::open_seekable;
 use crate::{Code, Fault};
 use deadpan_disk as disk;
@@ -102,7 +103,7 @@ pub fn read_pictures(pictures: &[PathBuf], work: &Work<'_>) -> Result<Vec<u8>, F
             Some(carrier) => (carrier.label, PartPicture { path: path.clone(), order: None, carrier: Some(carrier) }),
             None => match rewritten(BufReader::new(file), &Limits::default()).map_err(failed)? {
                 Some((label, order)) => (label, PartPicture { path: path.clone(), order: Some(order), carrier: None }),
-                None => return Err(Fault::new(Code::NotSealed, format!("{} carries no data", path.display()))),
+                None => return Err(Fault::new(Code::NotSealed, format!("{} carries no data", shown(path)))),
             },
         };
         room = room.max(u64::from(label.length));
@@ -153,7 +154,7 @@ fn format(output: &Path) -> Result<Format, Fault> {
     match output.extension().map(|ending| ending.to_ascii_lowercase()) {
         Some(ending) if ending == "png" => Ok(Format::Png),
         Some(ending) if ending == "webp" => Ok(Format::WebP),
-        _ => Err(Fault::argument(format!("{} does not end with .png or .webp", output.display()))),
+        _ => Err(Fault::argument(format!("{} does not end with .png or .webp", shown(output)))),
     }
 }
 

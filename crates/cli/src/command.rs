@@ -8,7 +8,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::failure::Failure;
 use crate::plan::Task;
-use crate::shown::bytes;
+use crate::shown::{bytes, guarded};
 use crate::suggest::closest;
 use crate::{
     cluster, completions, inspect, keygen, keys, lab, list, man, open, pack, picture, random, rewrap, seal, share,
@@ -65,6 +65,17 @@ pub fn parse(words: Vec<OsString>) -> Result<Cli, Failure> {
     Cli::try_parse_from(words).map_err(|mut error| match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => unknown(word),
         _ if error.use_stderr() => {
+            // A pattern of the shell can put the name of any file among the arguments.
+            let shown: Vec<_> = error
+                .context()
+                .filter_map(|(kind, value)| match value {
+                    ContextValue::String(text) => Some((kind, ContextValue::String(guarded(text, false).into_owned()))),
+                    _ => None,
+                })
+                .collect();
+            for (kind, value) in shown {
+                error.insert(kind, value);
+            }
             // clap proposes `-- -p` for an unknown option, which makes a file of it.
             if error.kind() == ErrorKind::UnknownArgument {
                 error.remove(ContextKind::Suggested);

@@ -20,7 +20,7 @@ use crate::report;
 use crate::sealed::Sealed;
 use crate::shown::{bytes, count};
 use crate::signed::{Judge, Verdict};
-use crate::streams::print;
+use crate::streams::{print, print_json};
 use deadpan_seal::floe::Segments;
 use deadpan_seal::{Cursor, Error, Format, Mode, ReadAt, Stanza, Trailer, Work};
 
@@ -92,7 +92,10 @@ impl Plan for Inspect {
             });
             match view {
                 Ok(view) => {
-                    print(&if args.json { format!("{}\n", view.json(source)) } else { view.text() })?;
+                    match args.json {
+                        true => print_json(&view.json(source))?,
+                        false => print(&view.text())?,
+                    }
                     if let (false, Err(why)) = (args.json, &view.layout) {
                         Failure::new(Exit::Data, format!("{}: {why}", view.name), "get a whole copy of the file").say();
                     }
@@ -101,7 +104,7 @@ impl Plan for Inspect {
                 Err(failure) => {
                     worst = worst.max(failure.exit);
                     if args.json {
-                        print(&format!("{}\n", report::failed("inspect", source, &failure)))?;
+                        print_json(&report::failed("inspect", source, &failure))?;
                     } else {
                         failure.say();
                     }

@@ -19,7 +19,7 @@ use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
 use crate::report;
 use crate::sealed::Sealed;
-use crate::streams::print;
+use crate::streams::{print, print_json};
 use crate::unpack::is_empty_archive;
 use deadpan_pack::{BLOCK, Contents, Kind, Listed, Scan, Selection, Time, is_archive};
 use deadpan_seal::{Error, Metadata, Opened, Work};
@@ -99,7 +99,7 @@ impl Plan for List {
                 Err(Ended::Input(failure)) => {
                     worst = worst.max(failure.exit);
                     match form {
-                        Form::Json => print(&format!("{}\n", report::failed("list", source, &failure)))?,
+                        Form::Json => print_json(&report::failed("list", source, &failure))?,
                         _ => failure.say(),
                     }
                 }
@@ -224,11 +224,18 @@ impl ListJob<'_> {
             return self.through(listing, Scan::seekable(&mut input).map_err(failed)?);
         };
         listing.under(contents.root_name());
-        let Some(only) = &self.list.only else {
-            return contents.entries().try_for_each(|entry| listing.entry(&entry.map_err(failed)?));
+        let chosen = self.list.only.as_ref().map(|only| only.within(&mut contents)).transpose().map_err(failed)?;
+        let mut visit = |listing: &mut Listing<'_>| match &chosen {
+            None => contents.entries().try_for_each(|entry| listing.entry(&entry.map_err(failed)?)),
+            Some(chosen) => {
+                chosen.entries(&mut contents).try_for_each(|pick| listing.entry(&pick.map_err(failed)?.entry))
+            }
         };
-        let chosen = only.within(&mut contents).map_err(failed)?;
-        chosen.entries(&mut contents).try_for_each(|pick| listing.entry(&pick.map_err(failed)?.entry))
+        if listing.measure() {
+            visit(listing)?;
+            listing.draw();
+        }
+        visit(listing)
     }
 
     /// Lists an archive from header to header.

@@ -208,7 +208,8 @@ impl ManyArgs {
         })?;
         imp::give_back_memory();
         let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
-        let failed = |error: Error| failed(&from.to_string(), error);
+        let name = shown_place(from);
+        let failed = |error: Error| failed(&name, error);
         let job = match to {
             Many::Prefix(store, target) => Some(self.job(store, act, &from.to_string(), target, how)?),
             Many::Folder(_) => None,
@@ -224,7 +225,7 @@ impl ManyArgs {
         // A rehearsal leaves the state as it is.
         let job = job.filter(|_| !self.dry_run);
         let _notice = again(job.as_ref());
-        let told = Told::new(act.verb(), output.json, self.dry_run, &from.to_string());
+        let told = Told::new(act.verb(), output.json, self.dry_run, &name);
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
         let run = Run {
             act,
@@ -248,7 +249,7 @@ impl ManyArgs {
             Ok(()) if told.is_empty() && shard.count() == 1 => {
                 let hint =
                     "check the prefix or the folder, and --include and --exclude; only files are sealed, no links";
-                let failure = Failure::usage(format!("{from}: there is nothing to {} below it", act.verb()), hint);
+                let failure = Failure::usage(format!("{name}: there is nothing to {} below it", act.verb()), hint);
                 Err(told.end_early(job.as_ref(), is_new.get(), failure))
             }
             Ok(()) => Ok(told.end(job.as_ref(), shard.count(), is_new.get())),
@@ -284,13 +285,14 @@ impl ManyArgs {
         imp::give_back_memory();
         let Some(source) = spot(input)? else { return Ok(None) };
         let (store, name) = (remote::store(target)?, source.to_string());
-        let about = |error: Error| failed(&name, error);
+        let shown_name = input.shown();
+        let about = |error: Error| failed(&shown_name, error);
         let job = self.job(&store, act, &name, target, how)?;
         let _notice = again(Some(&job));
         let outcome = Mutex::new(None);
         let outcome_now = || outcome.lock().unwrap_or_else(PoisonError::into_inner);
         let report = |_: &Pair, result: Outcome| *outcome_now() = Some(result);
-        let progress = Progress::new(&name, input.length());
+        let progress = Progress::new(&shown_name, input.length());
         let run = Run {
             act,
             results: &Files { sync: false, mask: 0 },
@@ -387,10 +389,18 @@ fn place(path: &Path) -> Result<Many, Failure> {
     match remote::address(path)? {
         None => Ok(Many::Folder(Tree::new(path.to_owned()))),
         Some(address) if address.is_prefix() => Ok(Many::Prefix(remote::store(&address)?, address)),
-        Some(address) => {
-            let message = format!("{address} names one object, and not a prefix");
+        Some(_) => {
+            let message = format!("{} names one object, and not a prefix", shown(path));
             Err(Failure::usage(message, "let the key end with a slash"))
         }
+    }
+}
+
+/// Returns the name of a place for messages.
+fn shown_place(place: &Many) -> String {
+    match place {
+        Many::Folder(tree) => shown(tree.path()),
+        Many::Prefix(_, address) => shown(address.to_string()),
     }
 }
 
@@ -405,6 +415,7 @@ fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
         _ => false,
     };
     if is_inside {
+        let (from, to) = (shown_place(from), shown_place(to));
         let message = format!("the sources below {from} lie below {to}, where the results go");
         return Err(Failure::usage(message, "choose another prefix or folder with --to"));
     }

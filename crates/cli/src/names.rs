@@ -6,6 +6,28 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::input::Source;
+use deadpan_pack::is_plain;
+
+/// Returns a JSON value as text on one line. Besides what JSON escapes, characters are escaped that a terminal would
+/// obey, or that hide or change others: the lines are read on terminals, too.
+pub fn json_text(value: &Value) -> String {
+    let text = value.to_string();
+    // Outside of strings, and in the keys of this program, there are no such characters.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || text.chars().all(is_plain) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_plain(character) {
+            escaped.push(character);
+        } else {
+            let units =
+                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            escaped.push_str(&units);
+        }
+    }
+    escaped
+}
 
 /// Adds a name to a JSON object: as `key` if it is UTF-8, or else as hexadecimal digits in `key_hex`. The other field
 /// is null.
@@ -48,4 +70,19 @@ pub fn with_path(path: &Path) -> Map<String, Value> {
     let mut object = Map::new();
     put_name(&mut object, "file", Some(path.as_os_str().as_bytes()));
     object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_no_characters_that_a_terminal_obeys() {
+        let text = "a\u{1b}\u{7f}\u{9b}\u{202e}\u{200b}\u{2066}\u{e0041}\u{e4}\u{1f600}\"\\";
+        let line = json_text(&json!({ "name": text }));
+        let expected =
+            "{\"name\":\"a\\u001b\\u007f\\u009b\\u202e\\u200b\\u2066\\udb40\\udc41\u{e4}\u{1f600}\\\"\\\\\"}";
+        assert_eq!(line, expected);
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap()["name"], text);
+    }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::shown::guarded;
 use deadpan_disk::Folder;
 use forecast::Forecast;
 pub use line::bytes as amount;
@@ -99,7 +100,7 @@ impl Progress {
 
     fn to(name: &str, total: Total) -> Self {
         Self {
-            name: name.to_owned(),
+            name: guarded(name, false).into_owned(),
             total,
             done: AtomicU64::new(0),
             start: Instant::now(),
@@ -137,7 +138,7 @@ impl Progress {
             let line = line::line(columns(), &self.name, done, total, rate.per_second());
             let mut drawn = drawn();
             *drawn = true;
-            let _ = io::stderr().lock().write_all(format!("{ERASE}{line}").as_bytes());
+            write(&format!("{ERASE}{line}"));
         }
     }
 }
@@ -157,8 +158,13 @@ pub fn without_bar<T>(act: impl FnOnce() -> T) -> T {
 
 fn erase(drawn: &mut bool) {
     if std::mem::take(drawn) {
-        let _ = io::stderr().lock().write_all(ERASE.as_bytes());
+        write(ERASE);
     }
+}
+
+fn write(text: &str) {
+    #[expect(clippy::disallowed_methods, reason = "the name is escaped, and the rest moves the cursor")]
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Returns the number of the terminal's columns, or 80 if it is unknown.

@@ -10,6 +10,7 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp
 
 use crate::failure::{Exit, Failure};
 use crate::progress::{ERASE, without_bar};
+use crate::shown::guarded;
 use crate::signals;
 use deadpan_seal::{Passphrase, Secret};
 
@@ -40,6 +41,7 @@ impl Terminal {
 
     fn question(&self, question: &str, echo: bool) -> Result<Passphrase, Failure> {
         let failed = |error: std::io::Error| Failure::io("use", "the terminal", &error);
+        let question = guarded(question, false);
         self.wait_for_foreground();
         let before = tcgetattr(&*self.0).map_err(|error| failed(error.into()))?;
         let mut silent = before.clone();
@@ -105,7 +107,7 @@ impl Terminal {
 
     /// Writes a line to the terminal.
     pub fn say(&self, line: &str) {
-        let _ = without_bar(|| (&*self.0).write_all(format!("{line}\n").as_bytes()));
+        let _ = without_bar(|| (&*self.0).write_all(format!("{}\n", guarded(line, false)).as_bytes()));
     }
 }
 

@@ -96,7 +96,7 @@ pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
     }
     if all.is_empty() {
         let hint = "check the prefix, and that the names end with .dpn or .age";
-        return Err(Failure::usage(format!("{prefix}: there is no sealed object below it"), hint));
+        return Err(Failure::usage(format!("{}: there is no sealed object below it", shown(prefix.to_string())), hint));
     }
     Ok(all)
 }

@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 
-use crate::console::say;
+use crate::console::{say, say_json};
 use crate::failure::{Exit, Failure};
 use crate::input::Source;
 use crate::names::{joined, put_name, with_file};
 use crate::output::Place;
-use crate::streams::print;
+use crate::streams::print_json;
 
 /// The result for a file.
 #[derive(Debug, Default)]
@@ -117,10 +117,10 @@ impl Report {
             }
         }
         if self.json {
-            let text = format!("{}\n", Value::Object(object(self.command, file, start, result)));
+            let object = Value::Object(object(self.command, file, start, result));
             if self.aside {
-                say(text.trim_end());
-            } else if let Err(mut failure) = print(&text) {
+                say_json(&object);
+            } else if let Err(mut failure) = print_json(&object) {
                 self.count(failure.exit, failure.quiet);
                 // If the report cannot be printed, the failure says where the result is.
                 let made = result.as_ref().ok().filter(|done| done.output.is_some());

@@ -26,7 +26,7 @@ use crate::plan::Plan;
 use crate::remote;
 use crate::report::{Done, Report};
 use crate::shown::shown;
-use crate::streams::print;
+use crate::streams::print_json;
 use change::Change;
 use deadpan_disk::Spot;
 use deadpan_remote::Address;
@@ -236,7 +236,7 @@ impl Run<'_> {
                     "dry_run": self.args.dry_run,
                 },
             });
-            return print(&format!("{summary}\n"));
+            return print_json(&summary);
         }
         let verb = if self.args.dry_run { "to change" } else { "changed" };
         let others = match passed_over {

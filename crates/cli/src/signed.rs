@@ -12,7 +12,7 @@ use crate::input::Source;
 use crate::list::clock::Clock;
 use crate::passphrase::Passphrases;
 use crate::report::Done;
-use crate::shown::{bytes, count, shown};
+use crate::shown::{Foreign, count, shown};
 use crate::signers::{self, Signers, Wanted};
 use deadpan_lab::invocation;
 use deadpan_pack::Time;
@@ -211,8 +211,8 @@ impl Judge {
         let now = signers::now();
         let name_of = |key| signers.name_of(key, NAMESPACE, now).and(signers.name_of(key, NAMESPACE, seconds));
         let names: Vec<_> = signatures.keys().iter().map(|key| (key, name_of(key))).collect();
-        let by = |(key, name): &(&VerifyingKey, Option<String>)| match name {
-            Some(name) => bytes(name.as_bytes()),
+        let by = |(key, name): &(&VerifyingKey, Option<Foreign>)| match name {
+            Some(name) => name.to_string(),
             None => format!("a key that {}: {}", signers.stranger(), key_of(key)),
         };
         let is_by = |wanted, key| [now, seconds].iter().all(|time| signers.is_by(wanted, key, NAMESPACE, *time));
@@ -233,9 +233,9 @@ impl Judge {
         let forwarded = if for_others { ", for others: one of them forwarded it or added you" } else { "" };
         let lines: Vec<_> = names.iter().map(|one| format!("{}, {clock} UTC{forwarded}", by(one))).collect();
         let notes = lines.iter().map(|line| format!("{name}: signed by {line}")).collect();
-        let fields = |(key, name): &(&VerifyingKey, Option<String>)| {
+        let fields = |(key, name): &(&VerifyingKey, Option<Foreign>)| {
             json!({
-                "name": name,
+                "name": name.as_ref().map(Foreign::raw),
                 "scheme": key.scheme().name(),
                 "fingerprint": key.fingerprint(),
                 "ssh_fingerprint": key.ssh_fingerprint(),

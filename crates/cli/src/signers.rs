@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
 use crate::passphrase::Passphrases;
 use crate::patience;
-use crate::shown::{bytes, shown};
+use crate::shown::{Foreign, shown};
 use crate::suggest::closest;
 use deadpan_seal::key::{self, Found, KeyError};
 use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
@@ -31,13 +31,13 @@ pub struct Signers {
 }
 
 struct Person {
-    name: String,
+    name: Foreign,
     key: VerifyingKey,
 }
 
 /// A person whose signature is asked for: a name, and the keys that it stands for.
 pub struct Wanted {
-    name: String,
+    name: Foreign,
     keys: Vec<VerifyingKey>,
     /// The name in the `allowed_signers` file.
     principal: Option<String>,
@@ -49,7 +49,7 @@ impl Signers {
         let mut people = Vec::new();
         for own in home.own_signing()? {
             match own.verifying() {
-                Ok(Some(key)) => people.push(Person { name: own.name, key }),
+                Ok(Some(key)) => people.push(Person { name: Foreign::new(own.name), key }),
                 Ok(None) => {}
                 Err(failure) => failure.say(),
             }
@@ -57,7 +57,7 @@ impl Signers {
         for contact in home.contacts()? {
             match home::read(&contact.path) {
                 Ok(found) => people.extend(found.into_iter().filter_map(|found| match found {
-                    Found::Verifying(key) => Some(Person { name: contact.name.clone(), key }),
+                    Found::Verifying(key) => Some(Person { name: Foreign::new(contact.name.clone()), key }),
                     _ => None,
                 })),
                 Err(failure) => failure.say(),
@@ -95,9 +95,9 @@ impl Signers {
 
     /// Returns the name of the person with this key. Own keys and contacts are good for every namespace and time; the
     /// lines of an `allowed_signers` file may be limited to some. `time` counts seconds since 1970.
-    pub fn name_of(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Option<String> {
+    pub fn name_of(&self, key: &VerifyingKey, namespace: &str, time: i64) -> Option<Foreign> {
         if let Some(allowed) = &self.allowed {
-            return allowed.principals(key, namespace, time).first().map(|name| (*name).to_owned());
+            return allowed.principals(key, namespace, time).first().map(|name| Foreign::new(*name));
         }
         self.people.iter().find(|person| person.key == *key).map(|person| person.name.clone())
     }
@@ -115,12 +115,12 @@ impl Signers {
     /// Returns the person that a text stands for: a known name, a fingerprint of either form, a public key file, or a
     /// public key of SSH.
     pub fn wanted(&self, who: &str) -> Result<Wanted, Failure> {
-        let name = bytes(who.as_bytes());
+        let name = Foreign::new(who);
         if let Some(keys) = self.allowed.as_ref().map(|allowed| allowed.keys(who)).filter(|keys| !keys.is_empty()) {
             let keys = keys.into_iter().cloned().collect();
             return Ok(Wanted { name, keys, principal: Some(who.to_owned()) });
         }
-        let named = self.people.iter().filter(|person| person.name == who);
+        let named = self.people.iter().filter(|person| person.name.raw() == who);
         let mut keys: Vec<_> = named.map(|person| person.key.clone()).collect();
         if keys.is_empty() {
             let is = |key: &VerifyingKey| key.fingerprint() == who || key.ssh_fingerprint() == who;
@@ -135,7 +135,7 @@ impl Signers {
             if let Some(Found::Public(key)) = found.first()
                 && found.len() == 1
             {
-                return Err(home::seals(&name, key));
+                return Err(home::seals(&name.to_string(), key));
             }
             keys.extend(verifying(found));
             if keys.is_empty() {
@@ -145,7 +145,7 @@ impl Signers {
             }
         }
         if keys.is_empty() {
-            let hint = match closest(who, self.people.iter().map(|person| person.name.clone())) {
+            let hint = match closest(who, self.people.iter().map(|person| person.name.raw().to_owned())) {
                 Some(name) => format!("did you mean {name}? `deadpan keys` lists the names"),
                 None if who.contains('/') || Path::new(who).extension().is_some() => {
                     "there is no such file, either; name the file of a public key, or a name from `deadpan keys`".into()
@@ -166,7 +166,7 @@ impl Wanted {
     }
 
     /// Returns the name for messages.
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &Foreign {
         &self.name
     }
 }
@@ -304,7 +304,7 @@ pub fn is_line(text: &str) -> bool {
 fn missing(text: &str, home: &Home) -> Failure {
     let message = format!(
         "no key {}: there is no such file, and no own key of that name in {}",
-        bytes(text.as_bytes()),
+        Foreign::new(text),
         shown(&home.folder)
     );
     let hint = match closest(text, home.own_names()) {

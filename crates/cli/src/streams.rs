@@ -4,8 +4,12 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 
+use serde_json::Value;
+
 use crate::failure::{Exit, Failure};
 use crate::imp;
+use crate::names::json_text;
+use crate::shown::guarded;
 
 /// Duplicates standard input.
 pub fn stdin() -> Result<File, Failure> {
@@ -26,9 +30,19 @@ pub fn check_stdout() -> Result<(), Failure> {
     if imp::was_closed(1) { Err(closed("write", "standard output")) } else { Ok(()) }
 }
 
-/// Writes data to standard output.
+/// Writes text for people to standard output.
 pub fn print(text: &str) -> Result<(), Failure> {
+    write(&guarded(text, true))
+}
+
+/// Writes a JSON value to standard output, as a line.
+pub fn print_json(value: &Value) -> Result<(), Failure> {
+    write(&(json_text(value) + "\n"))
+}
+
+fn write(text: &str) -> Result<(), Failure> {
     check_stdout()?;
+    #[expect(clippy::disallowed_methods, reason = "the text is escaped")]
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| unwritten(&error))
 }

@@ -12,7 +12,7 @@ use crate::home::Home;
 use crate::input::{Input, Source};
 use crate::plan::Plan;
 use crate::report::{Done, Report};
-use crate::shown::{bytes, shown};
+use crate::shown::shown;
 use crate::sign::{self, ENDING, NAMESPACE};
 use crate::signers::{self, Signers, Wanted};
 use deadpan_seal::sign::{SignError, SshSig};
@@ -113,7 +113,7 @@ impl Verify {
                 let message = format!("{name}: the signature is good, but the key of {who} {why}: {shown_key}");
                 return Err(Failure::new(Exit::Signer, message, signers.introduce()));
             }
-            let by = signer.map_or_else(|| shown_key.clone(), |name| bytes(name.as_bytes()));
+            let by = signer.map_or_else(|| shown_key.clone(), |name| name.to_string());
             return Err(Failure::new(
                 Exit::Signer,
                 format!("{name}: the signature is good, but by {by}, and not by {}", wanted.name()),
@@ -128,12 +128,12 @@ impl Verify {
             ));
         };
         let mut more = Map::new();
-        more.insert("signer".into(), json!(signer));
+        more.insert("signer".into(), json!(signer.raw()));
         more.insert("scheme".into(), json!(key.scheme().name()));
         more.insert("fingerprint".into(), json!(key.fingerprint()));
         more.insert("ssh_fingerprint".into(), json!(key.ssh_fingerprint()));
         more.insert("namespace".into(), json!(namespace));
-        let remark = Some(format!("good signature by {}, {shown_key}", bytes(signer.as_bytes())));
+        let remark = Some(format!("good signature by {signer}, {shown_key}"));
         Ok(Done { bytes: length, remark, more, ..Done::default() })
     }
 
@@ -145,7 +145,7 @@ impl Verify {
             |path: &Path| File::open(path).is_ok_and(|file| Header::read(file).is_ok_and(|header| header.is_signed()));
         let is_signed = || source.path().is_some_and(|path| path.is_file() && is_signed(path));
         let hint = match file.filter(|file| Path::new(file).exists()) {
-            Some(file) => format!("name the file, and not its signature: deadpan verify {file}"),
+            Some(file) => format!("name the file, and not its signature: deadpan verify {}", shown(file)),
             None if self.args.signature.is_none() && !path.exists() && is_signed() => {
                 "a signature that was made while the file was sealed is inside: deadpan open --require-signature".into()
             }

@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 
 use crate::entry::Entry;
 use crate::error::Error;
-use crate::index::{PartReader, Table, damaged};
+use crate::index::{PartReader, PathDebt, Table, damaged};
 use crate::path::{is_under, order};
 use crate::scan::{Listed, Scan};
 use crate::stale::current;
@@ -68,7 +68,7 @@ impl<R: Read + Seek> Contents<R> {
     /// If that part is damaged, or reading fails.
     pub fn find(&mut self, path: &[u8]) -> Result<Option<Entry>, Error> {
         let part = self.table.part_of(path);
-        let mut records = PartReader::read(&mut self.input, &self.table, part)?;
+        let mut records = PartReader::read(&mut self.input, &self.table, part, PathDebt::default())?;
         while let Some(entry) = records.next(&self.table)? {
             match order(&entry.path, path) {
                 Ordering::Less => {}
@@ -100,11 +100,14 @@ pub(crate) struct IndexWalk {
     records: Option<PartReader>,
     /// The end of the preceding part's entries in the archive, if that part was read.
     end: Option<u64>,
+    /// The debt of the parts that were read.
+    debt: PathDebt,
 }
 
 impl IndexWalk {
     pub(crate) fn new<R>(contents: &Contents<R>, folder: &[u8]) -> Self {
-        Self { folder: folder.to_vec(), part: contents.table.part_of(folder), records: None, end: None }
+        let part = contents.table.part_of(folder);
+        Self { folder: folder.to_vec(), part, records: None, end: None, debt: PathDebt::default() }
     }
 
     /// The next entry. Must not be called after an error.
@@ -121,13 +124,14 @@ impl IndexWalk {
                     }
                 }
                 self.end = Some(table.after(records.end()));
+                self.debt = records.debt();
                 self.records = None;
             }
             let begins = |path: &[u8]| is_under(path, &self.folder) || order(path, &self.folder) == Ordering::Less;
             if !table.first_path(self.part).is_some_and(begins) {
                 return Ok(None);
             }
-            let records = PartReader::read(input, table, self.part)?;
+            let records = PartReader::read(input, table, self.part, self.debt)?;
             if self.end.is_some_and(|end| end != records.end()) {
                 return Err(damaged("a part does not begin where the preceding one ends"));
             }

@@ -6,7 +6,7 @@ use blake3::Hasher;
 
 use crate::contents::Contents;
 use crate::entry::{Entry, Kind};
-use crate::error::{Change, Error, Flaw};
+use crate::error::{Change, Error, Flaw, Refusal};
 use crate::frame::{Frame, Stage};
 use crate::index::fill;
 use crate::index::write::IndexWriter;
@@ -116,7 +116,7 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         if entry.kind == Kind::Folder {
             self.folder = Some(entry.path.clone());
         }
-        self.add(Entry { begin, content: begin + headers.len() as u64, ..entry.clone() });
+        self.add(Entry { begin, content: begin + headers.len() as u64, ..entry.clone() })?;
         self.copy(&entry)
     }
 
@@ -168,14 +168,15 @@ impl<'a, R: Read + Seek, S: Read + Seek> Excerpt<'a, R, S> {
         };
         self.frame.headers(&about);
         let content = self.frame.end();
-        self.add(Entry { path: link.path, begin, content, ..file.clone() });
+        self.add(Entry { path: link.path, begin, content, ..file.clone() })?;
         self.copy(file)
     }
 
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, entry: Entry) -> Result<(), Error> {
         if let Some(slot) = self.index.add(&entry) {
             self.index.set(slot, &entry.hash.unwrap_or_default());
         }
+        if self.index.is_too_long() { Err(Refusal::TooMany.into()) } else { Ok(()) }
     }
 
     fn copy(&mut self, entry: &Entry) -> Result<(), Error> {

@@ -37,11 +37,21 @@ impl Paths {
 
     /// Adds the path of `name` in `folder`. Returns false if the set already has a clashing name in that folder.
     pub(crate) fn add_folded(&mut self, folder: &[u8], name: &[u8]) -> bool {
+        let hash = self.folded(folder, name);
+        self.seen.insert(hash)
+    }
+
+    /// Whether the set has the path of `name` in `folder`, or a clashing name in that folder.
+    pub(crate) fn has_folded(&self, folder: &[u8], name: &[u8]) -> bool {
+        self.seen.contains(&self.folded(folder, name))
+    }
+
+    fn folded(&self, folder: &[u8], name: &[u8]) -> u64 {
         let mut hasher = self.keys.build_hasher();
         hasher.write(folder);
         hasher.write_u8(b'/');
         fold(name, &mut hasher);
-        self.seen.insert(hasher.finish())
+        hasher.finish()
     }
 
     fn exactly(&self, path: &[u8]) -> u64 {

@@ -40,8 +40,10 @@ pub(crate) fn beginning(path: &[u8]) -> String {
     }
 }
 
-/// Whether a character is visible and stands for itself alone.
-fn is_plain(character: char) -> bool {
+/// Whether a character is visible and stands for itself alone: no control character, no invisible one, and none that
+/// moves or changes other characters, such as the controls of writing direction.
+#[must_use]
+pub fn is_plain(character: char) -> bool {
     // The last two code points of each plane are not characters.
     let none = u32::from(character) & 0xfffe == 0xfffe;
     !character.is_control() && !none && HIDDEN.iter().all(|range| !range.contains(&character))

@@ -15,7 +15,9 @@ pub fn of(error: &Error) -> Option<&'static str> {
 /// Returns advice on the error of an entry with `--keep-going`, which unpacked the other entries.
 pub fn kept_going(error: &Error) -> Option<&'static str> {
     match error {
-        Error::Archive(Flaw::Path { .. } | Flaw::HardLink { .. }) => Some("the archive may be meant to do harm"),
+        Error::Archive(Flaw::Path { .. } | Flaw::HardLink { .. } | Flaw::ImpliedFolders { .. }) => {
+            Some("the archive may be meant to do harm")
+        }
         Error::Archive(Flaw::Special { .. }) => Some("deadpan makes files, folders and links only"),
         Error::Archive(Flaw::NoName | Flaw::NoTarget { .. }) => Some("the archive is damaged; get it again"),
         error => of(error),
@@ -65,7 +67,7 @@ fn archive(flaw: &Flaw) -> &'static str {
             "another program has added entries to the pack; unpack it from a file instead of a pipe, or with tar"
         }
         Flaw::Changed { .. } => "the archive was changed after it was made; get it again",
-        Flaw::Path { .. } | Flaw::HardLink { .. } => {
+        Flaw::Path { .. } | Flaw::HardLink { .. } | Flaw::ImpliedFolders { .. } => {
             "the archive may be meant to do harm; --keep-going unpacks the rest"
         }
         Flaw::Special { .. } => "deadpan makes files, folders and links only; --keep-going unpacks the rest",

@@ -33,7 +33,7 @@ pub struct UnpackArgs {
     /// up to 64G or 1000 times the stored data, whichever is more]
     #[arg(long, value_name = "SIZE", value_parser = size::parse, help_heading = FOLDERS)]
     max_size: Option<Size>,
-    /// Restore the extended attributes of users; as root, also access control lists and capabilities
+    /// Restore the extended attributes of users; as root and with --owner, also access control lists and capabilities
     #[arg(long, help_heading = FOLDERS)]
     xattrs: bool,
 }

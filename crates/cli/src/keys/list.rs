@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::console::say;
 use crate::failure::{Exit, Failure};
@@ -10,7 +10,7 @@ use crate::home::{self, Home, Own, Public};
 use crate::mode::mode_name;
 use crate::names::{joined, with_path};
 use crate::shown::shown;
-use crate::streams::print;
+use crate::streams::{print, print_json};
 use deadpan_seal::key::Found;
 
 /// A line of the list.
@@ -60,7 +60,10 @@ pub fn run(home: &Home, as_json: bool) -> Result<Exit, Failure> {
     let widest = |length: fn(&Line) -> usize| lines.iter().map(length).max().unwrap_or(0);
     let widths = (widest(|line| line.name.chars().count()), widest(|line| line.algorithm().len()).max(16));
     for line in &lines {
-        print(&if as_json { line.json() } else { line.text(widths) })?;
+        match as_json {
+            true => print_json(&line.json())?,
+            false => print(&line.text(widths))?,
+        }
     }
     Ok(worst)
 }
@@ -136,7 +139,7 @@ impl Line {
         )
     }
 
-    fn json(&self) -> String {
+    fn json(&self) -> Value {
         let key = self.key.as_ref();
         let fields = json!({
             "schema": 1,
@@ -152,6 +155,6 @@ impl Line {
             "protected": self.protected,
             "default": self.default,
         });
-        format!("{}\n", joined(with_path(&self.path), fields))
+        joined(with_path(&self.path), fields)
     }
 }

@@ -5,14 +5,14 @@ use std::io::{self, IsTerminal, Write};
 use serde_json::{Map, Value, json};
 
 use super::row::Row;
-use super::tree::Tree;
+use super::tree::{Drawing, Shape, Tree};
 use crate::console::say;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::input::Source;
-use crate::names::{joined, put_name, with_file};
+use crate::names::{joined, json_text, put_name, with_file};
 use crate::shown::count;
 use crate::streams;
-use deadpan_pack::{Entry, Flaw, Kind};
+use deadpan_pack::{Entry, Flaw, Kind, most_implied};
 
 /// The number of bytes that are collected before they are written.
 const ENOUGH: usize = 1 << 16;
@@ -64,12 +64,14 @@ struct Totals {
     folders: u64,
     links: u64,
     bytes: u64,
+    /// Where the content of the last entry begins in the archive.
+    archive: u64,
 }
 
 impl<'a> Listing<'a> {
     pub fn new(form: Form, file: &'a str, source: &Source) -> Self {
         let fields = with_file(source);
-        let quoted = Value::Object(fields.clone()).to_string().trim_matches(['{', '}']).to_owned();
+        let quoted = json_text(&Value::Object(fields.clone())).trim_matches(['{', '}']).to_owned();
         let (text, path, target) = (String::with_capacity(2 * ENOUGH), Vec::new(), Vec::new());
         Self { form, file, fields, quoted, text, tree: Tree::new(), path, target, root: 0, totals: Totals::default() }
     }
@@ -84,6 +86,22 @@ impl<'a> Listing<'a> {
             self.path = root.to_vec();
             self.target = root.to_vec();
             self.root = root.len();
+        }
+    }
+
+    /// Begins the first of two visits of sorted entries. Returns whether the listing needs two.
+    pub fn measure(&mut self) -> bool {
+        if self.form == Form::Tree {
+            self.tree = Tree::Measured(Shape::default());
+        }
+        self.form == Form::Tree
+    }
+
+    /// Begins the second visit.
+    pub fn draw(&mut self) {
+        if let Tree::Measured(shape) = &mut self.tree {
+            self.tree = Tree::Drawn(Drawing::new(std::mem::take(shape)));
+            self.totals = Totals::default();
         }
     }
 
@@ -118,6 +136,7 @@ impl<'a> Listing<'a> {
 
     pub fn row(&mut self, row: &Row<'_>) -> Result<(), Ended> {
         let totals = &mut self.totals;
+        totals.archive = totals.archive.max(row.entry.map_or(0, |entry| entry.content));
         match row.kind {
             Kind::Folder => totals.folders += 1,
             Kind::SymbolicLink | Kind::HardLink => totals.links += 1,
@@ -129,7 +148,7 @@ impl<'a> Listing<'a> {
         match self.form {
             Form::Text => row.text(&mut self.text),
             Form::Json => row.json(&mut self.text, &self.quoted),
-            Form::Tree => self.tree.add(row),
+            Form::Tree => self.tree.add(row, &mut self.text),
         }
         if self.text.len() >= ENOUGH { self.flush() } else { Ok(()) }
     }
@@ -141,7 +160,7 @@ impl<'a> Listing<'a> {
             let mut line = self.fields.clone();
             put_name(&mut line, "path", Some(path));
             let rest = json!({ "schema": 1, "command": "list", "kind": null, "error": why });
-            self.text.push_str(&format!("{}\n", joined(line, rest)));
+            self.text.push_str(&(json_text(&joined(line, rest)) + "\n"));
             return Ok(());
         }
         self.flush()?;
@@ -158,14 +177,24 @@ impl<'a> Listing<'a> {
 
     /// Writes the rest of the text, and on a terminal the totals.
     pub fn end(mut self) -> Result<(), Ended> {
-        if self.form == Form::Tree {
-            let tree = std::mem::take(&mut self.tree);
+        if let (Form::Tree, Tree::Collected(leaves)) = (self.form, &mut self.tree) {
+            let shape = leaves.shape();
+            let (implied, most) = (shape.implied(), most_implied(self.totals.archive));
+            if implied > most {
+                let message = format!(
+                    "{}: the paths in the archive name {implied} folders that have no entry, and an archive of its \
+                     size may have at most {most}",
+                    self.file
+                );
+                return Err(Failure::new(Exit::Data, message, "list it without --tree").into());
+            }
+            #[expect(clippy::disallowed_methods, reason = "names are escaped")]
             let mut output = io::BufWriter::with_capacity(ENOUGH, io::stdout().lock());
-            tree.draw(&mut output).and_then(|()| output.flush()).map_err(unwritten)?;
+            leaves.draw(shape, &mut output).and_then(|()| output.flush()).map_err(unwritten)?;
         }
         self.flush()?;
         if self.form != Form::Json && io::stdout().is_terminal() {
-            let Totals { files, folders, links, bytes } = self.totals;
+            let Totals { files, folders, links, bytes, .. } = self.totals;
             let [files, folders, links, bytes] =
                 [(files, "file"), (folders, "folder"), (links, "link"), (bytes, "byte")]
                     .map(|(number, one)| count(number, one, &format!("{one}s")));
@@ -176,6 +205,7 @@ impl<'a> Listing<'a> {
 
     fn flush(&mut self) -> Result<(), Ended> {
         streams::check_stdout().map_err(Ended::Output)?;
+        #[expect(clippy::disallowed_methods, reason = "names are escaped, in json too")]
         let mut output = io::stdout().lock();
         let written = output.write_all(self.text.as_bytes()).and_then(|()| output.flush());
         self.text.clear();

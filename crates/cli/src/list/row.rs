@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::json;
 
 use super::clock::Clock;
+use crate::names::json_text;
 use crate::shown;
 use deadpan_pack::{Entry, Kind, Time};
 
@@ -108,7 +109,7 @@ impl Row<'_> {
 fn lossless(text: &mut String, key: &str, name: Option<&[u8]>) {
     match name.map(str::from_utf8) {
         Some(Ok(name)) => {
-            let _ = write!(text, ",\"{key}\":{},\"{key}_hex\":null", json!(name));
+            let _ = write!(text, ",\"{key}\":{},\"{key}_hex\":null", json_text(&json!(name)));
         }
         Some(Err(_)) => {
             let _ = write!(text, ",\"{key}\":null,\"{key}_hex\":\"");

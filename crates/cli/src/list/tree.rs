@@ -1,14 +1,52 @@
 //! Entries drawn as a tree.
+//!
+//! The line of a branch shows whether the branch is the last of its folder, which a later entry decides. So the entries
+//! are visited twice: the first visit finds the last branches, and the second one draws. Few bytes of an index can
+//! describe many long paths, so an index is read twice, and no path is kept. Entries of other archives are collected:
+//! their paths are stored whole, and may come in any order.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::row::{Row, name};
 
-/// Collects entries for a drawing. All names are kept until the end, since a later entry decides whether a branch is
-/// the last of its folder.
+/// A drawing, by the visits that it needs.
+pub enum Tree {
+    /// One visit: the entries are collected, and drawn at the end.
+    Collected(Leaves),
+    /// The first of two visits of sorted entries.
+    Measured(Shape),
+    /// The second visit.
+    Drawn(Drawing),
+}
+
+impl Tree {
+    pub fn new() -> Self {
+        Self::Collected(Leaves { sorted: true, ..Leaves::default() })
+    }
+
+    /// Adds an entry. During the second visit, appends its lines to `text`.
+    pub fn add(&mut self, row: &Row<'_>, text: &mut String) {
+        let path = row.path.unwrap_or(b"(no name)");
+        if let Self::Measured(shape) = self {
+            return shape.add(path);
+        }
+        let mut behind = String::new();
+        super::row::link(&mut behind, row.kind, row.target);
+        if row.kind == deadpan_pack::Kind::Folder {
+            behind.push('/');
+        }
+        match self {
+            Self::Drawn(drawing) => drawing.add(path, &behind, text),
+            Self::Collected(leaves) => leaves.add(path, &behind),
+            Self::Measured(_) => {}
+        }
+    }
+}
+
+/// Entries in any order.
 #[derive(Default)]
-pub struct Tree {
+pub struct Leaves {
     leaves: Vec<Leaf>,
     /// The path of each leaf, and after it the text that follows the name.
     bytes: Vec<u8>,
@@ -16,7 +54,7 @@ pub struct Tree {
     sorted: bool,
 }
 
-/// A path and the text that follows the name, as positions in `Tree::bytes`.
+/// A path and the text that follows the name, as positions in `Leaves::bytes`.
 #[derive(Clone, Copy)]
 struct Leaf {
     begin: usize,
@@ -24,20 +62,10 @@ struct Leaf {
     end: usize,
 }
 
-impl Tree {
-    pub fn new() -> Self {
-        Self { sorted: true, ..Self::default() }
-    }
-
-    pub fn add(&mut self, row: &Row<'_>) {
+impl Leaves {
+    fn add(&mut self, path: &[u8], behind: &str) {
         let begin = self.bytes.len();
-        let path = row.path.unwrap_or(b"(no name)");
         self.bytes.extend_from_slice(path);
-        let mut behind = String::new();
-        super::row::link(&mut behind, row.kind, row.target);
-        if row.kind == deadpan_pack::Kind::Folder {
-            behind.push('/');
-        }
         self.bytes.extend_from_slice(behind.as_bytes());
         let leaf = Leaf { begin, path: path.len() as u32, end: self.bytes.len() };
         self.sorted &= self.leaves.last().is_none_or(|last| order(self.path(last), self.path(&leaf)) == Ordering::Less);
@@ -48,9 +76,9 @@ impl Tree {
         &self.bytes[leaf.begin..leaf.begin + leaf.path as usize]
     }
 
-    /// Draws the tree. Folders without an entry of their own are drawn, too. Of several entries with one path, the last
-    /// is drawn.
-    pub fn draw(mut self, output: &mut impl Write) -> io::Result<()> {
+    /// Sorts the entries, and returns the shape of their tree. Folders without an entry of their own are part of it. Of
+    /// several entries with one path, the last counts.
+    pub fn shape(&mut self) -> Shape {
         if !self.sorted {
             let mut leaves = std::mem::take(&mut self.leaves);
             leaves.sort_by(|one, other| order(self.path(one), self.path(other)));
@@ -60,73 +88,113 @@ impl Tree {
             leaves.reverse();
             self.leaves = leaves;
         }
-        let last = self.last();
-        let mut last = last.iter();
-        // For each level, whether its branch is the last of its folder.
-        let mut ends = Vec::new();
-        let mut line = String::new();
-        self.branches(|branch| {
-            let is_last = last.next().is_none_or(|last| *last);
-            line.clear();
-            ends.truncate(branch.depth);
-            for end in ends.iter().skip(1) {
-                line.push_str(if *end { "    " } else { "\u{2502}   " });
-            }
-            if branch.depth > 0 {
-                line.push_str(if is_last { "\u{2514}\u{2500}\u{2500} " } else { "\u{251c}\u{2500}\u{2500} " });
-            }
-            ends.push(is_last);
-            name(&mut line, branch.name);
-            line.push_str(str::from_utf8(branch.behind).unwrap_or_default());
-            line.push('\n');
-            output.write_all(line.as_bytes())
-        })
+        let mut shape = Shape::default();
+        self.leaves.iter().for_each(|leaf| shape.add(self.path(leaf)));
+        shape
     }
 
-    /// Returns for each branch whether it is the last of its folder.
-    fn last(&self) -> Vec<bool> {
-        let mut last: Vec<bool> = Vec::with_capacity(self.leaves.len());
-        // The index of the latest branch on each level.
-        let mut latest: Vec<usize> = Vec::new();
-        let _ = self.branches(|branch| {
-            if let Some(before) = latest.get(branch.depth) {
-                last[*before] = false;
-            }
-            latest.truncate(branch.depth);
-            latest.push(last.len());
-            last.push(true);
-            Ok(())
-        });
-        last
-    }
-
-    /// Visits a branch for each path component that the previous path does not have.
-    fn branches(&self, mut visit: impl FnMut(&Branch<'_>) -> io::Result<()>) -> io::Result<()> {
-        let mut before: &[u8] = b"";
+    /// Draws the tree, which has this shape.
+    pub fn draw(&self, shape: Shape, output: &mut impl Write) -> io::Result<()> {
+        let (mut drawing, mut lines) = (Drawing::new(shape), String::new());
         for leaf in &self.leaves {
-            let path = self.path(leaf);
-            let mut begin = shared(before, path);
-            let mut depth = path[..begin].iter().filter(|byte| **byte == b'/').count();
-            while let Some(length) = path[begin..].iter().position(|byte| *byte == b'/') {
-                visit(&Branch { depth, name: &path[begin..begin + length], behind: b"/" })?;
-                (begin, depth) = (begin + length + 1, depth + 1);
-            }
-            visit(&Branch {
-                depth,
-                name: &path[begin..],
-                behind: &self.bytes[leaf.begin + leaf.path as usize..leaf.end],
-            })?;
-            before = path;
+            let behind = &self.bytes[leaf.begin + leaf.path as usize..leaf.end];
+            lines.clear();
+            drawing.add(self.path(leaf), str::from_utf8(behind).unwrap_or_default(), &mut lines);
+            output.write_all(lines.as_bytes())?;
         }
         Ok(())
     }
 }
 
-/// One line of the drawing.
-struct Branch<'a> {
-    depth: usize,
-    name: &'a [u8],
-    behind: &'a [u8],
+/// Which branches of a tree are the last of their folders.
+#[derive(Default)]
+pub struct Shape {
+    /// The entries that were visited.
+    entries: u64,
+    /// One bit for each branch, and the number of branches.
+    later: Vec<u64>,
+    branches: usize,
+    /// The index of the latest branch on each level.
+    latest: Vec<usize>,
+    before: Vec<u8>,
+}
+
+impl Shape {
+    fn add(&mut self, path: &[u8]) {
+        self.entries += 1;
+        branches(&self.before, path, |depth, _, _| {
+            if let Some(before) = self.latest.get(depth) {
+                self.later[before / 64] |= 1 << (before % 64);
+            }
+            self.latest.truncate(depth);
+            self.latest.push(self.branches);
+            self.branches += 1;
+            self.later.resize(self.branches.div_ceil(64), 0);
+        });
+        keep(&mut self.before, path);
+    }
+
+    /// Whether no later branch is in the same folder.
+    fn is_last(&self, branch: usize) -> bool {
+        self.later.get(branch / 64).is_none_or(|bits| bits >> (branch % 64) & 1 == 0)
+    }
+
+    /// Returns the number of folders without an entry of their own.
+    pub fn implied(&self) -> u64 {
+        (self.branches as u64).saturating_sub(self.entries)
+    }
+}
+
+/// Draws sorted entries, one at a time.
+pub struct Drawing {
+    shape: Shape,
+    /// The index of the next branch.
+    next: usize,
+    /// For each level, whether its branch is the last of its folder.
+    ends: Vec<bool>,
+    before: Vec<u8>,
+}
+
+impl Drawing {
+    pub fn new(shape: Shape) -> Self {
+        Self { shape, next: 0, ends: Vec::new(), before: Vec::new() }
+    }
+
+    fn add(&mut self, path: &[u8], behind: &str, text: &mut String) {
+        branches(&self.before, path, |depth, branch, inside| {
+            let is_last = self.shape.is_last(self.next);
+            self.next += 1;
+            self.ends.truncate(depth);
+            for end in self.ends.iter().skip(1) {
+                text.push_str(if *end { "    " } else { "\u{2502}   " });
+            }
+            if depth > 0 {
+                text.push_str(if is_last { "\u{2514}\u{2500}\u{2500} " } else { "\u{251c}\u{2500}\u{2500} " });
+            }
+            self.ends.push(is_last);
+            name(text, branch);
+            text.push_str(if inside { "/" } else { behind });
+            text.push('\n');
+        });
+        keep(&mut self.before, path);
+    }
+}
+
+fn keep(before: &mut Vec<u8>, path: &[u8]) {
+    before.clear();
+    before.extend_from_slice(path);
+}
+
+/// Visits a branch for each path component that the path before does not have: its depth, its name, and whether it is
+/// a folder above the path's last component.
+fn branches(before: &[u8], path: &[u8], mut visit: impl FnMut(usize, &[u8], bool)) {
+    let mut begin = shared(before, path);
+    let mut depth = path[..begin].iter().filter(|byte| **byte == b'/').count();
+    while let Some(length) = path[begin..].iter().position(|byte| *byte == b'/') {
+        visit(depth, &path[begin..begin + length], true);
+        (begin, depth) = (begin + length + 1, depth + 1);
+    }
+    visit(depth, &path[begin..], false);
 }
 
 /// Returns the length of the folders at the beginning of `path` that were drawn for the path `before`.
@@ -148,22 +216,34 @@ mod tests {
     use super::*;
     use deadpan_pack::Kind;
 
+    fn row<'a>(path: &'a str, kind: Kind, target: Option<&'a [u8]>) -> Row<'a> {
+        Row { path: Some(path.as_bytes()), kind, size: 0, mode: None, modified: None, target, entry: None }
+    }
+
+    /// Draws entries that come in order, in two visits.
+    fn drawn_in_order(entries: &[(&str, Kind, Option<&str>)]) -> String {
+        let (mut tree, mut text) = (Tree::Measured(Shape::default()), String::new());
+        let visit = |tree: &mut Tree, text: &mut String| {
+            entries
+                .iter()
+                .for_each(|(path, kind, target)| tree.add(&row(path, *kind, target.map(str::as_bytes)), text));
+        };
+        visit(&mut tree, &mut text);
+        let Tree::Measured(shape) = tree else { panic!("not measured") };
+        assert_eq!(text, "");
+        visit(&mut Tree::Drawn(Drawing::new(shape)), &mut text);
+        text
+    }
+
     fn drawn(entries: &[(&str, Kind, Option<&str>)]) -> String {
         let mut tree = Tree::new();
         for (path, kind, target) in entries {
             let target = target.map(str::as_bytes);
-            tree.add(&Row {
-                path: Some(path.as_bytes()),
-                kind: *kind,
-                size: 0,
-                mode: None,
-                modified: None,
-                target,
-                entry: None,
-            });
+            tree.add(&row(path, *kind, target), &mut String::new());
         }
-        let mut output = Vec::new();
-        tree.draw(&mut output).unwrap();
+        let (Tree::Collected(mut leaves), mut output) = (tree, Vec::new()) else { panic!("not collected") };
+        let shape = leaves.shape();
+        leaves.draw(shape, &mut output).unwrap();
         String::from_utf8(output).unwrap()
     }
 
@@ -191,6 +271,7 @@ root/
             ("root/z/y\n", file, None),
         ];
         assert_eq!(drawn(&entries), expected);
+        assert_eq!(drawn_in_order(&entries), expected);
         entries.reverse();
         assert_eq!(drawn(&entries), expected, "in another order");
         entries.retain(|entry| entry.1 != folder);

@@ -1,5 +1,7 @@
 //! What the user is told about many objects: each failure, and a summary at the end.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -14,8 +16,8 @@ use crate::output::Place;
 use crate::progress::{Progress, amount};
 use crate::report::{Done, Report};
 use crate::shown::count;
-use crate::streams::print;
-use deadpan_fleet::{Error, Job, Outcome, Pair};
+use crate::streams::{print, print_json};
+use deadpan_fleet::{Error, Job, Outcome, Pair, Spot};
 use deadpan_remote::Problem;
 
 /// The report of a run, which counts the objects.
@@ -58,7 +60,7 @@ impl Told {
 
     /// Counts and reports what became of one object.
     pub fn tell(&self, pair: &Pair, outcome: Outcome) {
-        let (source, target) = (pair.source.to_string(), Place::Given(pair.target.to_string().into()));
+        let (source, target) = (Source::File(path_of(&pair.source)), Place::Given(path_of(&pair.target)));
         let (mut tally, would) = (self.tally(), matches!(outcome, Outcome::Would(_)));
         let done = |state: &str, bytes: u64| {
             let more = [("state".to_owned(), Value::from(state))].into_iter().collect();
@@ -85,7 +87,7 @@ impl Told {
             }
             Outcome::Failed(error) => {
                 let exists = matches!(&error, Error::Store(error) if error.problem() == Problem::Exists);
-                let mut failure = failed(&source, error);
+                let mut failure = failed(&source.shown(), error);
                 // The object was not there when the targets were listed, so another command has made it meanwhile.
                 if exists {
                     failure.exit = Exit::System;
@@ -99,7 +101,7 @@ impl Told {
         };
         // A rehearsal shows each object.
         if would && !self.json {
-            let line = format!("{}: {source} -> {}\n", self.command, target.shown());
+            let line = format!("{}: {} -> {}\n", self.command, source.shown(), target.shown());
             if tally.mute.is_none()
                 && let Err(failure) = print(&line)
             {
@@ -108,13 +110,8 @@ impl Told {
             }
             return;
         }
-        let file = source.replace('\0', "");
         drop(tally);
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).add(
-            &Source::File(PathBuf::from(file)),
-            self.start,
-            &result,
-        );
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).add(&source, self.start, &result);
     }
 
     /// Counts links and special files, which become no objects.
@@ -173,7 +170,7 @@ impl Told {
                 "hint": failure.and_then(|failure| failure.hint.as_deref()),
                 "exit": exit as u8,
             });
-            if let Err(failure) = print(&format!("{fields}\n")) {
+            if let Err(failure) = print_json(&fields) {
                 failure.say();
                 return report.exit().max(Exit::System);
             }
@@ -208,5 +205,18 @@ impl Told {
             ));
         }
         report.exit().max(mute.unwrap_or_default())
+    }
+}
+
+/// Returns the path of a file, or the address of an object. The listing of a folder has escaped the parts that are not
+/// UTF-8, and put a NUL behind them.
+fn path_of(spot: &Spot) -> PathBuf {
+    match spot {
+        Spot::Object(_, address) => address.to_string().into(),
+        Spot::File(file) => {
+            let path = file.path();
+            let bytes = path.as_os_str().as_bytes().iter().copied().filter(|byte| *byte != 0);
+            OsString::from_vec(bytes.collect()).into()
+        }
     }
 }

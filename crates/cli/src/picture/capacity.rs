@@ -19,7 +19,7 @@ use crate::names::{joined, with_path};
 use crate::plan::Plan;
 use crate::report;
 use crate::shown::{count, shown};
-use crate::streams::print;
+use crate::streams::{print, print_json};
 use deadpan_picture::template::Bits;
 use deadpan_picture::{Header, Orientation, probe};
 
@@ -105,7 +105,7 @@ impl CapacityArgs {
         self.bits().into_iter().map(|bits| (bits.get().to_string(), json!(room(bits)))).collect()
     }
 
-    fn json(&self, path: &Path, header: &Header) -> String {
+    fn json(&self, path: &Path, header: &Header) -> Value {
         let fields = json!({
             "schema": 1,
             "command": "capacity",
@@ -116,19 +116,18 @@ impl CapacityArgs {
             "bytes_by_bits": self.by_bits(|bits| self.room(header, bits)),
             "exit": 0,
         });
-        format!("{}\n", joined(with_path(path), fields))
+        joined(with_path(path), fields)
     }
 
-    fn json_of_all(&self, rows: &[(PathBuf, Header)], exit: Exit) -> String {
-        let fields = json!({
+    fn json_of_all(&self, rows: &[(PathBuf, Header)], exit: Exit) -> Value {
+        json!({
             "schema": 1,
             "command": "capacity",
             "covers": rows.len(),
             "spares": self.spare,
             "bytes_by_bits": self.by_bits(|bits| self.total(rows, bits)),
             "exit": exit as u8,
-        });
-        format!("{fields}\n")
+        })
     }
 }
 
@@ -141,14 +140,14 @@ impl Plan for CapacityArgs {
             match header {
                 Ok(header) => {
                     if self.json {
-                        print(&self.json(&path, &header))?;
+                        print_json(&self.json(&path, &header))?;
                     }
                     rows.push((path, header));
                 }
                 Err(failure) => {
                     worst = worst.max(failure.exit);
                     match self.json {
-                        true => print(&format!("{}\n", report::failed("capacity", &Source::File(path), &failure)))?,
+                        true => print_json(&report::failed("capacity", &Source::File(path), &failure))?,
                         false => failure.say(),
                     }
                 }
@@ -156,7 +155,7 @@ impl Plan for CapacityArgs {
         }
         match self.json {
             false if !rows.is_empty() => print(&self.text(&rows))?,
-            true if rows.len() > 1 || self.spare > 0 => print(&self.json_of_all(&rows, worst))?,
+            true if rows.len() > 1 || self.spare > 0 => print_json(&self.json_of_all(&rows, worst))?,
             _ => {}
         }
         Ok(worst)

@@ -16,7 +16,7 @@ use crate::partial::{Attributes, Partial};
 use crate::plan::Plan;
 use crate::report;
 use crate::shown::shown;
-use crate::streams::print;
+use crate::streams::{print, print_json};
 use deadpan_disk::Replace;
 use deadpan_picture::analysis::{Comparison, Findings, compare, difference, examine};
 use deadpan_picture::{Compression, Format, Orientation, Pixels, write};
@@ -54,7 +54,7 @@ impl Plan for CompareArgs {
             Err((path, failure)) if self.json && !failure.quiet => (path, failure),
             Err((_, failure)) => return Err(failure),
         };
-        print(&format!("{}\n", report::failed("compare", &Source::File(path.to_owned()), &failure)))?;
+        print_json(&report::failed("compare", &Source::File(path.to_owned()), &failure))?;
         Ok(failure.exit)
     }
 }
@@ -77,7 +77,7 @@ impl CompareArgs {
         }
         let findings = [examine(before), examine(after)];
         match self.json {
-            true => print(&format!("{}\n", self.json(&compared, &findings)))?,
+            true => print_json(&self.json(&compared, &findings))?,
             false => print(&self.text(&compared, &findings))?,
         }
         Ok(Exit::Done)

@@ -15,7 +15,7 @@ use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
 use crate::report;
 use crate::sealed::Sealed;
-use crate::streams::print;
+use crate::streams::{print, print_json};
 use deadpan_seal::{Share, Stanza};
 
 /// Shows which shares a sealed file needs, or which file a share is for
@@ -62,12 +62,12 @@ impl Plan for Inspect {
         let mut identities = None;
         for source in &self.sources {
             match self.view(source, &mut identities) {
-                Ok(view) if self.args.json => print(&format!("{}\n", view.json(source)))?,
+                Ok(view) if self.args.json => print_json(&view.json(source))?,
                 Ok(view) => print(&view.text(&source.shown()))?,
                 Err(failure) => {
                     worst = worst.max(failure.exit);
                     match self.args.json {
-                        true => print(&format!("{}\n", report::failed("share inspect", source, &failure)))?,
+                        true => print_json(&report::failed("share inspect", source, &failure))?,
                         false => failure.say(),
                     }
                 }

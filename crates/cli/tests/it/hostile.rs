@@ -57,3 +57,72 @@ fn one_path_has_the_same_content_in_every_kind_of_output() {
         assert_eq!(run.code(), Some(1), "{}", run.stderr());
     }
 }
+
+/// A name that would clear the screen, and turn the text after it around.
+const OBEYED: &str = "a\u{1b}[2J\u{9b}1m\u{202e}\u{200b}\u{2066}b";
+
+#[track_caller]
+fn assert_escaped(text: &[u8], shown: bool) {
+    let text = String::from_utf8_lossy(text);
+    let obeyed = ['\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}', '\u{200b}', '\u{2066}'];
+    assert!(!text.contains(obeyed), "{}", text.escape_debug());
+    assert_eq!(text.contains(r"\u{1b}[2J\u{9b}1m\u{202e}\u{200b}\u{2066}b"), shown, "{text}");
+}
+
+/// The advice of `verify`, both sides of a rehearsal, addresses of stores, and clap's messages once had such names as
+/// they are.
+#[test]
+fn names_of_others_do_not_control_the_terminal() {
+    let sandbox = Sandbox::with_key("ecc");
+    std::fs::create_dir(sandbox.path("in")).unwrap();
+    for name in [OBEYED.to_owned(), format!("{OBEYED}.sig"), format!("in/{OBEYED}")] {
+        sandbox.write(&name, b"x");
+    }
+    let run = sandbox.run(&["verify", &format!("{OBEYED}.sig")]);
+    assert_eq!(run.code(), Some(2), "{}", run.stderr());
+    assert_eq!(run.stderr().matches(r"\u{1b}").count(), 2, "message and advice: {}", run.stderr());
+    assert_escaped(run.stderr().as_bytes(), true);
+    let run = sandbox.run(&["seal", "--each", "--dry-run", "-r", "home/ecc.pub", "--to", "out/", "in"]).expect(0, "");
+    let lines = String::from_utf8(run.stdout().to_vec()).unwrap();
+    assert_eq!(lines.matches(r"\u{1b}").count(), 2, "both sides: {lines}");
+    assert_escaped(run.stdout(), true);
+    let address = format!("s3://bucket/{}/", OBEYED.replace(['\u{1b}', '\u{9b}'], ""));
+    let run = sandbox.run(&["open", &address]);
+    assert!(run.stderr().contains(r"\u{202e}\u{200b}\u{2066}"), "{}", run.stderr());
+    assert_escaped(run.stderr().as_bytes(), false);
+    for arguments in [&[&*format!("--{OBEYED}")][..], &["open", &format!("--{OBEYED}")], &["random", OBEYED], &[OBEYED]]
+    {
+        let run = sandbox.run(arguments);
+        assert_eq!(run.code(), Some(2), "{}", run.stderr());
+        assert_escaped(run.stderr().as_bytes(), true);
+    }
+}
+
+/// JSON leaves U+007F and all characters above as they are, and these lines are read on terminals, too.
+#[test]
+fn json_has_escapes_for_what_a_terminal_obeys() {
+    let sandbox = Sandbox::with_key("ecc");
+    let (pack, sealed, none) = (format!("{OBEYED}.tar"), format!("{OBEYED}.dpn"), format!("{OBEYED}.none"));
+    sandbox.write(&pack, Pack::new().add(&root()).add(&a_file(OBEYED, b"x")).end());
+    sandbox.write(OBEYED, b"x");
+    sandbox.run(&["seal", "-r", "home/ecc.pub", OBEYED]).expect(0, "");
+    let read = |arguments: &[&str], code: i32, key: &str, expected: &str| {
+        let run = sandbox.run(arguments);
+        assert_eq!(run.code(), Some(code), "{arguments:?}: {}", run.stderr());
+        let all = [run.stdout(), b"\n", run.stderr().as_bytes()].concat();
+        let is_right = |line: &[u8]| {
+            serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|line| line[key].as_str() == Some(expected))
+        };
+        assert!(all.split(|byte| *byte == b'\n').any(is_right), "{arguments:?}: {}", run.stderr());
+        let escaped = r"a\u001b[2J\u009b1m\u202e\u200b\u2066b";
+        assert!(String::from_utf8_lossy(&all).contains(escaped), "{arguments:?}: {}", run.stderr());
+        assert_escaped(&all, false);
+    };
+    read(&["list", "--json", &pack], 0, "path", &format!("root/{OBEYED}"));
+    read(&["list", "--json", &none], 2, "file", &none);
+    read(&["inspect", "--json", &sealed], 0, "file", &sealed);
+    read(&["open", "--json", "-i", "home/ecc.key", "-o", "out", &sealed], 0, "file", &sealed);
+    read(&["open", "--json", "-i", "home/ecc.key", "-o", "-", &sealed], 0, "file", &sealed);
+    read(&["verify", "--json", OBEYED], 2, "file", OBEYED);
+    read(&["picture", "capacity", "--json", OBEYED], 1, "file", OBEYED);
+}

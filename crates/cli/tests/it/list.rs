@@ -1,5 +1,7 @@
 //! Lists sealed folders. The packs come from the small writer in the tests of `deadpan-pack`.
 
+use crate::archive::pack::{Pack, a_far_folder, a_folder, root};
+use crate::archive::{ended, file, pax};
 use crate::reference::{Item, pack};
 use crate::sandbox::{Sandbox, skip};
 use deadpan_pack::Kind;
@@ -63,6 +65,40 @@ fn a_sealed_folder_is_listed_the_same_in_all_ways() {
         let json: serde_json::Value = serde_json::from_slice(json.stdout()).unwrap();
         assert_eq!((json["size"].as_u64(), json["blake3"].as_str().map(str::len)), (Some(600_000), Some(64)));
     }
+}
+
+/// `list --tree` once held all paths, and more than a hundred times the length of the file.
+#[test]
+fn a_tree_of_an_index_takes_no_memory_for_its_paths() {
+    let sandbox = Sandbox::new();
+    let long = "x".repeat(60_000);
+    let mut made = Pack::new().add(&root());
+    made.add_as(&a_folder("x"), &a_far_folder(&long));
+    (0..1100).for_each(|number| made.add_as(&a_folder("x"), &a_far_folder(&format!("{long}/{number:04}"))));
+    sandbox.write("pack", made.end());
+    // The paths alone have 66 MB.
+    let drawn = sandbox.shell("ulimit -d 24000; deadpan list --tree pack").expect(0, "");
+    let text = String::from_utf8_lossy(drawn.stdout()).into_owned();
+    assert_eq!((text.lines().count(), text.lines().last()), (1102, Some("    \u{2514}\u{2500}\u{2500} 1099/")));
+}
+
+/// Few bytes of paths can name many folders, and each has a line in a tree.
+#[test]
+fn a_tree_of_folders_that_only_paths_name_is_bounded() {
+    let sandbox = Sandbox::new();
+    let deep = |number: u32| file_of(format!("{number}/{}x", "a/".repeat(1000)));
+    let archive = |count: u32| ended(&(0..count).map(deep).collect::<Vec<_>>());
+    sandbox.write("few.tar", archive(4));
+    let drawn = sandbox.run(&["list", "--tree", "few.tar"]).expect(0, "");
+    assert_eq!(drawn.stdout().split(|byte| *byte == b'\n').count(), 4 * 1002 + 1);
+    sandbox.write("many.tar", archive(5));
+    let refused = sandbox.run(&["list", "--tree", "many.tar"]).expect(1, "name 5005 folders that have no entry");
+    assert!(refused.stdout().is_empty());
+    sandbox.run(&["list", "many.tar"]).expect(0, "");
+}
+
+fn file_of(path: String) -> Vec<u8> {
+    [pax(b'x', &[("path", path.as_bytes())]), file("x", b"")].concat()
 }
 
 /// `tar r` destroyed packs, and an index that other programs leave in place must not be used.

@@ -1,4 +1,5 @@
 //! The tests of the command line, as one program. They start the real program, in folders of their own.
+#![allow(clippy::disallowed_methods)] // The names here are those of the tests.
 
 mod age_tools;
 mod agents;

@@ -71,6 +71,16 @@ pub enum Flaw {
         /// The entry's path.
         path: String,
     },
+    /// The archive has too many folders that exist only in the paths of other entries: see
+    /// [`most_implied`](crate::most_implied).
+    #[error(
+        "the folders of {path} have no entries, and the archive names too many of these: more than 4096, and more than \
+         one for each 64 of its bytes"
+    )]
+    ImpliedFolders {
+        /// The entry's path, or its beginning where it is long.
+        path: String,
+    },
     /// A component of an entry's path exists, but is not a folder.
     #[error("{path} is in the way: it is not a folder")]
     InTheWay {

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Seek};
 
+use super::debt::PathDebt;
 use super::form::damaged;
 use super::record::Decoder;
 use super::table::{MARKER, Table, fill};
@@ -20,8 +21,13 @@ pub(crate) struct PartReader {
 }
 
 impl PartReader {
-    /// Reads a part whole, and checks its hash and its first fields.
-    pub(crate) fn read(input: &mut (impl Read + Seek), table: &Table, part: usize) -> Result<Self, Error> {
+    /// Reads a part whole, and checks its hash and its first fields. `debt` is that of the parts that were read before.
+    pub(crate) fn read(
+        input: &mut (impl Read + Seek),
+        table: &Table,
+        part: usize,
+        debt: PathDebt,
+    ) -> Result<Self, Error> {
         let row = table.row(part).ok_or_else(|| damaged("a part is missing"))?;
         let mut bytes = vec![0; row.length as usize];
         fill(input, row.offset, &mut bytes)?;
@@ -30,7 +36,7 @@ impl PartReader {
         }
         let wrong = || damaged("the first fields of a part are not valid");
         let head = bytes.first_chunk().ok_or_else(wrong)?;
-        let (at, decoder) = (head.len(), Decoder::new(head)?);
+        let (at, decoder) = (head.len(), Decoder::new(head, debt)?);
         let begin = decoder.end();
         if decoder.count() != row.count || !table.room(begin).contains(&begin) || part == 0 && begin != MARKER {
             return Err(wrong());
@@ -41,6 +47,11 @@ impl PartReader {
     /// Returns the offset where the last read entry ends, or, before any entry was read, where the first entry begins.
     pub(crate) fn end(&self) -> u64 {
         self.decoder.end()
+    }
+
+    /// Returns the debt of all records that were read, and of the parts before.
+    pub(crate) fn debt(&self) -> PathDebt {
+        self.decoder.debt()
     }
 
     /// Returns the next entry, or `None` at the end of the part.

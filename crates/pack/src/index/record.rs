@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 
+use super::debt::PathDebt;
 use super::form::{self, HEAD, damaged, number};
 use super::varint::{self, Unread};
 use crate::block::BLOCK;
@@ -27,16 +28,17 @@ pub(crate) struct Decoder {
     count: u32,
     /// The number of entries that are not decoded yet.
     left: u32,
+    debt: PathDebt,
 }
 
 impl Decoder {
-    /// Begins with the first bytes of a part, before its records.
-    pub(crate) fn new(head: &[u8; HEAD]) -> Result<Self, Error> {
+    /// Begins with the first bytes of a part, before its records. `debt` is that of the parts that were read before.
+    pub(crate) fn new(head: &[u8; HEAD], debt: PathDebt) -> Result<Self, Error> {
         let (end, count) = (number(&head[..8]), number(&head[8..]) as u32);
         if count == 0 || !end.is_multiple_of(BLOCK) {
             return Err(damaged("the first fields of a part are not valid"));
         }
-        Ok(Self { path: Vec::new(), folder: false, seconds: 0, end, count, left: count })
+        Ok(Self { path: Vec::new(), folder: false, seconds: 0, end, count, left: count, debt })
     }
 
     /// Returns the number of entries in this part.
@@ -55,27 +57,37 @@ impl Decoder {
         self.end
     }
 
+    /// Returns the debt of all records that were decoded, and of the parts before.
+    pub(crate) fn debt(&self) -> PathDebt {
+        self.debt
+    }
+
     /// Takes the next record from the front of `bytes`. Takes nothing and returns `None` if the bytes end within
     /// the record. After an error, the decoder must not be used again.
     pub(crate) fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Entry>, Error> {
         let mut fields = Fields(bytes);
         match fields.record() {
             Ok(record) => {
+                let length = bytes.len() - fields.0.len();
                 *bytes = fields.0;
-                self.accept(record).map(Some).map_err(damaged)
+                self.accept(record, length).map(Some).map_err(damaged)
             }
             Err(Stop::Incomplete) => Ok(None),
             Err(Stop::Malformed(what)) => Err(damaged(what)),
         }
     }
 
-    /// Checks a record, and returns the entry that it describes.
-    fn accept(&mut self, record: Record<'_>) -> Result<Entry, &'static str> {
+    /// Checks a record of `length` bytes, and returns the entry that it describes.
+    fn accept(&mut self, record: Record<'_>, length: usize) -> Result<Entry, &'static str> {
         let Record { kind, shared, suffix, .. } = record;
         let shared = usize::try_from(shared)
             .ok()
             .filter(|shared| *shared <= self.path.len())
             .ok_or("a path shares more bytes than the preceding path has")?;
+        self.debt.add(shared + suffix.len(), length);
+        if self.debt.is_too_high() {
+            return Err("its paths have more than 64 MiB, and more than 16 times the bytes of their records");
+        }
         let first = self.left == self.count;
         if !first {
             self.check_next(shared, suffix)?;

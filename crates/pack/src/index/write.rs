@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::debt::PathDebt;
 use super::form;
 use super::table::LONGEST_TABLE;
 use super::varint::{put, put_signed};
@@ -57,6 +58,7 @@ pub(crate) struct IndexWriter {
     path: Vec<u8>,
     seconds: i64,
     end: u64,
+    debt: PathDebt,
 }
 
 impl IndexWriter {
@@ -68,6 +70,7 @@ impl IndexWriter {
         let number = self.written + self.parts.len() as u32 - 1;
         let part = self.parts.back_mut()?;
         let out = &mut part.bytes;
+        let begin = out.len();
         out.push(form::code(entry.kind));
         let shared = path::shared(&entry.path, &self.path);
         put(out, shared as u64);
@@ -97,6 +100,7 @@ impl IndexWriter {
             }
             Kind::Folder => {}
         }
+        self.debt.add(entry.path.len(), out.len() - begin);
         part.count += 1;
         self.entries += 1;
         self.path.truncate(shared);
@@ -118,9 +122,9 @@ impl IndexWriter {
         (self.seconds, self.end) = (0, entry.begin);
     }
 
-    /// Whether the table is longer than readers accept.
+    /// Whether the table or the paths are longer than readers accept.
     pub(crate) fn is_too_long(&self) -> bool {
-        self.table_length > LONGEST_TABLE
+        self.table_length > LONGEST_TABLE || self.debt.is_too_high()
     }
 
     /// Sets a missing hash.
@@ -195,6 +199,56 @@ struct Line {
 mod tests {
     use super::*;
     use crate::entry::Time;
+    use crate::index::Decoder;
+
+    /// Readers refuse paths that are out of proportion, so a writer must stop at the same entry.
+    #[test]
+    fn writers_and_readers_have_the_same_bound_for_paths() {
+        let mut index = IndexWriter::default();
+        let folder = vec![b'x'; 60_000];
+        let mut position = 1024;
+        let mut count = 0;
+        while !index.is_too_long() {
+            let path = match count {
+                0 => Vec::new(),
+                1 => folder.clone(),
+                _ => [&folder[..], format!("/{count:08}").as_bytes()].concat(),
+            };
+            index.add(&Entry {
+                path,
+                kind: Kind::Folder,
+                mode: 0o755,
+                modified: Time::default(),
+                size: 0,
+                begin: position,
+                content: position + 512,
+                stored: 0,
+                hash: None,
+                target: None,
+            });
+            position += 512;
+            count += 1;
+            assert!(count < 2000, "the paths must become too long");
+        }
+        let (mut debt, mut read) = (PathDebt::default(), 0);
+        let end = loop {
+            let part = index.part(position).expect("the last entry is refused before the parts end");
+            let (head, mut records) = part.split_first_chunk().unwrap();
+            let mut decoder = Decoder::new(head, debt).unwrap();
+            let refused = loop {
+                match decoder.next(&mut records) {
+                    Ok(Some(_)) => read += 1,
+                    other => break other,
+                }
+            };
+            debt = decoder.debt();
+            if let Err(error) = refused {
+                break error;
+            }
+        };
+        assert!(end.to_string().contains("its paths have more than 64 MiB"), "{end}");
+        assert_eq!(read, count - 1, "only the last entry is refused");
+    }
 
     /// Readers refuse a table that is longer than the limit, so a writer must not exceed the limit.
     #[test]

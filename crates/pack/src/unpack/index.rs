@@ -9,7 +9,7 @@ use super::ledger::Ledger;
 use crate::entry::{Entry, Kind};
 use crate::error::Error;
 use crate::index::form::{self, HEAD, TRAILER};
-use crate::index::{Decoder, damaged};
+use crate::index::{Decoder, PathDebt, damaged};
 
 /// The state of the comparison.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub(super) struct IndexCheck {
     done: bool,
     /// The part that is being read.
     part: Option<SeenPart>,
+    /// The debt of the parts that were read.
+    debt: PathDebt,
     /// Bytes after the end of the archive that were not used yet, and where they begin.
     rest: Vec<u8>,
     offset: u64,
@@ -122,7 +124,7 @@ impl IndexCheck {
             None => {
                 let Some((head, records)) = bytes.split_first_chunk::<HEAD>() else { return Ok(0) };
                 rest = records;
-                let decoder = Decoder::new(head)?;
+                let decoder = Decoder::new(head, self.debt)?;
                 self.part.insert(SeenPart { offset: place, decoder, length: 0, hash: Hasher::new(), first: None })
             }
         };
@@ -137,6 +139,7 @@ impl IndexCheck {
         part.hash.update(&bytes[..used]);
         part.length += used as u64;
         if let Some(part) = self.part.take_if(|part| part.decoder.left() == 0) {
+            self.debt = part.decoder.debt();
             self.line(&part)?;
         }
         Ok(used)

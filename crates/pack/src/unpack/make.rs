@@ -11,11 +11,12 @@ use super::options::Unpacking;
 use super::rest::FileJob;
 use super::trouble::Trouble;
 use super::way::Way;
-use crate::entry::Kind;
+use crate::entry::{Entry, Kind};
 use crate::error::Flaw;
+use crate::implied::most_implied;
 use crate::names::{Paths, alike};
 use crate::path::{name, parent};
-use crate::shown::shown;
+use crate::shown::{beginning, shown};
 use crate::tar::{Map, Member};
 use deadpan_disk as disk;
 
@@ -28,10 +29,12 @@ const NO_OWNER: Trouble = Trouble::Archive(|path| Flaw::Owner { path });
 /// The attribute that holds an access control list.
 const ACCESS_LIST: &[u8] = b"system.posix_acl_access";
 
-/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights, so only root restores them.
-fn is_restored(name: &[u8], root: bool) -> bool {
+/// Whether an extended attribute is restored. Attributes outside of `user.` grant rights: a capability to everybody who
+/// runs the file, and an access control list to users by their numbers. As the setuid bit, they are restored only with
+/// the owner.
+fn is_restored(name: &[u8], owner: bool) -> bool {
     let rights: [&[u8]; 3] = [b"security.capability", ACCESS_LIST, b"system.posix_acl_default"];
-    name.starts_with(b"user.") || root && rights.contains(&name)
+    name.starts_with(b"user.") || owner && rights.contains(&name)
 }
 
 /// Makes entries in a folder.
@@ -47,12 +50,12 @@ pub(super) struct Maker {
     /// Names that this run made, to find names that differ only in case or accents.
     names: Paths,
     searches: u32,
+    /// The number of folders that only the paths of entries name.
+    implied: u64,
     /// The file whose content comes next.
     next: NextContent,
     /// Files to write from the bytes of the current [`Unpacker::put`](super::Unpacker::put).
     jobs: Vec<FileJob>,
-    /// The process runs as root.
-    root: bool,
     /// The number of extended attributes that are not restored.
     attributes: u64,
 }
@@ -88,9 +91,9 @@ impl Maker {
             made: Paths::default(),
             names: Paths::default(),
             searches: 0,
+            implied: 0,
             next: NextContent::Ignored,
             jobs: Vec::new(),
-            root,
             attributes: 0,
         }
     }
@@ -119,7 +122,7 @@ impl Maker {
             return Ok(());
         }
         let twice = self.note_name(&entry.path, bytes)?;
-        let folder = self.folder_of(&entry.path, bytes)?;
+        let folder = self.folder_of(&entry, bytes)?;
         let name = name(&entry.path).to_vec();
         let (fresh, archive) = (self.options.fresh, self.options.archive);
         match entry.kind {
@@ -198,8 +201,8 @@ impl Maker {
         self.way.end();
         if self.attributes > 0 {
             self.ledger.remark(format!(
-                "{} extended attributes are not restored: beside those of users, only root restores access control \
-                 lists and capabilities",
+                "{} extended attributes are not restored: beside those of users, only access control lists and \
+                 capabilities are, by root and together with owners",
                 self.attributes
             ));
         }
@@ -215,7 +218,7 @@ impl Maker {
         let mut attributes = Vec::new();
         if self.options.attributes {
             attributes.clone_from(&member.attributes);
-            attributes.retain(|(name, _)| is_restored(name, self.root));
+            attributes.retain(|(name, _)| is_restored(name, self.options.owner));
             self.attributes += (member.attributes.len() - attributes.len()) as u64;
         }
         let is_list = |(name, _): &(Vec<u8>, Vec<u8>)| name == ACCESS_LIST;
@@ -272,18 +275,21 @@ impl Maker {
 
     /// Returns the folder of an entry. In a pack, the folder is an earlier entry. In other archives, a missing folder
     /// is made.
-    fn folder_of(&mut self, path: &[u8], bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
-        let path = parent(path);
+    fn folder_of(&mut self, entry: &Entry, bytes: &[u8]) -> Result<Arc<Folder>, Trouble> {
+        let path = parent(&entry.path);
         let mut known = self.way.back_to(path);
+        if !self.pack && self.are_too_many(path, known, entry.content) {
+            return Err(Trouble::Known(Flaw::ImpliedFolders { path: beginning(&entry.path) }.into()));
+        }
         while known < path.len() {
             if self.pack {
                 return Err(Trouble::Archive(|path| Flaw::NoFolder { path }));
             }
-            let rest = &path[known..];
-            let begin = known + usize::from(rest.starts_with(b"/"));
-            let end = path[begin..].iter().position(|byte| *byte == b'/').map_or(path.len(), |length| begin + length);
+            let Some(end) = ends(path, known).next() else { break };
             let so_far = &path[..end];
-            if !self.names.add_folded(parent(so_far), name(so_far)) {
+            if self.names.add_folded(parent(so_far), name(so_far)) {
+                self.implied += 1;
+            } else {
                 // A file of this name may not be written yet.
                 self.settle(bytes);
             }
@@ -292,6 +298,19 @@ impl Maker {
             known = end;
         }
         Ok(self.way.last())
+    }
+
+    /// Whether the folders of `path` after its first `known` bytes are more than an archive may name without entries,
+    /// if their entry's content begins at byte `position`. The content does not count: its length may be a lie.
+    fn are_too_many(&self, path: &[u8], known: usize, position: u64) -> bool {
+        let most = most_implied(position);
+        let is_new = |end: &usize| {
+            let folder = &path[..*end];
+            !self.names.has_folded(parent(folder), name(folder))
+        };
+        // Most archives are far below the limit, so that no name is looked up.
+        self.implied + ends(path, known).count() as u64 > most
+            && self.implied + ends(path, known).filter(is_new).count() as u64 > most
     }
 
     /// Makes or opens a folder. `named` tells whether an entry of the archive describes the folder.
@@ -327,6 +346,12 @@ impl Maker {
             self.way.reach(parent(target), self.options.fresh || self.made.has(parent(target))).map_err(|_| NO_FILE)?;
         place.hard(&folder, name(target))
     }
+}
+
+/// Returns where the components of a path end, after the folder of the first `known` bytes.
+fn ends(path: &[u8], known: usize) -> impl Iterator<Item = usize> {
+    let slashes = (known + 1..path.len()).filter(|at| path[*at] == b'/');
+    slashes.chain((known < path.len()).then_some(path.len()))
 }
 
 /// Returns a name in the folder that differs from `name` only in case or accents.

@@ -15,8 +15,8 @@ pub struct Unpacking {
     /// Restores owners and groups, and with them setuid, setgid and sticky bits. Has no effect unless the process runs
     /// as root.
     pub owner: bool,
-    /// Restores extended attributes: those of users, whose names begin with `user.`. A process that runs as root also
-    /// restores access control lists and capabilities.
+    /// Restores extended attributes: those of users, whose names begin with `user.`. Together with `owner`, access
+    /// control lists and capabilities are restored too, since these grant rights as the setuid bit does.
     pub attributes: bool,
     /// The target folder is new, and no other program uses it before the work ends: files get their final names at
     /// once.

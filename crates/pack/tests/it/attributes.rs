@@ -13,6 +13,7 @@ use crate::tree::{fresh, into};
 use deadpan_pack::{Notes, Packer, Packing, Unpacking, What, Work, pack};
 
 const LIST: &str = "system.posix_acl_access";
+const DEFAULT_LIST: &str = "system.posix_acl_default";
 const CAPABILITY: &str = "security.capability";
 
 /// `user::rw-,user:1000:r--,group::---,mask::rw-,other::---` in the kernel's format.
@@ -58,6 +59,27 @@ fn packed(folder: &Path, xattrs: bool) -> (Vec<u8>, Notes) {
     (bytes, packer.notes())
 }
 
+/// A capability grants the rights of root as setuid does, and a list names users by their numbers.
+#[test]
+fn root_restores_no_rights_without_owners() {
+    let Some(folder) = sample() else { return };
+    let path = folder.path().join("file");
+    setxattr(&path, "user.color", b"blue", XattrFlags::empty()).unwrap();
+    let default = setxattr(folder.path(), DEFAULT_LIST, &list(), XattrFlags::empty()).is_ok();
+    let (archive, _) = packed(folder.path(), true);
+    for owner in [false, true] {
+        let target = tempdir().unwrap();
+        let outcome = into(target.path(), &archive, Unpacking { attributes: true, owner, ..fresh() }).unwrap();
+        let path = target.path().join("file");
+        assert_eq!(value(&path, CAPABILITY).is_some(), owner);
+        assert_eq!(value(&path, LIST).is_some(), owner);
+        assert_eq!(value(target.path(), DEFAULT_LIST).is_some(), owner && default);
+        assert_eq!(value(&path, "user.color").as_deref(), Some(&b"blue"[..]));
+        let noted = outcome.remarks.iter().any(|remark| remark.contains("by root and together with owners"));
+        assert_eq!(noted, !owner, "{:?}", outcome.remarks);
+    }
+}
+
 #[test]
 fn root_restores_access_control_lists_and_capabilities() {
     let Some(folder) = sample() else { return };
@@ -65,7 +87,7 @@ fn root_restores_access_control_lists_and_capabilities() {
     assert!(notes.list().is_empty(), "{:?}", notes.list());
     for (attributes, mask) in [(true, 0), (true, 0o022), (false, 0)] {
         let target = tempdir().unwrap();
-        let outcome = into(target.path(), &archive, Unpacking { attributes, mask, ..fresh() }).unwrap();
+        let outcome = into(target.path(), &archive, Unpacking { attributes, owner: true, mask, ..fresh() }).unwrap();
         let path = target.path().join("file");
         assert_eq!(value(&path, CAPABILITY), attributes.then(capability));
         let mut expected = list();

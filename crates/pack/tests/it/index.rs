@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
+use crate::archive::pack::{Pack, a_far_folder, a_folder, root};
 use crate::reference::{Item, Part, archive, pack, record, string, varint, with_index, with_table};
 use deadpan_pack::{Contents, Entry, Error, Fault, Kind, Listed, Scan, Time};
 
@@ -125,6 +126,52 @@ fn random_trees_are_read_back() {
         let (pack, entries) = pack(&items, &counts, random(2) == 0);
         assert_eq!(read(&pack).unwrap(), entries);
     }
+}
+
+/// A pack with `count` folders, whose paths take 60 000 bytes in the index each, and few in the archive.
+fn far_fetched(count: u32) -> Vec<u8> {
+    let long = "x".repeat(60_000);
+    let mut made = Pack::new().add(&root());
+    made.add_as(&a_folder("x"), &a_far_folder(&long));
+    for number in 2..=count {
+        made.add_as(&a_folder("x"), &a_far_folder(&format!("{long}/{number:06}")));
+        // The paths of all parts count together.
+        if number % 400 == 0 {
+            made = made.block();
+        }
+    }
+    made.end()
+}
+
+/// An index of 64 KiB once listed gigabytes of paths.
+#[test]
+fn an_index_whose_paths_are_out_of_proportion_is_refused() {
+    let why = "its paths have more than 64 MiB, and more than 16 times the bytes of their records";
+    let fits = far_fetched(1100);
+    let entries = read(&fits).unwrap();
+    assert_eq!(entries.iter().filter(|entry| entry.path.len() >= 60_000).count(), 1100);
+    let beyond = far_fetched(1200);
+    assert!(beyond.len() < 1_200_000, "{}", beyond.len());
+    refused(&beyond, why);
+    let mut contents = Contents::read(Cursor::new(&beyond)).unwrap().unwrap();
+    let mut found = contents.under(&b"x".repeat(60_000));
+    assert!(found.any(|entry| entry.is_err_and(|error| error.to_string().contains(why))));
+    // Each lookup reads one part, which alone is within the bound.
+    let last = [&b"x".repeat(60_000)[..], b"/001200"].concat();
+    assert!((0..20).all(|_| contents.find(&last).unwrap().is_some()));
+}
+
+/// The deepest folders with the longest names are within the bound.
+#[test]
+fn the_deepest_folders_are_not_out_of_proportion() {
+    let mut path = String::new();
+    let mut made = Pack::new().add(&root());
+    for _ in 0..1024 {
+        path.push_str(if path.is_empty() { "" } else { "/" });
+        path.push_str(&"x".repeat(63));
+        made.add_as(&a_folder("x"), &a_far_folder(&path[..path.len().min(65_535)]));
+    }
+    assert_eq!(read(&made.end()).unwrap().len(), 1025);
 }
 
 #[test]

@@ -9,10 +9,43 @@ use tempfile::tempdir;
 
 use crate::archive::{end, ended, file, folder, hard_link, header, pax, sum, symlink};
 use crate::tree::{fresh, in_steps, into, names, unpacker};
-use deadpan_pack::{Error, Refusal, Unpacking};
+use deadpan_pack::{Error, Flaw, Refusal, Unpacking};
 
 fn going() -> Unpacking {
     Unpacking { keep_going: true, ..fresh() }
+}
+
+/// Few bytes of paths once made as many folders as they named, which took minutes to make and to remove.
+#[test]
+fn folders_that_only_paths_name_are_bounded() {
+    let deep = |number: u32| {
+        let path = format!("{number:02}/{}x", "a/".repeat(63));
+        [pax(b'x', &[("path", path.as_bytes())]), file("x", b"deep")].concat()
+    };
+    let archive = ended(&(0..100).map(deep).chain([file("00/a/fine", b"")]).collect::<Vec<_>>());
+    let target = tempdir().unwrap();
+    let outcome = in_steps(target.path(), &archive, archive.len(), going()).unwrap();
+    assert_eq!(outcome.failed, 36);
+    assert_eq!(fs::read_dir(target.path()).unwrap().count(), 64, "of a refused entry, no folder is made");
+    assert!(target.path().join("00/a/fine").exists(), "folders that are there do not count again");
+    // A length that lies does not raise the limit.
+    let path = format!("lie/{}x", "a/".repeat(63));
+    let lie = [pax(b'x', &[("path", path.as_bytes()), ("size", b"1000000000000")]), file("x", b"")].concat();
+    let archive = [(0..64).map(deep).collect::<Vec<_>>().concat(), lie].concat();
+    let target = tempdir().unwrap();
+    let error = into(target.path(), &archive, fresh()).unwrap_err();
+    assert!(matches!(error, Error::Archive(Flaw::ImpliedFolders { .. })), "{error}");
+    assert!(error.to_string().starts_with("the folders of lie/a/a/") && error.to_string().len() < 400, "{error}");
+}
+
+/// Archives without entries for folders are common. Each of these empty files has three folders of its own.
+#[test]
+fn honest_archives_may_leave_out_their_folders() {
+    let files: Vec<_> = (0..1500).map(|number| file(&format!("a{number}/b{number}/c/x"), b"")).collect();
+    let target = tempdir().unwrap();
+    let outcome = into(target.path(), &ended(&files), fresh()).unwrap();
+    assert_eq!((outcome.failed, outcome.entries), (0, 1500));
+    assert!(target.path().join("a1499/b1499/c/x").exists());
 }
 
 /// None of these archives writes outside the target, in any way of unpacking. The valid file in the same archive is

@@ -40,6 +40,11 @@ pub fn a_folder(path: &str) -> Entry {
     entry(2, path, folder(&format!("root/{path}/")), b"")
 }
 
+/// A folder with a long path in the index, and with a short one in the archive.
+pub fn a_far_folder(path: &str) -> Entry {
+    Entry { path: path.into(), ..a_folder("x") }
+}
+
 pub fn a_file(path: &str, content: &[u8]) -> Entry {
     entry(1, path, file(&rooted(path), content), content)
 }

@@ -1,0 +1,26 @@
+//! The bound on paths: a record stores only the end of its path, so few bytes of an index can describe long paths.
+
+/// Paths may always have this many bytes. The deepest folders with the longest names have half of it.
+const FREE: u64 = 64 << 20;
+
+/// Longer paths are accepted up to this many times the bytes of their records. A registry of packages and a whole
+/// `/usr` need less than 2.
+const RATIO: u64 = 16;
+
+/// The bytes of paths that exceed [`RATIO`] times the bytes of their records, in records that follow each other. A
+/// count that begins at a later record is never higher, so a reader of a few parts accepts what a reader of the whole
+/// index accepts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PathDebt(u64);
+
+impl PathDebt {
+    /// Counts a record of `record` bytes that describes a path of `path` bytes.
+    pub(crate) fn add(&mut self, path: usize, record: usize) {
+        self.0 = (self.0 + path as u64).saturating_sub(RATIO * record as u64);
+    }
+
+    /// Whether the paths are longer than readers accept.
+    pub(crate) fn is_too_high(self) -> bool {
+        self.0 > FREE
+    }
+}
