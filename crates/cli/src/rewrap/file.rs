@@ -152,6 +152,9 @@ pub fn rewrap(
         outcome.notes.extend(moved::replace_armor(&target, &header, sealed, args.force)?);
         "new file"
     } else if fits {
+        if !target.real.folder.has(&target.real.name, &target.file) {
+            return Err(replaced(path));
+        }
         target.about = About::of_file(&target.file).map_err(|error| target.failed("read", &error))?;
         let mut now = vec![0; header.len()];
         target.file.read_exact_at(&mut now, 0).map_err(|error| target.failed("read", &error))?;

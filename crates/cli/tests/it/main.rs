@@ -20,6 +20,7 @@ mod list;
 mod many;
 #[path = "../../../picture/examples/covers/photograph/mod.rs"]
 mod photograph;
+mod races;
 mod readme;
 mod real_plugin;
 #[path = "../../../pack/tests/it/reference/mod.rs"]

@@ -1,0 +1,283 @@
+//! Another program changes folders while a command works in them. The command waits for its passphrase at a pipe, so
+//! that the change comes between its first and its second use of a path.
+
+use std::fs::{self, File, Permissions};
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::sandbox::{Run, Sandbox, finish, skip};
+
+const LIMIT: Duration = Duration::from_secs(60);
+/// The number of a user who is neither root nor the one who runs the tests.
+const OTHER: u32 = 65534;
+
+/// A sandbox with a pipe for the passphrase `pw`, the key `other`, a folder `d`, and a folder `victim` that only its
+/// owner may enter.
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["keygen", "--no-passphrase", "-o", "other.key"]).expect(0, "");
+    sandbox.write("pw", "pw\n");
+    sandbox.shell("mkfifo pipe && mkdir d victim && chmod 700 victim").expect(0, "");
+    sandbox
+}
+
+fn seal(sandbox: &Sandbox, name: &str, contents: &str, more: &[&str]) {
+    sandbox.write("plain", contents);
+    sandbox.run(&[&["seal", "-p", "--passphrase-file", "pw", "-o", name, "plain"], more].concat()).expect(0, "");
+}
+
+/// Runs the program, and calls `meddle` when it asks for the passphrase.
+fn paused(sandbox: &Sandbox, args: &[&str], meddle: impl FnOnce() + Send) -> Run {
+    let command = sandbox.command("deadpan", args);
+    let pipe = sandbox.path("pipe");
+    std::thread::scope(|scope| {
+        finish(command, LIMIT, |_| {
+            scope.spawn(move || {
+                // This waits until the program reads.
+                let mut pipe = File::options().write(true).open(pipe).unwrap();
+                meddle();
+                pipe.write_all(b"pw\n").unwrap();
+            });
+        })
+    })
+}
+
+/// Renames the folder `d` to `held`, and makes `d` a link to `victim`: as the user who runs the tests, or as another.
+fn swap(sandbox: &Sandbox, folder: &str, as_other: bool) {
+    let line = format!("mv {folder} {folder}.held && ln -s \"$PWD/victim\" {folder}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line]).current_dir(sandbox.path(""));
+    if as_other {
+        command.uid(OTHER).gid(OTHER);
+    }
+    assert!(command.status().unwrap().success(), "{folder} could not be swapped");
+}
+
+/// Lets another user change the names in the sandbox. Returns false if the tests do not run as root.
+fn share(sandbox: &Sandbox) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        chown(sandbox.path(""), Some(OTHER), Some(OTHER)).unwrap();
+        fs::set_permissions(sandbox.path(""), Permissions::from_mode(0o755)).unwrap();
+        chown(sandbox.path("d"), Some(OTHER), Some(OTHER)).unwrap();
+    } else {
+        skip("a race against another user", "this needs root");
+    }
+    is_root
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Runs a test as one user, and as two if the tests run as root.
+fn as_one_and_two(test: impl Fn(&Sandbox, bool)) {
+    let sandbox = prepared();
+    test(&sandbox, false);
+    let sandbox = prepared();
+    if share(&sandbox) {
+        test(&sandbox, true);
+    }
+}
+
+/// The folder was looked up again after the passphrase was asked for, and a file elsewhere was replaced.
+#[test]
+fn rewrap_changes_the_file_that_it_opened() {
+    as_one_and_two(|sandbox, as_other| {
+        for (folder, more) in [("d", &[][..]), ("e", &["--armor"])] {
+            fs::create_dir_all(sandbox.path(folder)).unwrap();
+            seal(sandbox, &format!("{folder}/x.dpn"), "x", more);
+            fs::write(sandbox.path("victim/x.dpn"), "precious").unwrap();
+            let before = sandbox.read(&format!("{folder}/x.dpn"));
+            let path = format!("{folder}/x.dpn");
+            let args = ["rewrap", "-r", "other.pub", "--passphrase-file", "pipe", &path];
+            paused(sandbox, &args, || swap(sandbox, folder, as_other)).expect(0, "");
+            assert_eq!(sandbox.read("victim/x.dpn"), b"precious");
+            assert_eq!(names(&sandbox.path("victim")), ["x.dpn"]);
+            assert_ne!(sandbox.read(&format!("{folder}.held/x.dpn")), before);
+            assert_eq!(names(&sandbox.path(&format!("{folder}.held"))), ["x.dpn"]);
+        }
+    });
+}
+
+/// A file that has got the name meanwhile stays, whether the header fits or not.
+#[test]
+fn rewrap_replaces_no_other_file() {
+    let sandbox = prepared();
+    for more in [&[][..], &["--armor"]] {
+        seal(&sandbox, "d/x.dpn", "x", more);
+        let args = ["rewrap", "-r", "other.pub", "--passphrase-file", "pipe", "d/x.dpn"];
+        let theirs = || {
+            sandbox.write("d/theirs", "theirs");
+            fs::rename(sandbox.path("d/theirs"), sandbox.path("d/x.dpn")).unwrap();
+        };
+        paused(&sandbox, &args, theirs).expect(4, "d/x.dpn");
+        assert_eq!(sandbox.read("d/x.dpn"), b"theirs");
+        assert_eq!(names(&sandbox.path("d")), ["x.dpn"]);
+        fs::remove_file(sandbox.path("d/x.dpn")).unwrap();
+    }
+}
+
+/// Each path was resolved from the top, so that a new recipient got access to a file outside of the tree.
+#[test]
+fn a_recursive_rewrap_stays_in_its_tree() {
+    as_one_and_two(|sandbox, as_other| {
+        fs::create_dir(sandbox.path("d/inner")).unwrap();
+        for folder in ["d/a", "d/b"] {
+            fs::create_dir(sandbox.path(folder)).unwrap();
+            if as_other {
+                chown(sandbox.path(folder), Some(OTHER), Some(OTHER)).unwrap();
+            }
+        }
+        for name in ["d/a/1.dpn", "d/a/2.dpn", "d/b/3.dpn", "d/c.dpn", "victim/2.dpn", "victim/3.dpn"] {
+            seal(sandbox, name, "x", &[]);
+        }
+        let private = [sandbox.read("victim/2.dpn"), sandbox.read("victim/3.dpn")];
+        let second = sandbox.read("d/a/2.dpn");
+        let args = ["rewrap", "--recursive", "-r", "other.pub", "--passphrase-file", "pipe", "d"];
+        let meddle = || {
+            swap(sandbox, "d/a", as_other);
+            swap(sandbox, "d/b", as_other);
+            sandbox.shell("rm d/c.dpn && mkfifo d/c.dpn").expect(0, "");
+        };
+        let run = paused(sandbox, &args, meddle).expect(0, "rewrap: 2 changed, 0 unchanged, 0 failed");
+        assert_eq!([sandbox.read("victim/2.dpn"), sandbox.read("victim/3.dpn")], private, "{}", run.stderr());
+        // What was entered already is changed where it is now.
+        assert_ne!(sandbox.read("d/a.held/2.dpn"), second);
+    });
+}
+
+/// The output was made in the folder that had the path of the input when the data came.
+#[test]
+fn open_writes_beside_the_input_that_it_opened() {
+    as_one_and_two(|sandbox, as_other| {
+        fs::create_dir(sandbox.path("tree")).unwrap();
+        sandbox.write("tree/file", "inside");
+        seal(sandbox, "d/x.dpn", "an executable", &[]);
+        let seal_tree = ["seal", "-p", "--passphrase-file", "pw", "-o", "d/t.dpn", "tree"];
+        sandbox.run(&seal_tree).expect(0, "");
+        let args = ["open", "--passphrase-file", "pipe", "d/x.dpn"];
+        paused(sandbox, &args, || swap(sandbox, "d", as_other)).expect(0, "");
+        sandbox.shell("rm d && mv d.held d").expect(0, "");
+        let args = ["open", "--passphrase-file", "pipe", "d/t.dpn"];
+        paused(sandbox, &args, || swap(sandbox, "d", as_other)).expect(0, "");
+        assert_eq!(names(&sandbox.path("victim")), [""; 0]);
+        assert_eq!(sandbox.read("d.held/x"), b"an executable");
+        assert_eq!(sandbox.read("d.held/t/file"), b"inside");
+    });
+}
+
+/// Swaps two names again and again, until it is told to stop.
+fn flip(folder: &Path, one: &str, other: &str, stop: &AtomicBool) {
+    let folder = File::open(folder).unwrap();
+    while !stop.load(Ordering::Relaxed) {
+        rustix::fs::renameat_with(&folder, one, &folder, other, rustix::fs::RenameFlags::EXCHANGE).unwrap();
+    }
+}
+
+/// A link was followed into a folder that only its owner may enter, in 31 of 39 runs.
+#[test]
+fn sealing_each_file_follows_no_link() {
+    let sandbox = Sandbox::with_key("hybrid");
+    fs::create_dir_all(sandbox.path("d/sub")).unwrap();
+    fs::create_dir(sandbox.path("private")).unwrap();
+    for number in 0..20 {
+        sandbox.write(&format!("d/sub/{number}"), "public");
+        sandbox.write(&format!("private/{number}"), "SECRET");
+    }
+    symlink(sandbox.path("private"), sandbox.path("d/link")).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| flip(&sandbox.path("d"), "sub", "link", &stop));
+        for round in 0..10 {
+            let to = format!("out/{round}");
+            // A file that is not there any more is a failure of its own.
+            let _ = sandbox.run(&["seal", "--each", "d", "--to", &to]);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    sandbox.run(&["open", "--each", "out", "--to", "back"]).expect(0, "");
+    let opened = sandbox.shell("cat back/*/*/*");
+    let text = String::from_utf8(opened.stdout().to_vec()).unwrap();
+    assert!(text.contains("public") && !text.contains("SECRET"), "{text}");
+}
+
+/// Results went through a link that was made after the folder was looked at.
+#[test]
+fn opening_each_file_writes_into_real_folders() {
+    let sandbox = Sandbox::with_key("hybrid");
+    fs::create_dir_all(sandbox.path("d/sub")).unwrap();
+    fs::create_dir_all(sandbox.path("back/sub")).unwrap();
+    fs::create_dir(sandbox.path("bin")).unwrap();
+    for number in 0..20 {
+        sandbox.write(&format!("d/sub/{number}"), "an executable");
+    }
+    sandbox.run(&["seal", "--each", "d", "--to", "sealed"]).expect(0, "");
+    symlink(sandbox.path("bin"), sandbox.path("back/link")).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| flip(&sandbox.path("back"), "sub", "link", &stop));
+        for _ in 0..10 {
+            let _ = sandbox.run(&["open", "--each", "--force", "sealed", "--to", "back"]);
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(names(&sandbox.path("bin")), [""; 0]);
+}
+
+/// A file that needs a new file belongs to somebody else afterwards, and is refused. With `--force`, rights of others
+/// are left out.
+#[test]
+fn a_new_file_keeps_owner_and_rights_or_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("files of another user", "this needs root");
+    }
+    let sandbox = prepared();
+    let path = sandbox.path("d/x.dpn");
+    let set = |mode: u32| {
+        seal(&sandbox, "d/x.dpn", "x", &["--armor", "--force"]);
+        chown(&path, Some(0), Some(0)).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+    };
+    let about = || fs::metadata(&path).map(|about| (about.uid(), about.gid(), about.mode() & 0o7777)).unwrap();
+    sandbox.shell("chmod 755 . && chmod 777 d && chmod 644 other.pub pw").expect(0, "");
+    sandbox.copy_program("program");
+    let as_other = |more: &str| {
+        let mut command = sandbox.command("sh", &["-c"]);
+        command.arg(format!("HOME=/ DEADPAN_HOME=none ./program rewrap -r other.pub --passphrase-file pw {more} d/x.dpn"));
+        command.uid(OTHER).gid(OTHER);
+        finish(command, LIMIT, |_| ())
+    };
+    set(0o666);
+    as_other("").expect(2, "d/x.dpn needs a new file, which would lose its owner (number 0)");
+    assert_eq!(about(), (0, 0, 0o666));
+    as_other("--force").expect(0, "note: the new file has lost its owner (number 0)");
+    assert_eq!(about(), (OTHER, OTHER, 0o644), "others may not write it any more");
+    // Root keeps everything.
+    set(0o640);
+    chown(&path, Some(OTHER), Some(OTHER)).unwrap();
+    sandbox.run(&["rewrap", "-r", "other.pub", "--passphrase-file", "pw", "d/x.dpn"]).expect(0, "");
+    assert_eq!(about(), (OTHER, OTHER, 0o640));
+}
+
+/// `--force` replaces a file whose name the command chose itself, but writes to no FIFO of another user.
+#[test]
+fn force_writes_to_no_fifo_of_another_user_that_was_not_named() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("a FIFO of another user", "this needs root");
+    }
+    let sandbox = prepared();
+    seal(&sandbox, "d/x.dpn", "x", &[]);
+    sandbox.shell("mkfifo -m 666 d/x").expect(0, "");
+    chown(sandbox.path("d/x"), Some(OTHER), Some(OTHER)).unwrap();
+    let run = sandbox.run(&["open", "-f", "--passphrase-file", "pw", "d/x.dpn"]);
+    run.expect(2, "d/x is a FIFO or device of another user");
+}
