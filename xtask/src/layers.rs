@@ -1,8 +1,10 @@
-//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows.
+//! `cargo xtask layers`: crates depend only on the crates that docs/ARCHITECTURE.md allows, and only crates/disk opens
+//! files.
 
 use std::collections::BTreeSet;
 
 use crate::Outcome;
+use crate::door;
 use crate::workspace::Workspace;
 
 /// Each crate, with the crates that it may depend on.
@@ -49,12 +51,17 @@ pub(crate) fn run() -> Result<Outcome, String> {
         .map(|data| read(data, &workspace.root))
         .collect::<Option<_>>()
         .ok_or("cargo's metadata has an unknown form")?;
+    let around = door::faults(&workspace.root)?;
+    for fault in &around {
+        println!("{fault}");
+    }
     let faults = faults(&packages);
     for fault in &faults {
         println!("{fault}");
     }
-    println!("layers: {} packages, {} wrong arrows", packages.len(), faults.len());
-    Ok(if faults.is_empty() { Outcome::Clean } else { Outcome::Found })
+    let (wrong, past) = (faults.len(), around.len());
+    println!("layers: {} packages, {wrong} wrong arrows, {past} ways around crates/disk", packages.len());
+    Ok(if faults.is_empty() && around.is_empty() { Outcome::Clean } else { Outcome::Found })
 }
 
 fn read(data: &serde_json::Value, root: &std::path::Path) -> Option<Package> {

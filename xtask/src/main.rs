@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 
 mod asm;
+mod door;
 mod form;
 mod layers;
 mod safety;

@@ -4,7 +4,6 @@
 //! another input, such as `y` and `y.dpn`. The later result is refused then, also with `--force`, as `cp` does.
 
 use std::cell::RefCell;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -100,7 +99,7 @@ impl Claims {
     pub fn check_folder(&self, place: &Place, source: &Source, replace: bool) -> Result<(), Failure> {
         self.check(place, source)?;
         let Some(folder) = place.path().filter(|_| replace).and_then(Claim::of) else { return Ok(()) };
-        let Ok(real) = fs::canonicalize(&folder.path) else { return Ok(()) };
+        let Ok(real) = folder.path.canonicalize() else { return Ok(()) };
         let made = self.made.borrow();
         match self.others(source).chain(made.iter()).find(|claim| claim.lies_in(&real)) {
             Some(inside) => {
@@ -121,7 +120,7 @@ impl Claims {
 /// Returns a path without links in its folders. Returns `None` if its folder does not exist.
 fn real(path: &Path) -> Option<PathBuf> {
     match path.file_name() {
-        Some(name) => Some(fs::canonicalize(folder_of(path)).ok()?.join(name)),
-        None => fs::canonicalize(path).ok(),
+        Some(name) => Some(folder_of(path).canonicalize().ok()?.join(name)),
+        None => path.canonicalize().ok(),
     }
 }

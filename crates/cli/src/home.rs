@@ -6,15 +6,13 @@ mod pair;
 mod permissions;
 mod signing;
 
-use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::partial::{Attributes, Partial, folder_of};
 use crate::shown::shown;
-use deadpan_disk::Replace;
+use deadpan_disk::{About, Folder, Input, Opening, Replace};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair};
@@ -129,11 +127,8 @@ impl Home {
         if !folder.starts_with(&self.folder) {
             return Ok(());
         }
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|error| Failure::path("create", folder, &error))
+        let made = Folder::open_or_make(folder, 0o700);
+        made.map(|_| ()).map_err(|error| Failure::path("create", folder, &error))
     }
 }
 
@@ -147,7 +142,7 @@ impl Own {
 /// Whether a file of this name exists. A file in a folder that the user may not enter counts, so that reading it
 /// reports the missing permission.
 pub fn may_exist(path: &Path) -> bool {
-    fs::metadata(path).map_or_else(|error| error.kind() == ErrorKind::PermissionDenied, |_| true)
+    About::of_path(path).map_or_else(|error| error.kind() == ErrorKind::PermissionDenied, |_| true)
 }
 
 /// Checks a name for a key. A name must be valid for a file on every system, and must not look like an option, a path
@@ -170,36 +165,35 @@ pub fn check_name(name: &str) -> Result<(), Failure> {
 
 /// Reads all keys in a file. Warns if other users can read a private key.
 pub fn read(path: &Path) -> Result<Vec<Found>, Failure> {
-    let (text, metadata) = text(path)?;
-    keys_in(path, &text, &metadata)
+    let (text, about) = text(path)?;
+    keys_in(path, &text, &about)
 }
 
 /// Warns if other users can read a file that holds a secret.
-pub fn check_private(path: &Path, metadata: &fs::Metadata) {
-    permissions::check_key(path, metadata);
+pub fn check_private(path: &Path, about: &About) {
+    permissions::check_key(path, about);
 }
 
 /// Returns all keys in the text of the file `path`. Warns if other users can read a private key.
-pub fn keys_in(path: &Path, text: &[u8], metadata: &fs::Metadata) -> Result<Vec<Found>, Failure> {
+pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Failure> {
     let found = key::read(text).map_err(|error| Failure::key(&shown(path), &error))?;
     let is_public = |found: &Found| {
         matches!(found, Found::Public(_) | Found::Verifying(_) | Found::Ssh(_) | Found::PluginRecipient(_))
     };
     if !found.iter().all(is_public) {
-        permissions::check_key(path, metadata);
+        permissions::check_key(path, about);
     } else if Home::find().is_ok_and(|home| path.starts_with(&home.folder)) {
         // A public key outside the key folder usually belongs to the person who gave it away.
-        permissions::check_owner(path, metadata);
+        permissions::check_owner(path, about);
     }
     Ok(found)
 }
 
 /// Reads the text of a key file.
-pub fn text(path: &Path) -> Result<(Secret, fs::Metadata), Failure> {
+pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
     let failed = |error| Failure::path("read", path, &error);
-    let mut file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    let size = if metadata.is_file() { usize::try_from(metadata.len()).unwrap_or(usize::MAX) } else { LONGEST };
+    let Input { mut file, about, .. } = Input::open(path, Opening::WAITING).map_err(failed)?;
+    let size = if about.is_file() { usize::try_from(about.length).unwrap_or(usize::MAX) } else { LONGEST };
     if size > LONGEST {
         return Err(Failure::usage(
             format!("{} is too long for a key file", shown(path)),
@@ -218,7 +212,7 @@ pub fn text(path: &Path) -> Result<(Secret, fs::Metadata), Failure> {
         }
     }
     let text = if length < size { Secret::copy_of(&text[..length]) } else { text };
-    Ok((text, metadata))
+    Ok((text, about))
 }
 
 /// Writes a key file, and waits until it is on the disk.
@@ -231,24 +225,23 @@ pub fn write(path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), F
 
 /// Whether this is neither a file nor a link to one, or does not exist. Reading a FIFO would wait for a writer.
 fn is_no_file(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+    About::of_path(path).is_ok_and(|about| !about.is_file())
 }
 
 /// Returns the names of the files with this ending, sorted and without the ending.
 fn names(folder: &Path, ending: &str) -> Result<Vec<String>, Failure> {
     let failed = |error| Failure::path("read", folder, &error);
-    let entries = match fs::read_dir(folder) {
+    let entries = match Folder::open(folder).and_then(|folder| folder.entries()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
     };
     let mut names = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(failed)?;
-        let name = entry.file_name();
+        let (name, _) = entry.map_err(failed)?;
         if let Some(name) = name
             .to_str()
             .and_then(|name| name.strip_suffix(ending))
-            .filter(|name| check_name(name).is_ok() && !is_no_file(&entry.path()))
+            .filter(|name| check_name(name).is_ok() && !is_no_file(&folder.join(name)))
         {
             names.push(name.to_owned());
         }

@@ -89,12 +89,12 @@ impl Identities {
 
     fn add(&mut self, path: &Path) -> Result<(), Failure> {
         let name = shown(path);
-        let (text, metadata) = home::text(path)?;
+        let (text, about) = home::text(path)?;
         if locked::is_age_file(&text) {
             self.list.push(Candidate { name, path: None, state: State::LockedFile(text) });
             return Ok(());
         }
-        let all = home::keys_in(path, &text, &metadata)?;
+        let all = home::keys_in(path, &text, &about)?;
         let is_one = all.len() == 1;
         let only_public =
             all.iter().all(|found| matches!(found, Found::Public(_) | Found::Ssh(_) | Found::PluginRecipient(_)));

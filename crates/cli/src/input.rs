@@ -87,7 +87,7 @@ impl Input {
                 let file = streams::stdin()?;
                 disk::Input { about: About::of_file(&file).map_err(failed)?, file, found: Found::default() }
             }
-            Source::File(path) => disk::Input::open(path, Opening { wait: true, write: false }).map_err(failed)?,
+            Source::File(path) => disk::Input::open(path, Opening::WAITING).map_err(failed)?,
         };
         if about.kind == FileKind::Fifo {
             widen(&file);

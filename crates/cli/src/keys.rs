@@ -4,7 +4,6 @@ mod export;
 mod list;
 pub mod protect;
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +19,7 @@ use crate::recipient::{misspelt, ssh};
 use crate::shown::shown;
 use crate::streams::print;
 use crate::suggest::closest;
+use deadpan_disk::{self as disk, About};
 use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::plugin::Recipient;
@@ -165,11 +165,12 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     if let Some(recipient) = &plugin {
         return add_plugin(home, name, recipient, force);
     }
-    let (keys, ssh) =
-        public(text).map_err(|failure| match fs::metadata(name).is_ok() && fs::metadata(text).is_err() {
+    let (keys, ssh) = public(text).map_err(|failure| {
+        match About::of_path(Path::new(name)).is_ok() && About::of_path(Path::new(text)).is_err() {
             true => Failure { hint: Some(format!("the NAME comes first: deadpan keys add NAME {name}")), ..failure },
             false => failure,
-        })?;
+        }
+    })?;
     let old_text = home::text(&home.contact_path(name)).map_or_else(|_| Vec::new(), |(text, _)| text.to_vec());
     let before = key::read(&old_text).unwrap_or_default();
     // A key that signs goes beside one that seals, and the other way round.
@@ -212,7 +213,7 @@ fn add_plugin(home: &Home, name: &str, recipient: &Recipient, force: bool) -> Re
 /// Returns the file of a new contact, and makes its folder.
 fn contact(home: &Home, name: &str, force: bool) -> Result<PathBuf, Failure> {
     let path = home.contact_path(name);
-    if !force && fs::symlink_metadata(&path).is_ok() {
+    if !force && About::of_name(&path).is_ok() {
         return Err(Failure::usage(
             format!("there is a contact {name} already"),
             "replace its keys with --force, or choose another name; a file may hold keys of both kinds",
@@ -232,8 +233,8 @@ fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
         (found, ssh::take(&name, text.as_bytes())?)
     } else {
         let path = Path::new(if text == "-" { "/dev/stdin" } else { text });
-        let (contents, metadata) = home::text(path)?;
-        (home::keys_in(path, &contents, &metadata)?, ssh::take(&name, &contents)?)
+        let (contents, about) = home::text(path)?;
+        (home::keys_in(path, &contents, &about)?, ssh::take(&name, &contents)?)
     };
     let ssh = ssh.map_or_else(Vec::new, |(keys, _)| keys);
     let mut keys = Vec::new();
@@ -268,7 +269,7 @@ fn public(text: &str) -> Result<(Vec<Public>, Vec<SshPublic>), Failure> {
 
 fn remove(home: &Home, name: &str) -> Result<(), Failure> {
     let path = home.contact_path(name);
-    match fs::remove_file(&path) {
+    match disk::remove(&path) {
         Ok(()) => say(&format!("removed {name}")),
         Err(error) if error.kind() == ErrorKind::NotFound && home.own_path(name).exists() => {
             let signs = home.own_signing()?.iter().any(|own| own.name == name);

@@ -2,16 +2,19 @@
 
 mod roff;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Command, CommandFactory};
 
 use crate::command::Cli;
 use crate::failure::{Exit, Failure};
+use crate::partial::{Attributes, Partial};
 use crate::plan::Plan;
 use crate::streams::print;
 use crate::suggest::closest;
 use crate::synonym;
+use deadpan_disk::{Folder, Replace};
 
 /// Prints a manual page, or writes all pages into a folder
 #[derive(Debug, clap::Args)]
@@ -30,10 +33,13 @@ impl Plan for Man {
         let pages = pages();
         if let Some(folder) = &self.output {
             let failed = |verb: &str, path: &Path, error| Failure::path(verb, path, &error);
-            std::fs::create_dir_all(folder).map_err(|error| failed("create", folder, error))?;
+            let opened = Folder::open_or_make(folder, 0o777).map_err(|error| failed("create", folder, error))?;
             for page in &pages {
                 let path = folder.join(format!("{}.1", page.name));
-                std::fs::write(&path, page.roff()).map_err(|error| failed("write", &path, error))?;
+                let partial = Partial::create_in(&opened, &path)?;
+                let written = partial.file().write_all(page.roff().as_bytes());
+                written.map_err(|error| failed("write", &path, error))?;
+                partial.land(Attributes::usual(), Replace::Any, false)?;
             }
             return Ok(Exit::Done);
         }

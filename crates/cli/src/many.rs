@@ -369,8 +369,8 @@ pub fn job_key(file: Option<&Path>, kept: bool) -> Result<JobKey, Failure> {
             _ => {}
         }
     }
-    let (text, metadata) = home::text(path)?;
-    home::check_private(path, &metadata);
+    let (text, about) = home::text(path)?;
+    home::check_private(path, &about);
     JobKey::read(&text).map_err(|error| {
         let hint = "make a key with: deadpan cluster key -o FILE";
         Failure::new(Exit::Data, format!("{}: {error}", shown(path)), hint)

@@ -3,7 +3,7 @@
 
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal, Read, Seek};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -17,6 +17,7 @@ use crate::imp;
 use crate::input::Source;
 use crate::prompt::{LONGEST, Terminal};
 use crate::shown::shown;
+use deadpan_disk::{Input, Opening};
 use deadpan_seal::{Passphrase, Secret};
 
 /// The byte order mark, as UTF-8.
@@ -91,7 +92,8 @@ impl PassphraseArgs {
         match (&self.passphrase_file, &self.passphrase_fd) {
             (Some(path), _) => {
                 let failed = |error| Failure::path("read the passphrase from", path, &error);
-                let line = first_line(&mut File::open(path).map_err(failed)?, MANY).map_err(failed)?;
+                let mut file = Input::open(path, Opening::WAITING).map_err(failed)?.file;
+                let line = first_line(&mut file, MANY).map_err(failed)?;
                 let nothing = || {
                     let hint = "write the passphrase into its first line";
                     Failure::new(Exit::Key, format!("{} is empty and has no passphrase", shown(path)), hint)
@@ -102,7 +104,7 @@ impl PassphraseArgs {
                 let name = format!("descriptor {number}");
                 let failed = |error| Failure::io("read the passphrase from", &name, &error);
                 // A pipe or a socket has no position, so its next line counts as its first.
-                let is_first = rustix::fs::tell(&**file).map_or(true, |position| position == 0);
+                let is_first = (&**file).stream_position().map_or(true, |position| position == 0);
                 // The following lines are left for the next program that reads the descriptor.
                 let line = first_line(&mut &**file, 1).map_err(failed)?;
                 let nothing = || {

@@ -4,7 +4,6 @@ mod any;
 pub mod ssh;
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +17,7 @@ use crate::mode::{ModeArg, mode_name};
 use crate::passphrase::{PassphraseArgs, Passphrases, STDIN, stdin_or_path};
 use crate::shown::{bytes, shown};
 use crate::suggest::closest;
+use deadpan_disk::About;
 use deadpan_lab::invocation;
 use deadpan_seal::key::openssh::SshPublic;
 use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
@@ -197,7 +197,7 @@ impl RecipientArgs {
         let words: Vec<_> = invocation::arguments();
         let is_value = |pair: &[OsString]| {
             let is_option = ["-p", "-ap", "-fp", "--passphrase"].iter().any(|option| pair[0] == *option);
-            is_option && source.path().is_some_and(|path| pair[1] == path && fs::symlink_metadata(path).is_err())
+            is_option && source.path().is_some_and(|path| pair[1] == path && About::of_name(path).is_err())
         };
         if !self.passphrase || !words.windows(2).any(is_value) {
             return failure;
@@ -377,9 +377,9 @@ fn named(text: &str, home: &Home) -> Result<Vec<(String, Part)>, Failure> {
 fn in_file(path: &Path) -> Result<Vec<(String, Part)>, Failure> {
     let name = shown(path);
     let mut keys = Vec::new();
-    let (text, metadata) = home::text(path)?;
+    let (text, about) = home::text(path)?;
     let all = match ssh::take(&name, &text)? {
-        None => home::keys_in(path, &text, &metadata)?,
+        None => home::keys_in(path, &text, &about)?,
         Some((found, rest)) => {
             keys.extend(found.into_iter().map(|key| (name.clone(), Part::Ssh(key))));
             match key::read(&rest) {

@@ -1,6 +1,6 @@
 //! Signals. Before a signal such as Ctrl-C ends the program, temporary files are removed and the terminal is restored.
-//! The program then dies of the same signal, as shells expect. Another signal that comes a moment later ends the program
-//! at once. Ctrl-Z restores the terminal while the program is stopped.
+//! The program then dies of the same signal, as shells expect. Another signal that comes a moment later ends the
+//! program at once. Ctrl-Z restores the terminal while the program is stopped.
 //!
 //! Handlers of these signals are installed when the first cleanup is registered, or when signals have to wait for the
 //! first time. Without a registered cleanup there is nothing to remove, so the system's default action is enough.

@@ -2,7 +2,6 @@
 //!
 //! People are the user's own keys that sign, contacts with such a key, and the principals of an `allowed_signers` file.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,6 +12,7 @@ use crate::passphrase::Passphrases;
 use crate::patience;
 use crate::shown::{Foreign, shown};
 use crate::suggest::closest;
+use deadpan_disk::{Input, Opening};
 use deadpan_seal::key::{self, Found, KeyError};
 use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
@@ -72,7 +72,12 @@ impl Signers {
     pub fn allowed(file: &Path) -> Result<Self, Failure> {
         let failed = |error| Failure::path("read", file, &error);
         let mut text = Vec::new();
-        File::open(file).map_err(failed)?.take(LONGEST).read_to_end(&mut text).map_err(failed)?;
+        Input::open(file, Opening::WAITING)
+            .map_err(failed)?
+            .file
+            .take(LONGEST)
+            .read_to_end(&mut text)
+            .map_err(failed)?;
         let allowed = Allowed::read(&text).map_err(|error| Failure::of(&shown(file), error))?;
         Ok(Self { people: Vec::new(), allowed: Some(allowed) })
     }

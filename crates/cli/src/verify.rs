@@ -1,6 +1,5 @@
 //! `deadpan verify`: checks signatures that stand beside files.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -15,6 +14,7 @@ use crate::report::{Done, Report};
 use crate::shown::shown;
 use crate::sign::{self, ENDING, NAMESPACE};
 use crate::signers::{self, Signers, Wanted};
+use deadpan_disk::{self as disk, Opening};
 use deadpan_seal::sign::{SignError, SshSig};
 use deadpan_seal::{Error, Header};
 
@@ -141,8 +141,10 @@ impl Verify {
     fn advise(&self, source: &Source, path: &Path, failure: Failure) -> Failure {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
         // Of a pipe, the header is gone already.
-        let is_signed =
-            |path: &Path| File::open(path).is_ok_and(|file| Header::read(file).is_ok_and(|header| header.is_signed()));
+        let is_signed = |path: &Path| {
+            let input = disk::Input::open(path, Opening::default());
+            input.is_ok_and(|input| Header::read(input.file).is_ok_and(|header| header.is_signed()))
+        };
         let is_signed = || source.path().is_some_and(|path| path.is_file() && is_signed(path));
         let hint = match file.filter(|file| Path::new(file).exists()) {
             Some(file) => format!("name the file, and not its signature: deadpan verify {}", shown(file)),

@@ -6,8 +6,8 @@ use std::io;
 use rustix::fs::copy_file_range;
 use rustix::io::Errno;
 
-/// Copies up to `length` bytes between two files, and returns how many. Returns `None` if the system cannot copy between
-/// these files, so that the caller does it.
+/// Copies up to `length` bytes between two files, and returns how many. Returns `None` if the system cannot copy
+/// between these files, so that the caller does it.
 ///
 /// # Errors
 /// Those of the system.

@@ -132,7 +132,8 @@ impl Draft {
         Self::create_as(folder, name, is_linkable(), true)
     }
 
-    /// As [`create_in`](Self::create_in), without looking for drafts of killed runs, which takes long in a large folder.
+    /// As [`create_in`](Self::create_in), without looking for drafts of killed runs, which takes long in a large
+    /// folder.
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -200,8 +201,8 @@ impl Draft {
     /// Sets the attributes of the file and gives it its name.
     ///
     /// # Errors
-    /// [`Error::Exists`] if something has the name that may not be replaced, [`Error::Changed`] if another file than the
-    /// one to replace has it; otherwise what the system refused.
+    /// [`Error::Exists`] if something has the name that may not be replaced, [`Error::Changed`] if another file than
+    /// the one to replace has it; otherwise what the system refused.
     pub fn land(self, attributes: Attributes, landing: Landing) -> Result<(), Error> {
         self.dress(attributes)?;
         self.land_dressed(landing)

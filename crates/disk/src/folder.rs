@@ -162,8 +162,8 @@ impl Folder {
     /// Opens the folder that a relative path names from here, one component after the other.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if a component is a link or a file, [`io::ErrorKind::InvalidInput`] if it is `..`;
-    /// otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if a component is a link or a file, [`io::ErrorKind::InvalidInput`] if it is
+    /// `..`; otherwise the system's error.
     pub fn descend(&self, path: &Path) -> io::Result<Self> {
         components(path).try_fold(self.clone(), |folder, name| folder.enter(name?))
     }
@@ -172,12 +172,12 @@ impl Folder {
     ///
     /// # Errors
     /// Those of [`descend`](Self::descend).
-    pub fn descend_or_make(&self, path: &Path) -> io::Result<Self> {
+    pub fn descend_or_make(&self, path: &Path, mode: u32) -> io::Result<Self> {
         components(path).try_fold(self.clone(), |folder, name| {
             let name = name?;
             match folder.enter(name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    match folder.make(name, 0o777) {
+                    match folder.make(name, mode) {
                         // Another thread has made it meanwhile.
                         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                         _ => {}
@@ -189,18 +189,19 @@ impl Folder {
         })
     }
 
-    /// Opens the folder that `path` names, and makes it, and those above it, if they are missing.
+    /// Opens the folder that `path` names, and makes it, and those above it, if they are missing. The umask applies to
+    /// `mode`.
     ///
     /// # Errors
     /// Those of the system.
-    pub fn open_or_make(path: &Path) -> io::Result<Self> {
+    pub fn open_or_make(path: &Path, mode: u32) -> io::Result<Self> {
         match Self::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             opened => return opened,
         }
         let trimmed: PathBuf = path.components().collect();
         let Some(name) = name_of(&trimmed) else { return Self::open(path) };
-        Self::open_or_make(parent(&trimmed))?.descend_or_make(Path::new(name))
+        Self::open_or_make(parent(&trimmed), mode)?.descend_or_make(Path::new(name), mode)
     }
 
     /// Opens the folder that a path names from here, and follows links on the way.
@@ -461,6 +462,19 @@ fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
         #[cfg(target_os = "linux")]
         Err(Errno::ACCESS) => openat(&at, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()),
         opened => opened,
+    }
+}
+
+/// Removes a file or a link.
+///
+/// # Errors
+/// Those of the system.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match Folder::of(path) {
+        Ok((folder, name)) => folder.remove(&name),
+        Err(Error::System(_, error)) => Err(error),
+        Err(Error::NoFolder) => Err(io::ErrorKind::NotFound.into()),
+        Err(error) => Err(io::Error::other(error)),
     }
 }
 

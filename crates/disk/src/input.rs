@@ -23,6 +23,11 @@ pub struct Opening {
     pub wait: bool,
 }
 
+impl Opening {
+    /// For reading, and with patience for the writer of a pipe.
+    pub const WAITING: Self = Self { write: false, wait: true };
+}
+
 /// A name in an open folder.
 #[derive(Clone, Debug)]
 pub struct Spot {

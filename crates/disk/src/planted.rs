@@ -1,8 +1,8 @@
 //! Folders that another user may have planted.
 //!
-//! In a sticky folder that others can write, such as `/tmp`, another user can make a folder under the name of an output,
-//! or a link that leads the output to any folder. In other folders, a folder of another user can be the shared folder of
-//! a project.
+//! In a sticky folder that others can write, such as `/tmp`, another user can make a folder under the name of an
+//! output, or a link that leads the output to any folder. In other folders, a folder of another user can be the shared
+//! folder of a project.
 
 use std::path::{Path, PathBuf};
 

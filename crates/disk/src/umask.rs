@@ -8,8 +8,8 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Returns the permission bits that new files do not get. On Linux, the system's file about the process tells. Elsewhere
-/// the only call that tells also changes them for a moment, so it is made once.
+/// Returns the permission bits that new files do not get. On Linux, the system's file about the process tells.
+/// Elsewhere the only call that tells also changes them for a moment, so it is made once.
 pub fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));

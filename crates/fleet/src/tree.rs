@@ -47,7 +47,7 @@ impl Tree {
     /// # Errors
     /// If it can be neither opened nor made.
     pub fn open_or_make(&self) -> io::Result<&Folder> {
-        self.once(Folder::open_or_make)
+        self.once(|path| Folder::open_or_make(path, 0o777))
     }
 
     fn once(&self, open: impl Fn(&Path) -> io::Result<Folder>) -> io::Result<&Folder> {
@@ -90,7 +90,7 @@ impl TreeFile {
     /// # Errors
     /// Those of [`spot`](Self::spot).
     pub fn spot_to_make(&self) -> io::Result<Spot> {
-        self.within(self.tree.open_or_make()?.descend_or_make(self.folder())?)
+        self.within(self.tree.open_or_make()?.descend_or_make(self.folder(), 0o777)?)
     }
 
     /// Returns what has the name, or `None` if nothing has it.

@@ -1,4 +1,5 @@
-//! Walks a folder that is packed: the paths of its entries, their bounds, and names that some systems take for the same.
+//! Walks a folder that is packed: the paths of its entries, their bounds, and names that some systems take for the
+//! same.
 
 use std::fs::File;
 use std::io;

@@ -65,8 +65,8 @@ enum Root {
 }
 
 impl Target {
-    /// Opens the folder or makes it. A folder that exists is used only with `join` or `--force`, and never if the sender
-    /// chose its name.
+    /// Opens the folder or makes it. A folder that exists is used only with `join` or `--force`, and never if the
+    /// sender chose its name.
     pub fn begin(
         place: &Place,
         input: Option<&Input>,

@@ -4,15 +4,15 @@
 //! files are sealed. A key folder that an older version made, or that was made by hand, does not have that file. The
 //! file is written when the default key is needed for the first time.
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
 
-use super::{Home, Own, check_name, write};
+use super::{Home, LONGEST, Own, check_name, write};
 use crate::console::say;
 use crate::failure::Failure;
 use crate::mode::mode_name;
 use crate::shown::shown;
+use deadpan_disk::{Input, Opening};
 use deadpan_seal::Mode;
 
 /// Advice if the recorded default key cannot be used.
@@ -80,7 +80,7 @@ impl Home {
 
     fn recorded(&self) -> Result<Option<String>, Failure> {
         let path = self.record_path();
-        match fs::read(&path) {
+        match read_all(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Failure::path("read", &path, &error)),
             Ok(text) => match str::from_utf8(&text).map(str::trim_end) {
@@ -89,6 +89,13 @@ impl Home {
             },
         }
     }
+}
+
+/// Reads the record. Only its beginning can be a name.
+fn read_all(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    Input::open(path, Opening::default())?.file.take(LONGEST as u64).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 fn line(name: &str) -> String {

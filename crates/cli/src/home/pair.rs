@@ -1,11 +1,11 @@
 //! The two files of a key: the private part `NAME.key`, and beside it the public part `NAME.pub`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Public, permissions, read, signs, write};
 use crate::failure::Failure;
 use crate::shown::shown;
+use deadpan_disk::{self as disk, About};
 use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
 
@@ -82,7 +82,7 @@ pub(super) fn warn_of_pair(private: &Path) {
 /// an empty file before `deadpan keys export NAME > NAME.pub` runs.
 pub(super) fn beside(private: &Path) -> Result<Option<Public>, Failure> {
     let path = public_path(private);
-    if fs::metadata(&path).map_or(true, |metadata| metadata.is_file() && metadata.len() == 0) {
+    if About::of_path(&path).map_or(true, |about| about.is_file() && about.length == 0) {
         return Ok(None);
     }
     let mut found = read(&path)?;
@@ -108,7 +108,7 @@ fn beside_sealing(private: &Path) -> Result<Option<PublicKey>, Failure> {
 /// Returns an error if one of the two files of a key exists already.
 pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
     let public = public_path(private);
-    let Some(taken) = [private, &public].into_iter().find(|path| fs::symlink_metadata(path).is_ok()) else {
+    let Some(taken) = [private, &public].into_iter().find(|path| About::of_name(path).is_ok()) else {
         return Ok(());
     };
     let hint = match private.extension().is_some_and(|ending| ending == "key") {
@@ -123,6 +123,6 @@ pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failu
     write(path, text, 0o600, false)?;
     write(&public_path(path), public.text().as_bytes(), 0o644, false).inspect_err(|_| {
         // If the private part stayed, the next attempt would be refused.
-        let _ = fs::remove_file(path);
+        let _ = disk::remove(path);
     })
 }

@@ -2,10 +2,10 @@
 //!
 //! In a folder such as `/tmp`, another user can plant a FIFO, or a link to one, under the name of an output. A planted
 //! link can also lead to an open descriptor of the caller. So a FIFO, a device or a link is written to only if it
-//! belongs to the caller or to root, or if the caller named it with `-o` and `--force`. After opening, the file is compared with the one whose owner
-//! was checked, so that another user cannot exchange it in between.
+//! belongs to the caller or to root, or if the caller named it with `-o` and `--force`. After opening, the file is
+//! compared with the one whose owner was checked, so that another user cannot exchange it in between.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -18,8 +18,8 @@ const DESCRIPTORS: [&str; 2] = ["/dev/fd", "/proc/self/fd"];
 /// The number of symbolic links that systems follow in one path.
 const LINKS: usize = 40;
 
-/// Opens what `path` names, to write to it, if it is a descriptor, a FIFO or a device, or a link to one. Returns `None` for everything
-/// else.
+/// Opens what `path` names, to write to it, if it is a descriptor, a FIFO or a device, or a link to one. Returns `None`
+/// for everything else.
 pub fn open(path: &Path, force: bool) -> Option<Result<File, Failure>> {
     if let Some(found) = find(path) {
         let allowed = force || !found.foreign;
@@ -43,7 +43,7 @@ struct Found {
 
 /// Resolves `path` as the system does, one component at a time, until a component is the folder of descriptors.
 fn find(path: &Path) -> Option<Found> {
-    let descriptors: Vec<_> = DESCRIPTORS.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
+    let descriptors: Vec<_> = DESCRIPTORS.iter().filter_map(|folder| Path::new(folder).canonicalize().ok()).collect();
     let mut folder = PathBuf::from(".").canonicalize().ok()?;
     // The components that are left, the last one first.
     let mut left: Vec<_> = path.components().rev().map(|component| component.as_os_str().to_owned()).collect();
@@ -64,7 +64,7 @@ fn find(path: &Path) -> Option<Found> {
                 return None;
             }
             foreign |= !about.is_trusted();
-            let target = fs::read_link(&next).ok()?;
+            let target = next.read_link().ok()?;
             left.extend(target.components().rev().map(|component| component.as_os_str().to_owned()));
         } else {
             folder = next;

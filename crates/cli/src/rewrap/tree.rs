@@ -1,5 +1,5 @@
-//! The files in a folder and all folders in it, in order of their names. No link is followed, and each name is looked up
-//! in the open folder that holds it.
+//! The files in a folder and all folders in it, in order of their names. No link is followed, and each name is looked
+//! up in the open folder that holds it.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -252,7 +252,8 @@ fn a_new_file_keeps_owner_and_rights_or_is_refused() {
     sandbox.copy_program("program");
     let as_other = |more: &str| {
         let mut command = sandbox.command("sh", &["-c"]);
-        command.arg(format!("HOME=/ DEADPAN_HOME=none ./program rewrap -r other.pub --passphrase-file pw {more} d/x.dpn"));
+        command
+            .arg(format!("HOME=/ DEADPAN_HOME=none ./program rewrap -r other.pub --passphrase-file pw {more} d/x.dpn"));
         command.uid(OTHER).gid(OTHER);
         finish(command, LIMIT, |_| ())
     };

@@ -1,0 +1,86 @@
+//! Part of `cargo xtask layers`: crates/disk is the one door to the file system. No other crate opens a file or a
+//! folder by a path, or changes names: a path that is looked up twice can lead elsewhere the second time.
+
+use crate::workspace;
+
+/// The crates that go through the door. `lab` and `picture` are apart: they read what they are given, or write reports
+/// in folders of their own.
+const CRATES: [&str; 6] = ["bind", "capi", "cli", "fleet", "pack", "remote"];
+
+/// What leads around the door.
+const AROUND: [&str; 6] = ["rustix::fs", "File::open", "File::create", "File::options", "OpenOptions::", ".read_dir("];
+
+/// Files with a reason of their own.
+const APART: [(&str, &str); 4] = [
+    ("crates/cli/src/prompt.rs", "the terminal is no file of the user"),
+    ("crates/cli/src/signals.rs", "the system's file about this process"),
+    ("crates/capi/src/ffi/streams.rs", "descriptors that C passes"),
+    ("crates/remote/src/profile.rs", "settings of other tools, which are only read"),
+];
+
+/// Returns the places that lead around the door, and exceptions that nothing needs.
+pub(crate) fn faults(root: &std::path::Path) -> Result<Vec<String>, String> {
+    let sources = workspace::sources(root, &[".rs"])?;
+    let mut faults = Vec::new();
+    for (file, source) in &sources {
+        let is_ours = CRATES.iter().any(|name| file.starts_with(&format!("crates/{name}/src/")));
+        let is_test = file.ends_with("tests.rs") || file.contains("/tests/");
+        let reason = APART.iter().find(|(apart, _)| apart == file);
+        let found = if is_ours && !is_test { around(source) } else { Vec::new() };
+        match reason {
+            None => faults.extend(found.into_iter().map(|(line, what)| {
+                format!("{file}:{line}: {what} leads around crates/disk; use Folder, Input, Draft or About")
+            })),
+            Some((_, why)) if found.is_empty() => faults.push(format!("{file}: needs no exception any more ({why})")),
+            Some(_) => {}
+        }
+    }
+    let is_there = |apart: &str| sources.iter().any(|(file, _)| file == apart);
+    faults
+        .extend(APART.iter().filter(|(apart, _)| !is_there(apart)).map(|(apart, _)| format!("{apart}: is not there")));
+    Ok(faults)
+}
+
+/// Returns the lines that lead around the door, without those of tests, which end a file.
+fn around(source: &str) -> Vec<(usize, String)> {
+    let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for (number, line) in code.lines().enumerate() {
+        let line = line.split("//").next().unwrap_or_default();
+        // A file that is open may be used as one; its type is all that is needed for that.
+        let rest = line.replace("std::fs::File;", "").replace("std::fs::File)", "").replace("std::fs::File,", "");
+        let what = AROUND.iter().find(|word| rest.contains(**word)).copied();
+        let what = what.or_else(|| (rest.contains("std::fs") || rest.contains(" fs::")).then_some("std::fs"));
+        found.extend(what.map(|what| (number + 1, what.to_owned())));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_around_are_found_and_open_files_are_not() {
+        for line in [
+            "use std::fs;",
+            "use std::fs::{self, File};",
+            "let file = File::open(path)?;",
+            "rustix::fs::openat(folder, name, flags, mode)",
+            "for entry in folder.read_dir()? {",
+            "std::fs::write(path, text)?;",
+            "match fs::metadata(path) {",
+        ] {
+            assert_eq!(around(line).len(), 1, "{line}");
+        }
+        for line in [
+            "use std::fs::File;",
+            "fn read(file: &std::fs::File, length: u64)",
+            "// File::open follows links.",
+            "let file = Input::open(path, Opening::WAITING)?.file;",
+            "#[cfg(test)]\nmod tests {\n    use std::fs;",
+        ] {
+            assert!(around(line).is_empty(), "{line}");
+        }
+    }
+}
