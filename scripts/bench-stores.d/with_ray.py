@@ -16,7 +16,7 @@ WORKERS, OBJECTS = 4, 12
 
 def python():
     """Finds the Python that has Ray and the package."""
-    found = os.path.join(os.environ["BENCH_TARGET"], "tools", "ray", "bin", "python")
+    found = os.environ["BENCH_PYTHON"]
     test = [found, "-c", "import ray, deadpan.cluster"]
     return found if os.path.exists(found) and subprocess.run(test, capture_output=True).returncode == 0 else None
 

@@ -200,7 +200,7 @@ def _served(checks, binary):
     """Runs the jobs that were counted with this program, and counts again."""
     server = os.path.join(ROOT, "target/tools/moto/bin/moto_server")
     if not os.path.exists(server):
-        print("skipped: moto is missing: scripts/store-servers moto")
+        print("skipped: moto is missing: scripts/tool moto")
         return
     with tempfile.TemporaryDirectory() as folder, _moto(server, folder) as (port, read):
         environment = {

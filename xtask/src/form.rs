@@ -1,9 +1,11 @@
-//! `cargo xtask form`: 120 columns, and imports in three groups: std, crates, ours.
+//! `cargo xtask form`: 120 columns, imports in three groups (std, crates, ours), and no script that installs what is
+//! not pinned.
 //!
 //! rustfmt keeps most of the width, but it breaks neither comments nor strings, and its stable version cannot group
 //! imports.
 
 mod imports;
+mod pins;
 mod width;
 
 use crate::Outcome;
@@ -15,8 +17,12 @@ const ENDINGS: [&str; 7] = [".rs", ".py", ".pyi", ".h", ".c", ".go", ".java"];
 pub(crate) fn run() -> Result<Outcome, String> {
     let root = Workspace::find()?.root;
     let mut faults = Vec::new();
+    let scripts = workspace::scripts(&root)?;
+    for (file, script) in &scripts {
+        faults.extend(pins::faults(script).iter().map(|fault| format!("{file}:{fault}")));
+    }
     let mut count = 0;
-    for (file, source) in workspace::sources(&root, &ENDINGS)?.into_iter().chain(workspace::scripts(&root)?) {
+    for (file, source) in workspace::sources(&root, &ENDINGS)?.into_iter().chain(scripts) {
         count += 1;
         if file.ends_with(".rs") {
             let syntax = syn::parse_file(&source).map_err(|error| format!("cannot parse {file}: {error}"))?;

@@ -51,7 +51,8 @@ pub(crate) fn sources(root: &Path, endings: &[&str]) -> Result<Vec<(String, Stri
     files.iter().map(|path| Ok((path.strip_prefix(root).unwrap_or(path).display().to_string(), read(path)?))).collect()
 }
 
-/// Returns every shell script: a file without an ending that begins with `#!` and names a shell.
+/// Returns every shell script: a file without an ending, or with `.sh`, that begins with `#!` and names a shell. A file
+/// that other scripts source begins with a comment instead.
 pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
     let mut files = Vec::new();
     for folder in ["bindings", "examples", "scripts", "tests"] {
@@ -63,12 +64,16 @@ pub(crate) fn scripts(root: &Path) -> Result<Vec<(String, String)>, String> {
     for path in files {
         let text = std::fs::read(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         if let Ok(text) = String::from_utf8(text)
-            && text.lines().next().is_some_and(|line| line.starts_with("#!") && line.ends_with("sh"))
+            && text.lines().next().is_some_and(|line| line.starts_with("# ") || is_shell(line))
         {
             scripts.push((path.strip_prefix(root).unwrap_or(&path).display().to_string(), text));
         }
     }
     Ok(scripts)
+}
+
+fn is_shell(first_line: &str) -> bool {
+    first_line.starts_with("#!") && first_line.ends_with("sh")
 }
 
 pub(crate) fn read(path: &Path) -> Result<String, String> {

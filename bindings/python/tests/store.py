@@ -1,4 +1,4 @@
-"""A server of S3's protocol on this machine: moto, which scripts/store-servers installs."""
+"""A server of S3's protocol on this machine: moto, which scripts/tool installs."""
 
 import contextlib
 import os
@@ -61,7 +61,7 @@ class Store:
 def server(**environment):
     """Runs a server, or skips the test."""
     if not MOTO.exists():
-        pytest.skip("moto is missing; scripts/store-servers moto installs it")
+        pytest.skip("moto is missing; scripts/tool moto installs it")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
