@@ -25,5 +25,5 @@ pub use payload::ChunkCipher;
 pub(crate) use payload::{Chunks, NONCE, SHAPE};
 pub(crate) use plugin::unwrap as unwrap_with_plugin;
 pub use stanza::Stanza;
-pub(crate) use unwrap::unwrap;
+pub(crate) use unwrap::Unwrapping;
 pub(crate) use wrap::{check, passphrase_length, wrap_all};
