@@ -18,8 +18,9 @@ fn sealed(key: &PrivateKey, format: Format, plain: &[u8]) -> Vec<u8> {
     sealing.and_then(|sealing| sealing.bytes(plain)).expect("sealed")
 }
 
-/// Before each segment was copied, some in a hundred results from an age file were forged, with `DP_OK`. So were results
-/// from Deadpan's own format without AVX: OPENSSL_ia32cap=~0x1000000000000000:~0xffffffffffffffff hides it from AWS-LC.
+/// Before each segment was copied, some in a hundred results from an age file were forged, with `DP_OK`. So were
+/// results from Deadpan's own format without AVX, which OPENSSL_ia32cap=~0x1000000000000000:~0xffffffffffffffff hides
+/// from AWS-LC.
 #[test]
 fn dp_open_of_memory_that_changes_gives_nothing_that_nobody_sealed() {
     let key = PrivateKey::generate(Kem::X25519).expect("a key");
