@@ -56,7 +56,7 @@ impl Foreign {
         let metadata = Metadata { name: Some(b"a file".to_vec()), ..Metadata::default() };
         let metadata = Contents { metadata, padded: self.padded }.seal(&key, entropy).expect("a box");
         let length = header::length(entries.iter().map(|entry| entry.body.len()), metadata.len());
-        let mut sealed = header::build(&key, entries, &metadata, length).expect("a header");
+        let mut sealed = header::encode(&key, entries, &metadata, length).expect("a header");
         let parameters = Parameters::with_segment(self.segment).expect("long enough");
         let (message, floe) = key
             .message(|key| Message::start_with(parameters, key, Preamble::PLAIN.bytes(), entropy))

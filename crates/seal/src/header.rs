@@ -37,8 +37,16 @@ pub(crate) fn with_room(needed: usize) -> usize {
     aligned.min(LAST).max(needed)
 }
 
-/// Returns the bytes of a header that is `length` long, slack included.
+/// Returns the bytes of a header that is `length` long, slack included. [`Parsed::read`] accepts them: a header may
+/// replace one that opens, so it is read back before it is used.
 pub(crate) fn build(key: &FileKey, entries: &[Entry], metadata: &[u8], length: usize) -> Result<Vec<u8>, Error> {
+    let header = encode(key, entries, metadata, length)?;
+    Parsed::read(&header[..]).map_err(|_| Error::System("a new header cannot be read back"))?;
+    Ok(header)
+}
+
+/// Returns the bytes of a header, which may break rules of the format if an entry does.
+pub(crate) fn encode(key: &FileKey, entries: &[Entry], metadata: &[u8], length: usize) -> Result<Vec<u8>, Error> {
     let too_many = || Error::TooMany("the recipients do not fit a header of one megabyte");
     if length > LONGEST || length < self::length(entries.iter().map(|entry| entry.body.len()), metadata.len()) {
         return Err(too_many());

@@ -293,7 +293,10 @@ impl Header {
                     Some((key, _)) if header.verify(&key).is_err() => Err(plugin.wrong_key().into()),
                     found => Ok(found),
                 };
-                let fit = fitting(identities, &header.stanzas, age::unwrap, plugin, &mut misses)?;
+                let unwrapping = age::Unwrapping::default();
+                let unwrap =
+                    |identity: &Identity, stanza, body: &age::Stanza| unwrapping.unwrap(identity, stanza, body);
+                let fit = fitting(identities, &header.stanzas, unwrap, plugin, &mut misses)?;
                 if let Some(Fit { key, identity, .. }) = fit {
                     header.verify(&key)?;
                     let unlocked = Unlocked::Age { key, header: header.clone() };

@@ -1,11 +1,11 @@
 //! Sealing and opening of bytes in memory, and random bytes.
 
-use super::border::{apart, buffer, bytes, held, maybe, set, small};
+use super::border::{apart, buffer, bytes, held, maybe, set, shared, small};
 use super::kinds::{dp_opening, dp_sealing, dp_work};
 use crate::recipe::{Recipe, Ring};
 use crate::watch::{Watch, under};
 use deadpan_bind::Fault;
-use deadpan_seal::{Error, Header, random};
+use deadpan_seal::{Cursor, Error, Header, random};
 
 /// Writes the length of a result. Asks for the length that is needed only after the room was too small: to ask before
 /// would cost as much as to make a small header.
@@ -62,10 +62,11 @@ exports! {
         set(written, 0)?;
         let (identities, watch) = (held::<Ring, _>(opening)?.identities(), maybe::<Watch, _>(work)?);
         apart(sealed, length, plain, room)?;
-        let (mut payload, plain) = (bytes(sealed, length)?, buffer(plain, room)?);
-        let opened = Header::read(&mut payload)?.open(&identities)?;
-        let result = under(watch.as_deref(), |work| opened.bytes_into(payload, plain, work));
-        told(result.map(|summary| summary.plain as usize), room, written, || opened.room(payload))
+        // Another thread may write to the input meanwhile, in languages where that is no error.
+        let (sealed, length, plain) = (shared(sealed, length)?, length as u64, buffer(plain, room)?);
+        let opened = Header::read(Cursor::new(sealed, length))?.open(&identities)?;
+        let result = under(watch.as_deref(), |work| opened.positions_into_bytes(&sealed, length, plain, work));
+        told(result.map(|summary| summary.plain as usize), room, written, || opened.room_at(&sealed, length))
     }
 
     /// Fills a buffer with random bytes of the system.
@@ -74,3 +75,6 @@ exports! {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

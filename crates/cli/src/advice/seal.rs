@@ -36,7 +36,7 @@ fn plugin(error: &PluginError) -> Option<Cow<'static, str>> {
         Reason::Labels(_) => "seal a second copy for the others".into(),
         Reason::WrongKey => "the file was changed after sealing, or the plugin has a fault".into(),
         Reason::Ended(_) => "if it said why, that stands above; see its documentation".into(),
-        Reason::Flood(_) | Reason::Protocol(_) | Reason::KeyLength(_) | Reason::NoStanza => {
+        Reason::Flood(_) | Reason::Protocol(_) | Reason::Stanza(_) | Reason::KeyLength(_) | Reason::NoStanza => {
             "the plugin has a fault; get another version of it".into()
         }
         _ => return None,

@@ -69,7 +69,7 @@ impl Header {
         Ok(Self { stanzas, bytes: bytes.to_vec(), mac })
     }
 
-    /// Returns the bytes of a header with these stanzas.
+    /// Returns the bytes of a header with these stanzas, which [`Header::read`] accepts.
     pub(crate) fn build(key: &FileKey, stanzas: &[Stanza]) -> Result<Vec<u8>, Error> {
         let mut text = VERSION.to_vec();
         for stanza in stanzas {
@@ -83,6 +83,8 @@ impl Header {
         if text.len() > LONGEST {
             return Err(Error::TooMany("the recipients do not fit a header of one megabyte"));
         }
+        // A header may replace one that opens, so it is read back before it is used.
+        Self::read(&[], &text[..]).map_err(|_| Error::System("a new header cannot be read back"))?;
         Ok(text)
     }
 
@@ -163,6 +165,26 @@ mod tests {
                 let error = Header::read(&text[..16], &text[16..cut]).expect_err("cut");
                 assert!(matches!(error, Error::Truncated), "{cut}: {error}");
             }
+        }
+    }
+
+    #[test]
+    fn a_header_that_no_reader_accepts_is_not_built() {
+        let key = FileKey::generate(Entropy::Fixed(1)).expect("a key");
+        let stanza = |tag: &str, args: &[&str], length| {
+            let args = args.iter().map(|&argument| argument.into()).collect();
+            Stanza { tag: tag.into(), args, body: vec![7; length] }
+        };
+        let (other, salt) = (stanza("other", &[], 0), "A".repeat(22));
+        assert!(Header::build(&key, &[other.clone(), other.clone()]).is_ok());
+        assert!(Header::build(&key, &[stanza("scrypt", &[&salt, "10"], 32)]).is_ok());
+        for bad in [
+            vec![],
+            vec![stanza("X25519", &[], 32)],
+            vec![other.clone(), stanza("scrypt", &[&salt, "10"], 32)],
+            vec![other.clone(), stanza("ssh-rsa", &["AAAAAA"], 7)],
+        ] {
+            assert!(matches!(Header::build(&key, &bad), Err(Error::System(_))), "{bad:?}");
         }
     }
 

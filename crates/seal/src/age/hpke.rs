@@ -5,6 +5,7 @@
 use aws_lc_rs::digest::{SHA256, digest};
 
 use super::known::{self, HYBRID_TAG, P256_TAG, TAG, XWING};
+use super::unwrap::Tried;
 use super::{FileKey, Stanza};
 use crate::imp::{hkdf, p256};
 use crate::{Error, Kem, PrivateKey, PublicKey, hpke};
@@ -30,18 +31,24 @@ pub(super) fn wrap(name: &str, key: &PublicKey, file: &FileKey) -> Result<Stanza
     Ok(Stanza { tag: name.into(), args, body })
 }
 
-pub(super) fn unwrap(key: &PrivateKey, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
+pub(super) fn unwrap(key: &PrivateKey, stanza: &Stanza) -> Result<Tried, Error> {
     let enc = known::argument(stanza, stanza.args.len().saturating_sub(1))?;
-    if let Some(tag) = tag(&stanza.tag, key.public(), &enc)?
-        && known::argument(stanza, 0)? != tag
+    let tag = tag(&stanza.tag, key.public(), &enc)?;
+    if let Some(tag) = &tag
+        && known::argument(stanza, 0)? != *tag
     {
-        return Ok(None);
+        return Ok(Tried::OtherKey);
     }
-    match hpke::open_with(&hpke::CHACHA20_POLY1305, key, &enc, &label(&stanza.tag), b"", &stanza.body)? {
-        hpke::Open::Message(secret) => Ok(FileKey::from_secret(secret)),
-        hpke::Open::OtherKey => Ok(None),
-        hpke::Open::Invalid => Err(Error::Header("the share of a recipient")),
-    }
+    let file = match hpke::open_with(&hpke::CHACHA20_POLY1305, key, &enc, &label(&stanza.tag), b"", &stanza.body)? {
+        hpke::Open::Message(secret) => FileKey::from_secret(secret),
+        hpke::Open::OtherKey => None,
+        hpke::Open::Invalid => return Err(Error::Header("the share of a recipient")),
+    };
+    Ok(match file {
+        Some(file) => Tried::Opened(file),
+        None if tag.is_some() => Tried::Mistagged,
+        None => Tried::OtherKey,
+    })
 }
 
 /// Returns the tag of a stanza for this key: a hash over the encapsulated secret and the P-256 half of the key, as the

@@ -7,6 +7,7 @@ use super::Stanza;
 use super::file_key::SEALED;
 use super::scrypt;
 use crate::key::openssh::Kind as Ssh;
+use crate::plugin::{Reason, Tag};
 use crate::{Error, Kem, Stanza as Kind};
 use deadpan_base64::STANDARD_NO_PAD;
 
@@ -47,6 +48,21 @@ pub(super) fn kind(stanza: &Stanza) -> Result<Kind, Error> {
         SCRYPT => Kind::Passphrase(scrypt::cost(stanza)?),
         _ => Kind::Unknown,
     })
+}
+
+/// Whether a stanza of this kind may be a plugin's. age's specification lets plugins make and open tagged stanzas,
+/// beside those of their own types. All other types of age are not for plugins: their keys are software, and no reader
+/// would ask a plugin for them.
+pub(super) const fn may_be_of_plugin(kind: &Kind) -> bool {
+    matches!(kind, Kind::Unknown | Kind::Key(Kem::P256 | Kem::MlKem768P256))
+}
+
+/// Checks a stanza that a plugin has made: its type may be a plugin's, and a type that is known has its form.
+pub(crate) fn check_of_plugin(stanza: &Stanza) -> Result<(), Reason> {
+    match kind(stanza) {
+        Ok(kind) if may_be_of_plugin(&kind) => Ok(()),
+        _ => Err(Reason::Stanza(Tag::of(&stanza.tag))),
+    }
 }
 
 /// Decodes an argument in base64; `None` if it is not canonical.

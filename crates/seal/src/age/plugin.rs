@@ -1,7 +1,8 @@
 //! Plugins' recipients in age files. The plugin gets the file key itself, and its stanzas stand in the header.
 
+use super::known::may_be_of_plugin;
 use super::{FileKey, Stanza};
-use crate::{Error, Kem, Stanza as Kind, plugin};
+use crate::{Error, Stanza as Kind, plugin};
 
 /// Lets the plugin wrap the file key. Returns the stanzas and their labels.
 pub(super) fn wrap(recipient: &plugin::Recipient, file: &FileKey) -> Result<(Vec<Stanza>, Vec<String>), Error> {
@@ -17,8 +18,7 @@ pub(crate) fn unwrap<'s>(
     identity: &plugin::Identity,
     stanzas: &'s [(Kind, Stanza)],
 ) -> Result<Option<(FileKey, &'s Stanza)>, Error> {
-    let may_be_own = |kind: &Kind| matches!(kind, Kind::Unknown | Kind::Key(Kem::P256 | Kem::MlKem768P256));
-    if !stanzas.iter().any(|(kind, _)| may_be_own(kind)) {
+    if !stanzas.iter().any(|(kind, _)| may_be_of_plugin(kind)) {
         return Ok(None);
     }
     let copies = stanzas.iter().map(|(_, stanza)| stanza.clone()).collect();

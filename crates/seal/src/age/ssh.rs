@@ -7,6 +7,7 @@ use aws_lc_rs::digest::{SHA256, SHA512, digest};
 
 use super::file_key::{KEY, derive};
 use super::known::{self, TAG};
+use super::unwrap::Tried;
 use super::{FileKey, Stanza, edwards, x25519};
 use crate::imp::rsa;
 use crate::key::openssh::{Kind, OpensshKey, SshMaterial, SshPublic};
@@ -57,11 +58,17 @@ pub(super) fn wrap(key: &SshPublic, file: &FileKey) -> Result<Stanza, Error> {
 }
 
 /// Returns the file key if the stanza was sealed to this key. May leak: whether it was sealed to this key.
-pub(super) fn unwrap(key: &OpensshKey, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
+pub(super) fn unwrap(key: &OpensshKey, stanza: &Stanza) -> Result<Tried, Error> {
     let public = key.public();
     if public.kind().name() != stanza.tag || known::argument(stanza, 0)? != tag(public) {
-        return Ok(None);
+        return Ok(Tried::OtherKey);
     }
+    opened(key, stanza).map(Tried::tagged)
+}
+
+/// Returns the file key if the stanza, which has the key's tag, was sealed to this key.
+fn opened(key: &OpensshKey, stanza: &Stanza) -> Result<Option<FileKey>, Error> {
+    let public = key.public();
     match (key.material(), public.rsa()) {
         (SshMaterial::Rsa(parts), Some((modulus, exponent))) => {
             let key = rsa::Key::private(modulus, exponent, &parts.d)?;

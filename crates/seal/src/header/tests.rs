@@ -32,6 +32,19 @@ fn with(change: impl Fn(&mut Vec<u8>)) -> Error {
 }
 
 #[test]
+fn a_header_that_no_reader_accepts_is_not_built() {
+    let (key, metadata) = (crate::foreign::file_key(0), [0; crate::metadata::SHORTEST]);
+    let entry = crate::foreign::entry(&recipient(), 0);
+    let build = |entries: &[Entry]| build(&key, entries, &metadata, 1 << 16);
+    assert!(build(std::slice::from_ref(&entry)).is_ok());
+    let unknown = Entry { kind: 0x7fff, body: vec![1; 100] };
+    let short = Entry { kind: entry.kind, body: vec![1; 10] };
+    for bad in [vec![], vec![entry.clone(), entry.clone()], vec![entry.clone(), unknown], vec![entry.clone(), short]] {
+        assert!(matches!(build(&bad), Err(Error::System(_))), "{bad:?}");
+    }
+}
+
+#[test]
 fn other_files_are_told_apart() {
     for (bytes, expected) in [
         (&b""[..], LooksLike::Empty),

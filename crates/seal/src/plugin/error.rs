@@ -5,6 +5,7 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use super::Tag;
 use crate::Fault;
 
 /// The failure of a plugin. The text contains words of the plugin; control characters in them are escaped.
@@ -48,6 +49,8 @@ pub enum Reason {
     Flood(&'static str),
     /// The plugin broke the protocol.
     Protocol(&'static str),
+    /// The plugin made a stanza of a type of age that plugins do not make, or not in the form of this type.
+    Stanza(Tag),
     /// The plugin unwrapped a key that has not 16 bytes, but this many.
     KeyLength(usize),
     /// The plugin reported success, but wrapped no key.
@@ -136,6 +139,12 @@ impl fmt::Display for PluginError {
             }
             Reason::Flood(what) => write!(f, "{plugin} was stopped: it sent {what}"),
             Reason::Protocol(what) => write!(f, "{plugin} breaks the protocol of plugins: {what}"),
+            Reason::Stanza(tag) => {
+                write!(
+                    f,
+                    "{plugin} made a stanza of the type {tag}, which no reader accepts from a plugin in this form"
+                )
+            }
             Reason::KeyLength(length) => write!(f, "{plugin} gave a key of {length} bytes instead of 16"),
             Reason::NoStanza => write!(f, "{plugin} wrapped no key, and reported no error"),
             Reason::Pipe(error) => write!(f, "talking to {plugin} failed: {error}"),

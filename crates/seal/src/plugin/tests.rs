@@ -227,6 +227,34 @@ fn plugins_that_lie_are_refused() {
     }
 }
 
+/// The stanzas of age that plugins may make, and those that only age itself makes.
+#[test]
+fn stanzas_of_the_types_of_age_are_refused() {
+    let says = |stanza: &str| format!("-> recipient-stanza 0 a\n\n-> recipient-stanza 1 {stanza}\n-> done\n\n");
+    let (share, body) = ("A".repeat(43), "A".repeat(43));
+    let rsa = [&*"A".repeat(64), "\n", &"A".repeat(64), "\n", &"A".repeat(43)].concat();
+    let point = "A".repeat(87);
+    for stanza in [
+        format!("scrypt {} 10\n{body}", "A".repeat(22)),
+        format!("X25519 {share}\n{body}"),
+        format!("ssh-ed25519 AAAAAA {share}\n{body}"),
+        format!("ssh-rsa AAAAAA\n{rsa}"),
+        format!("mlkem768x25519 {}\n{body}", "A".repeat(1494)),
+        "scrypt\n".into(),
+        "p256tag\n".into(),
+        format!("p256tag AAAAAA {point} x\n{body}"),
+        format!("p256tag AAAAAA {point}\n"),
+        "mlkem768p256tag AAAAAA\n".into(),
+    ] {
+        let name = stanza.split([' ', '\n']).next().unwrap_or_default();
+        let error = wrap(&says(&stanza)).expect_err(&stanza).to_string();
+        assert!(error.contains(&format!("made a stanza of the type {name}, which no reader")), "{stanza}: {error}");
+    }
+    for stanza in [format!("p256tag AAAAAA {point}\n{body}"), "scrypt2\n".into(), "x25519 a\n".into()] {
+        wrap(&says(&stanza)).expect(&stanza);
+    }
+}
+
 #[test]
 fn floods_end() {
     let error = |says: &str| wrap(says).expect_err("a flood").to_string();

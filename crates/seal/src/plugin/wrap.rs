@@ -3,7 +3,7 @@
 use super::error::Reason;
 use super::talk::{Talk, index};
 use crate::Secret;
-use crate::age::Stanza;
+use crate::age::{self, Stanza};
 
 /// The most stanzas for one key. The specification allows one for each recipient; some plugins make several.
 pub(crate) const MOST: usize = 16;
@@ -39,7 +39,9 @@ pub(super) fn wrap(talk: &mut Talk<'_>, command: &str, text: &[u8], keys: &[Secr
                 if of_key.len() == MOST {
                     return Err(Reason::Flood("too many stanzas for one key"));
                 }
-                of_key.push(Stanza { tag, args: args.collect(), body: std::mem::take(&mut stanza.body) });
+                let made = Stanza { tag, args: args.collect(), body: std::mem::take(&mut stanza.body) };
+                age::check_of_plugin(&made)?;
+                of_key.push(made);
             }
             "labels" if labels.is_some() => return Err(Reason::Protocol("two lists of labels")),
             "labels" if stanza.args.len() > LABELS => return Err(Reason::Flood("too many labels")),

@@ -143,7 +143,7 @@ impl Foreign {
         let entries = recipient().wrap(&self.key, entropy).expect("wrapped");
         let metadata = contents.seal(&self.key, entropy).expect("a box");
         let length = header::length(entries.iter().map(|entry| entry.body.len()), metadata.len());
-        let mut sealed = header::build(&self.key, &entries, &metadata, length).expect("a header");
+        let mut sealed = header::encode(&self.key, &entries, &metadata, length).expect("a header");
         let parameters = Parameters::with_segment(self.segment).expect("long enough");
         let start = |key: &[u8; KEY]| Message::start_with(parameters, key, Preamble::SIGNED.bytes(), entropy);
         let (message, floe) = self.key.message(start).expect("a message");
@@ -172,6 +172,7 @@ impl Foreign {
         let claim = Claim {
             metadata: contents.fields(),
             time: statement::now(Entropy::Fixed(9)),
+            signers: statement::signers(signers.iter().map(|signer| signer.public())),
             audience: Addressees::Anyone,
         };
         let sign = |digest: &[u8; 64]| {

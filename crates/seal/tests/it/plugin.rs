@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use deadpan_seal::plugin::{self, Answer, Client, Dialog, Process, Question};
 use deadpan_seal::{
-    Error, Fault, Header, Identity, Kem, Mode, Passphrase, PrivateKey, Recipient, Sealing, Secret, Stanza,
+    Error, Fault, Format, Header, Identity, Kem, Mode, Passphrase, PrivateKey, Recipient, Sealing, Secret, Stanza, Work,
 };
 
 /// Bech32 of the bytes 1, 2, 3 after this prefix.
@@ -261,6 +261,37 @@ fn plugins_that_fail_give_clear_errors_in_time() {
             // The program has ended, so this reaches nobody.
             process.kill();
         }
+    }
+}
+
+/// A stanza of the type `scrypt` beside others made a file that no reader opened.
+#[test]
+fn a_native_stanza_of_a_plugin_makes_no_file() {
+    let plugin = Plugin::new("native");
+    let key = PrivateKey::generate(Kem::X25519).unwrap();
+    let identity = [Identity::Key(key.clone())];
+    let refused = |result: Result<(), Error>| {
+        let error = result.unwrap_err();
+        let words = "age-plugin-native made a stanza of the type scrypt, which no reader accepts";
+        assert!(error.to_string().starts_with(words) && error.fault() == Fault::System, "{error}");
+    };
+    for format in [Format::Deadpan, Format::Age] {
+        let to = |recipients| Sealing::to(recipients).and_then(|sealing| sealing.format(format)).unwrap();
+        for others in [vec![], vec![Recipient::from(key.public())]] {
+            let sealing = to([others, vec![plugin.recipient()]].concat());
+            let (input, output) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+            refused(sealing.bytes(b"data").map(drop));
+            refused(sealing.bytes_into(b"data", &mut [0; 4096], &Work::default()).map(drop));
+            refused(sealing.stream(&b"data"[..], Vec::new(), &Work::default()).map(drop));
+            refused(sealing.writer(Vec::new()).map(drop));
+            refused(sealing.file(&input, &output, &Work::default()).map(drop));
+            assert_eq!(output.metadata().unwrap().len(), 0);
+        }
+        let sealed = to(vec![key.public().into()]).bytes(b"data").unwrap();
+        let opened = Header::read(&sealed[..]).unwrap().open(&identity).unwrap();
+        refused(opened.rewrap(&[plugin.recipient()], false).map(drop));
+        refused(opened.rewrap_longer(&[plugin.recipient()], false).map(drop));
+        refused(opened.rewrap_keeping(&[0], &[plugin.recipient()], false).map(drop));
     }
 }
 
