@@ -134,3 +134,9 @@ pub(crate) fn inspect(py: Python<'_>, path: PathBuf, keys: Option<&Bound<'_, PyA
     let identities = keys.map(identities).transpose()?;
     py.detach(|| deadpan_bind::inspect(&path, identities.as_deref())).map_err(exception)
 }
+
+/// Removes what is not complete, when the interpreter exits. From then on, no output is made.
+#[pyfunction]
+pub(crate) fn remove_drafts(py: Python<'_>) {
+    py.detach(deadpan_bind::remove_drafts);
+}

@@ -59,5 +59,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lab::lab_shown, module)?)?;
     module.add_function(wrap_pyfunction!(picture::hide, module)?)?;
     module.add_function(wrap_pyfunction!(picture::reveal, module)?)?;
+    // A daemon thread that still works would leave its draft behind.
+    let at_exit = module.py().import("atexit")?;
+    at_exit.call_method1("register", (wrap_pyfunction!(files::remove_drafts, module)?,))?;
     Ok(())
 }

@@ -139,6 +139,58 @@ def test_long_buffers_at_any_address(offset):
     assert out[:offset] + out[offset + len(plain) :] == b"\xa5" * (offset + 7)
 
 
+# A daemon thread unpacks a folder of many files, and the interpreter exits as soon as its draft is there.
+ABANDONED = """
+import os, sys, threading, time
+import deadpan
+key = deadpan.PrivateKey.read(open("key", "rb").read())
+threading.Thread(target=deadpan.open_folder, args=("many.dpn", "out", key), daemon=True).start()
+while not any(name.endswith(".deadpan-part") for name in os.listdir(".")):
+    time.sleep(0.001)
+time.sleep(float(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("delay", ["0", "0.02", "0.1"])
+def test_a_daemon_thread_leaves_no_draft(tmp_path, delay):
+    many = tmp_path / "many"
+    for number in range(4000):
+        folder = many / str(number % 40)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / str(number)).write_bytes(b"straight face")
+    (tmp_path / "key").write_bytes(KEY.to_pem())
+    deadpan.seal_folder(many, tmp_path / "many.dpn", KEY.public)
+    subprocess.run([sys.executable, "-c", ABANDONED, delay], cwd=tmp_path, check=True, timeout=60)
+    assert {path.name for path in tmp_path.iterdir()} <= {"many", "many.dpn", "key", "out"}
+    # The whole folder may be there, but never a part of it.
+    out = tmp_path / "out"
+    assert not out.exists() or sum(len(names) for _, _, names in os.walk(out)) == 4000
+
+
+def test_a_child_process_leaves_the_drafts_of_its_parent(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"face")
+    deadpan.seal_folder(tmp_path / "folder", tmp_path / "sealed", KEY.public)
+    script = """
+import os, sys
+import deadpan
+key = deadpan.PrivateKey.read(open("key", "rb").read())
+children = []
+def progress(_):
+    if not children:
+        children.append(os.fork())
+        if children == [0]:
+            import atexit
+            atexit._run_exitfuncs()
+            os._exit(0)
+        os.waitpid(children[0], 0)
+deadpan.open_folder("sealed", "out", key, progress=progress)
+"""
+    (tmp_path / "key").write_bytes(KEY.to_pem())
+    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True, timeout=60)
+    assert (tmp_path / "out" / "file").read_bytes() == b"face"
+
+
 def test_files_and_folders(tmp_path):
     plain, sealed, back = tmp_path / "plain", tmp_path / "sealed", tmp_path / "back"
     plain.write_bytes(b"straight face")

@@ -13,6 +13,7 @@ mod patient;
 #[cfg(feature = "picture")]
 mod pictures;
 
+pub use deadpan_disk::cleanup::close as remove_drafts;
 pub use fault::{Code, Fault};
 pub use files::{open_file, seal_file};
 pub use folders::{Entry, Kind, list_folder, open_folder, seal_folder};

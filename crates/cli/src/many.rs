@@ -102,7 +102,7 @@ pub struct Route {
 
 impl ManyArgs {
     /// Returns the route if many objects are meant: a prefix, or a folder with `--each`.
-    pub fn route(&self, files: &[PathBuf], output: Option<&Place>) -> Result<Option<Route>, Failure> {
+    pub fn route(&self, files: &[PathBuf], output: &OutputArgs) -> Result<Option<Route>, Failure> {
         let Some(first) = self.first_of_many(files) else {
             let hint = "name a prefix, such as s3://BUCKET/PREFIX/, or a folder with --each";
             return self.refuse_alone(hint).map(|()| None);
@@ -126,8 +126,14 @@ impl ManyArgs {
                 _ => Failure::path("read", &first, &error),
             })?;
         }
-        let to = match output {
-            Some(Place::Given(path) | Place::Sealed(path)) => place(path)?,
+        let to = match output.place() {
+            Some(chosen @ (Place::Given(path) | Place::Sealed(path))) => match place(path)? {
+                Many::Folder(tree) if !output.force => {
+                    output.refuse_planted(chosen)?;
+                    Many::Folder(Tree::for_results(tree.path().to_owned()))
+                }
+                to => to,
+            },
             _ => {
                 let message = format!("{} stands for many objects, and their results need a place", shown(&first));
                 return Err(Failure::usage(

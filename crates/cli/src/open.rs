@@ -108,7 +108,7 @@ impl OpenArgs {
             many.refuse_alone("leave it out: --verify checks all sealed objects below a prefix")?;
         }
         many.limit();
-        let route = if is_many && args.verify { None } else { many.route(&self.files, args.output.place())? };
+        let route = if is_many && args.verify { None } else { many.route(&self.files, &args.output)? };
         let sources = Source::all(self.files)?;
         args.source.leave_stdin_to(&sources)?;
         args.signer.refuse_who_as_file(&sources)?;

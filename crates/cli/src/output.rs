@@ -85,6 +85,11 @@ impl OutputArgs {
         }
     }
 
+    /// Refuses a folder for results that another user may have planted.
+    pub fn refuse_planted(&self, place: &Place) -> Result<(), Failure> {
+        self.unplanted(place.clone(), true).map(drop)
+    }
+
     /// Refuses a place that another user may have planted. `named` tells whether the user gave its name.
     fn unplanted(&self, place: Place, named: bool) -> Result<Place, Failure> {
         let path = place.path().filter(|path| !remote::is_address(path));

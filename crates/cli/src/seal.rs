@@ -92,7 +92,7 @@ impl SealArgs {
         self.check_format()?;
         self.many.limit();
         let sources = Source::all(self.files.clone())?;
-        let route = self.many.route(&self.files, self.output.place())?;
+        let route = self.many.route(&self.files, &self.output)?;
         if route.is_some() && self.remove_source {
             let hint = "remove the sources yourself when all results are there: run the command again to see it";
             return Err(Failure::usage("--remove-source takes single files", hint));

@@ -14,7 +14,14 @@ type Cleanup = Box<dyn FnMut() + Send>;
 #[derive(Default)]
 struct Pending {
     next: u64,
-    all: Vec<(u64, Cleanup)>,
+    all: Vec<Entry>,
+}
+
+struct Entry {
+    id: u64,
+    /// The process that registered it. After a fork, the child has a copy, and must not remove what its parent makes.
+    process: u32,
+    cleanup: Cleanup,
 }
 
 static PENDING: Mutex<Pending> = Mutex::new(Pending { next: 0, all: Vec::new() });
@@ -97,13 +104,14 @@ pub(crate) fn make<T>(
 impl Pending {
     fn add(&mut self, cleanup: Cleanup) -> u64 {
         self.next += 1;
-        self.all.push((self.next, cleanup));
+        self.all.push(Entry { id: self.next, process: std::process::id(), cleanup });
         self.next
     }
 
     fn run(&mut self) {
-        for (_, cleanup) in &mut self.all {
-            cleanup();
+        let process = std::process::id();
+        for entry in self.all.iter_mut().filter(|entry| entry.process == process) {
+            (entry.cleanup)();
         }
     }
 }
@@ -117,7 +125,7 @@ impl Guard {
     pub fn settle<E>(&self, act: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let mut pending = pending();
         act()?;
-        pending.all.retain(|(id, _)| *id != self.id);
+        pending.all.retain(|entry| entry.id != self.id);
         Ok(())
     }
 }
@@ -125,10 +133,10 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let mut pending = pending();
-        if let Some(index) = pending.all.iter().position(|(id, _)| *id == self.id) {
-            let (_, mut cleanup) = pending.all.swap_remove(index);
+        if let Some(index) = pending.all.iter().position(|entry| entry.id == self.id) {
+            let mut entry = pending.all.swap_remove(index);
             if self.runs_at_drop {
-                cleanup();
+                (entry.cleanup)();
             }
         }
     }
@@ -153,7 +161,7 @@ pub fn hold<T>(act: impl FnOnce(&mut Held) -> T) -> T {
 impl Held {
     /// Removes a cleanup, which is not needed any more.
     pub fn forget(&mut self, guard: &Guard) {
-        self.0.all.retain(|(id, _)| *id != guard.id);
+        self.0.all.retain(|entry| entry.id != guard.id);
     }
 }
 

@@ -73,7 +73,8 @@ impl Replace {
 pub struct Landing {
     /// Which file the output may replace.
     pub replace: Replace,
-    /// Whether the output and its name are on the disk when `land` returns.
+    /// Whether the output and its name are on the disk when `land` returns. Replacing implies this, except for one file
+    /// of many.
     pub sync: bool,
 }
 
@@ -217,16 +218,20 @@ impl Draft {
         if sync {
             self.sync()?;
         }
-        let folder = self.folder.clone();
-        match replace {
-            Replace::Nothing => self.link().map_err(of_link)?,
+        let (folder, alone) = (self.folder.clone(), self.sweeps);
+        let replaced = match replace {
+            Replace::Nothing => self.link().map(|()| false).map_err(of_link)?,
             Replace::Any => match self.link() {
-                Err(Errno::EXIST) => self.replace()?,
-                linked => linked.map_err(of_link)?,
+                Err(Errno::EXIST) => self.replace().map(|()| true)?,
+                linked => linked.map(|()| false).map_err(of_link)?,
             },
-            Replace::Only(id) => self.replace_only(id)?,
+            Replace::Only(id) => self.replace_only(id).map(|()| true)?,
+        };
+        if sync || replaced && alone {
+            folder.sync().map_err(|error| Error::System(crate::Step::WriteFolder, error))
+        } else {
+            Ok(())
         }
-        if sync { folder.sync().map_err(|error| Error::System(crate::Step::WriteFolder, error)) } else { Ok(()) }
     }
 
     pub(crate) fn dress(&self, attributes: Attributes) -> Result<(), Error> {

@@ -72,8 +72,9 @@ pub(crate) fn land_with(
         }
         Ok(())
     })?;
+    let to_sync = landing.sync || members.iter().any(|member| member.old.is_some());
     // Dropping the members removes the files that were replaced.
-    match members.into_iter().next().map(|member| member.draft).filter(|_| landing.sync) {
+    match members.into_iter().next().map(|member| member.draft).filter(|_| to_sync) {
         None => Ok(()),
         Some(Draft { folder, name, .. }) => folder.sync().map_err(|error| SetError {
             name,

@@ -144,3 +144,116 @@ fn a_set_does_not_replace_what_another_program_made_meanwhile() {
     assert_eq!(contents(&folder), [("1".into(), "old 1".to_owned()), ("2".into(), "theirs".to_owned())]);
     fs::remove_dir_all(folder).unwrap();
 }
+
+/// An access control list as the system stores it: the owner may read and write, the user 12345 may read and write, the
+/// group and others may do nothing, and the mask allows `mask`.
+fn access_list(mask: u16) -> Vec<u8> {
+    const NOBODY: u32 = u32::MAX;
+    let entries: [(u16, u16, u32); 5] =
+        [(0x01, 6, NOBODY), (0x02, 6, 12345), (0x04, 0, NOBODY), (0x10, mask, NOBODY), (0x20, 0, NOBODY)];
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend(tag.to_le_bytes());
+        list.extend(rights.to_le_bytes());
+        list.extend(id.to_le_bytes());
+    }
+    list
+}
+
+/// The list of the folder gave others rights to the new file that they did not have to the old one.
+#[test]
+fn a_new_file_keeps_the_access_control_list_of_the_old_one() {
+    let place = folder("list");
+    let at = Folder::open(&place).unwrap();
+    let old = at.create(OsStr::new("old")).unwrap();
+    if at.set_attribute(b"system.posix_acl_default", &access_list(6)).is_err() {
+        eprintln!("skipped: the file system has no access control lists");
+        return;
+    }
+    // The old file was there before the folder had a list.
+    old.set_mode(0o660).unwrap();
+    let new = at.create(OsStr::new("new")).unwrap();
+    assert!(new.has_access_list() && !old.has_access_list());
+    assert_eq!(keep(&new, &old, false).unwrap(), []);
+    assert!(!new.has_access_list());
+    assert_eq!(About::of_file(&new).unwrap().mode, 0o660);
+    // A list of its own is kept, with its mask.
+    old.set_attribute(ACCESS_LIST.as_bytes(), &access_list(4)).unwrap();
+    old.set_attribute(b"user.note", b"kept").unwrap();
+    assert_eq!(keep(&new, &old, false).unwrap(), []);
+    assert_eq!(new.attributes().unwrap(), old.attributes().unwrap());
+    assert_eq!(About::of_file(&new).unwrap().mode, About::of_file(&old).unwrap().mode);
+    fs::remove_dir_all(place).unwrap();
+}
+
+#[test]
+fn only_the_file_that_was_read_is_replaced() {
+    for nameless in [false, true] {
+        let place = folder(&format!("only-{nameless}"));
+        let at = Folder::open(&place).unwrap();
+        let write = |name: &str, text: &str| {
+            at.create(OsStr::new(name)).unwrap().write_all(text.as_bytes()).unwrap();
+            at.look(OsStr::new(name)).unwrap().unwrap().id
+        };
+        let read = write("a", "old");
+        let replace = |id| {
+            let draft = create(&place.join("a"), nameless);
+            draft.file().write_all(b"new").unwrap();
+            draft.land(Attributes::private(), Landing { replace: Replace::Only(id), sync: false })
+        };
+        let other = write("b", "theirs");
+        assert!(matches!(replace(other), Err(Error::Changed)));
+        assert_eq!(contents(&place), [("a".into(), "old".to_owned()), ("b".into(), "theirs".to_owned())]);
+        replace(read).unwrap();
+        assert_eq!(contents(&place), [("a".into(), "new".to_owned()), ("b".into(), "theirs".to_owned())]);
+        at.remove(OsStr::new("a")).unwrap();
+        assert!(matches!(replace(read), Err(Error::Changed)), "it is gone");
+        assert_eq!(names(&place), ["b"]);
+        fs::remove_dir_all(place).unwrap();
+    }
+}
+
+/// A link leads to another folder, and the folder is renamed: what belongs beside the file goes where the file is.
+#[test]
+fn an_input_knows_where_it_was_named_and_where_it_lies() {
+    let place = folder("input");
+    fs::create_dir_all(place.join("far/inner")).unwrap();
+    fs::write(place.join("far/inner/file"), "text").unwrap();
+    std::os::unix::fs::symlink("far/inner/second", place.join("first")).unwrap();
+    std::os::unix::fs::symlink("file", place.join("far/inner/second")).unwrap();
+    let input = Input::open(&place.join("first"), Opening::default()).unwrap();
+    let (named, real) = (input.found.named.unwrap(), input.found.real.unwrap());
+    assert_eq!((named.path(), real.name.to_str()), (place.join("first"), Some("file")));
+    fs::rename(place.join("far"), place.join("moved")).unwrap();
+    assert!(real.folder.has(&real.name, &input.file));
+    // Names in /dev/fd lead to files without a path, and a folder may be named by dots.
+    let descriptor = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input.file));
+    assert!(Input::open(Path::new(&descriptor), Opening::default()).unwrap().about.is_file());
+    let dots = Input::open(&place.join("moved/.."), Opening::default()).unwrap();
+    assert!(dots.about.is_folder() && dots.found.named.is_none());
+    // A loop of links is an error of the system.
+    std::os::unix::fs::symlink("loop", place.join("loop")).unwrap();
+    assert!(Input::open(&place.join("loop"), Opening::default()).is_err());
+    fs::remove_dir_all(place).unwrap();
+}
+
+#[test]
+fn names_are_single_and_links_are_not_followed() {
+    let place = folder("names");
+    fs::create_dir_all(place.join("real/inner")).unwrap();
+    std::os::unix::fs::symlink("real", place.join("link")).unwrap();
+    let at = Folder::open(&place).unwrap();
+    for name in ["", ".", "..", "a/b", "/etc/passwd", "real/"] {
+        let name = OsStr::new(name);
+        assert!(at.look(name).is_err() && at.enter(name).is_err() && at.file(name).is_err(), "{name:?}");
+        assert!(at.create(name).is_err() && at.make(name, 0o700).is_err() && at.remove(name).is_err(), "{name:?}");
+    }
+    let kind = |result: std::io::Result<Folder>| result.unwrap_err().kind();
+    assert_eq!(kind(at.enter(OsStr::new("link"))), std::io::ErrorKind::NotADirectory);
+    assert_eq!(kind(at.descend(Path::new("link/inner"))), std::io::ErrorKind::NotADirectory);
+    assert_eq!(kind(at.descend_or_make(Path::new("link/new"), 0o777)), std::io::ErrorKind::NotADirectory);
+    assert_eq!(kind(at.descend(Path::new("real/../.."))), std::io::ErrorKind::InvalidInput);
+    assert_eq!(at.descend(Path::new("./real/inner")).unwrap().path(), place.join("real/inner"));
+    assert_eq!(names(&place.join("real")), ["inner"]);
+    fs::remove_dir_all(place).unwrap();
+}

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use deadpan_disk::{About, Folder, Spot};
+use deadpan_disk::{About, Error, Folder, Spot};
 
 /// A folder for many files. It is opened once, and everything in it is found through its handle, however its path
 /// changes meanwhile.
@@ -13,19 +13,27 @@ use deadpan_disk::{About, Folder, Spot};
 pub struct Tree {
     path: PathBuf,
     folder: Arc<OnceLock<Folder>>,
+    /// Whether a folder that another user may have planted is refused.
+    own: bool,
 }
 
 impl Tree {
     /// Names a folder, which need not exist yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, folder: Arc::default() }
+        Self { path, folder: Arc::default(), own: false }
+    }
+
+    /// Names a folder for results, which need not exist yet. One that another user may have planted is refused.
+    #[must_use]
+    pub fn for_results(path: PathBuf) -> Self {
+        Self { own: true, ..Self::new(path) }
     }
 
     /// Takes an open folder.
     #[must_use]
     pub fn of(folder: Folder) -> Self {
-        Self { path: folder.path(), folder: Arc::new(folder.into()) }
+        Self { path: folder.path(), folder: Arc::new(folder.into()), own: false }
     }
 
     /// Returns the path, for messages.
@@ -39,7 +47,7 @@ impl Tree {
     /// # Errors
     /// If it cannot be opened.
     pub fn open(&self) -> io::Result<&Folder> {
-        self.once(Folder::open)
+        self.once(|path| self.find(path))
     }
 
     /// Opens the folder, and makes it if it is missing.
@@ -47,7 +55,24 @@ impl Tree {
     /// # Errors
     /// If it can be neither opened nor made.
     pub fn open_or_make(&self) -> io::Result<&Folder> {
-        self.once(|path| Folder::open_or_make(path, 0o777))
+        self.once(|path| match self.find(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Folder::open_or_make(path, 0o777)?;
+                self.find(path)
+            }
+            found => found,
+        })
+    }
+
+    fn find(&self, path: &Path) -> io::Result<Folder> {
+        if !self.own {
+            return Folder::open(path);
+        }
+        Folder::open_unplanted(path).map_err(|error| match error {
+            Error::System(_, error) => error,
+            Error::NoFolder => io::ErrorKind::NotFound.into(),
+            error => io::Error::new(io::ErrorKind::PermissionDenied, error),
+        })
     }
 
     fn once(&self, open: impl Fn(&Path) -> io::Result<Folder>) -> io::Result<&Folder> {
