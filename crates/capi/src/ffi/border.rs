@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::ffi::{CStr, OsStr, c_char};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Once};
 use super::kinds::dp_error;
 use crate::handles;
 use deadpan_bind::{Code, Fault};
+use deadpan_seal::ReadAt;
 
 /// Defines functions that C calls. Each gets a last parameter for the error, and returns a code.
 macro_rules! exports {
@@ -71,25 +73,58 @@ fn caught(body: impl FnOnce() -> Result<(), Fault>) -> Result<(), Fault> {
     })
 }
 
+/// Refuses a NULL with a length, and a length that no memory has.
+fn check(pointer: *const u8, length: usize) -> Result<(), Fault> {
+    match length {
+        0 => Ok(()),
+        _ if pointer.is_null() => Err(Fault::argument("a pointer is NULL, and its length is not 0")),
+        _ if isize::try_from(length).is_err() => Err(Fault::argument("a length is longer than memory")),
+        _ => Ok(()),
+    }
+}
+
 /// Returns bytes of the caller.
 // SAFETY: the pointer is NULL, or valid for reading so many bytes, which nobody changes meanwhile.
 pub(super) unsafe fn bytes<'a>(pointer: *const u8, length: usize) -> Result<&'a [u8], Fault> {
-    match length {
-        0 => Ok(&[]),
-        _ if pointer.is_null() => Err(Fault::argument("a pointer is NULL, and its length is not 0")),
-        _ if isize::try_from(length).is_err() => Err(Fault::argument("a length is longer than memory")),
-        _ => Ok(slice::from_raw_parts(pointer, length)),
-    }
+    check(pointer, length)?;
+    Ok(if length == 0 { &[] } else { slice::from_raw_parts(pointer, length) })
 }
 
 /// Returns a buffer of the caller.
 // SAFETY: the pointer is NULL, or valid for writing so many bytes, which nobody reads or writes meanwhile.
 pub(super) unsafe fn buffer<'a>(pointer: *mut u8, length: usize) -> Result<&'a mut [u8], Fault> {
-    match length {
-        0 => Ok(&mut []),
-        _ if pointer.is_null() => Err(Fault::argument("a pointer is NULL, and its length is not 0")),
-        _ if isize::try_from(length).is_err() => Err(Fault::argument("a length is longer than memory")),
-        _ => Ok(slice::from_raw_parts_mut(pointer, length)),
+    check(pointer, length)?;
+    Ok(if length == 0 { &mut [] } else { slice::from_raw_parts_mut(pointer, length) })
+}
+
+/// Memory of the caller that other threads may write meanwhile. Bytes are copied from it, and no reference to it is made.
+#[derive(Clone, Copy)]
+pub(super) struct Shared {
+    start: *const u8,
+    length: usize,
+}
+
+// SAFETY: any thread may copy from this memory: see `shared`.
+unsafe impl Sync for Shared {}
+
+/// Returns memory of the caller that other threads may write meanwhile.
+// SAFETY: the pointer is NULL, or valid for reading so many bytes for as long as the result is used.
+pub(super) unsafe fn shared(pointer: *const u8, length: usize) -> Result<Shared, Fault> {
+    check(pointer, length)?;
+    Ok(Shared { start: pointer, length })
+}
+
+impl ReadAt for Shared {
+    fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize> {
+        let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
+        let count = buffer.len().min(self.length - begin);
+        if count > 0 {
+            // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. The buffer is the
+            // engine's own and has as many bytes. Where another thread writes meanwhile, a byte is the old one or the
+            // new one, and the safety of the engine depends on neither.
+            unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
+        }
+        Ok(count)
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use super::on_threads;
 use crate::imp::huge;
 use crate::imp::spare::{Piece, Spare};
+use crate::positions::read_full_at;
 use crate::segment::{Payload, SegmentCipher, Segments};
-use crate::{Error, Work};
+use crate::{Error, ReadAt, Work};
 use deadpan_ct::Wipe;
 
 /// Inputs up to this length are worked on by one thread, into memory that is cleared at once.
@@ -23,9 +24,15 @@ pub(crate) fn seal(payload: &impl Payload, data: &[u8], sealed: &mut Vec<u8>) ->
     }
     let segments = payload.segments_for(data.len() as u64)?;
     let mut spare = Spare::new(sealed, segments.sealed() as usize);
-    run(payload, segments, spare.pieces(payload.shape().sealed), &Work::default(), |cipher, segment, piece| {
-        cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece.clear())
-    })?;
+    run(
+        segments,
+        spare.pieces(payload.shape().sealed),
+        &Work::default(),
+        || payload.cipher(),
+        |cipher, segment, piece| {
+            cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece.clear())
+        },
+    )?;
     spare.keep();
     Ok(())
 }
@@ -51,9 +58,15 @@ pub(crate) fn open<P: Payload>(payload: &P, sealed: &[u8], data: &mut Vec<u8>) -
 pub(crate) fn seal_into(payload: &impl Payload, data: &[u8], sealed: &mut [u8], work: &Work<'_>) -> Result<(), Error> {
     let segments = payload.segments_for(data.len() as u64)?;
     huge::advise(sealed);
-    run(payload, segments, sealed.chunks_mut(payload.shape().sealed), work, |cipher, segment, piece| {
-        cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece)
-    })
+    run(
+        segments,
+        sealed.chunks_mut(payload.shape().sealed),
+        work,
+        || payload.cipher(),
+        |cipher, segment, piece| {
+            cipher.seal(segment, segments.is_last(segment), &data[segments.data_range(segment)], piece)
+        },
+    )
 }
 
 /// Opens all segments into `data`, which is as long as their data. If that fails, `data` holds nothing of them.
@@ -62,6 +75,32 @@ pub(crate) fn open_into<P: Payload>(payload: &P, sealed: &[u8], data: &mut [u8],
     huge::advise(data);
     let pieces = data.chunks_mut(payload.shape().data());
     open_pieces(payload, segments, sealed, pieces, |piece| piece, work).inspect_err(|_| data.wipe())
+}
+
+/// Opens all segments, which begin at `begin` in `input`, into `data`, which is as long as their data. Each segment is read
+/// once, and opened from that copy, so the input may change meanwhile. If that fails, `data` holds nothing of the segments.
+pub(crate) fn open_copies(
+    payload: &impl Payload,
+    segments: Segments,
+    input: &impl ReadAt,
+    begin: u64,
+    data: &mut [u8],
+    work: &Work<'_>,
+) -> Result<(), Error> {
+    huge::advise(data);
+    let shape = payload.shape();
+    let open = |(cipher, copy): &mut (_, Vec<u8>), segment, data: &mut [u8]| {
+        copy.resize(data.len() + shape.overhead, 0);
+        let read = read_full_at(input, copy, begin + segments.sealed_at(segment)).map_err(Error::Read)?;
+        if read < copy.len() {
+            return Err(Error::Truncated);
+        }
+        SegmentCipher::open(cipher, segment, segments.is_last(segment), copy, data)
+    };
+    // An empty last segment has no data, and is a piece all the same.
+    let (full, empty): (_, &mut [u8]) = (data.chunks_mut(shape.data()), &mut []);
+    let last = (segments.data_in(segments.count() - 1) == 0).then_some(empty);
+    run(segments, full.chain(last), work, || (payload.cipher(), Vec::new()), open).inspect_err(|_| data.wipe())
 }
 
 /// Opens all segments, each into the bytes of its piece.
@@ -76,30 +115,31 @@ fn open_pieces<'p, P: Payload, T: Send>(
     let open = |cipher: &mut P::Cipher<'_>, segment, data: &mut [u8]| {
         cipher.open(segment, segments.is_last(segment), &sealed[segments.sealed_range(segment)], data)
     };
-    run(payload, segments, pieces, work, |cipher, segment, piece| open(cipher, segment, bytes(piece)))?;
+    run(segments, pieces, work, || payload.cipher(), |cipher, segment, piece| open(cipher, segment, bytes(piece)))?;
     // An empty last segment has no piece, so it is opened here.
     let last = segments.count() - 1;
     if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) }
 }
 
-/// Calls `each` for every piece, on several threads. Of several failures, the failure of the first segment is reported:
-/// workers take pieces in order, so all pieces before a failed one are done or in progress.
-fn run<P: Payload, T: Send>(
-    payload: &P,
+/// Calls `each` for every piece, on several threads. Each thread has a state, which `state` makes. Of several failures, the
+/// failure of the first segment is reported: workers take pieces in order, so all pieces before a failed one are done or
+/// in progress.
+fn run<S, T: Send>(
     segments: Segments,
     pieces: impl Iterator<Item = T> + Send,
     work: &Work<'_>,
-    each: impl Fn(&mut P::Cipher<'_>, u64, T) -> Result<(), Error> + Sync,
+    state: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, u64, T) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
     let pieces = Mutex::new((0..).zip(pieces));
     let failure: Mutex<Option<(u64, Error)>> = Mutex::new(None);
     on_threads(super::workers(work, 0, segments.data() / WORTH_A_THREAD), &|| {
-        let mut cipher = payload.cipher();
+        let mut state = state();
         loop {
             let taken = pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((segment, piece)) = taken else { return };
             let stopped = work.stop.is_some_and(|stop| stop());
-            let result = if stopped { Err(Error::Stopped) } else { each(&mut cipher, segment, piece) };
+            let result = if stopped { Err(Error::Stopped) } else { each(&mut state, segment, piece) };
             if let Err(error) = result {
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if failure.as_ref().is_none_or(|(earlier, _)| segment < *earlier) {

@@ -2,6 +2,7 @@
 
 mod agree;
 mod apart;
+mod changing;
 mod damage;
 mod failing;
 mod foreign;

@@ -306,6 +306,10 @@ impl Opened {
     /// Opens bytes in memory into a buffer, whose first bytes are then the data: see [`Opened::room`]. `payload` begins
     /// after the header. More than a few mebibytes are opened on all cores.
     ///
+    /// The bytes must not change meanwhile, as Rust demands of every `&[u8]`. A memory map of a file that others can write
+    /// may change: opened bytes may then be other than those that were authenticated. Use
+    /// [`Opened::positions_into_bytes`], or open the file.
+    ///
     /// # Errors
     /// If the buffer is too small, if the data were changed or cut short, or if the work is stopped. The buffer then
     /// holds nothing of the data.
@@ -314,18 +318,45 @@ impl Opened {
         let input = Bytes(payload);
         let checker = signed.map(|(verified, begin)| Checker { verified, input: &input, begin });
         let watched = Watched { payload: &keys, watch: &checker };
-        let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
-        let plain = room.ok_or(Error::Invalid("the buffer is too small"))?;
+        let plain = room_for(segments, plain)?;
         memory::open_into(&watched, &payload[..segments.sealed() as usize], plain, work)?;
-        let mut length = segments.data();
-        if self.contents.padded {
-            let mut stripper = Stripper::default();
-            stripper.pass(plain);
-            length = stripper.finish().inspect_err(|_| deadpan_ct::Wipe::wipe(plain))?;
-        }
+        let plain = self.length_of(plain)?;
         let signatures = checker.map(|checker| checker.verified.signatures);
-        let sealed = self.begin() + payload.len() as u64;
-        Ok(Summary { plain: length, sealed, signatures })
+        Ok(Summary { plain, sealed: self.begin() + payload.len() as u64, signatures })
+    }
+
+    /// Opens `input`, a whole sealed file of `length` bytes, into a buffer, whose first bytes are then the data: see
+    /// [`Opened::room_at`]. `input` may change meanwhile: each segment is read once, and what comes out is authentic. This
+    /// is for memory that others can write, such as that of another language or a memory map, from which an
+    /// implementation of [`ReadAt`] copies; [`Opened::bytes_into`] is faster, but its bytes must not change.
+    ///
+    /// # Errors
+    /// As [`Opened::bytes_into`], or if reading fails.
+    pub fn positions_into_bytes(
+        &self,
+        input: &impl ReadAt,
+        length: u64,
+        plain: &mut [u8],
+        work: &Work<'_>,
+    ) -> Result<Summary, Error> {
+        let Located { payload, segments, signed } = self.locate(Cursor::new(input, length))?;
+        let checker = signed.map(|(verified, begin)| Checker { verified, input, begin });
+        let watched = Watched { payload: &payload, watch: &checker };
+        let plain = room_for(segments, plain)?;
+        memory::open_copies(&watched, segments, input, self.begin(), plain, work)?;
+        let plain = self.length_of(plain)?;
+        let signatures = checker.map(|checker| checker.verified.signatures);
+        Ok(Summary { plain, sealed: length, signatures })
+    }
+
+    /// Returns the length of the data, without the padding after them. If the padding is wrong, wipes the data.
+    fn length_of(&self, plain: &mut [u8]) -> Result<u64, Error> {
+        if !self.contents.padded {
+            return Ok(plain.len() as u64);
+        }
+        let mut stripper = Stripper::default();
+        stripper.pass(plain);
+        stripper.finish().inspect_err(|_| deadpan_ct::Wipe::wipe(plain))
     }
 
     /// Returns a reader that opens in order, on the caller's thread. `input` begins after the header.
@@ -436,4 +467,10 @@ impl Opened {
         let Located { payload, segments, signed } = self.locate(&mut input)?;
         RangeReader::new(payload, input, self.begin(), segments, signed, self.contents.padded)
     }
+}
+
+/// Returns the beginning of a buffer, as long as the data of all segments.
+fn room_for(segments: Segments, plain: &mut [u8]) -> Result<&mut [u8], Error> {
+    let room = usize::try_from(segments.data()).ok().and_then(|length| plain.get_mut(..length));
+    room.ok_or(Error::Invalid("the buffer is too small"))
 }
