@@ -34,8 +34,8 @@
  * SIGPIPE, as it does everywhere. If memory for small things is short, the program is aborted.
  *
  * Nobody may change an input, or read or write an output, while a function works on it. If another thread changes the
- * input of dp_open all the same, dp_open fails, or gives the data that were sealed: it opens a copy of each part. Secret inputs are handled in a
- * time that depends on their lengths only; the crates' documentation says what may leak.
+ * input of dp_open all the same, dp_open fails, or gives the data that were sealed: it opens a copy of each part.
+ * Secret inputs are handled in a time that depends on their lengths only; the crates' documentation says what may leak.
  */
 #ifndef DEADPAN_H
 #define DEADPAN_H

@@ -23,7 +23,7 @@ pub enum Exit {
     Usage = 2,
     Key = 3,
     System = 4,
-    /// A signature that was required is missing, by somebody unknown, or for others.
+    /// A signature that was required is missing, by somebody unknown, for others, or under another name.
     Signer = 5,
 }
 
@@ -38,7 +38,7 @@ macro_rules! help {
             "  2  usage: the arguments are wrong, or the command cannot do what they ask for\n",
             "  3  no key fits, or the passphrase is wrong or missing\n",
             "  4  the system failed: a full disk, missing permissions\n",
-            "  5  a required signature is missing, by somebody unknown, or for others\n",
+            "  5  a required signature is missing, by somebody unknown, for others, or under another name\n",
             "With several files, the highest exit code counts."
         )
     };

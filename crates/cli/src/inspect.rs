@@ -50,6 +50,9 @@ pub struct InspectArgs {
     files: Vec<PathBuf>,
 }
 
+/// What `inspect` does not do: it reads who signed, and not all of the data.
+const UNCOMPARED: &str = "not compared with what was signed; `deadpan open --verify` does that";
+
 /// A validated `deadpan inspect`.
 pub struct Inspect {
     args: InspectArgs,
@@ -142,12 +145,19 @@ fn verdict(source: &Source, identities: &mut Identities, judge: &Judge) -> Resul
     let sealed = Sealed::of(&input)?;
     let opened = identities.open(&name, &sealed)?;
     let whole = input.length().filter(|_| input.positioned && !sealed.armored);
+    let compared = whole.is_none();
     let signatures = match whole {
         Some(length) => opened.signatures(Cursor::new(&input.data, length)),
         // The trailer is at the end of a stream.
         None => opened.stream(sealed.payload, std::io::sink(), &Work::default()).map(|done| done.signatures),
     };
-    judge.verdict(&name, signatures.map_err(|error| Failure::of(&name, error))?.as_ref())
+    let signatures = signatures.map_err(|error| Failure::of(&name, error))?;
+    let mut verdict = judge.verdict(&name, &opened, signatures.as_ref())?;
+    if signatures.is_some() {
+        verdict.more.insert("data_compared".into(), json!(compared));
+        verdict.data = Some(if compared { "they are the signed ones" } else { UNCOMPARED });
+    }
+    Ok(verdict)
 }
 
 impl View {

@@ -3,7 +3,7 @@
 mod folder;
 pub mod range;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -29,7 +29,7 @@ use crate::report::{Done, Report};
 use crate::seal::ENDINGS;
 use crate::sealed::Sealed;
 use crate::shown::{bytes, is_plain, shown};
-use crate::signed::{Judge, SignerArgs, Verdict};
+use crate::signed::{Judge, SignerArgs, Verdict, misnamed};
 use crate::window::{NotText, TextOnly};
 use deadpan_seal::{Cursor, Error, Kind, Metadata, Opened, ReadAt, Summary, Work};
 pub use range::Range;
@@ -257,7 +257,8 @@ impl OpenJob<'_> {
         let opened = Arc::new(self.identities.open(&name, &sealed)?);
         if self.args.verify {
             let done = pass(&opened, origin, sealed, io::sink()).map_err(|error| Failure::of(&name, error))?;
-            let Verdict { notes, more, .. } = self.judge.verdict(&name, done.signatures.as_ref())?;
+            let Verdict { mut notes, more, .. } = self.judge.verdict(&name, &opened, done.signatures.as_ref())?;
+            notes.extend(bare_name(origin).and_then(|own| misnamed(&name, &opened, &own)));
             let remark = Some("whole and unchanged".into());
             return Ok(Done { bytes: done.plain, remark, notes, more, ..Done::default() });
         }
@@ -269,10 +270,10 @@ impl OpenJob<'_> {
             let hint = "leave out --only, or name a range with --range";
             return Err(Failure::usage(format!("{name} holds no folder, so there is no part of it to open"), hint));
         }
+        let mut renamed = None;
         let usual = || match self.args.range {
             Some(_) if self.args.output.place().is_none() => Ok(Place::Stdout),
-            _ => usual_place(origin, opened.metadata(), self.args.output.place().is_some())
-                .map_err(|failure| self.one_of_several(origin, failure)),
+            _ => self.usual(origin, &opened, self.args.output.place().is_some(), &mut renamed),
         };
         let place = self.args.output.file(usual)?;
         if let Some(done) = self.divided(origin, &opened, &place)? {
@@ -297,7 +298,8 @@ impl OpenJob<'_> {
             None => whole(&opened, origin, sealed, &output),
         };
         let done = written.map_err(|error| blame_output(error, &name, &output))?;
-        let Verdict { notes, more, .. } = self.judge.verdict(&name, done.signatures.as_ref())?;
+        let Verdict { mut notes, more, .. } = self.judge.verdict(&name, &opened, done.signatures.as_ref())?;
+        notes.extend(renamed);
         let bytes = done.plain;
         let metadata = if self.args.range.is_some() { &Metadata::default() } else { opened.metadata() };
         let place = output
@@ -336,7 +338,24 @@ impl OpenJob<'_> {
             }
             None => return Ok(()),
         };
-        self.judge.verdict(&origin.name, signatures.as_ref()).map(drop)
+        self.judge.verdict(&origin.name, opened, signatures.as_ref()).map(drop)
+    }
+
+    /// Returns the output without `-o`. Sets `renamed` to a note if the name follows from the file's own name, and another
+    /// name was signed.
+    fn usual(
+        &self,
+        origin: &Origin<'_>,
+        opened: &Opened,
+        in_folder: bool,
+        renamed: &mut Option<String>,
+    ) -> Result<Place, Failure> {
+        let place = usual_place(origin, opened.metadata(), in_folder);
+        let place = place.map_err(|failure| self.one_of_several(origin, failure))?;
+        if let Some(own) = bare_name(origin) {
+            *renamed = self.judge.own_name(&origin.name, opened, &own)?;
+        }
+        Ok(place)
     }
 
     /// Names the pictures in a failure about their output, if there are several outputs: the sender chose the output's
@@ -403,6 +422,12 @@ fn bare(source: &Source) -> Option<PathBuf> {
         ENDINGS.iter().find_map(|ending| name.strip_suffix(ending.as_bytes())).filter(|bare| !bare.is_empty())?;
     let bare = OsStr::from_bytes(bare);
     Some(remote::beside(path, bare))
+}
+
+/// Returns the name for the output that follows from the sealed file's own name.
+fn bare_name(origin: &Origin<'_>) -> Option<OsString> {
+    let path = bare(origin.source).filter(|_| origin.stem.is_none())?;
+    Some(Path::new(&path).file_name()?.to_owned())
 }
 
 /// Returns the output without `-o`: the input's path without its ending, or the sealed name. Standard input goes to

@@ -1,6 +1,8 @@
 //! Signatures inside sealed files: who signs, and what is said of the signers of a file that was opened.
 
 use std::cell::OnceCell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -10,6 +12,7 @@ use crate::failure::{Exit, Failure};
 use crate::home::{self, Home};
 use crate::input::Source;
 use crate::list::clock::Clock;
+use crate::names::put_name;
 use crate::passphrase::Passphrases;
 use crate::report::Done;
 use crate::shown::{bytes, count, shown};
@@ -18,7 +21,7 @@ use deadpan_lab::invocation;
 use deadpan_pack::Time;
 use deadpan_seal::key;
 use deadpan_seal::sign::VerifyingKey;
-use deadpan_seal::{Audience, Sealing, Signatures};
+use deadpan_seal::{Audience, Opened, Sealing, Signatures};
 
 /// The namespace of signatures inside sealed files, as an `allowed_signers` file may name it.
 const NAMESPACE: &str = "deadpan-v1";
@@ -93,7 +96,7 @@ fn files_after<'a>(option: &str, sources: &'a [Source]) -> Vec<&'a Path> {
 #[derive(Debug, clap::Args)]
 pub struct SignerArgs {
     /// Open only what is signed, for you, by somebody you know, or by WHO: a name from `deadpan keys`, a fingerprint, a
-    /// public key or its file
+    /// public key or its file. A file that was renamed after it was signed needs -o
     #[arg(long, value_name = "WHO", num_args = 0..=1, require_equals = true)]
     require_signature: Option<Option<String>>,
     /// Take the names of signers from this allowed_signers file of OpenSSH, instead of your keys and contacts
@@ -147,15 +150,21 @@ pub struct Verdict {
     pub notes: Vec<String>,
     /// Whom the file is for.
     audience: Option<String>,
+    /// The name that was signed with the data.
+    signed_as: Option<String>,
+    /// Whether the data were compared with what was signed, in words, if a command does not do that always.
+    pub data: Option<&'static str>,
     /// Fields for JSON.
     pub more: Map<String, Value>,
 }
 
 impl Verdict {
-    /// Returns the lines of `inspect`: the signers, and whom the file is for.
+    /// Returns the lines of `inspect`: the signers, whom the file is for, and what it was called.
     pub fn all(&self) -> Vec<String> {
         let mut all: Vec<_> = self.lines.iter().map(|line| format!("signed by    {line}")).collect();
         all.extend(self.audience.iter().map(|audience| format!("signed for   {audience}")));
+        all.extend(self.signed_as.iter().map(|name| format!("signed as    {name}")));
+        all.extend(self.data.iter().map(|data| format!("signed data  {data}")));
         all
     }
 
@@ -171,6 +180,17 @@ impl Judge {
     /// Returns a judge that refuses nothing.
     pub fn lenient() -> Self {
         Self { file: None, signers: OnceCell::new(), is_required: false, wanted: None }
+    }
+
+    /// Returns a note if `own`, the name for the output that follows from the sealed file's own name, is not the name
+    /// that was signed. Fails if the user requires a signature: the user then has to choose the name.
+    pub fn own_name(&self, name: &str, opened: &Opened, own: &OsStr) -> Result<Option<String>, Failure> {
+        match misnamed(name, opened, own) {
+            Some(why) if self.is_required => {
+                Err(Failure::new(Exit::Signer, why, "if you know that it was renamed, name its output with -o"))
+            }
+            note => Ok(note),
+        }
     }
 
     /// Whether the user wants only signed files.
@@ -194,7 +214,7 @@ impl Judge {
     ///
     /// # Errors
     /// With exit code 5, if the user requires another signature.
-    pub fn verdict(&self, name: &str, signatures: Option<&Signatures>) -> Result<Verdict, Failure> {
+    pub fn verdict(&self, name: &str, opened: &Opened, signatures: Option<&Signatures>) -> Result<Verdict, Failure> {
         let refuse = |why: String, hint: &str| Err(Failure::new(Exit::Signer, format!("{name}: {why}"), hint));
         let Some(signatures) = signatures else {
             return match self.is_required {
@@ -248,6 +268,8 @@ impl Judge {
         more.insert("signed".into(), json!(seconds));
         more.insert("audience".into(), json!(name_of_audience));
         more.insert("audience_recipients".into(), json!(recipients));
+        let signed_name = opened.metadata().name.as_deref();
+        put_name(&mut more, "signed_name", signed_name);
         let audience = Some(match signatures.audience() {
             Audience::Opener { recipients } => format!("{}, and the key that opened it is among them", of(recipients)),
             Audience::Others { recipients } => {
@@ -255,8 +277,16 @@ impl Judge {
             }
             _ => "anyone".into(),
         });
-        Ok(Verdict { lines, notes, audience, more })
+        Ok(Verdict { lines, notes, audience, signed_as: signed_name.map(bytes), data: None, more })
     }
+}
+
+/// Returns a note if a signed file says in its own name that its data are called `own`, and they were signed under another
+/// name: the file was renamed, or somebody exchanged the names of two signed files.
+pub fn misnamed(name: &str, opened: &Opened, own: &OsStr) -> Option<String> {
+    let signed = opened.metadata().name.as_deref().filter(|_| opened.is_signed())?;
+    let differs = signed != own.as_bytes();
+    differs.then(|| format!("{name}: it was signed as {}, and is now called {}", bytes(signed), bytes(own.as_bytes())))
 }
 
 /// Returns the audience as JSON names it, and how many recipients it has.

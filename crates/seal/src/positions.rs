@@ -12,8 +12,8 @@ pub trait ReadAt: Sync {
     fn read_at(&self, buffer: &mut [u8], position: u64) -> io::Result<usize>;
 
     /// Returns `length` bytes at `position`, if the data lie in memory and nobody can change them meanwhile. The engine
-    /// then does not copy them, and may read them twice: to authenticate them and to decrypt them. Returns none unless it
-    /// is overridden.
+    /// then does not copy them, and may read them twice: to authenticate them and to decrypt them. Returns none unless
+    /// it is overridden.
     fn bytes_at(&self, _position: u64, _length: usize) -> Option<&[u8]> {
         None
     }

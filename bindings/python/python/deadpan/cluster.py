@@ -309,7 +309,7 @@ Exit codes: those of `deadpan seal`
   2  usage: the arguments are wrong, or Ray is missing
   3  no key fits
   4  the system failed: the store, the network, a machine that was lost again and again
-  5  a required signature is missing, by somebody unknown, or for others
+  5  a required signature is missing, by somebody unknown, for others, or under another name
 """
 
 

@@ -97,7 +97,8 @@ pub(super) unsafe fn buffer<'a>(pointer: *mut u8, length: usize) -> Result<&'a m
     Ok(if length == 0 { &mut [] } else { slice::from_raw_parts_mut(pointer, length) })
 }
 
-/// Memory of the caller that other threads may write meanwhile. Bytes are copied from it, and no reference to it is made.
+/// Memory of the caller that other threads may write meanwhile. Bytes are copied from it, and no reference to it is
+/// made.
 #[derive(Clone, Copy)]
 pub(super) struct Shared {
     start: *const u8,
@@ -119,9 +120,9 @@ impl ReadAt for Shared {
         let begin = usize::try_from(position).map_or(self.length, |position| position.min(self.length));
         let count = buffer.len().min(self.length - begin);
         if count > 0 {
-            // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. The buffer is the
-            // engine's own and has as many bytes. Where another thread writes meanwhile, a byte is the old one or the
-            // new one, and the safety of the engine depends on neither.
+            // SAFETY: the range lies in the caller's memory, which is valid for reading: see `shared`. The buffer is
+            // the engine's own and has as many bytes. Where another thread writes meanwhile, a byte is the old one or
+            // the new one, and the safety of the engine depends on neither.
             unsafe { std::ptr::copy_nonoverlapping(self.start.add(begin), buffer.as_mut_ptr(), count) };
         }
         Ok(count)

@@ -157,7 +157,11 @@ impl Opening {
     fn write(&self, about: &About, from: impl Read + Send, to: impl Write + Send) -> Result<Metadata, Foreign> {
         let (opened, sealed) = self.begin(about, from)?;
         let summary = opened.stream(sealed.payload, to, &Work::default())?;
-        self.keys().1.verdict(&about.shown, summary.signatures.as_ref())?;
+        let keys = self.keys();
+        keys.1.verdict(&about.shown, &opened, summary.signatures.as_ref())?;
+        if let Some(own) = self.target(&about.name).as_deref().and_then(|target| Path::new(target).file_name()) {
+            keys.1.own_name(&about.shown, &opened, own)?;
+        }
         Ok(opened.metadata().clone())
     }
 }
@@ -193,7 +197,7 @@ impl Act for Opening {
             return Ok(None);
         }
         if !opened.is_signed() {
-            self.keys().1.verdict(&about.shown, None)?;
+            self.keys().1.verdict(&about.shown, &opened, None)?;
         }
         Ok(Some(Divided::Open(Arc::new(opened))))
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::range::library;
-use super::{OpenJob, Origin, usual_place};
+use super::{OpenJob, Origin};
 use crate::advice;
 use crate::failure::Failure;
 use crate::folder::{self, Scattered, Target};
@@ -21,14 +21,18 @@ use deadpan_seal::{Cursor, Format, Opened, ReadAt, Work};
 pub fn open(opened: &Opened, origin: &Origin<'_>, sealed: &mut Sealed<'_>, job: &OpenJob<'_>) -> Result<Done, Failure> {
     let args = job.args;
     let named = |failure| job.one_of_several(origin, failure);
-    let place = args.output.folder(job.results, || usual_place(origin, opened.metadata(), true).map_err(named))?;
+    let mut renamed = None;
+    let place = args.output.folder(job.results, || job.usual(origin, opened, true, &mut renamed))?;
     job.claims.check_folder(&place, origin.source, args.output.force).map_err(named)?;
     let done = to(opened, origin, sealed, &place, job);
     // A failure can come after the folder was changed, but without these options an existing folder is not changed.
     if done.is_ok() || args.output.force || !args.only.is_empty() {
         job.claims.made(&place);
     }
-    done
+    done.map(|mut done| {
+        done.notes.extend(renamed);
+        done
+    })
 }
 
 /// Whether an age file holds a folder that Deadpan packed. age files do not tell what they hold, so the index shows it,
@@ -120,7 +124,7 @@ fn through(
         let failure = folder::blame(error, &name, output);
         if opened.is_signed() { Stopped::Refused(failure) } else { Stopped::Failed(failure) }
     })?;
-    let verdict = job.judge.verdict(&name, done.signatures.as_ref()).map_err(Stopped::Refused)?;
+    let verdict = job.judge.verdict(&name, opened, done.signatures.as_ref()).map_err(Stopped::Refused)?;
     let outcome = unpacker.finish().map_err(|error| Stopped::Failed(blamed(error, origin, output)))?;
     Ok((outcome, verdict))
 }
@@ -170,7 +174,7 @@ fn part(
     // Each reader reads the signatures again and compares its data with them, because the file can change in between.
     let contents = || {
         let reader = opened.seekable(Cursor::new(input, length)).map_err(|error| Failure::of(&name, error))?;
-        let verdict = job.judge.verdict(&name, reader.signatures())?;
+        let verdict = job.judge.verdict(&name, opened, reader.signatures())?;
         let no_index = || {
             Failure::usage(
                 format!("{name} holds an archive without an index, so its entries cannot be found"),

@@ -50,9 +50,9 @@ pub(super) fn kind(stanza: &Stanza) -> Result<Kind, Error> {
     })
 }
 
-/// Whether a stanza of this kind may be a plugin's. age's specification lets plugins make and open tagged stanzas, beside
-/// those of their own types. All other types of age are not for plugins: their keys are software, and no reader would ask
-/// a plugin for them.
+/// Whether a stanza of this kind may be a plugin's. age's specification lets plugins make and open tagged stanzas,
+/// beside those of their own types. All other types of age are not for plugins: their keys are software, and no reader
+/// would ask a plugin for them.
 pub(super) const fn may_be_of_plugin(kind: &Kind) -> bool {
     matches!(kind, Kind::Unknown | Kind::Key(Kem::P256 | Kem::MlKem768P256))
 }

@@ -77,8 +77,9 @@ pub(crate) fn open_into<P: Payload>(payload: &P, sealed: &[u8], data: &mut [u8],
     open_pieces(payload, segments, sealed, pieces, |piece| piece, work).inspect_err(|_| data.wipe())
 }
 
-/// Opens all segments, which begin at `begin` in `input`, into `data`, which is as long as their data. Each segment is read
-/// once, and opened from that copy, so the input may change meanwhile. If that fails, `data` holds nothing of the segments.
+/// Opens all segments, which begin at `begin` in `input`, into `data`, which is as long as their data. Each segment is
+/// read once, and opened from that copy, so the input may change meanwhile. If that fails, `data` holds nothing of the
+/// segments.
 pub(crate) fn open_copies(
     payload: &impl Payload,
     segments: Segments,
@@ -121,9 +122,9 @@ fn open_pieces<'p, P: Payload, T: Send>(
     if segments.data_in(last) == 0 { open(&mut payload.cipher(), last, &mut []) } else { Ok(()) }
 }
 
-/// Calls `each` for every piece, on several threads. Each thread has a state, which `state` makes. Of several failures, the
-/// failure of the first segment is reported: workers take pieces in order, so all pieces before a failed one are done or
-/// in progress.
+/// Calls `each` for every piece, on several threads. Each thread has a state, which `state` makes. Of several failures,
+/// the failure of the first segment is reported: workers take pieces in order, so all pieces before a failed one are
+/// done or in progress.
 fn run<S, T: Send>(
     segments: Segments,
     pieces: impl Iterator<Item = T> + Send,

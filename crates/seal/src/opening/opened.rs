@@ -306,8 +306,8 @@ impl Opened {
     /// Opens bytes in memory into a buffer, whose first bytes are then the data: see [`Opened::room`]. `payload` begins
     /// after the header. More than a few mebibytes are opened on all cores.
     ///
-    /// The bytes must not change meanwhile, as Rust demands of every `&[u8]`. A memory map of a file that others can write
-    /// may change: opened bytes may then be other than those that were authenticated. Use
+    /// The bytes must not change meanwhile, as Rust demands of every `&[u8]`. A memory map of a file that others can
+    /// write may change: the opened bytes may then not be those that were authenticated. Use
     /// [`Opened::positions_into_bytes`], or open the file.
     ///
     /// # Errors
@@ -326,9 +326,9 @@ impl Opened {
     }
 
     /// Opens `input`, a whole sealed file of `length` bytes, into a buffer, whose first bytes are then the data: see
-    /// [`Opened::room_at`]. `input` may change meanwhile: each segment is read once, and what comes out is authentic. This
-    /// is for memory that others can write, such as that of another language or a memory map, from which an
-    /// implementation of [`ReadAt`] copies; [`Opened::bytes_into`] is faster, but its bytes must not change.
+    /// [`Opened::room_at`]. `input` may change meanwhile: each segment is read once, and what comes out is authentic.
+    /// This is for memory that others can write, such as that of another language or a memory map, from which an
+    /// implementation of [`ReadAt`] copies. [`Opened::bytes_into`] is faster, but its bytes must not change.
     ///
     /// # Errors
     /// As [`Opened::bytes_into`], or if reading fails.
