@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     let mut contents = page.to_vec();
     let is_right = how & 1 == 0;
     if is_right {
-        let statement = statement(&root, length as u64);
+        let statement = statement(&root, length as u64, &key());
         contents.extend((statement.len() as u32).to_be_bytes());
         contents.extend(&statement);
         contents.push(1);
@@ -62,24 +62,29 @@ fn pad(contents: &mut Vec<u8>) {
     contents.resize(contents.len().next_multiple_of(STEP), 0);
 }
 
-fn statement(root: &[u8; 32], length: u64) -> Vec<u8> {
-    let mut statement = vec![1];
+fn statement(root: &[u8; 32], length: u64, signer: &SigningKey) -> Vec<u8> {
+    let mut statement = vec![2];
     statement.extend(signed::PREAMBLE);
     // Metadata of three bytes: bytes without padding or fields.
     statement.extend([0, 3, 0, 0, 0]);
     statement.extend(root);
     statement.extend(length.to_be_bytes());
     statement.extend(1_800_000_000_u64.to_be_bytes());
+    statement.push(1);
+    statement.extend(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &signer.public().to_ssh()).as_ref());
     statement.push(0);
     statement
 }
 
-fn signature(statement: &[u8]) -> Vec<u8> {
+fn key() -> SigningKey {
     static KEY: OnceLock<SigningKey> = OnceLock::new();
-    let key = KEY.get_or_init(|| SigningKey::from_seed(Scheme::Ed25519, &[5; 32]).expect("a seed"));
+    KEY.get_or_init(|| SigningKey::from_seed(Scheme::Ed25519, &[5; 32]).expect("a seed")).clone()
+}
+
+fn signature(statement: &[u8]) -> Vec<u8> {
     let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA512, statement);
     let digest = digest.as_ref().try_into().expect("SHA-512 has 64 bytes");
-    Signer::from(key.clone()).sign("deadpan-v1", digest).expect("signed").encode().to_vec()
+    Signer::from(key()).sign("deadpan-v1", digest).expect("signed").encode().to_vec()
 }
 
 /// Opens the file in all ways. Returns the data, and the signatures if opening succeeded.

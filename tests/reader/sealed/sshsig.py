@@ -22,6 +22,13 @@ def packed(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
+def key(blob: bytes) -> bytes:
+    """Returns the public key of the signer, as SSH writes it."""
+    fields = Fields(blob)
+    fields.take(10)
+    return string(fields)
+
+
 def verify(blob: bytes, statement: bytes) -> tuple[str, bytes]:
     """Returns the kind and the public key of the signer. Refuses a signature that is not right."""
     fields = Fields(blob)

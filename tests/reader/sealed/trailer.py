@@ -19,7 +19,7 @@ LEAVES = 8192
 EXTRA = 28
 CHUNK = 1024
 STEP = 4096
-LONGEST_STATEMENT = 403_539
+LONGEST_STATEMENT = 404_052
 LONGEST_SIGNATURE = 8192
 MOST_SIGNATURES = 16
 MOST_MARKS = 12_479
@@ -37,17 +37,21 @@ class Statement:
     root: bytes
     length: int
     time: int
+    signers: list[bytes]
     salt: bytes | None
     marks: list[bytes]
 
 
 def statement(data: bytes) -> Statement:
     fields = Fields(data)
-    require(fields.number(1) == 1, "another version of the statement")
+    require(fields.number(1) == 2, "another version of the statement")
     preamble, metadata = fields.take(10), fields.take(fields.number(2))
     require(len(metadata) <= 4115, "metadata of a length out of bounds")
-    root, length, time, audience = fields.take(32), fields.number(8), fields.number(8), fields.number(1)
+    root, length, time, count = fields.take(32), fields.number(8), fields.number(8), fields.number(1)
     require(time <= LATEST, "a time after the year 9999")
+    signers = [fields.take(32) for _ in range(count)]
+    require(1 <= count <= MOST_SIGNATURES and signers == sorted(set(signers)), "signers that are not in order")
+    audience = fields.number(1)
     salt, marks = None, []
     if audience == 1:
         salt, count = fields.take(32), fields.number(2)
@@ -56,7 +60,7 @@ def statement(data: bytes) -> Statement:
     else:
         require(audience == 0, "an audience that this reader does not know")
     require(not fields.rest(), "a statement that goes on after its end")
-    return Statement(preamble, metadata, root, length, time, salt, marks)
+    return Statement(preamble, metadata, root, length, time, signers, salt, marks)
 
 
 class Trailer:
@@ -113,6 +117,8 @@ class Trailer:
             self.segments,
             self.statement.length.to_bytes(8, "big") + b"".join(self.page_hashes),
         )
+        named = sorted(hashlib.sha256(sshsig.key(blob)).digest() for blob in blobs)
+        require(self.statement.signers == named, "a signature that was removed or added")
         about = self.statement.preamble == self.preamble and self.statement.metadata == metadata
         require(about and self.statement.root == root, "a signature of something else")
 

@@ -29,6 +29,8 @@ pub(crate) struct Claim {
     pub(crate) metadata: Vec<u8>,
     /// Seconds since 1970.
     pub(crate) time: u64,
+    /// The signers, as [`statement::signers`](super::statement::signers) names them.
+    pub(crate) signers: Vec<Hash>,
     pub(crate) audience: Addressees,
 }
 
@@ -73,6 +75,7 @@ impl<'a> Recorder<'a> {
             root: tree.root(),
             length: tree.length,
             time: claim.time,
+            signers: claim.signers,
             audience: claim.audience,
         };
         let statement = statement.encode();

@@ -86,7 +86,8 @@ impl Signing {
             let all: Option<Vec<_>> = recipients.iter().map(addressee).collect();
             Addressees::named(&all.ok_or(Error::Header("its recipients"))?, entropy)?
         };
-        Ok(Claim { metadata: contents.fields(), time: statement::now(entropy), audience: addressees })
+        let signers = statement::signers(self.signers.iter().map(|signer| signer.public()));
+        Ok(Claim { metadata: contents.fields(), time: statement::now(entropy), signers, audience: addressees })
     }
 
     /// Returns the length of the trailer of a file with this many segments. The keys of the signers determine it.
@@ -100,7 +101,7 @@ impl Signing {
         let marks = if self.for_anyone { 0 } else { recipients.len() - keys.count() + different.len() };
         let length = contents::length(
             pages(segments),
-            statement::length(fields.fields().len(), marks),
+            statement::length(fields.fields().len(), self.signers.len(), marks),
             self.signers.iter().map(|signer| signature_length(signer.public())),
         );
         Footer { segments, sealed_box: length }.trailer()

@@ -1,12 +1,14 @@
-//! The statement: the bytes that are signed. It says what was sealed, when, and for whom.
+//! The statement: the bytes that are signed. It says what was sealed, when, by whom, and for whom.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::digest::{SHA256, digest};
 
+use super::contents::MOST_SIGNATURES;
 use super::tree::{HASH, Hash};
 use crate::entropy::Entropy;
 use crate::layout::{Entry, Preamble};
+use crate::sign::VerifyingKey;
 use crate::threshold::entry::KIND as SHARE;
 use crate::threshold::group::Group;
 use crate::{Error, PublicKey, metadata};
@@ -14,9 +16,9 @@ use crate::{Error, PublicKey, metadata};
 /// The namespace of the signatures. It keeps them apart from those of other purposes.
 pub(crate) const NAMESPACE: &str = "deadpan-v1";
 /// The longest statement.
-pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOST_MARKS);
+pub(crate) const LONGEST_STATEMENT: usize = length(metadata::LONGEST_FIELDS, MOST_SIGNATURES, MOST_MARKS);
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const SALT: usize = 32;
 /// The most recipients that an audience can name. A header has room for more only if plugins made them.
 const MOST_MARKS: usize = 12_479;
@@ -26,10 +28,11 @@ const LATEST: u64 = 253_402_300_799;
 const ANYONE: u8 = 0;
 const NAMED: u8 = 1;
 
-/// Returns the bytes in a statement with this many bytes of metadata, and this many marks; 0 marks if it is for anyone.
-pub(crate) const fn length(metadata: usize, marks: usize) -> usize {
+/// Returns the bytes in a statement with this many bytes of metadata, this many signers, and this many marks; 0 marks if
+/// it is for anyone.
+pub(crate) const fn length(metadata: usize, signers: usize, marks: usize) -> usize {
     let named = if marks == 0 { 0 } else { SALT + 2 + marks * HASH };
-    1 + Preamble::LENGTH + 2 + metadata + HASH + 8 + 8 + 1 + named
+    1 + Preamble::LENGTH + 2 + metadata + HASH + 8 + 8 + 1 + signers * HASH + 1 + named
 }
 
 /// The statement about a file.
@@ -43,7 +46,21 @@ pub(crate) struct Statement {
     pub(crate) length: u64,
     /// Seconds since 1970.
     pub(crate) time: u64,
+    /// A hash of each signer's key, in ascending order. Without them, everybody who can open the file could remove one of
+    /// several signatures.
+    pub(crate) signers: Vec<Hash>,
     pub(crate) audience: Addressees,
+}
+
+/// Returns the hashes by which a statement names its signers, in ascending order.
+pub(crate) fn signers<'k>(keys: impl Iterator<Item = &'k VerifyingKey>) -> Vec<Hash> {
+    let mut hashes: Vec<Hash> = keys.map(|key| sha256(&key.to_ssh())).collect();
+    hashes.sort_unstable();
+    hashes
+}
+
+fn sha256(bytes: &[u8]) -> Hash {
+    digest(&SHA256, bytes).as_ref().try_into().expect("SHA-256 has 32 bytes")
 }
 
 /// Whom the signer sealed the file for.
@@ -78,8 +95,7 @@ impl Addressee {
     }
 
     fn mark(&self, salt: &[u8; SALT]) -> Hash {
-        let hash = digest(&SHA256, &[&salt[..], &self.0].concat());
-        hash.as_ref().try_into().expect("SHA-256 has 32 bytes")
+        sha256(&[&salt[..], &self.0].concat())
     }
 }
 
@@ -114,6 +130,8 @@ impl Statement {
         bytes.extend_from_slice(&self.root);
         bytes.extend_from_slice(&self.length.to_be_bytes());
         bytes.extend_from_slice(&self.time.to_be_bytes());
+        bytes.push(self.signers.len() as u8);
+        bytes.extend_from_slice(self.signers.as_flattened());
         match &self.audience {
             Addressees::Anyone => bytes.push(ANYONE),
             Addressees::Named { salt, marks } => {
@@ -136,6 +154,11 @@ impl Statement {
         let metadata = rest.take(metadata)?.to_vec();
         let root = *rest.array()?;
         let (length, time) = (rest.number(8)?, rest.number(8)?);
+        let count = rest.number(1)? as usize;
+        let signers: Vec<Hash> = rest.take(count * HASH)?.as_chunks().0.to_vec();
+        if signers.is_empty() || count > MOST_SIGNATURES || !signers.is_sorted_by(|one, other| one < other) {
+            return Err(Error::Trailer("the signers"));
+        }
         let audience = match rest.number(1)? as u8 {
             ANYONE => Addressees::Anyone,
             NAMED => {
@@ -152,7 +175,7 @@ impl Statement {
         if !rest.0.is_empty() || time > LATEST || metadata.len() > metadata::LONGEST_FIELDS {
             return Err(Error::Trailer("the statement"));
         }
-        Ok(Self { preamble, metadata, root, length, time, audience })
+        Ok(Self { preamble, metadata, root, length, time, signers, audience })
     }
 
     /// Returns the time of signing as the system counts it.
@@ -197,7 +220,8 @@ mod tests {
 
     fn statement(audience: Addressees) -> Statement {
         let metadata = vec![1, 0, 0];
-        Statement { preamble: *Preamble::PLAIN.bytes(), metadata, root: [7; 32], length: 99, time: 1 << 31, audience }
+        let (preamble, signers) = (*Preamble::PLAIN.bytes(), vec![[1; 32], [2; 32]]);
+        Statement { preamble, metadata, root: [7; 32], length: 99, time: 1 << 31, signers, audience }
     }
 
     fn named(recipients: &[Addressee]) -> Addressees {
@@ -211,7 +235,7 @@ mod tests {
             let statement = statement(audience);
             let bytes = statement.encode();
             let marks = if let Addressees::Named { marks, .. } = &statement.audience { marks.len() } else { 0 };
-            assert_eq!(bytes.len(), length(statement.metadata.len(), marks));
+            assert_eq!(bytes.len(), length(statement.metadata.len(), 2, marks));
             assert_eq!(Statement::decode(&bytes).expect("encoded"), statement);
             for length in 0..bytes.len() {
                 assert!(Statement::decode(&bytes[..length]).is_err(), "cut to {length}");
@@ -226,9 +250,13 @@ mod tests {
             let bytes = statement(Addressees::Named { salt: [0; SALT], marks }).encode();
             assert!(matches!(Statement::decode(&bytes), Err(Error::Trailer(_))));
         }
-        for place in [0, 11 + 2 + 3 + 32 + 16] {
+        for signers in [vec![], vec![two, one], vec![one, one], (0..17).map(|number| [number; 32]).collect()] {
+            let bytes = Statement { signers, ..statement(Addressees::Anyone) }.encode();
+            assert!(matches!(Statement::decode(&bytes), Err(Error::Trailer(_))));
+        }
+        for place in [0, 11 + 2 + 3 + 32 + 16 + 1 + 64] {
             let mut bytes = statement(Addressees::Anyone).encode();
-            bytes[place] = 2;
+            bytes[place] = 3;
             assert!(matches!(Statement::decode(&bytes), Err(Error::Newer(_))), "{place}");
         }
     }
@@ -258,6 +286,6 @@ mod tests {
     #[test]
     fn every_header_of_keys_has_an_audience() {
         assert_eq!(MOST_MARKS, (crate::header::LONGEST - 336) / 84);
-        assert_eq!(LONGEST_STATEMENT, 403_539);
+        assert_eq!(LONGEST_STATEMENT, 404_052);
     }
 }

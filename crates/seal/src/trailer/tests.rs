@@ -172,6 +172,7 @@ impl Foreign {
         let claim = Claim {
             metadata: contents.fields(),
             time: statement::now(Entropy::Fixed(9)),
+            signers: statement::signers(signers.iter().map(|signer| signer.public())),
             audience: Addressees::Anyone,
         };
         let sign = |digest: &[u8; 64]| {

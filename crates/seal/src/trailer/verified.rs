@@ -11,7 +11,7 @@ use super::footer::{FOOTER, FULL_PAGE, Footer};
 use super::leaves::Leaves;
 use super::part::{self, EXTRA, PartCipher};
 use super::signatures::{Audience, Signatures};
-use super::statement::{Addressee, Addressees, NAMESPACE, Statement};
+use super::statement::{self, Addressee, Addressees, NAMESPACE, Statement};
 use super::tree::{self, HASH, LEAVES, LeafHasher, Tree, pages};
 use crate::Error;
 use crate::file_key::FileKey;
@@ -69,7 +69,8 @@ impl Verified {
         let tree = Tree { segments: footer.segments, length: statement.length, pages };
         let is_about_this_file = statement.preamble == *about.key.preamble().bytes()
             && statement.metadata == about.metadata
-            && statement.root == tree.root();
+            && statement.root == tree.root()
+            && statement.signers == statement::signers(keys.iter());
         if !is_about_this_file {
             return Err(Error::SignatureForged);
         }

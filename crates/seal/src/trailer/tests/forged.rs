@@ -92,7 +92,10 @@ impl Parts {
         self.inside.statement = statement.encode();
     }
 
+    /// Signs anew. The statement names these signers.
     fn sign(&mut self, signers: &[&Signer]) {
+        let hashes = statement::signers(signers.iter().map(|signer| signer.public()));
+        self.state(|statement| statement.signers = hashes);
         let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA512, &self.inside.statement);
         let digest = digest.as_ref().try_into().expect("64 bytes");
         let sign = |it: &&Signer| it.sign(statement::NAMESPACE, digest).expect("signed").encode().to_vec();
@@ -164,7 +167,7 @@ fn ranges_of_changed_data_show() {
 /// What a stream returned before its end is no secret of the signer, and it ends with an error.
 #[test]
 fn leaves_pages_and_the_statement_count() {
-    let cases: [Change<Parts>; 8] = [
+    let cases: [Change<Parts>; 9] = [
         ("a leaf", |parts| parts.leaves[40] ^= 1),
         ("a leaf and its page", |parts| {
             parts.leaves[40] ^= 1;
@@ -175,6 +178,7 @@ fn leaves_pages_and_the_statement_count() {
         ("the length", |parts| parts.state(|statement| statement.length -= 1)),
         ("the time", |parts| parts.state(|statement| statement.time -= 1)),
         ("the metadata", |parts| parts.state(|statement| statement.metadata[0] = 2)),
+        ("the signers", |parts| parts.state(|statement| statement.signers[0][0] ^= 1)),
         ("the audience", |parts| {
             parts.state(|statement| statement.audience = Addressees::Named { salt: [0; 32], marks: vec![[0; 32]] });
         }),
@@ -227,6 +231,31 @@ fn a_signature_of_another_purpose_or_signer_does_not_do() {
     assert_forged(&parts.seal(), "the second signature is wrong");
     parts.sign(&[&mallory, &mallory]);
     assert_refused(&parts.seal(), "the same signer twice");
+}
+
+/// Whoever can open a file can open its box, and take out or put in a signature that is right.
+#[test]
+fn a_signature_that_was_removed_or_added_shows() {
+    let ((alice, alice_key), (bob, bob_key), (mallory, _)) = (signer(), signer(), signer());
+    let data = sample(5000);
+    let both = || Parts::of(&Foreign::new().seal(&data, &[&alice, &bob]));
+    assert_opens(&both().seal(), &data, &[alice_key, bob_key.clone()], "signed by both");
+    for removed in 0..2 {
+        let mut parts = both();
+        parts.inside.signatures.remove(removed);
+        assert_forged(&parts.seal(), &format!("without signature {removed}"));
+    }
+    let mut parts = both();
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA512, &parts.inside.statement);
+    let digest: &[u8; 64] = digest.as_ref().try_into().expect("64 bytes");
+    let more = mallory.sign(statement::NAMESPACE, digest).expect("signed").encode().to_vec();
+    parts.inside.signatures.push(more.clone());
+    assert_forged(&parts.seal(), "a third signature");
+    parts.inside.signatures.remove(0);
+    assert_forged(&parts.seal(), "another one in the place of the first");
+    // A statement of their own is what the remaining signers have to sign.
+    parts.sign(&[&bob]);
+    assert_opens(&parts.seal(), &data, &[bob_key], "signed by one anew");
 }
 
 /// The metadata are outside of the payload, and a recipient can seal others.
