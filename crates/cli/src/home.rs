@@ -149,9 +149,19 @@ pub fn may_exist(path: &Path) -> bool {
     fs::metadata(path).map_or_else(|error| error.kind() == ErrorKind::PermissionDenied, |_| true)
 }
 
-/// Checks a name for a key. A name must be valid for a file on every system, and must not look like an option, a path
-/// or an age recipient.
+/// Whether a text has the form of a fingerprint, which stands for the key that has it, and for no other.
+pub fn is_fingerprint(text: &str) -> bool {
+    text.split('-').map(str::len).eq([4, 4, 4, 4, 4, 4, 2])
+        && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric())
+}
+
+/// Checks a name for a key. A name must be valid for a file on every system, and must not look like an option, a path,
+/// an age recipient or a fingerprint.
 pub fn check_name(name: &str) -> Result<(), Failure> {
+    if is_fingerprint(name) {
+        let hint = "a fingerprint stands for the key that has it; choose the name of a person or a purpose";
+        return Err(Failure::usage(format!("{name} looks like a fingerprint, and is no name for a key"), hint));
+    }
     let is_allowed = |character: char| character.is_alphanumeric() || "-_.@+".contains(character);
     if name.is_empty()
         || name.len() > 64

@@ -182,13 +182,17 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     let text = if extends { [old_text.trim_ascii_end(), b"\n", text.as_bytes()].concat() } else { text.into() };
     home::write(&path, &text, 0o600, force || extends)?;
     for key in &keys {
-        let what = match key {
-            Public::Sealing(_) => "",
-            Public::Signing(_) if line(key).is_some() => ", for signatures and for age files",
-            Public::Signing(_) => ", for signatures",
-            Public::Ssh(_) => ", for age files",
+        let use_of = match key {
+            Public::Sealing(_) => "for sealing",
+            Public::Signing(_) if line(key).is_some() => "for checking signatures, and for sealing age files",
+            Public::Signing(_) => "for checking signatures",
+            Public::Ssh(_) => "for sealing age files",
         };
-        say(&format!("added {name}: {} {}{what}", key.algorithm(), key.fingerprint()));
+        say(&format!("added {name}: {} {}, {use_of}", key.algorithm(), key.fingerprint()));
+    }
+    let seals = |key: &Public| !key.signs() || line(key).is_some();
+    if !keys.iter().any(seals) && !(extends && before.iter().filter_map(Public::of).any(|old| !old.signs())) {
+        say(&format!("note: nothing can be sealed to {name} yet; for that, ask for a key of: deadpan keys export"));
     }
     for old in before.iter().filter(|old| !extends && is_other(old)).filter_map(Public::of) {
         let purpose = if old.signs() { "for signatures" } else { "for sealing" };

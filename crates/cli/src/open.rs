@@ -341,8 +341,8 @@ impl OpenJob<'_> {
         self.judge.verdict(&origin.name, opened, signatures.as_ref()).map(drop)
     }
 
-    /// Returns the output without `-o`. Sets `renamed` to a note if the name follows from the file's own name, and another
-    /// name was signed.
+    /// Returns the output without `-o`. Sets `renamed` to a note if the name follows from the file's own name, and
+    /// another name was signed.
     fn usual(
         &self,
         origin: &Origin<'_>,

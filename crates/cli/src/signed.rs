@@ -281,8 +281,8 @@ impl Judge {
     }
 }
 
-/// Returns a note if a signed file says in its own name that its data are called `own`, and they were signed under another
-/// name: the file was renamed, or somebody exchanged the names of two signed files.
+/// Returns a note if a signed file says in its own name that its data are called `own`, and they were signed under
+/// another name: the file was renamed, or somebody exchanged the names of two signed files.
 pub fn misnamed(name: &str, opened: &Opened, own: &OsStr) -> Option<String> {
     let signed = opened.metadata().name.as_deref().filter(|_| opened.is_signed())?;
     let differs = signed != own.as_bytes();

@@ -16,6 +16,8 @@ use crate::suggest::closest;
 use deadpan_seal::key::{self, Found, KeyError};
 use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
+/// The beginning of a fingerprint in the form of OpenSSH.
+const SSH_FINGERPRINT: &str = "SHA256:";
 /// The most bytes that are read of an `allowed_signers` file; longer ones are refused.
 const LONGEST: u64 = (1 << 20) + 1;
 /// The environment variable that says how many seconds an SSH agent has for an answer.
@@ -116,11 +118,14 @@ impl Signers {
     /// public key of SSH.
     pub fn wanted(&self, who: &str) -> Result<Wanted, Failure> {
         let name = bytes(who.as_bytes());
-        if let Some(keys) = self.allowed.as_ref().map(|allowed| allowed.keys(who)).filter(|keys| !keys.is_empty()) {
+        // Nobody can be called like a key.
+        let is_name = !home::is_fingerprint(who) && !who.starts_with(SSH_FINGERPRINT);
+        let allowed = self.allowed.as_ref().filter(|_| is_name).map(|allowed| allowed.keys(who));
+        if let Some(keys) = allowed.filter(|keys| !keys.is_empty()) {
             let keys = keys.into_iter().cloned().collect();
             return Ok(Wanted { name, keys, principal: Some(who.to_owned()) });
         }
-        let named = self.people.iter().filter(|person| person.name == who);
+        let named = self.people.iter().filter(|person| is_name && person.name == who);
         let mut keys: Vec<_> = named.map(|person| person.key.clone()).collect();
         if keys.is_empty() {
             let is = |key: &VerifyingKey| key.fingerprint() == who || key.ssh_fingerprint() == who;
