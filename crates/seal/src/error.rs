@@ -43,7 +43,8 @@ pub enum Error {
     /// A part of the trailer does not open.
     #[error("the trailer with the signatures was changed after sealing")]
     TrailerForged,
-    /// A signature is wrong or was removed, or what was signed are other data. Somebody who can open the file changed it.
+    /// A signature is wrong or was removed, or what was signed are other data. Somebody who can open the file changed
+    /// it.
     #[error("a signature is wrong or was removed: the data or the signers are not those that were signed")]
     SignatureForged,
     /// Bytes follow the last segment.

@@ -28,8 +28,8 @@ const LATEST: u64 = 253_402_300_799;
 const ANYONE: u8 = 0;
 const NAMED: u8 = 1;
 
-/// Returns the bytes in a statement with this many bytes of metadata, this many signers, and this many marks; 0 marks if
-/// it is for anyone.
+/// Returns the bytes in a statement with this many bytes of metadata, this many signers, and this many marks; 0 marks
+/// if it is for anyone.
 pub(crate) const fn length(metadata: usize, signers: usize, marks: usize) -> usize {
     let named = if marks == 0 { 0 } else { SALT + 2 + marks * HASH };
     1 + Preamble::LENGTH + 2 + metadata + HASH + 8 + 8 + 1 + signers * HASH + 1 + named
@@ -46,8 +46,8 @@ pub(crate) struct Statement {
     pub(crate) length: u64,
     /// Seconds since 1970.
     pub(crate) time: u64,
-    /// A hash of each signer's key, in ascending order. Without them, everybody who can open the file could remove one of
-    /// several signatures.
+    /// A hash of each signer's key, in ascending order. Without them, everybody who can open the file could remove one
+    /// of several signatures.
     pub(crate) signers: Vec<Hash>,
     pub(crate) audience: Addressees,
 }
