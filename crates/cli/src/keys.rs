@@ -191,8 +191,9 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
         };
         say(&format!("added {name}: {} {}, {use_of}", key.algorithm(), key.fingerprint()));
     }
-    let seals = |key: &Public| !key.signs() || line(key).is_some();
-    if !keys.iter().any(seals) && !(extends && before.iter().filter_map(Public::of).any(|old| !old.signs())) {
+    let kept = before.iter().filter(|_| extends).filter_map(Public::of);
+    let seals = keys.iter().any(|key| line(key).is_some()) || keys.iter().cloned().chain(kept).any(|key| !key.signs());
+    if !seals {
         say(&format!("note: nothing can be sealed to {name} yet; for that, ask for a key of: deadpan keys export"));
     }
     for old in before.iter().filter(|old| !extends && is_other(old)).filter_map(Public::of) {

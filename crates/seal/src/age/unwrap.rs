@@ -113,11 +113,11 @@ mod tests {
                 let header = Header::build(&key, &stanzas).expect("a header");
                 crate::Header::read(&header[..])?.open(identities).map(drop)
             };
-            let name = &good.tag;
-            open(MOST_MISTAGGED - 1, &bad, std::slice::from_ref(&identity)).expect(name);
-            open(600, &other, std::slice::from_ref(&identity)).expect(name);
+            let (name, own) = (&good.tag, std::slice::from_ref(&identity));
+            open(MOST_MISTAGGED - 1, &bad, own).expect(name);
+            open(600, &other, own).expect(name);
             for count in [MOST_MISTAGGED, 600] {
-                let result = open(count, &bad, std::slice::from_ref(&identity));
+                let result = open(count, &bad, own);
                 assert!(matches!(result, Err(Error::Limit(_))), "{name}: {result:?}");
             }
             // All identities together have one limit.
