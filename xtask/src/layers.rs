@@ -12,7 +12,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
     ("bind", &["seal", "pack", "picture"]),
     ("fleet", &["remote", "seal", "base64", "ct"]),
-    ("remote", &["seal"]),
+    ("remote", &["seal", "pack"]),
     ("seal", &["base64", "pad", "ct"]),
     ("base64", &["ct"]),
     ("pad", &["ct"]),

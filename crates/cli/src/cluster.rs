@@ -13,7 +13,7 @@ use crate::remote;
 use crate::shown::{count, shown};
 use crate::streams::print;
 use deadpan_fleet::{Job, JobKey};
-use deadpan_remote::Address;
+use deadpan_remote::{Address, Words};
 
 /// Shows and removes what jobs have left in a store, and makes their keys
 #[derive(Debug, clap::Args)]
@@ -145,7 +145,8 @@ impl Plan for Cluster {
                     }
                     let left = job.clean().map_err(about)?;
                     if *json {
-                        let fields = json!({ "schema": 1, "command": "cluster", "job": job.to_string(), "left": left });
+                        let fields =
+                            json!({ "schema": 1, "command": "cluster", "job": job.folder().text(), "left": left });
                         print(&format!("{fields}\n"))?;
                     } else {
                         print(&format!("{job}: removed\n"))?;
@@ -172,14 +173,14 @@ fn status(job: &Job, as_json: bool) -> Result<(), Failure> {
             .long
             .iter()
             .map(|one| {
-                let (source, target) = one.objects.clone().unzip();
+                let (source, target) = one.objects.as_ref().map(|(from, to)| (from.raw(), to.raw())).unzip();
                 json!({ "source": source, "target": target, "done": one.done, "parts": one.parts })
             })
             .collect();
         let fields = json!({
             "schema": 1,
             "command": "cluster",
-            "job": job.to_string(),
+            "job": job.folder().text(),
             "how": states.how.unwrap_or(Value::Null),
             "long": long,
         });
@@ -196,7 +197,7 @@ fn status(job: &Job, as_json: bool) -> Result<(), Failure> {
         text.push_str(&format!("{line}\n"));
     }
     if states.long.is_empty() {
-        let of = |end: &str| states.how.as_ref()?.get(end)?.as_str();
+        let of = |end: &str| states.how.as_ref()?.get(end)?.as_str().map(Words::new);
         let what = of("source").zip(of("target"));
         let what = what.map_or("a job".to_owned(), |(source, target)| format!("{source} -> {target}"));
         text.push_str(&format!("  {what}: no object is half done\n"));

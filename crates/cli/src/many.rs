@@ -202,7 +202,7 @@ impl ManyArgs {
         let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
         let failed = |error: Error| failed(&from.to_string(), error);
         let job = match to {
-            Many::Prefix(store, target) => Some(self.job(store, act, &from.to_string(), target, how)?),
+            Many::Prefix(store, target) => Some(self.job(store, act, &from.text(), target, how)?),
             Many::Folder(_) => None,
         };
         // Opening has nothing to agree on.
@@ -259,7 +259,7 @@ impl ManyArgs {
         how: Option<How<'_>>,
     ) -> Result<Job, Failure> {
         let job = Job::new(self.key()?, store.clone(), act.verb(), source, target);
-        let job = job.map_err(|error| failed(source, error))?;
+        let job = job.map_err(|error| failed(&shown(source), error))?;
         let how = how.map_or(Ok(Value::Null), |how| how(&job))?;
         Ok(job.how(how))
     }
@@ -278,7 +278,7 @@ impl ManyArgs {
         let Some(source) = spot(input)? else { return Ok(None) };
         let (store, name) = (remote::store(target)?, source.to_string());
         let about = |error: Error| failed(&name, error);
-        let job = self.job(&store, act, &name, target, how)?;
+        let job = self.job(&store, act, &source.text(), target, how)?;
         let _notice = again(Some(&job));
         let outcome = Mutex::new(None);
         let outcome_now = || outcome.lock().unwrap_or_else(PoisonError::into_inner);
@@ -299,7 +299,7 @@ impl ManyArgs {
             planned: &|_| (),
             left_out: &|_| (),
         };
-        let last = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let last = source.text().rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
         drop(progress);
@@ -307,7 +307,7 @@ impl ManyArgs {
         match outcome {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
             Some(Outcome::Failed(Error::Store(error)))
-                if error.problem() == Problem::Denied && error.address().contains(deadpan_fleet::STATE) =>
+                if error.problem() == Problem::Denied && error.address().key().contains(deadpan_fleet::STATE) =>
             {
                 Ok(None)
             }
@@ -420,16 +420,11 @@ pub fn failed(name: &str, error: Error) -> Failure {
             format!("{name}: the object in the place of its result is too short to be the result, and is not replaced"),
             "inspect the object, and replace it with --force",
         ),
-        Error::Name => {
-            // The listing of a folder has escaped the parts that are not UTF-8, and put a NUL behind them.
-            let part = |part: &str| match part.strip_suffix('\0') {
-                Some(escaped) => escaped.to_owned(),
-                None => crate::shown::bytes(part.as_bytes()),
-            };
-            let name = name.split('/').map(part).collect::<Vec<_>>().join("/");
-            let message = format!("{name}: its name cannot be that of a file or an object here");
-            Failure::new(Exit::Data, message, "seal or open it by itself, and name the output with -o")
-        }
+        Error::Name => Failure::new(
+            Exit::Data,
+            format!("{name}: its name cannot be that of a file or an object here"),
+            "seal or open it by itself, and name the output with -o",
+        ),
         Error::OtherKey(state) => Failure::usage(
             format!("{state}: this state belongs to a job with another key"),
             "give the job's key with --job-key, or give the job up: deadpan cluster clean --force JOB",

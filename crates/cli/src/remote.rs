@@ -87,11 +87,12 @@ pub fn guard(canceller: Canceller, name: String) -> signals::Guard {
 
 /// Returns the sealed objects below a prefix.
 pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
-    let mut all = Vec::new();
+    let (mut all, text) = (Vec::new(), prefix.text());
     for entry in store(prefix)?.list(prefix, None).map_err(|error| failed(&error))? {
         let name = entry.map_err(|error| failed(&error))?.name;
         if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
-            all.push(format!("{prefix}{name}").into());
+            let path = PathBuf::from(format!("{text}{name}"));
+            all.push(path);
         }
     }
     if all.is_empty() {
@@ -103,23 +104,24 @@ pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
 
 /// Returns the failure for an error of a store.
 pub fn failed(error: &Error) -> Failure {
+    let scheme = error.address().scheme();
     let hint = match error.problem() {
         Problem::Missing => {
             "check the key, and that the credentials may list the bucket; a prefix ends with a slash, and results go \
              where --to says"
         }
-        Problem::NoBucket if error.address().starts_with("az://") => {
+        Problem::NoBucket if scheme == Scheme::Azure => {
             "check the container's name, and the account (AZURE_STORAGE_ACCOUNT_NAME)"
         }
-        Problem::NoBucket if error.address().starts_with("gs://") => "check the bucket's name",
+        Problem::NoBucket if scheme == Scheme::Google => "check the bucket's name",
         Problem::NoBucket => "check the bucket's name, its region (AWS_REGION) and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Exists => "choose another key with --to, or replace the object with --force",
         Problem::Changed => "seal or open it again; in a bucket with versions, the old one is still there",
         Problem::Denied => "the credentials need permission to read, write and list in this bucket",
-        Problem::NoCredentials | Problem::Unknown if error.address().starts_with("gs://") => {
+        Problem::NoCredentials | Problem::Unknown if scheme == Scheme::Google => {
             "set GOOGLE_APPLICATION_CREDENTIALS to the file with the account's key"
         }
-        Problem::NoCredentials | Problem::Unknown if error.address().starts_with("az://") => {
+        Problem::NoCredentials | Problem::Unknown if scheme == Scheme::Azure => {
             "set AZURE_STORAGE_ACCOUNT_NAME, and AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"
         }
         Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
@@ -128,7 +130,7 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Unreachable if error.detail().contains("InvalidContentType") => {
             "the endpoint does not answer with TLS: check its port, or whether it begins with http://"
         }
-        Problem::Unreachable if !error.address().starts_with("s3://") => "check the network, and the account",
+        Problem::Unreachable if scheme != Scheme::S3 => "check the network, and the account",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Certificate => {
             "check the endpoint and this machine's clock; SSL_CERT_FILE=FILE.pem names an authority of your own"

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::source::shown;
+
 /// An error of whoever uses this crate, from a function that was handed in.
 pub type Foreign = Box<dyn std::error::Error + Send + Sync>;
 
@@ -53,7 +55,7 @@ impl fmt::Display for Error {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Seal(error) => error.fmt(f),
-            Self::File(path, error) | Self::Write(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::File(path, error) | Self::Write(path, error) => write!(f, "{}: {error}", shown(path)),
             Self::Changed => f.write_str("the source changed while it was read"),
             Self::Outdated => f.write_str("the target is older than the source, and is not replaced"),
             Self::Short => f.write_str("the target is too short to be its result, and is not replaced"),

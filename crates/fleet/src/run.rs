@@ -252,15 +252,14 @@ impl Run<'_> {
                 Ok(spots) => spots,
                 Err(_) if !is_mine => continue,
                 Err(error) => {
-                    let nowhere =
-                        Spot::File(format!("{}/{}", from.to_string().trim_end_matches('/'), found.name).into());
+                    let nowhere = Spot::File(format!("{}/{}", from.text().trim_end_matches('/'), found.name).into());
                     let pair =
                         Pair { name: found.name, source: nowhere.clone(), target: nowhere, length: 0, replace: false };
                     (self.report)(&pair, Outcome::Failed(error));
                     continue;
                 }
             };
-            let is_first = targets.insert(target.to_string());
+            let is_first = targets.insert(target.text());
             let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
             if !is_first {
                 // Both would be taken for one result from then on.

@@ -3,14 +3,15 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::{Error, Pair};
 use deadpan_remote::{Address, Object, ObjectReader, Problem, Store};
 
-/// The place of an object or a file.
+/// The place of an object or a file. In messages, invisible characters of its name are escaped.
 #[derive(Clone, Debug)]
 pub enum Spot {
     /// An object in a store.
@@ -23,9 +24,31 @@ impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Object(_, address) => address.fmt(f),
-            Self::File(path) => path.display().fmt(f),
+            Self::File(path) => f.write_str(&shown(path)),
         }
     }
+}
+
+impl Spot {
+    /// Returns the whole name as it is, which names the same place in each run. It is not for messages: see
+    /// [`Address::text`].
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Object(_, address) => address.text(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+}
+
+/// Returns a path for a message.
+pub(crate) fn shown(path: &Path) -> String {
+    // What was not UTF-8 in a listing of a folder is escaped already, and has a NUL behind it.
+    let part = |part: &[u8]| match part.strip_suffix(b"\0") {
+        Some(escaped) => String::from_utf8_lossy(escaped).into_owned(),
+        None => deadpan_remote::shown(part),
+    };
+    path.as_os_str().as_bytes().split(|byte| *byte == b'/').map(part).collect::<Vec<_>>().join("/")
 }
 
 /// What is known of a source.

@@ -7,13 +7,13 @@ use serde_json::Value;
 use crate::job::{Job, STATE};
 use crate::manifest::{abandon, pieces, sweep};
 use crate::{Error, JobKey};
-use deadpan_remote::{Address, Problem, Store};
+use deadpan_remote::{Address, Problem, Store, Words};
 
 /// A long object that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The source and the target; `None` if the state belongs to another key.
-    pub objects: Option<(String, String)>,
+    pub objects: Option<(Words, Words)>,
     /// Parts that are there; `None` if the state belongs to another key.
     pub done: Option<u64>,
     /// All parts; `None` if the state belongs to another key.
@@ -60,7 +60,7 @@ impl Job {
         let mut long = Vec::new();
         for place in self.manifests()? {
             let manifest = self.read_if_own(&place)?;
-            let text = |field: &str| Some(manifest.as_ref()?.get(field)?.as_str()?.to_owned());
+            let text = |field: &str| Some(Words::new(manifest.as_ref()?.get(field)?.as_str()?));
             let parts = manifest.as_ref().and_then(|it| it.get("parts")?.as_u64());
             let pieces = manifest.as_ref().map_or(Ok(None), |manifest| pieces(self, manifest))?;
             let there = pieces.map(|pieces| pieces.there()).transpose();

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io;
 
-use crate::Address;
 use crate::wire::encoded_path as encoded;
+use crate::{Address, Words};
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,15 +53,14 @@ pub enum Problem {
 /// An error about an address.
 #[derive(Debug)]
 pub struct Error {
-    address: String,
+    address: Address,
     problem: Problem,
-    /// The store's own words.
-    detail: String,
+    detail: Words,
 }
 
 impl Error {
     pub(crate) fn new(address: &Address, problem: Problem, detail: impl Into<String>) -> Self {
-        Self { address: address.to_string(), problem, detail: detail.into() }
+        Self { address: address.clone(), problem, detail: Words::new(detail) }
     }
 
     /// Returns the error for an error of the client.
@@ -98,7 +97,7 @@ impl Error {
 
     /// Returns the address that the error is about.
     #[must_use]
-    pub fn address(&self) -> &str {
+    pub const fn address(&self) -> &Address {
         &self.address
     }
 
@@ -108,9 +107,9 @@ impl Error {
         self.problem
     }
 
-    /// Returns what the store itself said.
+    /// Returns what the store itself said, or what it did.
     #[must_use]
-    pub fn detail(&self) -> &str {
+    pub const fn detail(&self) -> &Words {
         &self.detail
     }
 

@@ -73,9 +73,10 @@ impl Object {
                 // An empty object has no first byte to ask for, and stores answer that in several ways.
                 Err(error) if Error::of(address, &error).problem() == Problem::Other => {
                     let head = GetOptions { head: true, ..GetOptions::default() };
-                    let meta = store.objects.get_opts(&path, head).await?.meta;
-                    match meta.size {
-                        0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
+                    match store.objects.get_opts(&path, head).await.map(|found| found.meta) {
+                        Ok(meta) if meta.size == 0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
+                        Err(other) if Error::of(address, &other).problem() != Problem::Other => Err(other),
+                        // The second answer has no body, and so no words of the store.
                         _ => Err(error),
                     }
                 }

@@ -159,7 +159,7 @@ impl Pieces {
     /// What is not there is the upload, and not the object, which does not exist before the upload ends.
     fn ended(&self, error: Error) -> Error {
         match error.problem() {
-            Problem::Missing => Error::new(&self.address, Problem::Ended, error.detail()),
+            Problem::Missing => Error::new(&self.address, Problem::Ended, error.detail().raw()),
             _ => error,
         }
     }

@@ -90,6 +90,20 @@ impl Store {
         Self { objects, parts, wire: Arc::default(), memory: Some(Arc::default()), bucket: address.clone() }
     }
 
+    /// Opens a bucket of a server on this machine, for tests.
+    #[cfg(test)]
+    pub(crate) fn on_this_machine(port: u16) -> Self {
+        let wire = Arc::<Wire>::default();
+        let builder = AmazonS3Builder::new().with_access_key_id("key").with_secret_access_key("secret");
+        let builder = builder.with_endpoint(format!("http://127.0.0.1:{port}")).with_bucket_name("bucket");
+        let builder = builder.with_client_options(options().with_allow_http(true)).with_retry(retries());
+        let store = builder.with_http_connector(Connector(Arc::clone(&wire))).build().expect("a client");
+        wire.sign_with(store.credentials());
+        let (objects, parts) = both(store);
+        let bucket = "s3://bucket".parse().expect("an address");
+        Self { objects, parts, wire, memory: None, bucket }
+    }
+
     /// Whether there is such an object.
     ///
     /// # Errors

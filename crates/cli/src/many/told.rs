@@ -58,7 +58,7 @@ impl Told {
 
     /// Counts and reports what became of one object.
     pub fn tell(&self, pair: &Pair, outcome: Outcome) {
-        let (source, target) = (pair.source.to_string(), Place::Given(pair.target.to_string().into()));
+        let (source, target) = (pair.source.to_string(), Place::Given(pair.target.text().into()));
         let (mut tally, would) = (self.tally(), matches!(outcome, Outcome::Would(_)));
         let done = |state: &str, bytes: u64| {
             let more = [("state".to_owned(), Value::from(state))].into_iter().collect();
@@ -108,7 +108,7 @@ impl Told {
             }
             return;
         }
-        let file = source.replace('\0', "");
+        let file = pair.source.text().replace('\0', "");
         drop(tally);
         self.report.lock().unwrap_or_else(PoisonError::into_inner).add(
             &Source::File(PathBuf::from(file)),
@@ -167,7 +167,7 @@ impl Told {
                 "left_out": left_out,
                 "bytes": moved,
                 "seconds": seconds,
-                "job": job.map(ToString::to_string),
+                "job": job.map(|job| job.folder().text()),
                 "job_is_new": is_new,
                 "error": failure.map(|failure| failure.message.as_str()),
                 "hint": failure.and_then(|failure| failure.hint.as_deref()),
