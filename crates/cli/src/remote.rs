@@ -62,7 +62,7 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     if let Some(store) = open.get(&name) {
         return Ok(store.clone());
     }
-    deadpan_remote::tell_of_trouble(|why| say(&format!("note: the store {why}; its requests are tried again")));
+    deadpan_remote::tell_of_trouble(|why| say(&format!("note: the store {why}")));
     let store = Store::of(address).map_err(|error| failed(&error))?;
     open.insert(name, store.clone());
     Ok(store)
@@ -132,6 +132,9 @@ pub fn failed(error: &Error) -> Failure {
         }
         Problem::Unreachable if scheme != Scheme::S3 => "check the network, and the account",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
+        Problem::Slow => "check the network, and try again later",
+        Problem::Protocol if scheme != Scheme::S3 => "ask whoever runs the store",
+        Problem::Protocol => "check the endpoint (AWS_ENDPOINT_URL), and ask whoever runs the store",
         Problem::Certificate => {
             "check the endpoint and this machine's clock; SSL_CERT_FILE=FILE.pem names an authority of your own"
         }

@@ -20,7 +20,7 @@ use crate::page::{FEW, Page, Read};
 use crate::place::{Beside, Place};
 use crate::source::{Source, is_current};
 use crate::{Error, Filter, Foreign, Shard, Spot};
-use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload, with_own_connections};
+use deadpan_remote::{Address, Entry, Error as StoreError, Object, Problem, Store, Upload, with_own_connections};
 use deadpan_seal::Error as SealError;
 
 /// Sources that are compared with the targets at a time.
@@ -335,7 +335,7 @@ impl Pool<'_> {
 
     /// Reports what became of a pair, and counts the objects for which the store could not be reached.
     fn tell(&self, pair: &Pair, outcome: Outcome) {
-        let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if it.problem() == Problem::Unreachable);
+        let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if is_away(it));
         (self.run.report)(pair, outcome);
         if is_lost {
             self.queue().lost += 1;
@@ -639,6 +639,11 @@ impl Drop for Stop<'_> {
             self.0.changed.notify_all();
         }
     }
+}
+
+/// Whether a store gave no answer in time.
+fn is_away(error: &StoreError) -> bool {
+    matches!(error.problem(), Problem::Unreachable | Problem::Slow)
 }
 
 /// How a result was made.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use crate::fault::Fault;
 use crate::wire::encoded_path as encoded;
 use crate::{Address, Words};
 
@@ -28,6 +29,10 @@ pub enum Problem {
     NoCredentials,
     /// The store did not answer, or not in time.
     Unreachable,
+    /// The store answers, and takes too long for it.
+    Slow,
+    /// The store does not keep to its protocol.
+    Protocol,
     /// The store's certificate is not valid, or no authority that this system trusts has signed it.
     Certificate,
     /// The store has too much to do.
@@ -65,6 +70,9 @@ impl Error {
 
     /// Returns the error for an error of the client.
     pub(crate) fn of(address: &Address, error: &object_store::Error) -> Self {
+        if let Some(fault) = Fault::among(error) {
+            return Self::new(address, fault.problem, fault.to_string());
+        }
         let text = error.to_string();
         let (code, detail) = (tag(&text, "Code"), tag(&text, "Message"));
         let problem = match code {
@@ -126,6 +134,8 @@ impl Error {
             Problem::Unknown => "the store does not accept the credentials",
             Problem::Clock => "the clock of this machine differs too much from the store's",
             Problem::Unreachable => "the store cannot be reached",
+            Problem::Slow => "the store is too slow",
+            Problem::Protocol => "the store does not keep to its protocol",
             Problem::Certificate => "the store's certificate cannot be trusted",
             Problem::Busy => "the store has too much to do",
             Problem::Unknowing => "the store does not know what was asked of it",

@@ -2,13 +2,16 @@
 
 mod address;
 mod amend;
+mod body;
 mod error;
+mod fault;
 #[cfg(test)]
 mod hostile;
 mod list;
 mod object;
 mod odd;
 mod own;
+mod patience;
 mod pieces;
 mod profile;
 mod splice;

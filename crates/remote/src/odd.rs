@@ -9,10 +9,9 @@ use object_store::path::Path;
 
 use crate::address::check_key;
 use crate::error::tag;
-use crate::wire::collected;
 
 /// The longest page of a listing: a thousand keys of a kilobyte, each byte of which can take six.
-const LONGEST: usize = 16 << 20;
+pub(crate) const LONGEST: u64 = 16 << 20;
 
 tokio::task_local! {
     static ODD: RefCell<Vec<String>>;
@@ -33,7 +32,7 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
         return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let body = collected(body, LONGEST).await?;
+    let body = body.bytes().await?;
     let text = String::from_utf8_lossy(&body);
     if tag(&text, "IsTruncated") == Some("true") && tag(&text, "NextContinuationToken").is_none_or(str::is_empty) {
         let why = "it lists a part of the keys, and does not say how to go on";

@@ -14,7 +14,7 @@ use crate::error::tag;
 use crate::object::wait;
 use crate::odd::unescaped;
 use crate::store::There;
-use crate::upload::exists;
+use crate::upload::{exists, started};
 use crate::wire::encoded;
 use crate::{Address, Error, Problem, Scheme, Store};
 
@@ -40,7 +40,7 @@ impl Pieces {
         let wrong = |error: InvalidHeaderValue| Error::new(address, Problem::Other, error.to_string());
         let name = HeaderName::from_static("x-amz-meta-deadpan-mark");
         let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(mark).map_err(wrong)?)]);
-        let id = wait(address, with(headers, store.parts.create_multipart(&path)))?;
+        let id = wait(address, with(headers, started(store, &path)))?;
         if let Some(memory) = &store.memory {
             let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
             uploads.insert(id.clone(), (mark.to_owned(), There::new()));
@@ -100,7 +100,7 @@ impl Pieces {
             let query = format!("max-parts=1000&part-number-marker={after}&uploadId={}", encoded(&self.id));
             let text = wait(&self.address, ask(&self.store, &self.path, query)).map_err(|error| self.ended(error))?;
             let page = Page::read(&text).ok_or_else(|| {
-                Error::new(&self.address, Problem::Other, "it lists the parts of an upload in an unknown form")
+                Error::new(&self.address, Problem::Protocol, "it lists the parts of an upload in an unknown form")
             })?;
             // A store that goes in circles would be asked for ever.
             marker = page.next.filter(|next| next.parse::<u64>().ok() > after.parse().ok());

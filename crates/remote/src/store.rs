@@ -19,6 +19,8 @@ use object_store::{
 use tokio::runtime::Runtime;
 
 use crate::object::wait;
+#[cfg(test)]
+use crate::patience::Patience;
 use crate::profile::Profile;
 use crate::upload::exists;
 use crate::wire::{Connector, Wire};
@@ -70,12 +72,12 @@ impl Store {
             }
             Scheme::Google => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(address.bucket());
-                let builder = builder.with_client_options(options()).with_retry(retries());
+                let builder = builder.with_client_options(options()).with_retry(retries(&wire));
                 both(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
             }
             Scheme::Azure => {
                 let builder = MicrosoftAzureBuilder::from_env().with_container_name(address.bucket());
-                let builder = builder.with_client_options(options()).with_retry(retries());
+                let builder = builder.with_client_options(options()).with_retry(retries(&wire));
                 both(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
             }
         };
@@ -90,13 +92,13 @@ impl Store {
         Self { objects, parts, wire: Arc::default(), memory: Some(Arc::default()), bucket: address.clone() }
     }
 
-    /// Opens a bucket of a server on this machine, for tests.
+    /// Opens a bucket of a server on this machine, which has these times, for tests.
     #[cfg(test)]
-    pub(crate) fn on_this_machine(port: u16) -> Self {
-        let wire = Arc::<Wire>::default();
+    pub(crate) fn on_this_machine(port: u16, patience: Patience) -> Self {
+        let wire = Arc::new(Wire::with(patience));
         let builder = AmazonS3Builder::new().with_access_key_id("key").with_secret_access_key("secret");
         let builder = builder.with_endpoint(format!("http://127.0.0.1:{port}")).with_bucket_name("bucket");
-        let builder = builder.with_client_options(options().with_allow_http(true)).with_retry(retries());
+        let builder = builder.with_client_options(options().with_allow_http(true)).with_retry(retries(&wire));
         let store = builder.with_http_connector(Connector(Arc::clone(&wire))).build().expect("a client");
         wire.sign_with(store.credentials());
         let (objects, parts) = both(store);
@@ -211,7 +213,7 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     if endpoint.starts_with("http://") {
         options = options.with_allow_http(true);
     }
-    let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries());
+    let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries(wire));
     Ok(builder.with_http_connector(Connector(Arc::clone(wire))))
 }
 
@@ -235,11 +237,11 @@ fn options() -> ClientOptions {
     ClientOptions::new()
 }
 
-fn retries() -> RetryConfig {
+fn retries(wire: &Wire) -> RetryConfig {
     // The client pauses ten times, each time for a random time between these bounds: together at most 24 s.
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(3), base: 3.5 };
-    RetryConfig { backoff, ..RetryConfig::default() }
+    RetryConfig { backoff, retry_timeout: wire.patience().tries, ..RetryConfig::default() }
 }
 
 /// The threads that wait for stores, which all stores of a process share.

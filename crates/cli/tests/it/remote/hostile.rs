@@ -1,8 +1,9 @@
-//! Stores that do harm by what they say.
+//! Stores that do harm: what they say, and answers without an end. Their times are tested in `deadpan-remote`.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish};
@@ -62,6 +63,35 @@ fn what_a_store_says_does_not_reach_the_terminal_as_it_is() {
     }
     let said = run(port, &sandbox, COMMANDS[0]).stderr();
     assert!(said.contains(r"the store says: no\u{1b}[2J\r\nerror: all is lost\u{202e}\u{200b}\u{9b}2Jxxx"), "{said}");
+}
+
+#[test]
+fn an_answer_of_success_without_an_end_is_cut_off() {
+    let (sent, counted) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let counter = Arc::clone(&sent);
+    let port = store(move |line, client| {
+        let object = "etag: \"tag\"\r\nlast-modified: Thu, 26 Nov 2026 08:00:00 GMT";
+        let (status, body) = match line.split(' ').next().unwrap_or_default() {
+            "HEAD" => ("404 None".to_owned(), ""),
+            "GET" if line.contains("list-type=2") => ("200 Good".to_owned(), "<ListBucketResult>"),
+            "GET" => (format!("206 Part\r\n{object}\r\ncontent-range: bytes 0-327679/1000000"), ""),
+            _ => (format!("200 Good\r\n{object}"), "<R><UploadId>id</UploadId></R>"),
+        };
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: 1000000000000000\r\n\r\n{body}");
+        let (_, chunk) = (client.write_all(head.as_bytes()), [b'x'; 1 << 16]);
+        while !line.starts_with("HEAD") && client.write_all(&chunk).is_ok() {
+            counter.fetch_add(chunk.len(), Ordering::Relaxed);
+        }
+    });
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", vec![0; 9_000_000]);
+    for args in COMMANDS {
+        run(port, &sandbox, args).expect(4, "the store does not keep to its protocol: it");
+        let all = sent.load(Ordering::Relaxed);
+        let now = all - counted.swap(all, Ordering::Relaxed);
+        // A page of 16 MiB is the longest answer; some more is in the buffers of connections.
+        assert!(now < 100_000_000, "{args:?}: {now} bytes");
+    }
 }
 
 #[test]
