@@ -440,6 +440,7 @@ pub fn failed(name: &str, error: Error) -> Failure {
             format!("{state}: this state is damaged, or belongs elsewhere"),
             "give the job up: deadpan cluster clean JOB; its results stay",
         ),
+        Error::TooMuch(_) => system(error.to_string(), "remove what lies there and is no job's"),
         Error::Twice => Failure::usage(
             format!("{name}: another source has the same result"),
             "rename one of them, or leave it out with --exclude",

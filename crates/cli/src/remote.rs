@@ -13,6 +13,9 @@ use crate::shown::shown;
 use crate::signals;
 use deadpan_remote::{Address, Canceller, Error, Problem, Scheme, Store};
 
+/// The most bytes in the names of all objects below a prefix, which are in memory. A store could name more and more.
+const NAMES: usize = 256 << 20;
+
 /// Returns the address, if the path is one.
 pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
     if !Address::is_meant(path.as_os_str()) {
@@ -87,12 +90,17 @@ pub fn guard(canceller: Canceller, name: String) -> signals::Guard {
 
 /// Returns the sealed objects below a prefix.
 pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
-    let (mut all, text) = (Vec::new(), prefix.text());
+    let (mut all, mut length, text) = (Vec::new(), 0, prefix.text());
     for entry in store(prefix)?.list(prefix, None).map_err(|error| failed(&error))? {
         let name = entry.map_err(|error| failed(&error))?.name;
         if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             let path = PathBuf::from(format!("{text}{name}"));
+            length += path.as_os_str().len();
             all.push(path);
+        }
+        if length > NAMES {
+            let message = format!("{prefix}: the names of all objects below it are longer than {} MiB", NAMES >> 20);
+            return Err(Failure::usage(message, "name a longer prefix, and then the next"));
         }
     }
     if all.is_empty() {

@@ -36,6 +36,8 @@ pub enum Error {
     OtherJob(String, String),
     /// A piece of state is damaged, or was copied from elsewhere.
     Damaged(String),
+    /// More pieces of state lie at this address than jobs leave.
+    TooMuch(String),
     /// The upload was ended by somebody; it is begun again when the command is run again.
     Lost(String),
     /// Another source has the same result.
@@ -62,6 +64,7 @@ impl fmt::Display for Error {
             Self::Name => f.write_str("a file cannot have this name"),
             Self::OtherKey(state) => write!(f, "{state}: it belongs to a job with another key"),
             Self::Damaged(state) => write!(f, "{state}: this state is damaged, or belongs elsewhere"),
+            Self::TooMuch(folder) => write!(f, "{folder}: more state lies here than jobs leave"),
             Self::Twice => f.write_str("another source has the same result"),
             Self::System(error) => error.fmt(f),
             Self::Unreached => f.write_str("the store cannot be reached, and the other objects were left as they are"),

@@ -9,6 +9,9 @@ use crate::manifest::{abandon, pieces, sweep};
 use crate::{Error, JobKey};
 use deadpan_remote::{Address, Problem, Store, Words};
 
+/// The most jobs, and the most long objects of a job, that are kept in memory. A store could list more and more.
+const MOST: usize = 100_000;
+
 /// A long object that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -46,6 +49,9 @@ impl Job {
         let mut names = BTreeSet::new();
         for entry in store.list(&folder, None)? {
             names.extend(entry?.name.split_once('/').map(|(name, _)| name.to_owned()));
+            if names.len() > MOST {
+                return Err(Error::TooMuch(folder.to_string()));
+            }
         }
         // Jobs write only names that an address can have. Other names are somebody else's.
         Ok(names.iter().filter_map(|name| folder.join(&format!("{name}/")).ok()).collect())
@@ -95,6 +101,9 @@ impl Job {
                 && is_name(mark)
             {
                 places.push(self.at(&name)?);
+            }
+            if places.len() > MOST {
+                return Err(Error::TooMuch(self.folder.to_string()));
             }
         }
         Ok(places)

@@ -1,4 +1,4 @@
-//! Stores that do harm, as far as they can: answers without an end, bytes that drip.
+//! Stores that do harm, as far as they can: answers without an end, listings in circles, bytes that drip.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -112,6 +112,8 @@ impl Hostile {
 
 /// Does something with a store.
 type Act<'a> = &'a dyn Fn() -> Result<(), Error>;
+/// Makes a page of a listing, from its number.
+type Pages = fn(u64) -> String;
 
 fn address(key: &str) -> Address {
     format!("s3://bucket/{key}").parse().expect("an address")
@@ -146,7 +148,7 @@ fn an_answer_without_an_end_is_not_read_to_the_end() {
             }
             "POST" => client.answer_for_ever("200 Good", "<R><UploadId>id</UploadId></R>"),
             "PUT" => client.answer_for_ever("200 Good\r\netag: \"tag\"", ""),
-            "DELETE" => client.answer_for_ever("204 Gone", ""),
+            "DELETE" => client.answer_for_ever("200 Gone", ""),
             _ if is("/object") => client.answer_for_ever(&first, "data"),
             _ => client.answer("500 Strange", ""),
         }
@@ -193,6 +195,65 @@ fn a_range_is_never_longer_than_what_was_asked_for() {
     let error = object.bytes(400_000..400_010).expect_err("more than a range");
     assert!(error.to_string().contains("another number of bytes than were asked for"), "{error}");
     assert_eq!(hostile.asked.load(Ordering::Relaxed) - before, 1, "the request is not repeated");
+}
+
+fn page(keys: &[String], token: &str) -> String {
+    let entry = |key: &String| {
+        format!("<Contents><Key>{key}</Key><Size>1</Size><LastModified>2026-11-26T08:00:00Z</LastModified></Contents>")
+    };
+    let entries = keys.iter().map(entry).collect::<String>();
+    format!(
+        "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>{token}</NextContinuationToken>\
+        {entries}</ListBucketResult>"
+    )
+}
+
+#[test]
+fn a_listing_in_circles_ends() {
+    let circles: [(&str, Pages); 5] = [
+        ("a token that continues it came again", |number| page(&[format!("a/{number:09}")], "same")),
+        ("a/x comes after a/x", |number| page(&["a/x".to_owned()], &number.to_string())),
+        ("a//x comes after a//x", |number| page(&["a//x".to_owned()], &number.to_string())),
+        ("a token of more than 16384 bytes", |_| page(&["a/x".to_owned()], &"x".repeat(70_000))),
+        ("1000 pages without a key", |number| page(&[], &number.to_string())),
+    ];
+    for (words, pages) in circles {
+        let number = AtomicU64::new(0);
+        let hostile = Hostile::start(move |_, client| {
+            client.answer("200 Good", &pages(number.fetch_add(1, Ordering::Relaxed)));
+        });
+        let listing = hostile.store().list(&address("a/"), None).expect("a listing");
+        let last = listing.take(10_000).last().expect("an end").expect_err("an error");
+        assert!(last.problem() == Problem::Protocol && last.to_string().contains(words), "{last}");
+        assert!(hostile.asked.load(Ordering::Relaxed) <= 1001, "{words}");
+    }
+}
+
+#[test]
+fn odd_names_come_page_by_page() {
+    // Each page grows, and holds no key that the client can name.
+    let number = AtomicU64::new(0);
+    let hostile = Hostile::start(move |_, client| {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        let keys: Vec<_> = (0..10).map(|key| format!("a//{number:09}{key}")).collect();
+        client.answer("200 Good", &page(&keys, &number.to_string()));
+    });
+    let mut listing = hostile.store().list(&address("a/"), None).expect("a listing");
+    for key in 0..30 {
+        let entry = listing.next().expect("an entry").expect("a name");
+        assert_eq!(entry.name, format!("/{:09}{}", key / 10, key % 10));
+        assert_eq!(hostile.asked.load(Ordering::Relaxed), key / 10 + 1, "pages that were asked for");
+    }
+    // They are bounded in number, too.
+    let number = AtomicU64::new(0);
+    let hostile = Hostile::start(move |_, client| {
+        let number = number.fetch_add(1, Ordering::Relaxed);
+        let keys: Vec<_> = (0..5000).map(|key| format!("a//{number:04}{key:04}")).collect();
+        client.answer("200 Good", &page(&keys, &number.to_string()));
+    });
+    let listing = hostile.store().list(&address("a/"), None).expect("a listing");
+    let (names, error): (Vec<_>, Vec<_>) = listing.take(200_000).partition(Result::is_ok);
+    assert_eq!((names.len(), error.len()), (100_000, 1));
 }
 
 #[test]

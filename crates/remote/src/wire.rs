@@ -32,7 +32,7 @@ const TURN: Duration = Duration::from_secs(600);
 /// The longest headers of an answer, names and values together.
 const HEADERS: usize = 64 << 10;
 /// The longest tag of an object or a part. All tags of an upload are in memory.
-const TAG: usize = 1024;
+pub(crate) const TAG: usize = 1024;
 
 /// What all requests to one store share.
 #[derive(Debug, Default)]
