@@ -14,7 +14,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("capi", &["bind", "seal", "pack", "base64", "pad", "ct"]),
     ("bind", &["seal", "pack", "picture", "disk"]),
     ("fleet", &["remote", "seal", "disk", "base64", "ct"]),
-    ("remote", &["seal"]),
+    ("remote", &["seal", "pack"]),
     ("seal", &["base64", "pad", "ct"]),
     ("base64", &["ct"]),
     ("pad", &["ct"]),

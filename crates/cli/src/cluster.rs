@@ -10,10 +10,10 @@ use crate::many::{failed, job_key, line};
 use crate::output::{OutputArgs, Place};
 use crate::plan::Plan;
 use crate::remote;
-use crate::shown::{Foreign, count, shown};
+use crate::shown::{count, shown};
 use crate::streams::{print, print_json};
 use deadpan_fleet::{Job, JobKey};
-use deadpan_remote::Address;
+use deadpan_remote::{Address, Words};
 
 /// Shows and removes what jobs have left in a store, and makes their keys
 #[derive(Debug, clap::Args)]
@@ -110,7 +110,7 @@ fn jobs(address: &Address, key: Option<&PathBuf>) -> Result<Vec<Job>, Failure> {
         })
         .collect();
     if found.is_empty() && !wanted.is_empty() {
-        let message = format!("{}: there is no state of such a job", shown(address.to_string()));
+        let message = format!("{address}: there is no state of such a job");
         return Err(Failure::usage(message, "list all jobs with: deadpan cluster status s3://BUCKET"));
     }
     found.sort();
@@ -130,7 +130,7 @@ impl Plan for Cluster {
                     status(job, *json)?;
                 }
                 if jobs.is_empty() && !json {
-                    print(&format!("{}: no job has left anything here\n", Foreign::new(bucket.to_string())))?;
+                    print(&format!("{bucket}: no job has left anything here\n"))?;
                 }
             }
             Self::Clean { bucket, key, json, force } => {
@@ -145,10 +145,11 @@ impl Plan for Cluster {
                     }
                     let left = job.clean().map_err(about)?;
                     if *json {
-                        let fields = json!({ "schema": 1, "command": "cluster", "job": job.to_string(), "left": left });
+                        let fields =
+                            json!({ "schema": 1, "command": "cluster", "job": job.folder().text(), "left": left });
                         print_json(&fields)?;
                     } else {
-                        print(&format!("{}: removed\n", Foreign::new(job.to_string())))?;
+                        print(&format!("{job}: removed\n"))?;
                     }
                     if left > 0 {
                         let uploads = count(left, "upload", "uploads");
@@ -172,24 +173,23 @@ fn status(job: &Job, as_json: bool) -> Result<(), Failure> {
             .long
             .iter()
             .map(|one| {
-                let (source, target) = one.objects.clone().unzip();
+                let (source, target) = one.objects.as_ref().map(|(from, to)| (from.raw(), to.raw())).unzip();
                 json!({ "source": source, "target": target, "done": one.done, "parts": one.parts })
             })
             .collect();
         let fields = json!({
             "schema": 1,
             "command": "cluster",
-            "job": job.to_string(),
+            "job": job.folder().text(),
             "how": states.how.unwrap_or(Value::Null),
             "long": long,
         });
         return print_json(&fields);
     }
-    let mut text = format!("{}\n", Foreign::new(job.to_string()));
+    let mut text = format!("{job}\n");
     for one in &states.long {
         let line = match (&one.objects, one.parts) {
             (Some((source, target)), Some(parts)) => {
-                let (source, target) = (Foreign::new(source), Foreign::new(target));
                 format!("  {source} -> {target}: {} of {parts} parts", one.done.unwrap_or(0))
             }
             _ => "  an object of a job with another key".to_owned(),
@@ -197,7 +197,7 @@ fn status(job: &Job, as_json: bool) -> Result<(), Failure> {
         text.push_str(&format!("{line}\n"));
     }
     if states.long.is_empty() {
-        let of = |end: &str| states.how.as_ref()?.get(end)?.as_str().map(Foreign::new);
+        let of = |end: &str| states.how.as_ref()?.get(end)?.as_str().map(Words::new);
         let what = of("source").zip(of("target"));
         let what = what.map_or("a job".to_owned(), |(source, target)| format!("{source} -> {target}"));
         text.push_str(&format!("  {what}: no object is half done\n"));

@@ -214,10 +214,10 @@ impl ManyArgs {
         })?;
         imp::give_back_memory();
         let (Route { from, to }, shard, memory) = (route, self.shard()?, self.memory()?);
-        let name = shown_place(from);
+        let name = from.to_string();
         let failed = |error: Error| failed(&name, error);
         let job = match to {
-            Many::Prefix(store, target) => Some(self.job(store, act, &from.to_string(), target, how)?),
+            Many::Prefix(store, target) => Some(self.job(store, act, &from.text(), target, how)?),
             Many::Folder(_) => None,
         };
         // Opening has nothing to agree on.
@@ -273,7 +273,7 @@ impl ManyArgs {
         how: Option<How<'_>>,
     ) -> Result<Job, Failure> {
         let job = Job::new(self.key()?, store.clone(), act.verb(), source, target);
-        let job = job.map_err(|error| failed(source, error))?;
+        let job = job.map_err(|error| failed(&shown(source), error))?;
         let how = how.map_or(Ok(Value::Null), |how| how(&job))?;
         Ok(job.how(how))
     }
@@ -291,14 +291,13 @@ impl ManyArgs {
         imp::give_back_memory();
         let Some(source) = spot(input)? else { return Ok(None) };
         let (store, name) = (remote::store(target)?, source.to_string());
-        let shown_name = input.shown();
-        let about = |error: Error| failed(&shown_name, error);
-        let job = self.job(&store, act, &name, target, how)?;
+        let about = |error: Error| failed(&name, error);
+        let job = self.job(&store, act, &source.text(), target, how)?;
         let _notice = again(Some(&job));
         let outcome = Mutex::new(None);
         let outcome_now = || outcome.lock().unwrap_or_else(PoisonError::into_inner);
         let report = |_: &Pair, result: Outcome| *outcome_now() = Some(result);
-        let progress = Progress::new(&shown_name, input.length());
+        let progress = Progress::new(&name, input.length());
         let run = Run {
             act,
             results: &Files { sync: false, mask: 0 },
@@ -314,7 +313,7 @@ impl ManyArgs {
             planned: &|_| (),
             left_out: &|_| (),
         };
-        let last = name.rsplit('/').next().unwrap_or_default().to_owned();
+        let last = source.text().rsplit('/').next().unwrap_or_default().to_owned();
         let target_spot = Spot::Object(store, target.clone());
         run.one(Pair { name: last, source, target: target_spot, length: LONG, replace }).map_err(about)?;
         drop(progress);
@@ -322,7 +321,7 @@ impl ManyArgs {
         match outcome {
             Some(Outcome::Made(bytes)) => Ok(Some(bytes)),
             Some(Outcome::Failed(Error::Store(error)))
-                if error.problem() == Problem::Denied && error.address().contains(deadpan_fleet::STATE) =>
+                if error.problem() == Problem::Denied && error.address().key().contains(deadpan_fleet::STATE) =>
             {
                 Ok(None)
             }
@@ -402,14 +401,6 @@ fn place(path: &Path) -> Result<Many, Failure> {
     }
 }
 
-/// Returns the name of a place for messages.
-fn shown_place(place: &Many) -> String {
-    match place {
-        Many::Folder(tree) => shown(tree.path()),
-        Many::Prefix(_, address) => shown(address.to_string()),
-    }
-}
-
 /// Refuses results among the sources: a second run would take them for sources.
 fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
     let is_inside = match (from, to) {
@@ -421,7 +412,6 @@ fn refuse_overlap(from: &Many, to: &Many) -> Result<(), Failure> {
         _ => false,
     };
     if is_inside {
-        let (from, to) = (shown_place(from), shown_place(to));
         let message = format!("the sources below {from} lie below {to}, where the results go");
         return Err(Failure::usage(message, "choose another prefix or folder with --to"));
     }
@@ -449,16 +439,11 @@ pub fn failed(name: &str, error: Error) -> Failure {
             format!("{name}: the object in the place of its result is too short to be the result, and is not replaced"),
             "inspect the object, and replace it with --force",
         ),
-        Error::Name => {
-            // The listing of a folder has escaped the parts that are not UTF-8, and put a NUL behind them.
-            let part = |part: &str| match part.strip_suffix('\0') {
-                Some(escaped) => escaped.to_owned(),
-                None => crate::shown::bytes(part.as_bytes()),
-            };
-            let name = name.split('/').map(part).collect::<Vec<_>>().join("/");
-            let message = format!("{name}: its name cannot be that of a file or an object here");
-            Failure::new(Exit::Data, message, "seal or open it by itself, and name the output with -o")
-        }
+        Error::Name => Failure::new(
+            Exit::Data,
+            format!("{name}: its name cannot be that of a file or an object here"),
+            "seal or open it by itself, and name the output with -o",
+        ),
         Error::OtherKey(state) => Failure::usage(
             format!("{state}: this state belongs to a job with another key"),
             "give the job's key with --job-key, or give the job up: deadpan cluster clean --force JOB",
@@ -474,6 +459,7 @@ pub fn failed(name: &str, error: Error) -> Failure {
             format!("{state}: this state is damaged, or belongs elsewhere"),
             "give the job up: deadpan cluster clean JOB; its results stay",
         ),
+        Error::TooMuch(_) => system(error.to_string(), "remove what lies there and is no job's"),
         Error::Twice => Failure::usage(
             format!("{name}: another source has the same result"),
             "rename one of them, or leave it out with --exclude",

@@ -13,6 +13,9 @@ use crate::shown::shown;
 use crate::signals;
 use deadpan_remote::{Address, Canceller, Error, Problem, Scheme, Store};
 
+/// The most bytes in the names of all objects below a prefix, which are in memory. A store could name more and more.
+const NAMES: usize = 256 << 20;
+
 /// Returns the address, if the path is one.
 pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
     if !Address::is_meant(path.as_os_str()) {
@@ -62,7 +65,7 @@ pub fn store(address: &Address) -> Result<Store, Failure> {
     if let Some(store) = open.get(&name) {
         return Ok(store.clone());
     }
-    deadpan_remote::tell_of_trouble(|why| say(&format!("note: the store {why}; its requests are tried again")));
+    deadpan_remote::tell_of_trouble(|why| say(&format!("note: the store {why}")));
     let store = Store::of(address).map_err(|error| failed(&error))?;
     open.insert(name, store.clone());
     Ok(store)
@@ -87,39 +90,46 @@ pub fn guard(canceller: Canceller, name: String) -> signals::Guard {
 
 /// Returns the sealed objects below a prefix.
 pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
-    let mut all = Vec::new();
+    let (mut all, mut length, text) = (Vec::new(), 0, prefix.text());
     for entry in store(prefix)?.list(prefix, None).map_err(|error| failed(&error))? {
         let name = entry.map_err(|error| failed(&error))?.name;
         if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
-            all.push(format!("{prefix}{name}").into());
+            let path = PathBuf::from(format!("{text}{name}"));
+            length += path.as_os_str().len();
+            all.push(path);
+        }
+        if length > NAMES {
+            let message = format!("{prefix}: the names of all objects below it are longer than {} MiB", NAMES >> 20);
+            return Err(Failure::usage(message, "name a longer prefix, and then the next"));
         }
     }
     if all.is_empty() {
         let hint = "check the prefix, and that the names end with .dpn or .age";
-        return Err(Failure::usage(format!("{}: there is no sealed object below it", shown(prefix.to_string())), hint));
+        return Err(Failure::usage(format!("{prefix}: there is no sealed object below it"), hint));
     }
     Ok(all)
 }
 
 /// Returns the failure for an error of a store.
 pub fn failed(error: &Error) -> Failure {
+    let scheme = error.address().scheme();
     let hint = match error.problem() {
         Problem::Missing => {
             "check the key, and that the credentials may list the bucket; a prefix ends with a slash, and results go \
              where --to says"
         }
-        Problem::NoBucket if error.address().starts_with("az://") => {
+        Problem::NoBucket if scheme == Scheme::Azure => {
             "check the container's name, and the account (AZURE_STORAGE_ACCOUNT_NAME)"
         }
-        Problem::NoBucket if error.address().starts_with("gs://") => "check the bucket's name",
+        Problem::NoBucket if scheme == Scheme::Google => "check the bucket's name",
         Problem::NoBucket => "check the bucket's name, its region (AWS_REGION) and the endpoint (AWS_ENDPOINT_URL)",
         Problem::Exists => "choose another key with --to, or replace the object with --force",
         Problem::Changed => "seal or open it again; in a bucket with versions, the old one is still there",
         Problem::Denied => "the credentials need permission to read, write and list in this bucket",
-        Problem::NoCredentials | Problem::Unknown if error.address().starts_with("gs://") => {
+        Problem::NoCredentials | Problem::Unknown if scheme == Scheme::Google => {
             "set GOOGLE_APPLICATION_CREDENTIALS to the file with the account's key"
         }
-        Problem::NoCredentials | Problem::Unknown if error.address().starts_with("az://") => {
+        Problem::NoCredentials | Problem::Unknown if scheme == Scheme::Azure => {
             "set AZURE_STORAGE_ACCOUNT_NAME, and AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN"
         }
         Problem::Unknown => "check the credentials (AWS_ACCESS_KEY_ID or AWS_PROFILE), and the clock of this machine",
@@ -128,8 +138,11 @@ pub fn failed(error: &Error) -> Failure {
         Problem::Unreachable if error.detail().contains("InvalidContentType") => {
             "the endpoint does not answer with TLS: check its port, or whether it begins with http://"
         }
-        Problem::Unreachable if !error.address().starts_with("s3://") => "check the network, and the account",
+        Problem::Unreachable if scheme != Scheme::S3 => "check the network, and the account",
         Problem::Unreachable => "check the network and the endpoint (AWS_ENDPOINT_URL)",
+        Problem::Slow => "check the network, and try again later",
+        Problem::Protocol if scheme != Scheme::S3 => "ask whoever runs the store",
+        Problem::Protocol => "check the endpoint (AWS_ENDPOINT_URL), and ask whoever runs the store",
         Problem::Certificate => {
             "check the endpoint and this machine's clock; SSL_CERT_FILE=FILE.pem names an authority of your own"
         }

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::source::shown;
+
 /// An error of whoever uses this crate, from a function that was handed in.
 pub type Foreign = Box<dyn std::error::Error + Send + Sync>;
 
@@ -34,6 +36,8 @@ pub enum Error {
     OtherJob(String, String),
     /// A piece of state is damaged, or was copied from elsewhere.
     Damaged(String),
+    /// More pieces of state lie at this address than jobs leave.
+    TooMuch(String),
     /// The upload was ended by somebody; it is begun again when the command is run again.
     Lost(String),
     /// Another source has the same result.
@@ -53,13 +57,14 @@ impl fmt::Display for Error {
         match self {
             Self::Store(error) => error.fmt(f),
             Self::Seal(error) => error.fmt(f),
-            Self::File(path, error) | Self::Write(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::File(path, error) | Self::Write(path, error) => write!(f, "{}: {error}", shown(path)),
             Self::Changed => f.write_str("the source changed while it was read"),
             Self::Outdated => f.write_str("the target is older than the source, and is not replaced"),
             Self::Short => f.write_str("the target is too short to be its result, and is not replaced"),
             Self::Name => f.write_str("a file cannot have this name"),
             Self::OtherKey(state) => write!(f, "{state}: it belongs to a job with another key"),
             Self::Damaged(state) => write!(f, "{state}: this state is damaged, or belongs elsewhere"),
+            Self::TooMuch(folder) => write!(f, "{folder}: more state lies here than jobs leave"),
             Self::Twice => f.write_str("another source has the same result"),
             Self::System(error) => error.fmt(f),
             Self::Unreached => f.write_str("the store cannot be reached, and the other objects were left as they are"),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::Error;
 use deadpan_base64::hex;
-use deadpan_remote::{Address, Object, Problem, Store};
+use deadpan_remote::{Address, Object, Problem, Store, Words};
 use deadpan_seal::{Cost, Header, Identity, MaxCost, Opened, Passphrase, Recipient, Secret, Session};
 
 /// The folder in which all jobs keep their state. It lies in the bucket that gets the results.
@@ -104,9 +104,9 @@ impl Job {
     pub fn new(key: JobKey, store: Store, act: &str, source: &str, target: &Address) -> Result<Self, Error> {
         refuse_state(target)?;
         let hasher = blake3::Hasher::new_derive_key("deadpan 2026 names of jobs");
-        let name = digest(hasher, &[act, &target.to_string()]);
+        let name = digest(hasher, &[act, &target.text()]);
         let folder = key_at(target, &format!("{STATE}{}/", &name[..16]))?;
-        let how = Value::from_iter([("source", source), ("target", &target.to_string())]);
+        let how = Value::from_iter([("source", source), ("target", &target.text())]);
         Ok(Self { key, store, folder, how })
     }
 
@@ -162,7 +162,7 @@ impl Job {
     /// # Errors
     /// If there is not enough memory.
     pub fn mark(&self, passphrase: &Passphrase) -> Result<String, deadpan_seal::Error> {
-        let salt = blake3::hash(self.folder.to_string().as_bytes());
+        let salt = blake3::hash(self.folder.text().as_bytes());
         let salt = salt.as_bytes().first_chunk().unwrap_or(&[0; 16]);
         let mark = passphrase.derive(Cost::default(), salt, 16)?;
         Ok(hex::encode(&mark))
@@ -175,7 +175,7 @@ impl Job {
         match how.iter().find(|(field, value)| known.get(*field) != Some(value)) {
             Some((field, _)) if field == "source" => {
                 let source = known.get(field).and_then(Value::as_str).unwrap_or("unknown");
-                Err(self.other(&format!("with another source: {source}")))
+                Err(self.other(&format!("with another source: {}", Words::new(source))))
             }
             Some((field, _)) if field.ends_with('s') => Err(self.other(&format!("with other {field}"))),
             Some((field, _)) => Err(self.other(&format!("with another {field}"))),
@@ -204,7 +204,7 @@ impl Job {
         let mut value: Value = serde_json::from_slice(&text[..line]).map_err(|_| damaged())?;
         // Whoever can write to the bucket could copy it here from elsewhere.
         let place_of = value.as_object_mut().and_then(|fields| fields.remove(PLACE));
-        if place_of != Some(place.to_string().into()) {
+        if place_of != Some(place.text().into()) {
             return Err(damaged());
         }
         Ok(Some(Found { value, more: Bytes::from(text).slice(line + 1..) }))
@@ -214,7 +214,7 @@ impl Job {
     pub(crate) fn write(&self, place: &Address, value: &Value, more: &[u8]) -> Result<(), Error> {
         let mut value = value.clone();
         if let Some(fields) = value.as_object_mut() {
-            fields.insert(PLACE.to_owned(), place.to_string().into());
+            fields.insert(PLACE.to_owned(), place.text().into());
         }
         let text = [value.to_string().as_bytes(), b"\n", more].concat();
         let sealed = self.key.session.sealing()?.bytes(&text)?;

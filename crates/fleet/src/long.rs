@@ -184,17 +184,17 @@ impl Long {
             return Ok(Begun::Whole(Box::new(source)));
         }
         let (length, tag, modified) = (source.length(), source.tag(), source.about(pair).modified);
-        let all = job.key.digest(&[act.verb(), &target.to_string()]);
+        let all = job.key.digest(&[act.verb(), &target.text()]);
         let (written, how) = (seconds(modified).to_string(), job.how.to_string());
-        let version = [&pair.source.to_string(), &tag, &length.to_string(), &written, &how];
+        let version = [&pair.source.text(), &tag, &length.to_string(), &written, &how];
         let mark = job.key.digest(&version.map(String::as_str));
         let place = job.at(&format!("{all}/{mark}/manifest"))?;
         let names = Map::from_iter([
             ("version".to_owned(), json!(1)),
             ("act".to_owned(), json!(act.verb())),
-            ("source".to_owned(), json!(pair.source.to_string())),
+            ("source".to_owned(), json!(pair.source.text())),
             ("modified".to_owned(), json!(seconds(modified))),
-            ("target".to_owned(), json!(target.to_string())),
+            ("target".to_owned(), json!(target.text())),
             ("tag".to_owned(), json!(tag)),
             ("length".to_owned(), json!(length)),
         ]);

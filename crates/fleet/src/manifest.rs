@@ -9,6 +9,9 @@ use crate::Error;
 use crate::job::Job;
 use deadpan_remote::{Address, Pieces, Problem};
 
+/// The most versions of an object that are in work at the same time.
+const VERSIONS: usize = 1000;
+
 /// Returns the name of the upload in a manifest.
 pub(crate) fn upload(manifest: &Value) -> Option<&str> {
     manifest.get("upload")?.as_str()
@@ -34,6 +37,9 @@ pub(crate) fn remove_others(job: &Job, all: &str, mark: &str, modified: SystemTi
     let mut others = BTreeSet::new();
     for entry in job.store.list(&folder, None)? {
         others.extend(entry?.name.strip_suffix("/manifest").filter(|other| *other != mark).map(str::to_owned));
+        if others.len() > VERSIONS {
+            return Err(Error::TooMuch(folder.to_string()));
+        }
     }
     for other in others {
         let place = job.at(&format!("{all}/{other}/manifest"))?;

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::job::STATE;
-use crate::source::changed;
+use crate::source::{changed, shown};
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Spot};
 use deadpan_disk::{About, Walk};
@@ -24,7 +24,7 @@ pub(crate) struct Known {
     pub(crate) length: u64,
 }
 
-/// A place with many objects or files.
+/// A place with many objects or files. In messages, invisible characters of its name are escaped.
 #[derive(Clone, Debug)]
 pub enum Place {
     /// All objects below a prefix.
@@ -37,12 +37,22 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Prefix(_, address) => address.fmt(f),
-            Self::Folder(tree) => tree.path().display().fmt(f),
+            Self::Folder(tree) => f.write_str(&shown(tree.path())),
         }
     }
 }
 
 impl Place {
+    /// Returns the whole name as it is, which names the same place in each run. It is not for messages: see
+    /// [`Address::text`].
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Prefix(_, address) => address.text(),
+            Self::Folder(tree) => tree.path().to_string_lossy().into_owned(),
+        }
+    }
+
     /// Lists the sources of results that go `to` another place. Those that lie there, and the state of jobs, are left
     /// out. What a folder has beside files is added to `beside`.
     ///

@@ -21,7 +21,7 @@ use crate::place::{Beside, Place};
 use crate::source::{Source, is_current};
 use crate::tree::{Tree, TreeFile};
 use crate::{Error, Filter, Foreign, Shard, Spot};
-use deadpan_remote::{Address, Entry, Object, Problem, Store, Upload, with_own_connections};
+use deadpan_remote::{Address, Entry, Error as StoreError, Object, Problem, Store, Upload, with_own_connections};
 use deadpan_seal::Error as SealError;
 
 /// Sources that are compared with the targets at a time.
@@ -253,7 +253,7 @@ impl Run<'_> {
                 Ok(spots) => spots,
                 Err(_) if !is_mine => continue,
                 Err(error) => {
-                    let path = format!("{}/{}", from.to_string().trim_end_matches('/'), found.name);
+                    let path = format!("{}/{}", from.text().trim_end_matches('/'), found.name);
                     let nowhere = Spot::File(nowhere(path.into()));
                     let pair =
                         Pair { name: found.name, source: nowhere.clone(), target: nowhere, length: 0, replace: false };
@@ -261,7 +261,7 @@ impl Run<'_> {
                     continue;
                 }
             };
-            let is_first = targets.insert(target.to_string());
+            let is_first = targets.insert(target.text());
             let pair = Pair { name: found.name, source, target, length: found.length, replace: known.is_some() };
             if !is_first {
                 // Both would be taken for one result from then on.
@@ -337,7 +337,7 @@ impl Pool<'_> {
 
     /// Reports what became of a pair, and counts the objects for which the store could not be reached.
     fn tell(&self, pair: &Pair, outcome: Outcome) {
-        let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if it.problem() == Problem::Unreachable);
+        let is_lost = matches!(&outcome, Outcome::Failed(Error::Store(it)) if is_away(it));
         (self.run.report)(pair, outcome);
         if is_lost {
             self.queue().lost += 1;
@@ -641,6 +641,11 @@ impl Drop for Stop<'_> {
             self.0.changed.notify_all();
         }
     }
+}
+
+/// Whether a store gave no answer in time.
+fn is_away(error: &StoreError) -> bool {
+    matches!(error.problem(), Problem::Unreachable | Problem::Slow)
 }
 
 /// How a result was made.

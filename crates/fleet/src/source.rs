@@ -3,7 +3,9 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::time::SystemTime;
 
 use crate::tree::TreeFile;
@@ -11,7 +13,7 @@ use crate::{Error, Pair};
 use deadpan_disk::About as FileAbout;
 use deadpan_remote::{Address, Object, ObjectReader, Problem, Store};
 
-/// The place of an object or a file.
+/// The place of an object or a file. In messages, invisible characters of its name are escaped.
 #[derive(Clone, Debug)]
 pub enum Spot {
     /// An object in a store.
@@ -27,6 +29,28 @@ impl fmt::Display for Spot {
             Self::File(file) => file.fmt(f),
         }
     }
+}
+
+impl Spot {
+    /// Returns the whole name as it is, which names the same place in each run. It is not for messages: see
+    /// [`Address::text`].
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Object(_, address) => address.text(),
+            Self::File(file) => file.path().to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// Returns a path for a message.
+pub(crate) fn shown(path: &Path) -> String {
+    // What was not UTF-8 in a listing of a folder is escaped already, and has a NUL behind it.
+    let part = |part: &[u8]| match part.strip_suffix(b"\0") {
+        Some(escaped) => String::from_utf8_lossy(escaped).into_owned(),
+        None => deadpan_remote::shown(part),
+    };
+    path.as_os_str().as_bytes().split(|byte| *byte == b'/').map(part).collect::<Vec<_>>().join("/")
 }
 
 /// What is known of a source.
@@ -48,7 +72,7 @@ pub struct About {
 #[derive(Debug)]
 pub(crate) enum Source {
     Object(Object),
-    File(TreeFile, File, FileAbout),
+    File(Box<TreeFile>, File, Box<FileAbout>),
 }
 
 impl Source {
@@ -68,7 +92,7 @@ impl Source {
                 if about.length == 0 && file.read_at(&mut [0], 0).map_err(failed)? > 0 {
                     return Err(failed(io::Error::other("its length is not known before it is read")));
                 }
-                Ok(Self::File(place.clone(), file, about))
+                Ok(Self::File(Box::new(place.clone()), file, Box::new(about)))
             }
         }
     }

@@ -7,13 +7,16 @@ use serde_json::Value;
 use crate::job::{Job, STATE};
 use crate::manifest::{abandon, pieces, sweep};
 use crate::{Error, JobKey};
-use deadpan_remote::{Address, Problem, Store};
+use deadpan_remote::{Address, Problem, Store, Words};
+
+/// The most jobs, and the most long objects of a job, that are kept in memory. A store could list more and more.
+const MOST: usize = 100_000;
 
 /// A long object that is being made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The source and the target; `None` if the state belongs to another key.
-    pub objects: Option<(String, String)>,
+    pub objects: Option<(Words, Words)>,
     /// Parts that are there; `None` if the state belongs to another key.
     pub done: Option<u64>,
     /// All parts; `None` if the state belongs to another key.
@@ -46,6 +49,9 @@ impl Job {
         let mut names = BTreeSet::new();
         for entry in store.list(&folder, None)? {
             names.extend(entry?.name.split_once('/').map(|(name, _)| name.to_owned()));
+            if names.len() > MOST {
+                return Err(Error::TooMuch(folder.to_string()));
+            }
         }
         // Jobs write only names that an address can have. Other names are somebody else's.
         Ok(names.iter().filter_map(|name| folder.join(&format!("{name}/")).ok()).collect())
@@ -60,7 +66,7 @@ impl Job {
         let mut long = Vec::new();
         for place in self.manifests()? {
             let manifest = self.read_if_own(&place)?;
-            let text = |field: &str| Some(manifest.as_ref()?.get(field)?.as_str()?.to_owned());
+            let text = |field: &str| Some(Words::new(manifest.as_ref()?.get(field)?.as_str()?));
             let parts = manifest.as_ref().and_then(|it| it.get("parts")?.as_u64());
             let pieces = manifest.as_ref().map_or(Ok(None), |manifest| pieces(self, manifest))?;
             let there = pieces.map(|pieces| pieces.there()).transpose();
@@ -95,6 +101,9 @@ impl Job {
                 && is_name(mark)
             {
                 places.push(self.at(&name)?);
+            }
+            if places.len() > MOST {
+                return Err(Error::TooMuch(self.folder.to_string()));
             }
         }
         Ok(places)

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use crate::source::shown;
 use deadpan_disk::{About, Error, Folder, Spot};
 
 /// A folder for many files. It is opened once, and everything in it is found through its handle, however its path
@@ -142,6 +143,6 @@ impl TreeFile {
 
 impl fmt::Display for TreeFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.path().display().fmt(f)
+        f.write_str(&shown(&self.path()))
     }
 }

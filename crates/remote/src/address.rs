@@ -27,7 +27,8 @@ impl Scheme {
     }
 }
 
-/// The address of an object, or of all objects whose keys begin with a prefix.
+/// The address of an object, or of all objects whose keys begin with a prefix. In messages, invisible characters of the
+/// key are escaped, as [`shown`](crate::shown) does.
 ///
 /// ```
 /// use deadpan_remote::Address;
@@ -84,6 +85,13 @@ impl Address {
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Returns the text that is read as this address. It may hold invisible characters, so it is for names and for
+    /// programs; messages take what [`Display`](fmt::Display) writes.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}{}/{}", self.scheme.prefix(), self.bucket, self.key)
     }
 
     /// Whether an address lies in the same bucket.
@@ -162,7 +170,7 @@ impl FromStr for Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}/{}", self.scheme.prefix(), self.bucket, self.key)
+        f.write_str(&crate::shown(self.text().as_bytes()))
     }
 }
 
@@ -180,6 +188,10 @@ mod tests {
             assert_eq!(address(text).map(|it| it.to_string()), Ok(text.to_owned()), "{text}");
         }
         assert_eq!(address("s3://bucket").map(|it| it.to_string()), Ok("s3://bucket/".into()));
+        // Letters from right to left, and a space of no width.
+        let hidden = "s3://b/a\u{202e}fdp.exe\u{200b}\\";
+        assert_eq!(address(hidden).map(|it| it.text()), Ok(hidden.to_owned()));
+        assert_eq!(address(hidden).map(|it| it.to_string()), Ok(r"s3://b/a\u{202e}fdp.exe\u{200b}\\".to_owned()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use reqwest::StatusCode;
 use crate::Store;
 use crate::error::tag;
 use crate::odd::unescaped;
-use crate::wire::{LONGEST_ERROR, Wire, collected};
+use crate::wire::Wire;
 
 /// Names the object whose bytes a part gets.
 pub(crate) const COPY_SOURCE: HeaderName = HeaderName::from_static("x-amz-copy-source");
@@ -20,7 +20,7 @@ const AUTHORIZATION: &str = "authorization";
 const CUSTOMER_KEY: &str = "x-amz-server-side-encryption-customer-";
 
 /// The longest list that is read: a thousand parts take half of it.
-const LONGEST_LIST: usize = 1 << 20;
+pub(crate) const LONGEST_LIST: u64 = 1 << 20;
 
 tokio::task_local! {
     static HEADERS: HeaderMap;
@@ -116,7 +116,7 @@ pub(crate) async fn listed(response: HttpResponse) -> Result<HttpResponse, HttpE
         return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let body = collected(body, LONGEST_LIST).await?;
+    let body = body.bytes().await?;
     for (name, value) in [
         ("content-length", HeaderValue::from(body.len())),
         ("etag", HeaderValue::from_static("\"list\"")),
@@ -134,7 +134,7 @@ pub(crate) async fn copied(response: HttpResponse) -> Result<HttpResponse, HttpE
         return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let body = collected(body, LONGEST_ERROR).await?;
+    let body = body.bytes().await?;
     let text = String::from_utf8_lossy(&body).into_owned();
     let tagged = tag(&text, "ETag").filter(|_| !text.contains("<Error>"));
     let Some(value) = tagged.and_then(|tag| HeaderValue::from_str(&unescaped(tag)).ok()) else {

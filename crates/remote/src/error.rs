@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io;
 
-use crate::Address;
+use crate::fault::Fault;
 use crate::wire::encoded_path as encoded;
+use crate::{Address, Words};
 
 /// What went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub enum Problem {
     NoCredentials,
     /// The store did not answer, or not in time.
     Unreachable,
+    /// The store answers, and takes too long for it.
+    Slow,
+    /// The store does not keep to its protocol.
+    Protocol,
     /// The store's certificate is not valid, or no authority that this system trusts has signed it.
     Certificate,
     /// The store has too much to do.
@@ -53,19 +58,21 @@ pub enum Problem {
 /// An error about an address.
 #[derive(Debug)]
 pub struct Error {
-    address: String,
+    address: Address,
     problem: Problem,
-    /// The store's own words.
-    detail: String,
+    detail: Words,
 }
 
 impl Error {
     pub(crate) fn new(address: &Address, problem: Problem, detail: impl Into<String>) -> Self {
-        Self { address: address.to_string(), problem, detail: detail.into() }
+        Self { address: address.clone(), problem, detail: Words::new(detail) }
     }
 
     /// Returns the error for an error of the client.
     pub(crate) fn of(address: &Address, error: &object_store::Error) -> Self {
+        if let Some(fault) = Fault::among(error) {
+            return Self::new(address, fault.problem, fault.to_string());
+        }
         let text = error.to_string();
         let (code, detail) = (tag(&text, "Code"), tag(&text, "Message"));
         let problem = match code {
@@ -98,7 +105,7 @@ impl Error {
 
     /// Returns the address that the error is about.
     #[must_use]
-    pub fn address(&self) -> &str {
+    pub const fn address(&self) -> &Address {
         &self.address
     }
 
@@ -108,9 +115,9 @@ impl Error {
         self.problem
     }
 
-    /// Returns what the store itself said.
+    /// Returns what the store itself said, or what it did.
     #[must_use]
-    pub fn detail(&self) -> &str {
+    pub const fn detail(&self) -> &Words {
         &self.detail
     }
 
@@ -127,6 +134,8 @@ impl Error {
             Problem::Unknown => "the store does not accept the credentials",
             Problem::Clock => "the clock of this machine differs too much from the store's",
             Problem::Unreachable => "the store cannot be reached",
+            Problem::Slow => "the store is too slow",
+            Problem::Protocol => "the store does not keep to its protocol",
             Problem::Certificate => "the store's certificate cannot be trusted",
             Problem::Busy => "the store has too much to do",
             Problem::Unknowing => "the store does not know what was asked of it",

@@ -2,11 +2,16 @@
 
 mod address;
 mod amend;
+mod body;
 mod error;
+mod fault;
+#[cfg(test)]
+mod hostile;
 mod list;
 mod object;
 mod odd;
 mod own;
+mod patience;
 mod pieces;
 mod profile;
 mod splice;
@@ -14,8 +19,10 @@ mod store;
 mod trouble;
 mod upload;
 mod wire;
+mod words;
 
 pub use address::{Address, Scheme, WrongAddress};
+pub use deadpan_pack::shown;
 pub use error::{Error, Problem};
 pub use list::{Entry, Listing};
 pub use object::{Object, ObjectReader};
@@ -26,3 +33,4 @@ pub use store::{Store, There};
 pub use trouble::tell_of_trouble;
 pub use upload::{Canceller, Upload};
 pub use wire::limit;
+pub use words::Words;

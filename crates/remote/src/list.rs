@@ -1,15 +1,22 @@
 //! What lies below a prefix.
 
-use std::pin::Pin;
+use std::collections::VecDeque;
 use std::time::SystemTime;
 
-use futures_util::{Stream, StreamExt};
+use object_store::list::PaginatedListOptions;
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore};
 
-use crate::odd::beside;
+use crate::fault::Fault;
+use crate::odd::{Course, PageKeys};
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
+
+/// So many pages without a key may follow each other: a store that has removed many objects may send some.
+const EMPTY: u32 = 1000;
+/// So many keys that the client cannot name are told of in one listing. Each of them is an error for whoever lists.
+const ODD: usize = 100_000;
+/// The longest token that continues a listing. Tokens stand in the address of a request, and may hold a key.
+const TOKEN: usize = 16 << 10;
 
 /// An object in a listing. The name may be one that no [`Address`] can have, such as one with two slashes together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,28 +31,108 @@ pub struct Entry {
     pub tag: Option<String>,
 }
 
-/// The objects below a prefix, in the order of their keys. A thousand come with each request.
+/// The objects below a prefix, in the order of their keys. A thousand come with each request, and no more are in
+/// memory. If the keys do not grow from one to the next, the listing ends with an error.
 pub struct Listing {
+    store: Store,
     prefix: Address,
-    /// Names that the client cannot name, which come before the next entry.
-    odd: Vec<String>,
-    found: Pin<Box<dyn Stream<Item = object_store::Result<ObjectMeta>> + Send>>,
+    /// The key behind which the listing begins.
+    after: Option<String>,
+    /// Entries that the last page had. Those that the client cannot name come first.
+    here: VecDeque<Entry>,
+    next: NextPage,
+    course: Course,
+    /// Pages without a key, one after the other.
+    empty: u32,
+    /// Keys so far that the client cannot name.
+    odd: usize,
+}
+
+/// How a listing goes on.
+enum NextPage {
+    First,
+    Behind(String),
+    None,
 }
 
 impl Listing {
     pub(crate) fn begin(store: &Store, prefix: &Address, after: Option<&str>) -> Result<Self, Error> {
         let wrong = |error: object_store::path::Error| Error::new(prefix, Problem::Other, error.to_string());
-        let path = Path::parse(prefix.key()).map_err(wrong)?;
-        let path = (!prefix.key().is_empty()).then_some(&path);
-        let found = match after {
-            Some(after) => {
-                let after = Path::parse(format!("{}{after}", prefix.key())).map_err(wrong)?;
-                store.objects.list_with_offset(path, &after)
-            }
-            None => store.objects.list(path),
+        Path::parse(prefix.key()).map_err(wrong)?;
+        let after = after.map(|after| Path::parse(format!("{}{after}", prefix.key()))).transpose().map_err(wrong)?;
+        Ok(Self {
+            store: store.clone(),
+            prefix: prefix.clone(),
+            after: after.map(|after| after.to_string()),
+            here: VecDeque::new(),
+            next: NextPage::First,
+            course: Course::default(),
+            empty: 0,
+            odd: 0,
+        })
+    }
+
+    /// Asks for the next page.
+    fn turn(&mut self) -> Result<(), Error> {
+        let address = self.prefix.clone();
+        let failed = |error: object_store::Error| Error::of(&address, &error);
+        let runtime = runtime().map_err(|error| Error::new(&address, Problem::Other, error.to_string()))?;
+        let token = match std::mem::replace(&mut self.next, NextPage::None) {
+            NextPage::First => None,
+            NextPage::Behind(token) => Some(token),
+            NextPage::None => return Ok(()),
         };
-        // A page of which nothing is left is asked for again.
-        Ok(Self { prefix: prefix.clone(), odd: Vec::new(), found: found.fuse().boxed() })
+        let key = address.key();
+        let prefix = if key.is_empty() || key.ends_with('/') { key.to_owned() } else { format!("{key}/") };
+        let (offset, page_token) = (self.after.clone(), token.clone());
+        let options = PaginatedListOptions { offset, page_token, ..PaginatedListOptions::default() };
+        let page = self.store.pages.list_paginated(Some(prefix.as_str()).filter(|it| !it.is_empty()), options);
+        let found = runtime.block_on(self.course.follow(page)).map_err(failed)?;
+        let keys = self.course.page.take();
+        let goes_on = found.page_token.filter(|next| !next.is_empty());
+        let checked = self.check(keys.as_ref(), found.result.objects.len()).and_then(|()| match token {
+            _ if goes_on.as_ref().is_some_and(|next| next.len() > TOKEN) => {
+                Err(Fault::protocol(format!("it continues a listing with a token of more than {TOKEN} bytes")))
+            }
+            Some(token) if goes_on.as_ref() == Some(&token) => {
+                Err(Fault::protocol("its listing goes in a circle: a token that continues it came again"))
+            }
+            _ => Ok(()),
+        });
+        checked.map_err(|fault| failed(fault.of_client()))?;
+        self.next = goes_on.map_or(NextPage::None, NextPage::Behind);
+        for key in keys.into_iter().flat_map(|keys| keys.odd) {
+            self.push(&key, 0, SystemTime::UNIX_EPOCH, None);
+        }
+        for found in found.result.objects {
+            self.push(found.location.as_ref(), found.size, found.last_modified.into(), found.e_tag);
+        }
+        Ok(())
+    }
+
+    /// Refuses pages without an end, and pages in which the client has `found` more keys than this crate, which knows
+    /// the `keys` of pages that came over the wire.
+    fn check(&mut self, keys: Option<&PageKeys>, found: usize) -> Result<(), Fault> {
+        let Some(keys) = keys else { return Ok(()) };
+        self.empty = if keys.all == 0 { self.empty + 1 } else { 0 };
+        if found > keys.kept {
+            return Err(Fault::protocol("its listing has an unknown form"));
+        }
+        if self.empty > EMPTY {
+            return Err(Fault::protocol(format!("its listing has {EMPTY} pages without a key, one after the other")));
+        }
+        self.odd += keys.odd.len();
+        match self.odd > ODD {
+            true => Err(Fault::protocol(format!("its listing has more than {ODD} keys that cannot be named here"))),
+            false => Ok(()),
+        }
+    }
+
+    /// Adds an entry. An object that has the prefix itself as its key lies not below it.
+    fn push(&mut self, key: &str, length: u64, modified: SystemTime, tag: Option<String>) {
+        if let Some(name) = key.strip_prefix(self.prefix.key()).filter(|name| !name.is_empty()) {
+            self.here.push_back(Entry { name: name.to_owned(), length, modified, tag });
+        }
     }
 }
 
@@ -53,34 +140,14 @@ impl Iterator for Listing {
     type Item = Result<Entry, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let runtime = match runtime() {
-            Ok(runtime) => runtime,
-            Err(error) => return Some(Err(Error::new(&self.prefix, Problem::Other, error.to_string()))),
-        };
-        loop {
-            if let Some(key) = self.odd.pop() {
-                let name = key.strip_prefix(self.prefix.key()).unwrap_or(&key).to_owned();
-                if name.is_empty() {
-                    continue;
-                }
-                return Some(Ok(Entry { name, length: 0, modified: SystemTime::UNIX_EPOCH, tag: None }));
+        while self.here.is_empty() {
+            if matches!(self.next, NextPage::None) {
+                return None;
             }
-            let (found, odd) = runtime.block_on(beside(self.found.next()));
-            self.odd = odd;
-            let found = match found {
-                None if !self.odd.is_empty() => continue,
-                found => found?,
-            };
-            let found = match found {
-                Ok(found) => found,
-                Err(error) => return Some(Err(Error::of(&self.prefix, &error))),
-            };
-            let key = found.location.to_string();
-            // An object that has the prefix itself as its key lies not below it.
-            if let Some(name) = key.strip_prefix(self.prefix.key()).filter(|name| !name.is_empty()) {
-                let (name, modified) = (name.to_owned(), found.last_modified.into());
-                return Some(Ok(Entry { name, length: found.size, modified, tag: found.e_tag }));
+            if let Err(error) = self.turn() {
+                return Some(Err(error));
             }
         }
+        self.here.pop_front().map(Ok)
     }
 }

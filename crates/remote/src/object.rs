@@ -12,6 +12,7 @@ use object_store::path::Path;
 use object_store::{Attribute, Attributes, GetOptions, GetRange, GetResult, HeaderMap, ObjectMeta, ObjectStoreExt};
 use tokio::task::JoinHandle;
 
+use crate::fault::Fault;
 use crate::own::Own;
 use crate::store::runtime;
 use crate::{Address, Entry, Error, Problem, Store};
@@ -73,9 +74,10 @@ impl Object {
                 // An empty object has no first byte to ask for, and stores answer that in several ways.
                 Err(error) if Error::of(address, &error).problem() == Problem::Other => {
                     let head = GetOptions { head: true, ..GetOptions::default() };
-                    let meta = store.objects.get_opts(&path, head).await?.meta;
-                    match meta.size {
-                        0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
+                    match store.objects.get_opts(&path, head).await.map(|found| found.meta) {
+                        Ok(meta) if meta.size == 0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
+                        Err(other) if Error::of(address, &other).problem() != Problem::Other => Err(other),
+                        // The second answer has no body, and so no words of the store.
                         _ => Err(error),
                     }
                 }
@@ -84,7 +86,7 @@ impl Object {
         })?;
         let (meta, range, start, attributes, tags) = asked;
         if range.start != 0 || range.end > meta.size || range.end != start.len() as u64 {
-            return Err(Error::new(address, Problem::Other, "it gave another range than was asked for"));
+            return Err(Error::new(address, Problem::Protocol, "it gave another range than was asked for"));
         }
         Ok(Self {
             store: store.clone(),
@@ -200,14 +202,15 @@ impl Object {
             return Ok(());
         }
         wait(&self.address, async {
+            let other = || Fault::length().of_client();
             let found = self.ask(position + here.len() as u64..end).await?;
             let mut pieces = found.into_stream();
             while let Some(piece) = pieces.next().await.transpose()? {
-                let (here, rest) = left.split_at_mut_checked(piece.len()).ok_or_else(another_length)?;
+                let (here, rest) = left.split_at_mut_checked(piece.len()).ok_or_else(other)?;
                 here.copy_from_slice(&piece);
                 left = rest;
             }
-            if left.is_empty() { Ok(()) } else { Err(another_length()) }
+            if left.is_empty() { Ok(()) } else { Err(other()) }
         })
     }
 
@@ -230,7 +233,8 @@ impl Object {
         let asked = self.ask(range.clone());
         async move {
             let bytes = asked.await?.bytes().await?;
-            if bytes.len() as u64 == range.end - range.start { Ok(bytes) } else { Err(another_length()) }
+            let is_whole = bytes.len() as u64 == range.end - range.start;
+            if is_whole { Ok(bytes) } else { Err(Fault::length().of_client()) }
         }
     }
 
@@ -262,11 +266,6 @@ fn seconds(time: SystemTime) -> Option<u64> {
 /// Returns a tag without its quotation marks; of no tag, nothing.
 fn bare(tag: Option<&str>) -> &str {
     tag.unwrap_or_default().trim_start_matches("W/").trim_matches('"')
-}
-
-fn another_length() -> object_store::Error {
-    let source = "it gave another number of bytes than were asked for".into();
-    object_store::Error::Generic { store: "store", source }
 }
 
 /// Returns the attributes of an object, and the number of its tags. The client itself does not read all headers.

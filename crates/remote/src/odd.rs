@@ -1,30 +1,89 @@
-//! Keys that the client cannot name. One of them would end a whole listing, so they are taken out of the answers, and
-//! told beside.
+//! Pages of listings, before the client reads them. Keys that the client cannot name are taken out, and told beside:
+//! one of them would end a whole listing. The keys have to grow, so that a listing ends.
 
 use std::cell::RefCell;
+use std::cmp::Ordering;
 
 use object_store::HeaderValue;
-use object_store::client::{HttpError, HttpErrorKind, HttpResponse, HttpResponseBody};
+use object_store::client::{HttpError, HttpResponse, HttpResponseBody};
 use object_store::path::Path;
 
 use crate::address::check_key;
 use crate::error::tag;
-use crate::wire::collected;
+use crate::fault::Fault;
 
 /// The longest page of a listing: a thousand keys of a kilobyte, each byte of which can take six.
-const LONGEST: usize = 16 << 20;
+pub(crate) const LONGEST: u64 = 16 << 20;
+/// The most keys in a page: Azure sends so many, and others a thousand.
+const MOST: usize = 5000;
+/// The most bytes in a key. Azure allows 1024 characters.
+const LONGEST_KEY: usize = 4096;
 
 tokio::task_local! {
-    static ODD: RefCell<Vec<String>>;
+    static COURSE: RefCell<Course>;
 }
 
-/// Waits for a page of a listing, and returns the odd keys in it, too.
-pub(crate) async fn beside<T>(page: impl Future<Output = T>) -> (T, Vec<String>) {
-    ODD.scope(RefCell::default(), async {
-        let page = page.await;
-        (page, ODD.with(RefCell::take))
-    })
-    .await
+/// How far a listing has come.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    /// The last key.
+    last: Option<String>,
+    /// Which of [`ORDERS`] the keys do not have.
+    without: [bool; ORDERS.len()],
+    /// What the last page held, if it came over the wire.
+    pub(crate) page: Option<PageKeys>,
+}
+
+/// The keys of a page.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct PageKeys {
+    /// Keys that the client cannot name.
+    pub(crate) odd: Vec<String>,
+    /// The number of keys that the client can name.
+    pub(crate) kept: usize,
+    /// The number of all keys, with the marks of folders.
+    pub(crate) all: usize,
+}
+
+/// The orders of keys in listings. Most stores compare bytes; stores that keep objects as files may list a folder where
+/// its name without the slash comes, and some compare the units of UTF-16.
+const ORDERS: [fn(&str, &str) -> Ordering; 3] = [
+    |one, other| one.cmp(other),
+    |one, other| in_folders(one).cmp(in_folders(other)),
+    |one, other| one.encode_utf16().cmp(other.encode_utf16()),
+];
+
+fn in_folders(key: &str) -> impl Iterator<Item = u8> {
+    key.bytes().map(|byte| if byte == b'/' { 0 } else { byte })
+}
+
+impl Course {
+    /// Waits for a page, whose keys come behind those of the pages before.
+    pub(crate) async fn follow<T>(&mut self, page: impl Future<Output = T>) -> T {
+        let (page, course) = COURSE
+            .scope(RefCell::new(std::mem::take(self)), async {
+                let page = page.await;
+                (page, COURSE.with(RefCell::take))
+            })
+            .await;
+        *self = course;
+        page
+    }
+
+    /// Goes on to a key.
+    fn advance(&mut self, key: String) -> Result<(), Fault> {
+        if let Some(last) = &self.last {
+            for (without, order) in self.without.iter_mut().zip(ORDERS) {
+                *without |= order(last, &key) != Ordering::Less;
+            }
+            if self.without.iter().all(|without| *without) {
+                let what = format!("its listing goes back, or in no order: {key:.100} comes after {last:.100}");
+                return Err(Fault::protocol(what));
+            }
+        }
+        self.last = Some(key);
+        Ok(())
+    }
 }
 
 /// Takes the odd keys out of a page. Marks of folders go, too: their keys end with a slash.
@@ -33,14 +92,14 @@ pub(crate) async fn sift(response: HttpResponse) -> Result<HttpResponse, HttpErr
         return Ok(response);
     }
     let (mut parts, body) = response.into_parts();
-    let body = collected(body, LONGEST).await?;
+    let body = body.bytes().await?;
     let text = String::from_utf8_lossy(&body);
     if tag(&text, "IsTruncated") == Some("true") && tag(&text, "NextContinuationToken").is_none_or(str::is_empty) {
-        let why = "it lists a part of the keys, and does not say how to go on";
-        return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)));
+        return Err(Fault::protocol("it lists a part of the keys, and does not say how to go on").of_request());
     }
-    let (kept, odd) = sifted(&text);
-    let _ = ODD.try_with(|all| all.borrow_mut().extend(odd));
+    let sift = |course: &RefCell<Course>| sifted(&text, &mut course.borrow_mut());
+    let kept = COURSE.try_with(sift).unwrap_or_else(|_| sifted(&text, &mut Course::default()));
+    let kept = kept.map_err(Fault::of_request)?;
     parts.headers.insert("content-length", HeaderValue::from(kept.len()));
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(kept)))
 }
@@ -50,27 +109,38 @@ type Tags = [&'static str; 3];
 const S3: Tags = ["Contents", "Key", "Size"];
 const AZURE: Tags = ["Blob", "Name", "Content-Length"];
 
-/// Returns a page without its odd keys, and the odd keys.
-fn sifted(text: &str) -> (String, Vec<String>) {
+/// Returns a page without its odd keys. The course gets the keys of the page.
+fn sifted(text: &str, course: &mut Course) -> Result<String, Fault> {
     let [object, name, size] = if text.contains("<Blobs>") { AZURE } else { S3 };
     let (open, close) = (format!("<{object}>"), format!("</{object}>"));
-    let (mut kept, mut odd, mut rest) = (String::with_capacity(text.len()), Vec::new(), text);
+    let (mut kept, mut page, mut rest) = (String::with_capacity(text.len()), PageKeys::default(), text);
     while let Some(begin) = rest.find(&open) {
         let Some(length) = rest[begin..].find(&close).map(|length| length + close.len()) else { break };
         let entry = &rest[begin..begin + length];
-        let key = tag(entry, name).map(unescaped).unwrap_or_default();
+        let key = tag(entry, name).unwrap_or_default();
+        page.all += 1;
+        if page.all > MOST || key.len() > 6 * LONGEST_KEY {
+            let what = format!("it lists more than {MOST} keys at once, or one of more than {LONGEST_KEY} bytes");
+            return Err(Fault::protocol(what));
+        }
+        let key = unescaped(key);
+        course.advance(key.clone())?;
         kept.push_str(&rest[..begin]);
         let is_fit = check_key(&key).is_ok() && Path::parse(&key).is_ok_and(|path| path.as_ref() == key);
         match is_fit {
-            true => kept.push_str(entry),
+            true => {
+                page.kept += 1;
+                kept.push_str(entry);
+            }
             // It has no data.
             false if key.ends_with('/') && tag(entry, size) == Some("0") => {}
-            false => odd.push(key),
+            false => page.odd.push(key),
         }
         rest = &rest[begin + length..];
     }
     kept.push_str(rest);
-    (kept, odd)
+    course.page = Some(page);
+    Ok(kept)
 }
 
 /// Returns the text that XML stands for.
@@ -99,16 +169,40 @@ pub(crate) fn unescaped(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn odd(text: &str) -> (String, Vec<String>) {
+        // The keys of a course of its own for each page need not grow.
+        let mut course = Course::default();
+        let kept = sifted(text, &mut course).expect("a page");
+        (kept, course.page.expect("keys").odd)
+    }
+
+    fn entry(key: &str) -> String {
+        format!("<Contents><Size>{}</Size><Key>{key}</Key></Contents>", u8::from(!key.ends_with('/')))
+    }
+
     #[test]
     fn odd_keys_are_taken_out() {
-        let entry =
-            |key: &str| format!("<Contents><Size>{}</Size><Key>{key}</Key></Contents>", u8::from(!key.ends_with('/')));
-        let good = ["a", "a b/c&amp;d", "\u{e4}/&lt;x&gt;", "a%2Fb", "x&quot;&apos;&#65;"];
-        let odd = ["a//b", "/a", "a/../b", ".", "a/./b", "a&#x1;b", "x&#10;y"];
+        let all = [
+            (true, "&#x1;a"),
+            (true, "."),
+            (true, "/a"),
+            (false, "a"),
+            (false, "a b/c&amp;d"),
+            (false, "a%2Fb"),
+            (true, "a/../b"),
+            (true, "a//b"),
+            (false, "x&quot;&apos;&#65;"),
+            (true, "y&#10;y"),
+            (false, "\u{e4}/&lt;x&gt;"),
+        ];
         let page = |keys: &[&str]| format!("<R>{}<T>x</T></R>", keys.iter().map(|key| entry(key)).collect::<String>());
-        let (kept, found) = sifted(&page(&[&good[..], &odd, &["folder/"]].concat()));
-        assert_eq!(kept, page(&good));
-        assert_eq!(found, ["a//b", "/a", "a/../b", ".", "a/./b", "a\u{1}b", "x\ny"]);
+        let good: Vec<_> = all.iter().filter(|(is_odd, _)| !is_odd).map(|(_, key)| *key).collect();
+        let mut keys = all.map(|(_, key)| key).to_vec();
+        keys.insert(8, "folder/");
+        assert_eq!(
+            odd(&page(&keys)),
+            (page(&good), ["\u{1}a", ".", "/a", "a/../b", "a//b", "y\ny"].map(str::to_owned).into())
+        );
         assert_eq!(unescaped("x&quot;&apos;&#65;&lt;&gt;&amp;amp;"), "x\"'A<>&amp;");
         let blob = |key: &str| {
             let length = u8::from(key != "folder/");
@@ -116,11 +210,48 @@ mod tests {
         };
         let page =
             |keys: &[&str]| format!("<R><Blobs>{}</Blobs></R>", keys.iter().map(|key| blob(key)).collect::<String>());
-        assert_eq!(
-            sifted(&page(&["a", "a//b", "folder/", "dir/"])),
-            (page(&["a"]), vec!["a//b".into(), "dir/".into()])
-        );
+        assert_eq!(odd(&page(&["a", "a//b", "dir/", "folder/"])), (page(&["a"]), vec!["a//b".into(), "dir/".into()]));
         // What does not end is left to the client.
-        assert_eq!(sifted("<Contents><Key>a//b").0, "<Contents><Key>a//b");
+        assert_eq!(odd("<Contents><Key>a//b").0, "<Contents><Key>a//b");
+    }
+
+    #[test]
+    fn keys_grow_in_one_order() {
+        let run = |pages: &[&[&str]]| {
+            let mut course = Course::default();
+            let mut pages = pages.iter().map(|keys| keys.iter().map(|key| entry(key)).collect::<String>());
+            pages.try_for_each(|page| sifted(&page, &mut course).map(drop)).map_err(|fault| fault.to_string())
+        };
+        let (emoji, wide) = ("\u{1f600}", "\u{ff21}");
+        for pages in [
+            &[&["a", "a-b"][..], &["a/x", "b"]][..],
+            &[&["a//b", "a/x"], &["a-b", "b"]],
+            &[&[wide, emoji]],
+            &[&[emoji], &[wide]],
+            &[&[], &["a"], &[], &["b"]],
+        ] {
+            assert_eq!(run(pages), Ok(()), "{pages:?}");
+        }
+        for pages in [
+            &[&["a", "a"][..]][..],
+            &[&["b"], &["a"]],
+            &[&["a//b"], &["a//b"]],
+            &[&["a/"], &["a/"]],
+            // Each step has an order, and all have none.
+            &[&["a-b"], &["a/x"], &["a-b"]],
+            &[&[emoji], &[wide], &[emoji]],
+        ] {
+            assert!(run(pages).is_err_and(|why| why.contains("in no order")), "{pages:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_has_so_many_keys_and_no_more() {
+        let page = |keys: usize| (0..keys).map(|key| entry(&format!("/{key:05}"))).collect::<String>();
+        let run = |page: &str| sifted(page, &mut Course::default()).map(drop).map_err(|fault| fault.to_string());
+        assert_eq!(run(&page(MOST)), Ok(()));
+        for page in [page(MOST + 1), entry(&"x".repeat(6 * LONGEST_KEY + 1))] {
+            assert!(run(&page).is_err_and(|why| why.contains("more than 5000 keys")));
+        }
     }
 }

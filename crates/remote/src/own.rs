@@ -9,6 +9,7 @@ use object_store::client::HttpClient;
 use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::yield_now;
 
+use crate::patience::Patience;
 use crate::wire::client;
 
 thread_local! {
@@ -40,7 +41,10 @@ impl Own {
     }
 
     fn new() -> Option<Self> {
-        Some(Self { client: client().ok()?, runtime: Builder::new_current_thread().enable_all().build().ok()? })
+        Some(Self {
+            client: client(&Patience::default()).ok()?,
+            runtime: Builder::new_current_thread().enable_all().build().ok()?,
+        })
     }
 
     /// Returns the thread's client to a request that runs in [`Own::wait`]. Requests on the shared runtime get `None`,

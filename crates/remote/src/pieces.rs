@@ -14,8 +14,8 @@ use crate::error::tag;
 use crate::object::wait;
 use crate::odd::unescaped;
 use crate::store::There;
-use crate::upload::exists;
-use crate::wire::encoded;
+use crate::upload::{exists, started};
+use crate::wire::{TAG, encoded};
 use crate::{Address, Error, Problem, Scheme, Store};
 
 /// An upload in parts. Whoever knows its [`id`](Pieces::id) can add parts, in any order, and more than once: the last
@@ -40,7 +40,7 @@ impl Pieces {
         let wrong = |error: InvalidHeaderValue| Error::new(address, Problem::Other, error.to_string());
         let name = HeaderName::from_static("x-amz-meta-deadpan-mark");
         let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(mark).map_err(wrong)?)]);
-        let id = wait(address, with(headers, store.parts.create_multipart(&path)))?;
+        let id = wait(address, with(headers, started(store, &path)))?;
         if let Some(memory) = &store.memory {
             let mut uploads = memory.uploads.lock().unwrap_or_else(PoisonError::into_inner);
             uploads.insert(id.clone(), (mark.to_owned(), There::new()));
@@ -100,10 +100,13 @@ impl Pieces {
             let query = format!("max-parts=1000&part-number-marker={after}&uploadId={}", encoded(&self.id));
             let text = wait(&self.address, ask(&self.store, &self.path, query)).map_err(|error| self.ended(error))?;
             let page = Page::read(&text).ok_or_else(|| {
-                Error::new(&self.address, Problem::Other, "it lists the parts of an upload in an unknown form")
+                Error::new(&self.address, Problem::Protocol, "it lists the parts of an upload in an unknown form")
             })?;
-            // A store that goes in circles would be asked for ever.
-            marker = page.next.filter(|next| next.parse::<u64>().ok() > after.parse().ok());
+            // A store that goes in circles, or on without end, would be asked for ever.
+            marker = page.next.filter(|next| {
+                let next = next.parse().ok().filter(|next| *next <= NUMBERS);
+                next > after.parse::<u64>().ok()
+            });
             parts.extend(page.parts);
         }
         Ok(parts)
@@ -159,11 +162,14 @@ impl Pieces {
     /// What is not there is the upload, and not the object, which does not exist before the upload ends.
     fn ended(&self, error: Error) -> Error {
         match error.problem() {
-            Problem::Missing => Error::new(&self.address, Problem::Ended, error.detail()),
+            Problem::Missing => Error::new(&self.address, Problem::Ended, error.detail().raw()),
             _ => error,
         }
     }
 }
+
+/// The highest number of a part.
+const NUMBERS: u64 = 10_000;
 
 /// A page of the parts of an upload.
 struct Page {
@@ -178,8 +184,8 @@ impl Page {
         let part = |text: &str| {
             let text = text.split("</Part>").next()?;
             let (number, length) = (tag(text, "PartNumber")?.parse::<u64>().ok()?, tag(text, "Size")?.parse().ok()?);
-            let name = unescaped(tag(text, "ETag")?);
-            Some((number.checked_sub(1)?, (name, length)))
+            let name = tag(text, "ETag").filter(|name| number <= NUMBERS && name.len() <= TAG)?;
+            Some((number.checked_sub(1)?, (unescaped(name), length)))
         };
         let parts = list.split("<Part>").skip(1).map(part).collect::<Option<_>>()?;
         let is_whole = tag(list, "IsTruncated").is_none_or(|truncated| truncated != "true");
@@ -201,9 +207,15 @@ mod tests {
         let page = Page::read(text).expect("a page");
         assert_eq!(page.parts, [(0, ("\"a\"".to_owned(), 5)), (1, ("\"b\"".to_owned(), 7))]);
         assert_eq!(page.next.as_deref(), Some("2"));
-        for (from, to) in
-            [("<PartNumber>1<", "<PartNumber>0<"), ("<Size>5<", "<Size>x<"), ("NextPart", "Next"), ("<ListParts", "<")]
-        {
+        let long = format!("<ETag>{}", "b".repeat(TAG));
+        for (from, to) in [
+            ("<PartNumber>1<", "<PartNumber>0<"),
+            ("<Size>5<", "<Size>x<"),
+            ("NextPart", "Next"),
+            ("<ListParts", "<"),
+            ("<PartNumber>2<", "<PartNumber>10001<"),
+            ("<ETag>\"b", &long),
+        ] {
             assert!(Page::read(&text.replace(from, to)).is_none(), "{from}");
         }
         assert!(Page::read(&text.replace("true", "false")).is_some_and(|page| page.next.is_none()));

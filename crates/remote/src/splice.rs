@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use crate::amend::{COPY_SOURCE, with};
 use crate::object::wait;
 use crate::store::runtime;
-use crate::upload::{AHEAD, LONGEST, PARTS};
+use crate::upload::{AHEAD, LONGEST, PARTS, started};
 use crate::wire::encoded_path;
 use crate::{Canceller, Error, Object, Problem, Scheme};
 
@@ -131,7 +131,7 @@ impl Splice {
         if piece > LONGEST {
             return Err(self.error(Problem::Other, "no object can be so long"));
         }
-        let id = wait(address, with(headers(attributes), store.parts.create_multipart(path)))?;
+        let id = wait(address, with(headers(attributes), started(store, path)))?;
         self.id.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&Some(id.clone()));
         let mut parts = vec![wait(address, store.parts.put_part(path, &id, 0, first.into()))?];
         let mut pieces = Pieces { splice: &self, id: &id, tag: &tag, next: from, piece, ahead: VecDeque::new() };

@@ -7,18 +7,25 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use bytes::Bytes;
+use futures_util::TryStreamExt;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
+use object_store::memory::InMemory;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
+    BackoffConfig, ClientOptions, Extensions, ListResult, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    RetryConfig,
 };
 use tokio::runtime::Runtime;
 
 use crate::object::wait;
+#[cfg(test)]
+use crate::patience::Patience;
 use crate::profile::Profile;
 use crate::upload::exists;
 use crate::wire::{Connector, Wire};
@@ -29,6 +36,7 @@ use crate::{Address, Error, Listing, Problem, Scheme};
 pub struct Store {
     pub(crate) objects: Arc<dyn ObjectStore>,
     pub(crate) parts: Arc<dyn MultipartStore>,
+    pub(crate) pages: Arc<dyn PaginatedListStore>,
     pub(crate) wire: Arc<Wire>,
     /// The parts of uploads, for a store in memory.
     pub(crate) memory: Option<Arc<Memory>>,
@@ -47,6 +55,25 @@ pub(crate) struct Memory {
     pub(crate) marks: Mutex<HashMap<Path, String>>,
 }
 
+/// A bucket in memory, all of which is one page.
+struct OnePage(InMemory);
+
+#[async_trait]
+impl PaginatedListStore for OnePage {
+    async fn list_paginated(
+        &self,
+        prefix: Option<&str>,
+        options: PaginatedListOptions,
+    ) -> object_store::Result<PaginatedListResult> {
+        let prefix = prefix.map(Path::parse).transpose()?;
+        let mut objects: Vec<_> = self.0.list(prefix.as_ref()).try_collect().await?;
+        let after = options.offset.unwrap_or_default();
+        objects.retain(|object| object.location.as_ref() > after.as_str());
+        let result = ListResult { objects, common_prefixes: Vec::new(), extensions: Extensions::default() };
+        Ok(PaginatedListResult { result, page_token: None })
+    }
+}
+
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Store({})", self.bucket)
@@ -62,32 +89,48 @@ impl Store {
     pub fn of(address: &Address) -> Result<Self, Error> {
         let wire = Arc::new(Wire::default());
         let failed = |error| Error::of(address, &error);
-        let (objects, parts): (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>) = match address.scheme() {
+        let (objects, parts, pages) = match address.scheme() {
             Scheme::S3 => {
                 let store = s3(address, &wire)?.build().map_err(failed)?;
                 wire.sign_with(store.credentials());
-                both(store)
+                sides(store)
             }
             Scheme::Google => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(address.bucket());
-                let builder = builder.with_client_options(options()).with_retry(retries());
-                both(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
+                let builder = builder.with_client_options(options()).with_retry(retries(&wire));
+                sides(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
             }
             Scheme::Azure => {
                 let builder = MicrosoftAzureBuilder::from_env().with_container_name(address.bucket());
-                let builder = builder.with_client_options(options()).with_retry(retries());
-                both(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
+                let builder = builder.with_client_options(options()).with_retry(retries(&wire));
+                sides(builder.with_http_connector(Connector(Arc::clone(&wire))).build().map_err(failed)?)
             }
         };
         let bucket = address.with_key("").map_err(|error| Error::new(address, Problem::Other, error.to_string()))?;
-        Ok(Self { objects, parts, wire, memory: None, bucket })
+        Ok(Self { objects, parts, pages, wire, memory: None, bucket })
     }
 
     /// Makes an empty bucket in memory, for tests.
     #[must_use]
     pub fn in_memory(address: &Address) -> Self {
-        let (objects, parts) = both(object_store::memory::InMemory::new());
-        Self { objects, parts, wire: Arc::default(), memory: Some(Arc::default()), bucket: address.clone() }
+        let store = InMemory::new();
+        let (objects, parts) = (Arc::new(store.clone()), Arc::new(store.clone()));
+        let (pages, memory) = (Arc::new(OnePage(store)), Some(Arc::default()));
+        Self { objects, parts, pages, wire: Arc::default(), memory, bucket: address.clone() }
+    }
+
+    /// Opens a bucket of a server on this machine, which has these times, for tests.
+    #[cfg(test)]
+    pub(crate) fn on_this_machine(port: u16, patience: Patience) -> Self {
+        let wire = Arc::new(Wire::with(patience));
+        let builder = AmazonS3Builder::new().with_access_key_id("key").with_secret_access_key("secret");
+        let builder = builder.with_endpoint(format!("http://127.0.0.1:{port}")).with_bucket_name("bucket");
+        let builder = builder.with_client_options(options().with_allow_http(true)).with_retry(retries(&wire));
+        let store = builder.with_http_connector(Connector(Arc::clone(&wire))).build().expect("a client");
+        wire.sign_with(store.credentials());
+        let (objects, parts, pages) = sides(store);
+        let bucket = "s3://bucket".parse().expect("an address");
+        Self { objects, parts, pages, wire, memory: None, bucket }
     }
 
     /// Whether there is such an object.
@@ -147,9 +190,12 @@ impl Store {
     }
 }
 
-fn both<S: ObjectStore + MultipartStore>(store: S) -> (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>) {
+/// What a client does: with objects, with the parts of uploads, and with the pages of listings.
+type Sides = (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>, Arc<dyn PaginatedListStore>);
+
+fn sides<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Sides {
     let store = Arc::new(store);
-    (Arc::<S>::clone(&store), store)
+    (Arc::<S>::clone(&store), Arc::<S>::clone(&store), store)
 }
 
 /// Makes a client of S3. It hashes and signs all that it sends, also over encrypted connections: some stores take a
@@ -197,7 +243,7 @@ fn s3(address: &Address, wire: &Arc<Wire>) -> Result<AmazonS3Builder, Error> {
     if endpoint.starts_with("http://") {
         options = options.with_allow_http(true);
     }
-    let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries());
+    let builder = builder.with_bucket_name(address.bucket()).with_client_options(options).with_retry(retries(wire));
     Ok(builder.with_http_connector(Connector(Arc::clone(wire))))
 }
 
@@ -221,11 +267,11 @@ fn options() -> ClientOptions {
     ClientOptions::new()
 }
 
-fn retries() -> RetryConfig {
+fn retries(wire: &Wire) -> RetryConfig {
     // The client pauses ten times, each time for a random time between these bounds: together at most 24 s.
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(3), base: 3.5 };
-    RetryConfig { backoff, ..RetryConfig::default() }
+    RetryConfig { backoff, retry_timeout: wire.patience().tries, ..RetryConfig::default() }
 }
 
 /// The threads that wait for stores, which all stores of a process share.

@@ -1,6 +1,6 @@
-//! Tells the user when a store has not answered for some seconds, while the client repeats its requests.
+//! Tells the user when a store has not answered for some seconds, while it is waited for or asked again.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Requests have to fail for so long before the user is told. Most troubles end earlier.
@@ -10,8 +10,9 @@ const PERIOD: Duration = Duration::from_secs(30);
 
 static TOLD: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Sets the function that tells the user. It is called with the reason when requests to a store have failed for some
-/// seconds, and then twice a minute until a request succeeds. Only the first call of `tell_of_trouble` has an effect.
+/// Sets the function that tells the user. It is called with what is said of the store, such as `cannot be reached; its
+/// requests are tried again`: when requests have failed for some seconds, when a store has sent nothing or almost
+/// nothing for ten seconds, and then twice a minute at most. Only the first call of `tell_of_trouble` has an effect.
 pub fn tell_of_trouble(told: fn(&str)) {
     let _ = TOLD.set(told);
 }
@@ -24,10 +25,22 @@ impl Trouble {
     /// Notes the reason why a request failed, or `None` if the store has answered.
     pub(crate) fn note(&self, why: Option<&str>) {
         let Some(told) = TOLD.get() else { return };
-        let is_due = self.0.lock().unwrap_or_else(PoisonError::into_inner).note(why.is_some(), Instant::now());
+        let is_due = self.times().note(why.is_some(), Instant::now());
         if let Some(why) = why.filter(|_| is_due) {
-            told(why);
+            told(&format!("{why}; its requests are tried again"));
         }
+    }
+
+    /// Notes that the store has sent nothing or almost nothing for so long.
+    pub(crate) fn tell_of_silence(&self, quiet: Duration) {
+        let Some(told) = TOLD.get() else { return };
+        if self.times().is_due(Instant::now()) {
+            told(&format!("has sent nothing or almost nothing for {} seconds, and is waited for", quiet.as_secs()));
+        }
+    }
+
+    fn times(&self) -> MutexGuard<'_, Times> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -47,7 +60,12 @@ impl Times {
             return false;
         }
         let since = *self.since.get_or_insert(now);
-        let is_due = now - since >= SHORT && self.told.is_none_or(|told| now - told >= PERIOD);
+        now - since >= SHORT && self.is_due(now)
+    }
+
+    /// Returns whether the last note was long ago, and counts this one.
+    fn is_due(&mut self, now: Instant) -> bool {
+        let is_due = self.told.is_none_or(|told| now - told >= PERIOD);
         if is_due {
             self.told = Some(now);
         }

@@ -11,6 +11,7 @@ use object_store::path::Path;
 use object_store::{ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use tokio::task::JoinHandle;
 
+use crate::fault::Fault;
 use crate::object::wait;
 use crate::store::runtime;
 use crate::{Address, Error, Problem, Store};
@@ -110,7 +111,7 @@ impl Upload {
                 return Err(self.ended_early());
             }
             None => {
-                let id = wait(&self.address, self.store.parts.create_multipart(&self.path))?;
+                let id = wait(&self.address, started(&self.store, &self.path))?;
                 if !self.replace {
                     self.store.wire.be_careful(&id);
                 }
@@ -212,6 +213,18 @@ pub(crate) fn exists(store: &Store, address: &Address, path: &Path) -> Result<bo
         // Credentials that may only write are refused here, and not at the end.
         Err(error) if matches!(error.problem(), Problem::Missing | Problem::Denied) => Ok(false),
         Err(error) => Err(error),
+    }
+}
+
+/// The longest name of an upload. Names stand in the addresses of requests.
+const NAME: usize = 4096;
+
+/// Begins an upload, and returns the name that the store gives to it.
+pub(crate) async fn started(store: &Store, path: &Path) -> object_store::Result<String> {
+    let id = store.parts.create_multipart(path).await?;
+    match id.len() > NAME {
+        true => Err(Fault::protocol(format!("it names an upload with more than {NAME} bytes")).of_client()),
+        false => Ok(id),
     }
 }
 

@@ -1,5 +1,5 @@
 //! What goes over the wire: a layer between the client of a store and its connections. It counts, waits where the store
-//! asks for it, and adds what the client cannot express.
+//! asks for it, adds what the client cannot express, and bounds what comes back.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -7,33 +7,32 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use http_body_util::{BodyExt, Limited};
 use object_store::aws::AwsCredentialProvider;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
-use object_store::{ClientOptions, HeaderValue};
+use object_store::{ClientOptions, HeaderMap, HeaderValue};
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::amend::{self, Change};
+use crate::body::{Expected, guarded};
 use crate::error::of_certificate;
+use crate::fault::Fault;
 use crate::odd;
 use crate::own::Own;
+use crate::patience::{Pace, Patience};
 use crate::trouble::Trouble;
 
 /// The longest time that a store may ask to wait before a request is tried again.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_secs(60);
+/// The longest wait for the turn of a request, if the rate is limited.
+const TURN: Duration = Duration::from_secs(600);
 
-/// A request that moves one part may take this long: 8 MiB in ten minutes are 14 KB/s.
-const LONGEST: Duration = Duration::from_secs(600);
-/// A connection that is silent for so long is given up.
-const SILENCE: Duration = Duration::from_secs(60);
-const CONNECTING: Duration = Duration::from_secs(10);
-
-/// At most this many bytes are read of the text with which a store explains an error.
-pub(crate) const LONGEST_ERROR: usize = 256 << 10;
+/// The longest headers of an answer, names and values together.
+const HEADERS: usize = 64 << 10;
+/// The longest tag of an object or a part. All tags of an upload are in memory.
+pub(crate) const TAG: usize = 1024;
 
 /// What all requests to one store share.
 #[derive(Debug, Default)]
@@ -44,11 +43,26 @@ pub(crate) struct Wire {
     /// Uploads that must not replace an object.
     careful: Mutex<HashSet<String>>,
     trouble: Trouble,
+    patience: Patience,
     /// The keys of an S3 store.
     credentials: OnceLock<AwsCredentialProvider>,
 }
 
 impl Wire {
+    /// Makes a wire with other times, for tests.
+    #[cfg(test)]
+    pub(crate) fn with(patience: Patience) -> Self {
+        Self { patience, ..Self::default() }
+    }
+
+    pub(crate) const fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
+    pub(crate) const fn trouble(&self) -> &Trouble {
+        &self.trouble
+    }
+
     pub(crate) fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
@@ -117,18 +131,12 @@ impl Limit {
         let turn = {
             let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
             let turn = next.map_or(now, |next| next.max(now));
-            let takes = Duration::try_from_secs_f64(bytes as f64 / self.per_second as f64).unwrap_or(LONGEST);
-            *next = turn.checked_add(takes.min(LONGEST)).or(*next);
+            let takes = Duration::try_from_secs_f64(bytes as f64 / self.per_second as f64).unwrap_or(TURN);
+            *next = turn.checked_add(takes.min(TURN)).or(*next);
             turn
         };
         tokio::time::sleep(turn.saturating_duration_since(now)).await;
     }
-}
-
-/// Reads a whole body of at most so many bytes.
-pub(crate) async fn collected(body: HttpResponseBody, most: usize) -> Result<Bytes, HttpError> {
-    let whole = Limited::new(body, most).collect().await;
-    Ok(whole.map_err(|error| HttpError::new_boxed(HttpErrorKind::Interrupted, error))?.to_bytes())
 }
 
 /// Encodes a value of a query as the client does.
@@ -148,16 +156,18 @@ pub(crate) struct Connector(pub(crate) Arc<Wire>);
 
 impl HttpConnector for Connector {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        let client = client().map_err(|source| object_store::Error::Generic { store: "store", source })?;
+        let client =
+            client(self.0.patience()).map_err(|source| object_store::Error::Generic { store: "store", source })?;
         Ok(HttpClient::new(Layer { wire: Arc::clone(&self.0), client }))
     }
 }
 
 /// Makes a client that has no connections yet.
-pub(crate) fn client() -> Result<HttpClient, Box<dyn std::error::Error + Send + Sync>> {
+pub(crate) fn client(patience: &Patience) -> Result<HttpClient, Box<dyn std::error::Error + Send + Sync>> {
     // Following a redirect would send the session's token to another host.
     let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).http1_only();
-    let builder = builder.timeout(LONGEST).read_timeout(SILENCE).connect_timeout(CONNECTING);
+    let builder = builder.timeout(patience.request).read_timeout(patience.silence);
+    let builder = builder.connect_timeout(patience.connecting);
     Ok(HttpClient::new(builder.tls_backend_preconfigured(authorities()?).build()?))
 }
 
@@ -181,6 +191,55 @@ struct Layer {
     client: HttpClient,
 }
 
+impl Layer {
+    /// Sends a request, and returns the head of the answer with a body that has the `expected` length at most.
+    async fn send(&self, request: HttpRequest, expected: Expected) -> Result<HttpResponse, HttpError> {
+        let (own, bytes, sent) = (Own::client(), request.body().content_length(), Instant::now());
+        // Its answer tells a length, and has no body.
+        let is_head = request.method() == "HEAD";
+        let answer = own.as_ref().unwrap_or(&self.client).execute(request);
+        let answer = Pace::of_request(&self.wire, bytes).wait(answer).await.map_err(Fault::of_request)?;
+        let response = answer.map_err(|error| match of_certificate(&error) {
+            // The client does not retry errors of this kind: the store would show the same certificate again.
+            Some(why) => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
+            None => {
+                self.wire.trouble.note(Some("cannot be reached"));
+                match error.kind() {
+                    HttpErrorKind::Timeout => Fault::silent(sent.elapsed()).of_request(),
+                    _ => error,
+                }
+            }
+        })?;
+        self.wire.trouble.note(match response.status().as_u16() {
+            429 | 503 => Some("has too much to do"),
+            500 | 502 | 504 => Some("has a fault"),
+            _ => None,
+        });
+        check_headers(response.headers()).map_err(Fault::of_request)?;
+        self.wire.compare_clocks(&response);
+        if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
+            let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
+            // Not more than is read.
+            limit.wait(length.unwrap_or(0).min(expected.most())).await;
+        }
+        let expected = if response.status().is_success() { expected } else { Expected::ERROR };
+        let (parts, body) = response.into_parts();
+        Ok(HttpResponse::from_parts(parts, guarded(body, expected, &self.wire, sent)))
+    }
+}
+
+/// Refuses headers that are too long to be kept for each part of an upload.
+fn check_headers(headers: &HeaderMap) -> Result<(), Fault> {
+    let length = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
+    if length > HEADERS {
+        return Err(Fault::protocol(format!("the headers of its answer are longer than {HEADERS} bytes")));
+    }
+    match headers.get("etag").is_some_and(|tag| tag.len() > TAG) {
+        true => Err(Fault::protocol(format!("it gave a tag that is longer than {TAG} bytes"))),
+        false => Ok(()),
+    }
+}
+
 #[async_trait]
 impl HttpService for Layer {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
@@ -192,33 +251,13 @@ impl HttpService for Layer {
         // The first form is that of S3 and Google, the second that of Azure.
         let mut query = request.uri().query().unwrap_or_default().split('&');
         let is_listing = request.method() == "GET" && query.any(|pair| matches!(pair, "list-type=2" | "comp=list"));
-        // Its answer tells a length, and has no body.
-        let is_head = request.method() == "HEAD";
         let change = amend::amend(&self.wire, &mut request).await?;
         if let Some(limit) = LIMIT.get() {
             limit.wait(request.body().content_length() as u64).await;
         }
-        let own = Own::client();
-        let response = own.as_ref().unwrap_or(&self.client).execute(request).await;
-        let mut response = response.map_err(|error| match of_certificate(&error) {
-            // The client does not retry errors of this kind: the store would show the same certificate again.
-            Some(why) => HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(why)),
-            None => {
-                self.wire.trouble.note(Some("cannot be reached"));
-                error
-            }
-        })?;
-        self.wire.trouble.note(match response.status().as_u16() {
-            429 | 503 => Some("has too much to do"),
-            500 | 502 | 504 => Some("has a fault"),
-            _ => None,
-        });
-        self.wire.compare_clocks(&response);
-        if let Some(limit) = LIMIT.get().filter(|_| !is_head) {
-            let length = response.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
-            limit.wait(length.unwrap_or_default()).await;
-        }
-        response = match change {
+        let expected = Expected::of(&request, is_listing, change);
+        let response = self.send(request, expected).await?;
+        let mut response = match change {
             Change::None if is_listing => odd::sift(response).await?,
             Change::None => response,
             Change::Copy => amend::copied(response).await?,
@@ -235,11 +274,6 @@ impl HttpService for Layer {
             // The client passes extensions on, and not all headers.
             let headers = response.headers().clone();
             response.extensions_mut().insert(headers);
-        } else {
-            let (parts, body) = response.into_parts();
-            let body = Limited::new(body, LONGEST_ERROR);
-            let body = body.map_err(|error| HttpError::new_boxed(HttpErrorKind::Decode, error));
-            response = HttpResponse::from_parts(parts, HttpResponseBody::new(body));
         }
         if status == 501 {
             // It will not be implemented when it is asked again.
@@ -248,7 +282,7 @@ impl HttpService for Layer {
         if matches!(status, 429 | 503) {
             let asked = response.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             // The client then waits for a while of its own, and tries again.
-            tokio::time::sleep(asked.map_or(Duration::ZERO, Duration::from_secs).min(PATIENCE)).await;
+            tokio::time::sleep(asked.map_or(Duration::ZERO, Duration::from_secs).min(PAUSE)).await;
         }
         Ok(response)
     }

@@ -164,7 +164,7 @@ impl Told {
                 "left_out": left_out,
                 "bytes": moved,
                 "seconds": seconds,
-                "job": job.map(ToString::to_string),
+                "job": job.map(|job| job.folder().text()),
                 "job_is_new": is_new,
                 "error": failure.map(|failure| failure.message.as_str()),
                 "hint": failure.and_then(|failure| failure.hint.as_deref()),
@@ -212,7 +212,7 @@ impl Told {
 /// UTF-8, and put a NUL behind them.
 fn path_of(spot: &Spot) -> PathBuf {
     match spot {
-        Spot::Object(_, address) => address.to_string().into(),
+        Spot::Object(_, address) => address.text().into(),
         Spot::File(file) => {
             let path = file.path();
             let bytes = path.as_os_str().as_bytes().iter().copied().filter(|byte| *byte != 0);

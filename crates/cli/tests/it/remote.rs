@@ -1,5 +1,6 @@
 //! Objects in stores, with a real server of S3's protocol on this machine: moto, which `scripts/check` installs.
 
+mod hostile;
 mod rewrap;
 
 use std::io::{Read, Write};
