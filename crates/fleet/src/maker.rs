@@ -95,7 +95,7 @@ impl Maker {
                 let (mut sealed, mut data) = (buffers.take(length), Excerpt(buffers.take(length)));
                 let opened = match source {
                     Source::Object(object) => {
-                        opened.excerpt_into(object, object.length(), range, sealed.bytes(), &mut data.0)
+                        opened.excerpt_into(&**object, object.length(), range, sealed.bytes(), &mut data.0)
                     }
                     Source::File(_, file, about) => {
                         opened.excerpt_into(file, about.length, range, sealed.bytes(), &mut data.0)
@@ -169,7 +169,7 @@ impl Maker {
 
 fn plain_length(opened: &Opened, source: &Source) -> Result<u64, Error> {
     let length = match source {
-        Source::Object(object) => opened.room_at(object, object.length()),
+        Source::Object(object) => opened.room_at(&**object, object.length()),
         Source::File(_, file, about) => opened.room_at(file, about.length),
     };
     length.map_err(of_store)

@@ -71,15 +71,15 @@ pub struct About {
 /// An open source. If it is replaced or changed meanwhile, reading fails.
 #[derive(Debug)]
 pub(crate) enum Source {
-    Object(Object),
-    File(Box<TreeFile>, File, Box<FileAbout>),
+    Object(Box<Object>),
+    File(TreeFile, File, FileAbout),
 }
 
 impl Source {
     /// Opens a source, and reads so many bytes of an object with the same request.
     pub(crate) fn open(spot: &Spot, first: u64) -> Result<Self, Error> {
         match spot {
-            Spot::Object(store, address) => Ok(Self::Object(Object::open_with(store, address, first)?)),
+            Spot::Object(store, address) => Ok(Self::Object(Box::new(Object::open_with(store, address, first)?))),
             Spot::File(place) => {
                 let failed = |error| Error::File(place.path(), error);
                 let spot = place.spot().map_err(failed)?;
@@ -92,7 +92,7 @@ impl Source {
                 if about.length == 0 && file.read_at(&mut [0], 0).map_err(failed)? > 0 {
                     return Err(failed(io::Error::other("its length is not known before it is read")));
                 }
-                Ok(Self::File(Box::new(place.clone()), file, Box::new(about)))
+                Ok(Self::File(place.clone(), file, about))
             }
         }
     }
@@ -148,7 +148,7 @@ impl Source {
     /// Gives back the bytes of an object that came when it was opened.
     pub(crate) fn give_back(&mut self) {
         if let Self::Object(object) = self {
-            *object = object.without_bytes();
+            **object = object.without_bytes();
         }
     }
 
