@@ -230,6 +230,19 @@ fn a_listing_in_circles_ends() {
 }
 
 #[test]
+fn a_list_of_parts_in_circles_ends() {
+    let part = "<Part><PartNumber>1</PartNumber><ETag>tag</ETag><Size>1</Size></Part>";
+    for marker in ["0", "1", "10001", "x"] {
+        let marker = format!("<NextPartNumberMarker>{marker}</NextPartNumberMarker>");
+        let answer = format!("<ListPartsResult><IsTruncated>true</IsTruncated>{marker}{part}</ListPartsResult>");
+        let hostile = Hostile::start(move |_, client| client.answer(&format!("200 Good\r\n{OBJECT}"), &answer));
+        let error =
+            Pieces::again(&hostile.store(), &address("x"), "id").expect("pieces").there().expect_err("a circle");
+        assert!(error.problem() == Problem::Protocol && error.to_string().contains("list of parts goes on"), "{error}");
+    }
+}
+
+#[test]
 fn odd_names_come_page_by_page() {
     // Each page grows, and holds no key that the client can name.
     let number = AtomicU64::new(0);
@@ -304,7 +317,10 @@ fn a_store_that_drips_is_told_of_and_given_up() {
     let drip = Hostile::start(move |_, client| client.drip(&head, "x", pause));
     let list = Hostile::start(move |_, client| client.drip("200 Good", " ", pause));
     let silent = Hostile::start(|_, client| _ = client.stream.read(&mut [0]));
-    let all: [(&str, Act<'_>); 3] = [
+    let complete = |store: &Store| Pieces::again(store, &address("x"), "id")?.complete(vec!["tag".to_owned()], true);
+    let all: [(&str, Act<'_>); 4] = [
+        // White space, as if parts were put together.
+        ("the store is too slow: its answer was not whole after 2 seconds", &|| complete(&list.store_with(SHORT))),
         ("the store is too slow: it sent ", &|| Object::open(&drip.store_with(SHORT), &address("x")).map(drop)),
         ("1000 in a second are the least", &|| {
             list.store_with(SHORT).list(&address("a/"), None)?.next().expect("an entry").map(drop)

@@ -42,8 +42,8 @@ impl Default for Patience {
     }
 }
 
-/// Bytes in a second that a request with a body needs at least before the store is called silent.
-const SENDING: u32 = 100_000;
+/// The rate at which a request is taken to be sent, before its store counts as silent.
+const SENDING: u32 = 500_000;
 
 /// The pace of one answer. Only the time counts in which the answer is waited for.
 pub(crate) struct Pace {

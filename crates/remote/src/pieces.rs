@@ -103,10 +103,13 @@ impl Pieces {
                 Error::new(&self.address, Problem::Protocol, "it lists the parts of an upload in an unknown form")
             })?;
             // A store that goes in circles, or on without end, would be asked for ever.
-            marker = page.next.filter(|next| {
-                let next = next.parse().ok().filter(|next| *next <= NUMBERS);
-                next > after.parse::<u64>().ok()
-            });
+            if let Some(next) = &page.next
+                && next.parse().ok().filter(|next| *next <= NUMBERS) <= after.parse::<u64>().ok()
+            {
+                let what = format!("its list of parts goes on behind part {next:.20}, after part {after:.20}");
+                return Err(Error::new(&self.address, Problem::Protocol, what));
+            }
+            marker = page.next;
             parts.extend(page.parts);
         }
         Ok(parts)

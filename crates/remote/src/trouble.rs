@@ -35,7 +35,10 @@ impl Trouble {
     pub(crate) fn tell_of_silence(&self, quiet: Duration) {
         let Some(told) = TOLD.get() else { return };
         if self.times().is_due(Instant::now()) {
-            told(&format!("has sent nothing or almost nothing for {} seconds, and is waited for", quiet.as_secs()));
+            told(&format!(
+                "has sent nothing or almost nothing for {} seconds or more, and is waited for",
+                quiet.as_secs()
+            ));
         }
     }
 
