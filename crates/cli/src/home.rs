@@ -247,12 +247,9 @@ fn names(folder: &Path, ending: &str) -> Result<Vec<String>, Failure> {
     };
     let mut names = Vec::new();
     for entry in entries {
-        let (name, _) = entry.map_err(failed)?;
-        if let Some(name) = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(ending))
-            .filter(|name| check_name(name).is_ok() && !is_no_file(&folder.join(name)))
-        {
+        let (file, _) = entry.map_err(failed)?;
+        let name = file.to_str().and_then(|name| name.strip_suffix(ending));
+        if let Some(name) = name.filter(|name| check_name(name).is_ok() && !is_no_file(&folder.join(&file))) {
             names.push(name.to_owned());
         }
     }
