@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::fault::shown;
 use crate::{Code, Fault};
-use deadpan_disk::{About, FileKind, Input, Opening};
+use deadpan_disk::{About, FileKind, Input, OpenMode};
 use deadpan_seal::Work;
 
 /// The time between two checks whether the work was stopped, while a pipe has no data.
@@ -16,7 +16,7 @@ const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 40_000_000 };
 
 /// Opens an input of any kind. Opening does not wait for the writer of a pipe.
 pub(crate) fn open_input(path: &Path) -> Result<Input, Fault> {
-    Input::open(path, Opening::default()).map_err(|error| Fault::read(path, &error))
+    Input::open(path, OpenMode::default()).map_err(|error| Fault::read(path, &error))
 }
 
 /// Opens an input that is read at any position, and returns its length too.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::partial::{Attributes, Partial, folder_of};
 use crate::shown::shown;
-use deadpan_disk::{About, Folder, Input, Opening, Replace};
+use deadpan_disk::{About, Folder, Input, OpenMode, Replace};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair};
@@ -202,7 +202,7 @@ pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Fa
 /// Reads the text of a key file.
 pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
     let failed = |error| Failure::path("read", path, &error);
-    let Input { mut file, about, .. } = Input::open(path, Opening::WAITING).map_err(failed)?;
+    let Input { mut file, about, .. } = Input::open(path, OpenMode::WAITING).map_err(failed)?;
     let size = if about.is_file() { usize::try_from(about.length).unwrap_or(usize::MAX) } else { LONGEST };
     if size > LONGEST {
         return Err(Failure::usage(

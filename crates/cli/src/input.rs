@@ -11,7 +11,7 @@ use crate::remote;
 use crate::rewrap::recover;
 use crate::shown::shown;
 use crate::streams;
-use deadpan_disk::{self as disk, About, FileKind, Folder, Found, Opening};
+use deadpan_disk::{self as disk, About, FileKind, Folder, Found, OpenMode};
 use deadpan_remote::{Address, Object};
 use deadpan_seal::Error;
 
@@ -87,7 +87,7 @@ impl Input {
                 let file = streams::stdin()?;
                 disk::Input { about: About::of_file(&file).map_err(failed)?, file, found: Found::default() }
             }
-            Source::File(path) => disk::Input::open(path, Opening::WAITING).map_err(failed)?,
+            Source::File(path) => disk::Input::open(path, OpenMode::WAITING).map_err(failed)?,
         };
         if about.kind == FileKind::Fifo {
             widen(&file);

@@ -17,7 +17,7 @@ use crate::imp;
 use crate::input::Source;
 use crate::prompt::{LONGEST, Terminal};
 use crate::shown::shown;
-use deadpan_disk::{Input, Opening};
+use deadpan_disk::{Input, OpenMode};
 use deadpan_seal::{Passphrase, Secret};
 
 /// The byte order mark, as UTF-8.
@@ -92,7 +92,7 @@ impl PassphraseArgs {
         match (&self.passphrase_file, &self.passphrase_fd) {
             (Some(path), _) => {
                 let failed = |error| Failure::path("read the passphrase from", path, &error);
-                let mut file = Input::open(path, Opening::WAITING).map_err(failed)?.file;
+                let mut file = Input::open(path, OpenMode::WAITING).map_err(failed)?.file;
                 let line = first_line(&mut file, MANY).map_err(failed)?;
                 let nothing = || {
                     let hint = "write the passphrase into its first line";

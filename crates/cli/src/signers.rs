@@ -12,7 +12,7 @@ use crate::passphrase::Passphrases;
 use crate::patience;
 use crate::shown::{Foreign, shown};
 use crate::suggest::closest;
-use deadpan_disk::{Input, Opening};
+use deadpan_disk::{Input, OpenMode};
 use deadpan_seal::key::{self, Found, KeyError};
 use deadpan_seal::sign::{Agent, Allowed, Signer, VerifyingKey};
 
@@ -74,7 +74,7 @@ impl Signers {
     pub fn allowed(file: &Path) -> Result<Self, Failure> {
         let failed = |error| Failure::path("read", file, &error);
         let mut text = Vec::new();
-        Input::open(file, Opening::WAITING)
+        Input::open(file, OpenMode::WAITING)
             .map_err(failed)?
             .file
             .take(LONGEST)

@@ -14,7 +14,7 @@ use crate::report::{Done, Report};
 use crate::shown::shown;
 use crate::sign::{self, ENDING, NAMESPACE};
 use crate::signers::{self, Signers, Wanted};
-use deadpan_disk::{self as disk, Opening};
+use deadpan_disk::{self as disk, OpenMode};
 use deadpan_seal::sign::{SignError, SshSig};
 use deadpan_seal::{Error, Header};
 
@@ -142,7 +142,7 @@ impl Verify {
         let file = source.path().and_then(Path::to_str).and_then(|name| name.strip_suffix(ENDING));
         // Of a pipe, the header is gone already.
         let is_signed = |path: &Path| {
-            let input = disk::Input::open(path, Opening::default());
+            let input = disk::Input::open(path, OpenMode::default());
             input.is_ok_and(|input| Header::read(input.file).is_ok_and(|header| header.is_signed()))
         };
         let is_signed = || source.path().is_some_and(|path| path.is_file() && is_signed(path));

@@ -218,7 +218,7 @@ impl Folder {
         Ok(mkdirat(&self.handle, single(name)?, Mode::from_raw_mode(mode as _))?)
     }
 
-    /// Opens a file for reading. Opening does not wait: whoever reads from a pipe asks [`About::kind`] first.
+    /// Opens a file for reading. OpenMode does not wait: whoever reads from a pipe asks [`About::kind`] first.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if a link has the name; otherwise the system's error.

@@ -16,14 +16,14 @@ const LINKS: usize = 40;
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Opening {
+pub struct OpenMode {
     /// Whether the caller writes to the file too.
     pub write: bool,
     /// Whether opening a pipe waits for its writer.
     pub wait: bool,
 }
 
-impl Opening {
+impl OpenMode {
     /// For reading, and with patience for the writer of a pipe.
     pub const WAITING: Self = Self { write: false, wait: true };
 }
@@ -82,7 +82,7 @@ impl Input {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn open(path: &Path, opening: Opening) -> io::Result<Self> {
+    pub fn open(path: &Path, opening: OpenMode) -> io::Result<Self> {
         let Some(name) = name_of(path) else {
             let folder = Folder::open(path)?;
             let about = folder.about()?;
@@ -96,7 +96,7 @@ impl Input {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn at(named: Spot, opening: Opening) -> io::Result<Self> {
+    pub fn at(named: Spot, opening: OpenMode) -> io::Result<Self> {
         let access = if opening.write { OFlags::RDWR } else { OFlags::RDONLY };
         let file = named.folder.open_followed(&named.name, access, opening.wait)?;
         let about = About::of_file(&file)?;

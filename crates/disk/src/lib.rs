@@ -30,14 +30,14 @@ pub use error::{Error, Step, Unkept};
 pub use folder::{Folder, parent, remove};
 pub use handle::{ACCESS_LIST, Attribute, Handle, Locked};
 pub use holes::next_data;
-pub use input::{Found, Input, Opening, Spot};
+pub use input::{Found, Input, OpenMode, Spot};
 pub use keep::keep;
 pub use planted::{Planter, planter};
 pub use set::{Left, SetError, land_set};
 pub use special::{append_to, open_special};
 pub use sweep::sweep_drafts_of;
 pub use umask::{is_root, umask};
-pub use walk::{Node, Step as WalkStep, Walk};
+pub use walk::{Node, Walk, WalkStep};
 
 #[cfg(test)]
 mod tests;

@@ -221,19 +221,19 @@ fn an_input_knows_where_it_was_named_and_where_it_lies() {
     fs::write(place.join("far/inner/file"), "text").unwrap();
     std::os::unix::fs::symlink("far/inner/second", place.join("first")).unwrap();
     std::os::unix::fs::symlink("file", place.join("far/inner/second")).unwrap();
-    let input = Input::open(&place.join("first"), Opening::default()).unwrap();
+    let input = Input::open(&place.join("first"), OpenMode::default()).unwrap();
     let (named, real) = (input.found.named.unwrap(), input.found.real.unwrap());
     assert_eq!((named.path(), real.name.to_str()), (place.join("first"), Some("file")));
     fs::rename(place.join("far"), place.join("moved")).unwrap();
     assert!(real.folder.has(&real.name, &input.file));
     // Names in /dev/fd lead to files without a path, and a folder may be named by dots.
     let descriptor = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&input.file));
-    assert!(Input::open(Path::new(&descriptor), Opening::default()).unwrap().about.is_file());
-    let dots = Input::open(&place.join("moved/.."), Opening::default()).unwrap();
+    assert!(Input::open(Path::new(&descriptor), OpenMode::default()).unwrap().about.is_file());
+    let dots = Input::open(&place.join("moved/.."), OpenMode::default()).unwrap();
     assert!(dots.about.is_folder() && dots.found.named.is_none());
     // A loop of links is an error of the system.
     std::os::unix::fs::symlink("loop", place.join("loop")).unwrap();
-    assert!(Input::open(&place.join("loop"), Opening::default()).is_err());
+    assert!(Input::open(&place.join("loop"), OpenMode::default()).is_err());
     fs::remove_dir_all(place).unwrap();
 }
 

@@ -30,7 +30,7 @@ pub enum Node {
 
 /// What a walk comes to.
 #[derive(Debug)]
-pub enum Step {
+pub enum WalkStep {
     /// An entry.
     Node(Node, About),
     /// The name was removed after its folder was read.
@@ -141,17 +141,17 @@ impl Walk {
     ///
     /// # Errors
     /// Only if the process has too many open files. Everything else is told by the step.
-    pub fn open(&mut self) -> io::Result<Step> {
-        let Some(level) = self.levels.last() else { return Ok(Step::Gone) };
+    pub fn open(&mut self) -> io::Result<WalkStep> {
+        let Some(level) = self.levels.last() else { return Ok(WalkStep::Gone) };
         let (name, kind) = level.names.get(level.next.saturating_sub(1));
         let unreadable = |error: io::Error| match Errno::from_io_error(&error) {
             Some(Errno::MFILE | Errno::NFILE) => Err(error),
-            Some(Errno::NOENT) => Ok(Step::Gone),
-            _ => Ok(Step::Unreadable(error)),
+            Some(Errno::NOENT) => Ok(WalkStep::Gone),
+            _ => Ok(WalkStep::Unreadable(error)),
         };
         match found(&level.folder, name, kind) {
-            Ok(Found::Folder(folder, about)) => Ok(Step::Node(Node::Folder(self.enter(folder)), about)),
-            Ok(Found::Other(node, about)) => Ok(Step::Node(node, about)),
+            Ok(Opened::Folder(folder, about)) => Ok(WalkStep::Node(Node::Folder(self.enter(folder)), about)),
+            Ok(Opened::Other(node, about)) => Ok(WalkStep::Node(node, about)),
             Err(error) => unreadable(error),
         }
     }
@@ -173,13 +173,13 @@ impl Walk {
     }
 }
 
-enum Found {
+enum Opened {
     Folder(Folder, About),
     Other(Node, About),
 }
 
 /// Opens a name. If its kind changed after the folder was read, opens it as the new kind.
-fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Found> {
+fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Opened> {
     match opened(folder, name, kind) {
         // These errors mean that the kind of the name changed.
         Err(error)
@@ -195,7 +195,7 @@ fn found(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Fo
 }
 
 /// Opens a name as `kind`, the kind that its folder recorded.
-fn opened(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Found> {
+fn opened(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<Opened> {
     let look = || folder.look(name)?.ok_or_else(|| io::Error::from(Errno::NOENT));
     let kind = match kind {
         Some(kind @ (FileKind::File | FileKind::Folder)) => kind,
@@ -205,21 +205,21 @@ fn opened(folder: &Folder, name: &OsStr, kind: Option<FileKind>) -> io::Result<F
         FileKind::Folder => {
             let folder = folder.enter(name)?;
             let about = folder.about()?;
-            Ok(Found::Folder(folder, about))
+            Ok(Opened::Folder(folder, about))
         }
         FileKind::File => {
             let (file, about) = folder.file(name)?;
             match about.kind {
-                FileKind::File => Ok(Found::Other(Node::File(file), about)),
+                FileKind::File => Ok(Opened::Other(Node::File(file), about)),
                 FileKind::Folder => Err(Errno::ISDIR.into()),
-                _ => Ok(Found::Other(Node::Special, about)),
+                _ => Ok(Opened::Other(Node::Special, about)),
             }
         }
         FileKind::Link => {
             let about = look()?;
-            Ok(Found::Other(Node::Link(folder.read_link(name)?), about))
+            Ok(Opened::Other(Node::Link(folder.read_link(name)?), about))
         }
-        _ => Ok(Found::Other(Node::Special, look()?)),
+        _ => Ok(Opened::Other(Node::Special, look()?)),
     }
 }
 

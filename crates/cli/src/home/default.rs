@@ -12,7 +12,7 @@ use crate::console::say;
 use crate::failure::Failure;
 use crate::mode::mode_name;
 use crate::shown::shown;
-use deadpan_disk::{Input, Opening};
+use deadpan_disk::{Input, OpenMode};
 use deadpan_seal::Mode;
 
 /// Advice if the recorded default key cannot be used.
@@ -94,7 +94,7 @@ impl Home {
 /// Reads the record. Only its beginning can be a name.
 fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    Input::open(path, Opening::default())?.file.take(LONGEST as u64).read_to_end(&mut text)?;
+    Input::open(path, OpenMode::default())?.file.take(LONGEST as u64).read_to_end(&mut text)?;
     Ok(text)
 }
 

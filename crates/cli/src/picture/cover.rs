@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::picture::failed;
 use crate::shown::shown;
-use deadpan_disk::{About, FileKind, Folder, Input, Opening, names};
+use deadpan_disk::{About, FileKind, Folder, Input, OpenMode, names};
 use deadpan_picture::template::{self, Bits, Front};
 use deadpan_picture::{Channels, Decoded, FileFormat, Format, Header, Limits, Orientation, probe, read_into};
 
@@ -38,7 +38,7 @@ pub fn about(path: &Path) -> Result<About, Failure> {
 
 /// Opens a file that was a picture, without waiting.
 pub fn open_again(path: &Path) -> io::Result<File> {
-    Ok(Input::open(path, Opening::default())?.file)
+    Ok(Input::open(path, OpenMode::default())?.file)
 }
 
 /// Refuses what cannot be read at any position.

@@ -14,7 +14,7 @@ use crate::home::Home;
 use crate::identity::Identities;
 use crate::sealed::Sealed;
 use crate::shown::{count, shown};
-use deadpan_disk::{About, Handle, Input, Locked, Opening, Spot};
+use deadpan_disk::{About, Handle, Input, Locked, OpenMode, Spot};
 use deadpan_seal::{Error, LooksLike, Stanza};
 
 /// A file that is locked against other runs that change its recipients.
@@ -47,7 +47,7 @@ impl Target {
     fn open(path: &Path, spot: Option<Spot>, writes: bool) -> Result<Self, Failure> {
         let opened = match spot {
             Some(spot) => Input::exactly_at(spot, writes),
-            None => Input::open(path, Opening { write: writes, wait: false }),
+            None => Input::open(path, OpenMode { write: writes, wait: false }),
         };
         let Input { file, about, found } = opened.map_err(|error| match error.kind() {
             io::ErrorKind::IsADirectory => not_a_file(path, true),
