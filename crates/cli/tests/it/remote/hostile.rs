@@ -2,9 +2,13 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
+use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::sandbox::{LIMIT, PROGRAM, Run, Sandbox, finish};
 use crate::store::Server;
@@ -115,4 +119,47 @@ fn a_rehearsal_shows_both_names_without_hidden_characters() {
     assert!(lines.contains(r"tree/c\u{202e}d\u{200b} -> s3://bucket/\u{202e}/c\u{202e}d\u{200b}.dpn"), "{lines}");
     let all = lines + &shown.stderr();
     assert!(!all.contains(['\u{202e}', '\u{200b}', '\u{9b}']), "{all}");
+}
+
+/// The first signal gives up an upload, for which the store never answers. The second one waits for nothing.
+#[test]
+fn a_second_signal_ends_the_program_at_once() {
+    let (seen, requests) = mpsc::channel();
+    let port = store(move |line, client| {
+        let method = line.split(' ').next().unwrap_or_default().to_owned();
+        if method == "POST" {
+            let body = "<InitiateMultipartUploadResult><UploadId>id</UploadId></InitiateMultipartUploadResult>";
+            let head = format!("HTTP/1.1 200 Good\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            let _ = client.write_all(&[head.as_bytes(), body.as_bytes()].concat());
+        } else if method == "HEAD" {
+            let _ = client.write_all(b"HTTP/1.1 404 None\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        }
+        let is_silent = matches!(&*method, "PUT" | "DELETE");
+        let _ = seen.send(method);
+        if is_silent {
+            thread::sleep(LIMIT);
+        }
+    });
+    let sandbox = Sandbox::with_key("ecc");
+    sandbox.write("plain", vec![7; 30_000_000]);
+    let mut command = sandbox.command(PROGRAM, &["seal", "-r", "ecc", "plain", "--to", "s3://bucket/x.dpn"]);
+    Server::settle(port, &sandbox, &mut command);
+    let second = Arc::new(OnceLock::new());
+    let sent = Arc::clone(&second);
+    let run = finish(command, LIMIT, move |child| {
+        let process = Pid::from_raw(child.id() as i32).unwrap();
+        thread::spawn(move || {
+            let wait_for = |method: &str| requests.iter().find(|seen| seen == method).unwrap();
+            wait_for("PUT");
+            kill_process(process, Signal::TERM).unwrap();
+            wait_for("DELETE");
+            // Two signals that come together are one.
+            thread::sleep(Duration::from_millis(400));
+            sent.set(Instant::now()).unwrap();
+            kill_process(process, Signal::TERM).unwrap();
+        });
+    });
+    assert_eq!(run.0.status.signal(), Some(15), "{}", run.stderr());
+    let waited = second.get().expect("the store saw that the upload was given up").elapsed();
+    assert!(waited < Duration::from_secs(10), "{waited:?}");
 }
