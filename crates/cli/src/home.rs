@@ -227,9 +227,16 @@ pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
 
 /// Writes a key file, and waits until it is on the disk.
 pub fn write(path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
-    let failed = |error| Failure::path("write", path, &error);
-    let partial = Partial::create(path)?;
-    partial.file().write_all(text).map_err(failed)?;
+    finish(Partial::create(path)?, path, text, mode, replace)
+}
+
+/// Writes a key file into an open folder, and waits until it is on the disk.
+fn write_in(folder: &Folder, path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
+    finish(Partial::create_in(folder, path)?, path, text, mode, replace)
+}
+
+fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
+    partial.file().write_all(text).map_err(|error| Failure::path("write", path, &error))?;
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 

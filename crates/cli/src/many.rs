@@ -130,7 +130,14 @@ impl ManyArgs {
             Some(chosen @ (Place::Given(path) | Place::Sealed(path))) => match place(path)? {
                 Many::Folder(tree) if !output.force => {
                     output.refuse_planted(chosen)?;
-                    Many::Folder(Tree::for_results(tree.path().to_owned()))
+                    let tree = Tree::for_results(tree.path().to_owned());
+                    // From now on, its path may lead elsewhere. If it is missing, it is made later.
+                    let _ = tree.open();
+                    Many::Folder(tree)
+                }
+                Many::Folder(tree) => {
+                    let _ = tree.open();
+                    Many::Folder(tree)
                 }
                 to => to,
             },

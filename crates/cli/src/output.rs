@@ -4,6 +4,7 @@
 mod planted;
 mod special;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -21,6 +22,7 @@ use crate::signals;
 use crate::streams;
 use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace};
 use deadpan_remote::Upload;
+pub use planted::refused as planted;
 
 /// The options of all commands that write a result.
 #[derive(Clone, Debug, clap::Args)]
@@ -45,6 +47,28 @@ pub struct OutputArgs {
     /// Print the results as JSON, one object per line
     #[arg(long)]
     pub json: bool,
+    #[arg(skip)]
+    held: HeldFolders,
+}
+
+/// The folders of outputs, which stay open from the moment when the output is chosen. A passphrase may be asked for
+/// after that, and the path may lead elsewhere then.
+#[derive(Clone, Debug, Default)]
+struct HeldFolders(Arc<Mutex<BTreeMap<PathBuf, Folder>>>);
+
+impl HeldFolders {
+    /// Returns the folder of this path, which `open` opens only once.
+    fn get(&self, path: &Path, open: impl FnOnce() -> Result<Folder, Error>) -> Result<Folder, Error> {
+        // With and without a slash at the end, it is the same folder.
+        let path: PathBuf = path.components().collect();
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = held.get(&path) {
+            return Ok(folder.clone());
+        }
+        let folder = open()?;
+        held.insert(path, folder.clone());
+        Ok(folder)
+    }
 }
 
 impl OutputArgs {
@@ -79,10 +103,38 @@ impl OutputArgs {
             None => self.unplanted(usual()?, false),
             Some(place) if place.is_folder() => {
                 let folder = self.unplanted(place.clone(), true)?;
+                self.hold(&folder)?;
                 self.unplanted(folder.join(usual()?)?, false)
             }
-            Some(place) => place.clone().checked(),
+            Some(place) => {
+                let place = place.clone().checked()?;
+                // What is no file, such as a pipe, and a missing folder are told when the output is opened.
+                if let Some(path) = place.path().filter(|path| !remote::is_address(path)) {
+                    let _ = self.folder_of(path, None);
+                }
+                Ok(place)
+            }
         }
+    }
+
+    /// Opens a folder for results, and keeps it open.
+    fn hold(&self, place: &Place) -> Result<(), Failure> {
+        match place.path().filter(|path| !remote::is_address(path)) {
+            None => Ok(()),
+            Some(path) => self.folder_at(path).map(drop).map_err(|error| match error {
+                Error::Planted(planter) => planted::refused(path, planter, true),
+                error => partial::failure(&path.join("x"), error),
+            }),
+        }
+    }
+
+    /// Opens a folder for results. One that another user may have planted is refused, unless the user wants to replace
+    /// files.
+    fn folder_at(&self, path: &Path) -> Result<Folder, Error> {
+        self.held.get(path, || match self.force {
+            true => Folder::of(&path.join("x")).map(|(folder, _)| folder),
+            false => Folder::open_unplanted(path),
+        })
     }
 
     /// Refuses a folder for results that another user may have planted.
@@ -116,7 +168,7 @@ impl OutputArgs {
                 let given = matches!(place, Place::Given(_));
                 match special::open(path, self.force && self.names(place)).filter(|_| given) {
                     Some(file) => Output::stream(file?, place),
-                    None => Output::partial(&self.folder_of(place, path, input)?, path, place, self.force && given)?,
+                    None => Output::partial(&self.folder_of(path, input)?, path, place, self.force && given)?,
                 }
             }
         };
@@ -127,35 +179,42 @@ impl OutputArgs {
         Ok(output)
     }
 
-    /// Opens a folder that exists, to put results into it, and refuses one that another user may have planted, unless
-    /// the user named it with `--force`.
-    pub fn enter(&self, place: &Place, path: &Path) -> Result<Folder, Failure> {
+    /// Opens a folder that exists in another one, to put results into it, and refuses one that another user may have
+    /// planted, unless the user named it with `--force`.
+    pub fn enter(&self, place: &Place, above: &Folder, path: &Path) -> Result<Folder, Failure> {
         let failed = |error: &io::Error| Failure::path("open", path, error);
-        if self.force && self.names(place) {
-            return Folder::open(path).map_err(|error| failed(&error));
-        }
-        Folder::open_unplanted(path).map_err(|error| match error {
-            Error::Planted(planter) => planted::refused(path, planter, self.names(place)),
-            Error::System(_, error) => failed(&error),
-            error => partial::failure(path, error),
-        })
+        let name = path.file_name().unwrap_or_default();
+        let opened = match self.force && self.names(place) {
+            true => above.enter_followed(name).map_err(|error| failed(&error))?,
+            false => above.enter_unplanted(name).map_err(|error| match error {
+                Error::Planted(planter) => planted::refused(path, planter, self.names(place)),
+                Error::System(_, error) => failed(&error),
+                error => partial::failure(path, error),
+            })?,
+        };
+        // What is unpacked here is looked for by its names.
+        opened.entries().map(drop).map_err(|error| failed(&error))?;
+        Ok(opened)
     }
 
     /// Opens the folder in which an output is made, and refuses one that another user may have planted. Beside the
     /// input, it is the folder in which the input was found.
-    pub fn folder_of(&self, place: &Place, path: &Path, input: Option<&Input>) -> Result<Folder, Failure> {
+    pub fn folder_of(&self, path: &Path, input: Option<&Input>) -> Result<Folder, Failure> {
         let around = folder_of(path);
-        let chosen = self.output.as_ref().filter(|chosen| *chosen != place).and_then(Place::path);
-        if chosen.is_some() && !self.force {
-            return Folder::open_unplanted(around).map_err(|error| match error {
-                Error::Planted(planter) => planted::refused(around, planter, true),
-                error => partial::failure(path, error),
-            });
+        let found = input.map(|input| &input.found).filter(|_| self.output.is_none());
+        if let Some((found, folder)) = found.and_then(|found| Some((found, found.folder_beside(path)?))) {
+            return match (found.stranger, input) {
+                (Some(owner), Some(input)) => Err(Failure::usage(
+                    format!("{} is a link of another user (number {owner})", input.shown()),
+                    "name the file that it leads to, or name the output with -o",
+                )),
+                _ => Ok(folder.clone()),
+            };
         }
-        if let Some(folder) = input.and_then(|input| input.found.folder_beside(path)) {
-            return Ok(folder.clone());
-        }
-        Folder::of(path).map(|(folder, _)| folder).map_err(|error| partial::failure(path, error))
+        self.folder_at(around).map_err(|error| match error {
+            Error::Planted(planter) => planted::refused(around, planter, true),
+            error => partial::failure(path, error),
+        })
     }
 
     /// Returns where a folder goes. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder in
@@ -170,9 +229,16 @@ impl OutputArgs {
             None => self.unplanted(usual()?, false),
             Some(place) if results > 1 || place.ends_with_slash() => {
                 let folder = self.unplanted(place.clone().checked()?, true)?;
+                self.hold(&folder)?;
                 self.unplanted(folder.join(usual()?)?, false)
             }
-            Some(place) => self.unplanted(place.clone(), true),
+            Some(place) => {
+                let place = self.unplanted(place.clone(), true)?;
+                if let Some(path) = place.path() {
+                    let _ = self.folder_of(path, None);
+                }
+                Ok(place)
+            }
         }
     }
 }

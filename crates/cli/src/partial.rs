@@ -94,7 +94,7 @@ pub fn land_all(
 
 /// A folder that is not complete yet.
 pub struct PartialFolder {
-    target: PathBuf,
+    pub target: PathBuf,
     draft: DraftFolder,
 }
 
@@ -164,8 +164,11 @@ pub fn failure(target: &Path, error: Error) -> Failure {
 /// Returns the failure that a new file cannot keep what the old one has.
 fn lossy(target: &Path, unkept: &Unkept) -> Failure {
     let hint = match unkept {
-        Unkept::Owner(_) | Unkept::Group(_) => {
+        Unkept::Owner(_) => {
             "run the command as the owner of the file; --force makes it yours, and leaves out rights of others"
+        }
+        Unkept::Group(_) => {
+            "run the command as a member of the group; --force gives the file your group, and leaves out its rights"
         }
         _ => "--force leaves that out, and the rights that it grants",
     };

@@ -61,6 +61,9 @@ pub enum Unkept {
     /// The group, by number.
     #[error("its group (number {0})")]
     Group(u32),
+    /// Rights, as bits of the mode, that would mean something else for the new owner or group.
+    #[error("rights (mode {0:03o})")]
+    Rights(u32),
     /// Its access control list.
     #[error("its access control list")]
     AccessList,

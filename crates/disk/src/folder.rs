@@ -14,10 +14,11 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::about::{About, FileKind};
+use crate::about::{About, FileId, FileKind};
 use crate::cleanup;
 use crate::error::Error;
 use crate::handle::{Handle, times};
+use crate::names;
 
 /// How a folder is opened.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -45,8 +46,14 @@ impl Folder {
     /// Opens the folder that `path` names, and follows links on the way.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if it is no folder; otherwise the system's error.
+    /// [`io::ErrorKind::NotADirectory`] if it is no folder, [`io::ErrorKind::PermissionDenied`] if it may not be read;
+    /// otherwise the system's error.
     pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::found(openat(CWD, path, FOLDER, Mode::empty())?, None, path))
+    }
+
+    /// Opens a folder for the names in it. Its user need not be allowed to list them.
+    pub(crate) fn open_for_names(path: &Path) -> io::Result<Self> {
         Ok(Self::found(open_followed(CWD, path)?, None, path))
     }
 
@@ -60,7 +67,7 @@ impl Folder {
     /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if there is no such folder.
     pub fn of(path: &Path) -> Result<(Self, OsString), Error> {
         let name = name_of(path).ok_or(Error::NoName)?;
-        let folder = Self::open(parent(path)).map_err(|error| match error.kind() {
+        let folder = Self::open_for_names(parent(path)).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::NoFolder,
             _ => Error::create(error),
         })?;
@@ -159,6 +166,24 @@ impl Folder {
         Ok(Self::found(handle, Some(&self.trail), Path::new(name)))
     }
 
+    /// Opens a folder in this one for the names in it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn enter_for_names(&self, name: &OsStr) -> io::Result<Self> {
+        match self.enter(name) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let handle = openat(&self.handle, single(name)?, flags, Mode::empty())?;
+                Ok(Self::found(handle, Some(&self.trail), Path::new(name)))
+            }
+            entered => entered,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn enter_for_names(&self, name: &OsStr) -> io::Result<Self> {
+        self.enter(name)
+    }
+
     /// Opens the folder that a relative path names from here, one component after the other.
     ///
     /// # Errors
@@ -202,6 +227,45 @@ impl Folder {
         let trimmed: PathBuf = path.components().collect();
         let Some(name) = name_of(&trimmed) else { return Self::open(path) };
         Self::open_or_make(parent(&trimmed), mode)?.descend_or_make(Path::new(name), mode)
+    }
+
+    /// Opens a folder in this one, and follows a link.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn enter_followed(&self, name: &OsStr) -> io::Result<Self> {
+        Ok(self.follow(Path::new(single(name)?))?)
+    }
+
+    /// Returns what a name leads to, if that is a folder or a file that may be read. Otherwise as [`look`](Self::look).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn look_followed(&self, name: &OsStr) -> io::Result<Option<About>> {
+        match statat(&self.handle, single(name)?, AtFlags::empty()) {
+            Ok(found) => Ok(Some(About::of(&found))),
+            Err(Errno::NOENT) => self.look(name),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a name, if it belongs to this file. Another file that has got the name meanwhile keeps it.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] if another file has the name; otherwise the system's error.
+    pub fn remove_only(&self, name: &OsStr, id: FileId) -> Result<(), Error> {
+        let aside = names::name(name);
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => Error::Changed,
+            _ => Error::create(error),
+        };
+        cleanup::hold(|_| {
+            self.rename_new(name, &aside).map_err(failed)?;
+            match self.look(&aside) {
+                Ok(Some(found)) if found.id == id => self.remove(&aside).map_err(Error::create),
+                _ => self.rename_new(&aside, name).map_err(Error::create).and(Err(Error::Changed)),
+            }
+        })
     }
 
     /// Opens the folder that a path names from here, and follows links on the way.
@@ -386,7 +450,7 @@ impl Folder {
     }
 
     pub(crate) fn read(&self) -> Result<Dir, Errno> {
-        Dir::read_from(&self.handle)
+        Dir::read_from(&self.handle).map_err(|error| if error == Errno::BADF { Errno::ACCESS } else { error })
     }
 
     /// Writes the names in the folder to the disk.
@@ -395,8 +459,12 @@ impl Folder {
     /// Those of the system.
     pub fn sync(&self) -> io::Result<()> {
         match fsync(&self.handle) {
-            // A folder that its user may not read is open for its names alone.
-            Err(Errno::BADF) => Ok(fsync(openat(&self.handle, ".", FOLDER, Mode::empty())?)?),
+            // A folder that its user may not read is open for its names alone. A file in it leads to its file system.
+            #[cfg(target_os = "linux")]
+            Err(Errno::BADF) => match self.create_nameless()? {
+                Some(file) => Ok(rustix::fs::syncfs(&file)?),
+                None => Err(Errno::ACCESS.into()),
+            },
             result => Ok(result?),
         }
     }

@@ -67,6 +67,8 @@ pub struct Found {
     /// Where the file lies: other than `named` only if that is a link. `None` where links have no path, like those in
     /// `/dev/fd`, and if the name was replaced while it was opened.
     pub real: Option<Spot>,
+    /// The owner of a link on the way from the name to the file, if that is neither the caller nor root.
+    pub stranger: Option<u32>,
 }
 
 impl Found {
@@ -88,7 +90,7 @@ impl Input {
             let about = folder.about()?;
             return Ok(Self { file: folder.to_file()?, about, found: Found::default() });
         };
-        let named = Spot { folder: Folder::open(parent(path))?, name: name.to_owned() };
+        let named = Spot { folder: Folder::open_for_names(parent(path))?, name: name.to_owned() };
         Self::at(named, opening)
     }
 
@@ -104,8 +106,8 @@ impl Input {
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }
-        let real = find(&named, &about);
-        Ok(Self { file, about, found: Found { named: Some(named), real } })
+        let found = find(named, &about);
+        Ok(Self { file, about, found })
     }
 
     /// Opens the file at a spot, which must not be a link, without waiting for the writer of a pipe.
@@ -115,17 +117,25 @@ impl Input {
     pub fn exactly_at(spot: Spot, write: bool) -> io::Result<Self> {
         let opened = if write { spot.folder.file_to_change(&spot.name) } else { spot.folder.file(&spot.name) };
         let (file, about) = opened?;
-        Ok(Self { file, about, found: Found { real: Some(spot.clone()), named: Some(spot) } })
+        Ok(Self { file, about, found: Found { real: Some(spot.clone()), named: Some(spot), stranger: None } })
     }
 }
 
 /// Finds where the open file lies, by following the links at its name one after the other.
-fn find(named: &Spot, about: &About) -> Option<Spot> {
-    let mut spot = named.clone();
+fn find(named: Spot, about: &About) -> Found {
+    let mut stranger = None;
+    let real = real(named.clone(), about, &mut stranger);
+    Found { named: Some(named), real, stranger }
+}
+
+fn real(mut spot: Spot, about: &About, stranger: &mut Option<u32>) -> Option<Spot> {
     for _ in 0..LINKS {
         let found = spot.folder.look(&spot.name).ok()??;
         if !found.is_link() {
             return (found.id == about.id).then_some(spot);
+        }
+        if !found.is_trusted() {
+            stranger.get_or_insert(found.owner);
         }
         let target = PathBuf::from(spot.folder.read_link(&spot.name).ok()?);
         let folder = spot.folder.follow(parent(&target)).ok()?;

@@ -29,12 +29,19 @@ pub fn keep(new: &File, old: &File, lossy: bool) -> Result<Vec<Unkept>, Error> {
     if now.owner != about.owner {
         lose(Unkept::Owner(about.owner))?;
         // The new owner answers for what others may do with the file.
+        if mode & !0o755 != 0 {
+            lose(Unkept::Rights(mode & !0o755))?;
+        }
         mode &= 0o755;
     }
     if now.group != about.group {
         lose(Unkept::Group(about.group))?;
         // The members of another group get no more than everybody.
-        mode = mode & !0o2070 | (mode & 0o007) << 3;
+        let less = mode & !0o2070 | (mode & 0o007) << 3;
+        if mode & !less != 0 {
+            lose(Unkept::Rights(mode & !less))?;
+        }
+        mode = less;
     }
     // The folder may have given the new file an access control list.
     new.remove_access_list().map_err(Error::dress)?;

@@ -4,6 +4,7 @@
 //! output, or a link that leads the output to any folder. In other folders, a folder of another user can be the shared
 //! folder of a project.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -41,15 +42,26 @@ impl Folder {
             std::io::ErrorKind::NotFound => Error::NoFolder,
             _ => Error::create(error),
         };
-        let Some(name) = name_of(&trimmed) else { return Self::open(path).map_err(failed) };
-        let above = Self::open(parent(&trimmed)).map_err(failed)?;
-        let found = above.look(name).map_err(failed)?.ok_or(Error::NoFolder)?;
+        let Some(name) = name_of(&trimmed) else { return Self::open_for_names(path).map_err(failed) };
+        Self::open_for_names(parent(&trimmed)).map_err(failed)?.enter_unplanted(name)
+    }
+
+    /// Opens a folder in this one, and follows a link, unless another user may have planted it.
+    ///
+    /// # Errors
+    /// Those of [`open_unplanted`](Self::open_unplanted).
+    pub fn enter_unplanted(&self, name: &OsStr) -> Result<Self, Error> {
+        let failed = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::NoFolder,
+            _ => Error::create(error),
+        };
+        let found = self.look(name).map_err(failed)?.ok_or(Error::NoFolder)?;
         if found.is_link() && !found.is_trusted() {
             return Err(Error::Planted(Planter::OfLink(found.owner)));
         }
         let folder = match found.is_link() {
-            true => above.follow(Path::new(name)).map_err(|error| failed(error.into()))?,
-            false => above.enter(name).map_err(failed)?,
+            true => self.enter_followed(name).map_err(failed)?,
+            false => self.enter_for_names(name).map_err(failed)?,
         };
         let about = folder.about().map_err(Error::create)?;
         let around = folder.follow(Path::new("..")).ok().and_then(|above| above.about().ok());

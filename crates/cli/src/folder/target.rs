@@ -13,7 +13,7 @@ use crate::random::size::{self, Size};
 use crate::report::Done;
 use crate::shown::{bytes, count, shown};
 use crate::signals::give_way;
-use deadpan_disk::{About, Folder, umask};
+use deadpan_disk::{Folder, Handle, umask};
 use deadpan_pack::{Error, Outcome, Rest, Unpacker, Unpacking};
 use deadpan_seal::Sink;
 
@@ -79,20 +79,31 @@ impl Target {
             return Err(Failure::usage("a folder cannot be written to standard output", "name a folder with -o"));
         };
         let (given, force) = (matches!(place, Place::Given(_)), output.force);
-        let root = match About::of_path(path) {
-            Ok(about) if about.is_folder() && given && (join || force) => Root::There(output.enter(place, path)?),
-            Ok(about) if about.is_folder() && given => return Err(exists(path)),
-            Ok(_) if given => {
-                return Err(Failure::usage(
-                    format!("{} exists and is not a folder", shown(path)),
-                    "choose another name with -o",
-                ));
+        // A folder may end with a slash.
+        let trimmed: PathBuf = path.components().collect();
+        let root = match trimmed.file_name() {
+            // `.` and `..` have no name, and are there.
+            None if given && (join || force) => {
+                Root::There(Folder::open(path).map_err(|error| Failure::path("open", path, &error))?)
             }
-            _ if About::of_name(path).is_ok() => return Err(taken(place)),
-            _ => {
-                // A folder may end with a slash.
-                let path: PathBuf = path.components().collect();
-                Root::New(PartialFolder::create_in(&output.folder_of(place, &path, input)?, &path)?)
+            None => return Err(exists(path)),
+            Some(name) => {
+                let above = output.folder_of(&trimmed, input)?;
+                let failed = |error| Failure::path("create", path, &error);
+                match above.look_followed(name).map_err(failed)? {
+                    None => Root::New(PartialFolder::create_in(&above, &trimmed)?),
+                    Some(about) if about.is_folder() && given && (join || force) => {
+                        Root::There(output.enter(place, &above, &trimmed)?)
+                    }
+                    Some(about) if about.is_folder() && given => return Err(exists(path)),
+                    Some(_) if given => {
+                        return Err(Failure::usage(
+                            format!("{} exists and is not a folder", shown(path)),
+                            "choose another name with -o",
+                        ));
+                    }
+                    Some(_) => return Err(taken(place)),
+                }
             }
         };
         let options = Unpacking {
@@ -151,7 +162,14 @@ impl Target {
         }
         notes.extend(outcome.remarks.iter().map(ToString::to_string));
         match self.root {
-            Root::New(partial) => partial.land(sync)?,
+            Root::New(partial) => {
+                if !self.unpacker.progress().root {
+                    // The archive has no entry for the folder itself.
+                    let set = partial.folder().set_mode(0o777 & !umask());
+                    set.map_err(|error| Failure::path("set time and mode of", &partial.target, &error))?;
+                }
+                partial.land(sync)?
+            }
             Root::There(folder) if sync => {
                 let path = self.place.path().unwrap_or(Path::new("."));
                 folder.sync_all().map_err(|error| Failure::path("write", path, &error))?

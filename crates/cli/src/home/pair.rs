@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Public, permissions, read, signs, write};
+use super::{Public, permissions, read, signs, write_in};
 use crate::failure::Failure;
+use crate::output::planted;
+use crate::partial::{failure, folder_of};
 use crate::shown::shown;
-use deadpan_disk::{self as disk, About};
+use deadpan_disk::{self as disk, About, Folder};
 use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
 
@@ -120,9 +122,14 @@ pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
 
 /// Writes a private key, and its public part beside it. Nothing is replaced.
 pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failure> {
-    write(path, text, 0o600, false)?;
-    write(&public_path(path), public.text().as_bytes(), 0o644, false).inspect_err(|_| {
+    // Both parts go into the same folder, whatever its path means meanwhile.
+    let folder = Folder::open_unplanted(folder_of(path)).map_err(|error| match error {
+        disk::Error::Planted(planter) => planted(folder_of(path), planter, true),
+        error => failure(path, error),
+    })?;
+    write_in(&folder, path, text, 0o600, false)?;
+    write_in(&folder, &public_path(path), public.text().as_bytes(), 0o644, false).inspect_err(|_| {
         // If the private part stayed, the next attempt would be refused.
-        let _ = disk::remove(path);
+        let _ = path.file_name().map(|name| folder.remove(name));
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,11 +12,11 @@ use crate::claims::Claims;
 use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::Place;
-use crate::partial::{self, Attributes, Partial, exists, folder_of, is_a_folder, is_no_file, land_all};
+use crate::partial::{Attributes, Partial, exists, folder_of, is_a_folder, is_no_file, land_all};
 use crate::picture::cover;
 use crate::picture::shape::ending;
 use crate::shown::{count as counted, shown};
-use deadpan_disk::{About, FileKind, Folder, sweep_drafts_of};
+use deadpan_disk::{FileKind, Folder, sweep_drafts_of};
 use deadpan_picture::Format;
 use deadpan_picture::carrier::{Carrier, MOST_PICTURES};
 
@@ -25,26 +25,39 @@ const DIGITS: usize = 3;
 /// The most runs of names in a message.
 const RUNS: usize = 5;
 
+/// Returns the name of a single picture for this path. `given` tells that the path may end as pictures do.
+pub fn name_of(path: &Path, format: Format, given: bool) -> PathBuf {
+    if given && path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending(format))) {
+        return path.to_owned();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending(format));
+    name.into()
+}
+
 /// The names of the pictures of a set: `NAME.png` for one picture, `NAME-001.png` and so on for several.
 #[derive(Clone, Debug)]
 pub struct Names {
     /// The path without number and ending.
     base: PathBuf,
     ending: OsString,
+    /// The folder of the pictures.
+    folder: Folder,
 }
 
 impl Names {
     /// Makes the names from a path, which may end as pictures of this format do. The ending stays as it is.
-    pub fn given(path: &Path, format: Format) -> Self {
+    pub fn given(path: &Path, format: Format, folder: Folder) -> Self {
         match path.extension().filter(|found| found.eq_ignore_ascii_case(ending(format))) {
-            Some(found) => Self { base: path.with_extension(""), ending: found.into() },
-            None => Self::of_input(path, format),
+            Some(found) => Self { base: path.with_extension(""), ending: found.into(), folder },
+            None => Self::of_input(path, format, folder),
         }
     }
 
     /// Makes the names from the name of the input, whose ending belongs to the input.
-    pub fn of_input(path: &Path, format: Format) -> Self {
-        Self { base: path.to_owned(), ending: ending(format).into() }
+    pub fn of_input(path: &Path, format: Format, folder: Folder) -> Self {
+        Self { base: path.to_owned(), ending: ending(format).into(), folder }
     }
 
     /// Returns the name of a picture, one of `count`.
@@ -64,6 +77,11 @@ impl Names {
         self.of(0, 1)
     }
 
+    /// Makes a file in the folder of the pictures, which gets a name later.
+    pub fn draft(&self) -> Result<Partial, Failure> {
+        Partial::create_in(&self.folder, &self.set())
+    }
+
     /// Returns the set's name for messages.
     pub fn shown(&self) -> String {
         shown(self.set())
@@ -80,12 +98,8 @@ impl Names {
         let known = count.unwrap_or(1);
         for index in [0, known.saturating_sub(1)] {
             let path = self.of(index, known);
-            match About::of_name(&path) {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(Failure::path("create", &path, &error));
-                }
-                _ => {}
-            }
+            let found = self.folder.look(path.file_name().unwrap_or_default());
+            found.map_err(|error| Failure::path("create", &path, &error))?;
         }
         let mine: HashSet<_> = (0..known).map(|index| self.of(index, known)).collect();
         let (mut others, mut replaced) = (Vec::new(), None);
@@ -148,8 +162,7 @@ impl Names {
     /// count. Templates cannot be told from photographs, so all other names that a set can have count.
     fn existing(&self, mine: &HashSet<PathBuf>) -> Result<Vec<Existing>, Failure> {
         let set = self.set();
-        let (folder, _) = Folder::of(&set).map_err(|error| partial::failure(&set, error))?;
-        let entries = folder.entries().map_err(|error| Failure::path("create", &set, &error))?;
+        let entries = self.folder.entries().map_err(|error| Failure::path("create", &set, &error))?;
         let mut found = Vec::new();
         for entry in entries {
             let (name, kind) = entry.map_err(|error| Failure::path("read", folder_of(&set), &error))?;
@@ -157,7 +170,9 @@ impl Names {
             let path = self.base.with_file_name(&name);
             let kind = match kind {
                 Some(kind) => Some(kind),
-                None => folder.look(&name).map_err(|error| Failure::path("read", &path, &error))?.map(|it| it.kind),
+                None => {
+                    self.folder.look(&name).map_err(|error| Failure::path("read", &path, &error))?.map(|it| it.kind)
+                }
             };
             found.extend(kind.map(|kind| Existing { path, kind, digits, number }));
         }
@@ -253,7 +268,7 @@ impl Drafts {
         }
         let made = match partials.values().next() {
             Some(other) => other.another(),
-            None => Partial::create(&self.names.set()),
+            None => self.names.draft(),
         };
         let partial = made.map_err(|failure| {
             let error = io::Error::other(failure.message.clone());

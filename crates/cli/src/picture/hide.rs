@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::copy::copy;
 use super::cover;
-use super::drafts::Names;
+use super::drafts::{Names, name_of};
 use super::shape::{FormatArg, Pixels, ending, format_of, is_other_picture};
 use crate::claims::Claims;
 use crate::failure::{Exit, Failure, help};
@@ -221,7 +221,11 @@ impl Hide {
             return Err(is_no_file(path));
         }
         let given = self.args.output.place().is_some_and(|given| *given == place);
-        Ok(if given { Names::given(path, self.format) } else { Names::of_input(path, self.format) })
+        let folder = self.args.output.folder_of(&name_of(path, self.format, given), Some(input))?;
+        Ok(match given {
+            true => Names::given(path, self.format, folder),
+            false => Names::of_input(path, self.format, folder),
+        })
     }
 }
 

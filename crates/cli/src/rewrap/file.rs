@@ -44,7 +44,7 @@ pub struct Outcome {
 impl Target {
     /// Opens and locks a file: the one at a spot, or else the one that the path names. There, a link is followed, so
     /// that the file itself changes.
-    fn open(path: &Path, spot: Option<Spot>, writes: bool) -> Result<Self, Failure> {
+    fn open(path: &Path, spot: Option<Spot>, writes: bool, force: bool) -> Result<Self, Failure> {
         let opened = match spot {
             Some(spot) => Input::exactly_at(spot, writes),
             None => Input::open(path, OpenMode { write: writes, wait: false }),
@@ -56,6 +56,15 @@ impl Target {
         })?;
         if !about.is_file() {
             return Err(not_a_file(path, about.is_folder()));
+        }
+        if let Some(owner) = found.stranger.filter(|_| !force) {
+            return Err(Failure::usage(
+                format!(
+                    "{} is a link of another user (number {owner}), and can lead to any of your files",
+                    shown(path)
+                ),
+                "name the file itself; --force follows the link",
+            ));
         }
         let real = found.real.ok_or_else(|| replaced(path))?;
         let target = Self { path: path.to_owned(), real, file, about };
@@ -129,7 +138,7 @@ pub fn rewrap(
     identities: &mut Identities,
     home: &Home,
 ) -> Result<Outcome, Failure> {
-    let mut target = Target::open(path, spot, !args.dry_run)?;
+    let mut target = Target::open(path, spot, !args.dry_run, args.force)?;
     if args.dry_run {
         recover::settle(path, &target.real, &target.file, &target.about)?;
     } else {
@@ -146,6 +155,12 @@ pub fn rewrap(
         refuse_links(&target, args.force)?;
     }
     if args.dry_run {
+        if fits {
+            let writable = target.real.folder.file_to_change(&target.real.name);
+            writable.map_err(|error| target.failed("write", &error))?;
+        } else {
+            outcome.notes.extend(moved::rehearse(&target, args.force)?);
+        }
         return Ok(outcome);
     }
     let place = if sealed.armored {

@@ -54,7 +54,9 @@ pub fn overwrite(target: &Target, old: Vec<u8>, new: Vec<u8>) -> Result<(), Fail
         folder.sync()
     })();
     let remove = || {
-        let _ = folder.remove(&name);
+        if folder.has(&name, &file) {
+            let _ = folder.remove(&name);
+        }
     };
     if let Err(error) = written {
         remove();

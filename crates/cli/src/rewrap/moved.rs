@@ -44,11 +44,19 @@ pub fn replace_armor(target: &Target, header: &[u8], sealed: Sealed<'_>, force: 
     Ok(notes)
 }
 
+/// Finds out whether a new file could take the place of the old one. Nothing of it stays.
+pub fn rehearse(target: &Target, force: bool) -> Result<Vec<String>, Failure> {
+    begin(target, force).map(|(_, notes)| notes)
+}
+
 /// Makes the new file in the folder of the old one. What it cannot keep is refused before the data are copied.
 fn begin(target: &Target, force: bool) -> Result<(Partial, Vec<String>), Failure> {
     let partial = Partial::create_at(&target.real, &target.path)?;
     let lost = keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
-    let notes = lost.iter().map(|lost| format!("the new file has lost {lost}")).collect();
+    let lost: Vec<_> = lost.iter().map(ToString::to_string).collect();
+    let name = target.shown();
+    let notes =
+        if lost.is_empty() { Vec::new() } else { vec![format!("{name}: the new file loses {}", lost.join(", "))] };
     Ok((partial, notes))
 }
 

@@ -8,12 +8,12 @@ use crate::failure::{Exit, Failure};
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::Input;
-use crate::partial::folder_of;
+use crate::partial::{self, folder_of};
 use crate::passphrase::Passphrases;
 use crate::recipient::Recipients;
 use crate::sealed::Sealed;
 use crate::window::Comparison;
-use deadpan_disk::{About, Spot};
+use deadpan_disk::{self as disk, About, Spot};
 use deadpan_seal::Work;
 
 /// The keys that open the files which are sealed in this run.
@@ -102,7 +102,10 @@ pub fn remove(input: &Input) -> Result<(), Failure> {
         let hint = "the file was not removed; the sealed file has its earlier contents";
         return Err(Failure::new(Exit::Data, format!("{} changed after it was sealed", input.shown()), hint));
     }
-    folder.remove(name).map_err(failed)?;
+    folder.remove_only(name, about.id).map_err(|error| match error {
+        disk::Error::System(_, error) => failed(error),
+        error => partial::failure(path, error),
+    })?;
     folder.sync().map_err(|error| Failure::path("write", folder_of(path), &error))?;
     if about.links > 1 {
         say(&format!("note: {} had other names (hard links), which still hold the data", input.shown()));

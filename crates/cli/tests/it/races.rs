@@ -258,9 +258,10 @@ fn a_new_file_keeps_owner_and_rights_or_is_refused() {
         finish(command, LIMIT, |_| ())
     };
     set(0o666);
+    as_other("--dry-run").expect(2, "d/x.dpn needs a new file, which would lose its owner (number 0)");
     as_other("").expect(2, "d/x.dpn needs a new file, which would lose its owner (number 0)");
     assert_eq!(about(), (0, 0, 0o666));
-    as_other("--force").expect(0, "note: the new file has lost its owner (number 0)");
+    as_other("--force").expect(0, "note: d/x.dpn: the new file loses its owner (number 0), rights (mode 022)");
     assert_eq!(about(), (OTHER, OTHER, 0o644), "others may not write it any more");
     // Root keeps everything.
     set(0o640);
@@ -281,4 +282,74 @@ fn force_writes_to_no_fifo_of_another_user_that_was_not_named() {
     chown(sandbox.path("d/x"), Some(OTHER), Some(OTHER)).unwrap();
     let run = sandbox.run(&["open", "-f", "--passphrase-file", "pw", "d/x.dpn"]);
     run.expect(2, "d/x is a FIFO or device of another user");
+}
+
+/// The folder of an output was opened after the passphrase was asked for: beside the input if the result was there
+/// already, for pictures, and for `-o`.
+#[test]
+fn the_folder_of_an_output_is_the_one_that_was_named() {
+    as_one_and_two(|sandbox, as_other| {
+        fs::create_dir(sandbox.path("tree")).unwrap();
+        sandbox.write("tree/file", "chosen");
+        sandbox.run(&["seal", "-p", "--passphrase-file", "pw", "-o", "t.dpn", "tree"]).expect(0, "");
+        sandbox.run(&["seal", "-p", "--passphrase-file", "pw", "-o", "x.dpn", "tree/file"]).expect(0, "");
+        let lines: [(&str, &str); 8] = [
+            ("open -f", "d/t.dpn"),
+            ("open -f --only file", "d/t.dpn"),
+            ("picture hide -p", "d/plain"),
+            ("picture hide -p -f", "d/plain"),
+            ("open -o d/", "x.dpn"),
+            ("open -f -o d", "x.dpn"),
+            ("open -o d/new", "x.dpn"),
+            ("open -o d/", "t.dpn"),
+        ];
+        for (line, input) in lines {
+            sandbox
+                .shell("rm -rf d d.held victim; mkdir -p d/t victim/t; cp t.dpn x.dpn d; echo x > d/plain")
+                .expect(0, "");
+            sandbox
+                .shell("echo own > victim/t/file; echo own > victim/file; echo own > victim/plain.png")
+                .expect(0, "");
+            if !line.contains("-f") {
+                sandbox.shell("rmdir d/t").expect(0, "");
+            }
+            if as_other {
+                chown(sandbox.path("d"), Some(OTHER), Some(OTHER)).unwrap();
+            }
+            let mut args: Vec<_> = line.split(' ').collect();
+            args.extend(["--passphrase-file", "pipe", input]);
+            let run = paused(sandbox, &args, || swap(sandbox, "d", as_other));
+            // A link of another user may also be seen and refused.
+            assert!(run.code() == Some(0) || as_other && run.code() == Some(2), "{line}: {}", run.stderr());
+            for name in ["t/file", "file", "plain.png"] {
+                assert_eq!(sandbox.read(&format!("victim/{name}")), b"own\n", "{line}");
+            }
+            assert_eq!(names(&sandbox.path("victim")), ["file", "plain.png", "t"], "{line}");
+        }
+    });
+}
+
+/// A link of another user can lead to any file: to give that file new recipients, or to put its contents beside the
+/// link, takes the name of the file itself.
+#[test]
+fn links_of_another_user_do_not_choose_the_file() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("links of another user", "this needs root");
+    }
+    let sandbox = prepared();
+    seal(&sandbox, "victim/diary.dpn", "diary", &[]);
+    symlink("../victim/diary.dpn", sandbox.path("d/report.dpn")).unwrap();
+    std::os::unix::fs::lchown(sandbox.path("d/report.dpn"), Some(OTHER), Some(OTHER)).unwrap();
+    let before = sandbox.read("victim/diary.dpn");
+    let line = |line: &str| sandbox.shell(&format!("deadpan {line} --passphrase-file pw d/report.dpn"));
+    let words = "d/report.dpn is a link of another user (number 65534)";
+    line("rewrap -r other.pub").expect(2, words);
+    assert!(sandbox.read("victim/diary.dpn") == before);
+    line("open").expect(2, words);
+    line("seal -p").expect(2, words);
+    assert_eq!(names(&sandbox.path("d")), ["report.dpn"]);
+    line("open -o mine").expect(0, "");
+    assert_eq!(sandbox.read("mine"), b"diary");
+    line("rewrap --force -r other.pub").expect(0, "");
+    assert!(sandbox.read("victim/diary.dpn") != before);
 }

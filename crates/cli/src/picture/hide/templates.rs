@@ -109,7 +109,7 @@ pub fn hide(
         spool = file.try_clone().map_err(|error| Failure::io("read", &input.shown(), &error))?;
         (total, done) = (length, Done { bytes: length, ..Done::default() });
     } else {
-        let partial = Partial::create(&names.set())?;
+        let partial = names.draft()?;
         done = fill(hide, input, sealing, partial.file(), &names)?;
         spool = partial.file().try_clone().map_err(|error| names.unwritten(&error))?;
         total = spool.metadata().map_err(|error| names.unwritten(&error))?.len();
@@ -174,7 +174,7 @@ fn rooms(covers: &[PathBuf], format: Format, bits: Bits, doors: usize) -> Result
 
 /// Makes the parts of the spare pictures, one after the other in a file without a name.
 fn spare_parts(spool: &File, tasks: &[Task], names: &Names) -> Result<Partial, Failure> {
-    let partial = Partial::create(&names.set())?;
+    let partial = names.draft()?;
     let Some(Task { label, .. }) = tasks.iter().find(|task| task.label.is_spare()) else { return Ok(partial) };
     let length = u64::from(label.length);
     let read = |index: u32, buffer: &mut [u8], at: u64| {
