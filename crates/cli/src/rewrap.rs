@@ -85,8 +85,8 @@ pub struct RewrapArgs {
     /// Change nothing, and show the recipients and what would be changed
     #[arg(long)]
     dry_run: bool,
-    /// Go on if none of your keys would open a file afterwards, if other hard links would keep the old recipients, or
-    /// if a new file would lose its owner or an attribute
+    /// Go on if none of your keys would open a file afterwards, if other hard links would keep the old recipients, if
+    /// a new file would lose its owner or an attribute, or if a link of another user leads to it
     #[arg(short, long)]
     force: bool,
     /// Print the results as JSON, one object per line

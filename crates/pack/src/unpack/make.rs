@@ -201,8 +201,8 @@ impl Maker {
         self.way.end();
         if self.attributes > 0 {
             self.ledger.remark(format!(
-                "extended attributes are not restored ({} in all): beside those of users, only access control lists and \
-                 capabilities are, by root and together with owners",
+                "extended attributes are not restored ({} in all): beside those of users, only access control lists \
+                 and capabilities are, by root and together with owners",
                 self.attributes
             ));
         }
