@@ -24,11 +24,8 @@ impl DraftFile {
     /// made in the folder in which the input was found.
     pub(crate) fn new(target: &Path, replace: bool, input: Option<&Found>) -> Result<Self, Fault> {
         let failed = |error| fault(target, error);
-        let beside = input.and_then(|input| Some((input.folder_beside(target)?, target.file_name()?)));
-        let (folder, name) = match beside {
-            Some((folder, name)) => (folder.clone(), name.to_owned()),
-            None => Folder::of(target).map_err(failed)?,
-        };
+        let (folder, name) = Folder::of(target).map_err(failed)?;
+        let folder = input.and_then(|input| input.folder_beside(target)).cloned().unwrap_or(folder);
         let there = folder.look(&name).map_err(|error| Fault::write(target, &error))?;
         refuse_existing(target, there, replace)?;
         let draft = Draft::create_in(&folder, &name).map_err(failed)?;
@@ -103,10 +100,8 @@ impl DraftFolder {
     /// was found.
     pub(crate) fn new(target: &Path, input: &Found) -> Result<Self, Fault> {
         let failed = |error| fault(target, error);
-        let (folder, name) = match (input.folder_beside(target), target.file_name()) {
-            (Some(folder), Some(name)) => (folder.clone(), name.to_owned()),
-            _ => Folder::of(target).map_err(failed)?,
-        };
+        let (folder, name) = Folder::of(target).map_err(failed)?;
+        let folder = input.folder_beside(target).cloned().unwrap_or(folder);
         if folder.look(&name).map_err(|error| Fault::write(target, &error))?.is_some() {
             return Err(Fault::exists(target, ""));
         }

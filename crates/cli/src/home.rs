@@ -10,9 +10,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
-use crate::partial::{Attributes, Partial, folder_of};
+use crate::partial::{Attributes, Partial, failure, folder_of};
 use crate::shown::shown;
-use deadpan_disk::{About, Folder, Input, OpenMode, Replace};
+use deadpan_disk::{About, Error, Folder, Input, OpenMode, Replace};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
 pub use pair::{check_pair, public_of, public_path, refuse_existing, write_pair};
@@ -238,6 +238,28 @@ fn write_in(folder: &Folder, path: &Path, text: &[u8], mode: u32, replace: bool)
 fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) -> Result<(), Failure> {
     partial.file().write_all(text).map_err(|error| Failure::path("write", path, &error))?;
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
+}
+
+/// A key file whose folder stays open while a passphrase is asked for, so that no other file is replaced.
+pub struct Held {
+    path: PathBuf,
+    input: Input,
+}
+
+impl Held {
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        let input = Input::open(path, OpenMode::WAITING).map_err(|error| Failure::path("read", path, &error))?;
+        Ok(Self { path: path.to_owned(), input })
+    }
+
+    /// Replaces the file, which may be one that a link leads to, and waits until the new one is on the disk.
+    pub fn replace(self, text: &[u8]) -> Result<(), Failure> {
+        let Self { path, input } = self;
+        let real = input.found.real.ok_or_else(|| failure(&path, Error::Changed))?;
+        let partial = Partial::create_at(&real, &path)?;
+        partial.file().write_all(text).map_err(|error| Failure::path("write", &path, &error))?;
+        partial.land(Attributes::private(), Replace::Only(input.about.id), true)
+    }
 }
 
 /// Whether this is neither a file nor a link to one, or does not exist. Reading a FIFO would wait for a writer.

@@ -132,11 +132,11 @@ impl ManyArgs {
                     output.refuse_planted(chosen)?;
                     let tree = Tree::for_results(tree.path().to_owned());
                     // From now on, its path may lead elsewhere. If it is missing, it is made later.
-                    let _ = tree.open();
+                    tree.hold().map_err(|error| Failure::path("create", tree.path(), &error))?;
                     Many::Folder(tree)
                 }
                 Many::Folder(tree) => {
-                    let _ = tree.open();
+                    let _ = tree.hold();
                     Many::Folder(tree)
                 }
                 to => to,

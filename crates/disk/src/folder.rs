@@ -14,7 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::about::{About, FileId, FileKind};
+use crate::about::{About, FileKind};
 use crate::cleanup;
 use crate::error::Error;
 use crate::handle::{Handle, times};
@@ -249,11 +249,13 @@ impl Folder {
         }
     }
 
-    /// Removes a name, if it belongs to this file. Another file that has got the name meanwhile keeps it.
+    /// Removes a name, if it belongs to this file, and its contents are still the same. Another file that has got the
+    /// name meanwhile keeps it.
     ///
     /// # Errors
-    /// [`Error::Changed`] if another file has the name; otherwise the system's error.
-    pub fn remove_only(&self, name: &OsStr, id: FileId) -> Result<(), Error> {
+    /// [`Error::Changed`] if another file has the name, or if the file was written to; otherwise the system's error.
+    pub fn remove_only(&self, name: &OsStr, about: &About) -> Result<(), Error> {
+        let state = |about: &About| (about.id, about.length, about.modified);
         let aside = names::name(name);
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => Error::Changed,
@@ -262,7 +264,7 @@ impl Folder {
         cleanup::hold(|_| {
             self.rename_new(name, &aside).map_err(failed)?;
             match self.look(&aside) {
-                Ok(Some(found)) if found.id == id => self.remove(&aside).map_err(Error::create),
+                Ok(Some(found)) if state(&found) == state(about) => self.remove(&aside).map_err(Error::create),
                 _ => self.rename_new(&aside, name).map_err(Error::create).and(Err(Error::Changed)),
             }
         })
@@ -444,6 +446,8 @@ impl Folder {
                 let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
                 Some(Ok((name, FileKind::of(entry.file_type()))))
             }
+            // A folder that its user may not read is open for its names alone.
+            Err(Errno::BADF) => Some(Err(Errno::ACCESS.into())),
             Err(error) => Some(Err(error.into())),
         };
         Ok(self.read()?.filter_map(entry))

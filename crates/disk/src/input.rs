@@ -85,13 +85,19 @@ impl Input {
     /// # Errors
     /// Those of the system.
     pub fn open(path: &Path, opening: OpenMode) -> io::Result<Self> {
-        let Some(name) = name_of(path) else {
+        // With a slash at the end, a path names a folder, which a link at its last name can lead to.
+        let trimmed: PathBuf = path.components().collect();
+        let Some(name) = name_of(&trimmed) else {
             let folder = Folder::open(path)?;
             let about = folder.about()?;
             return Ok(Self { file: folder.to_file()?, about, found: Found::default() });
         };
-        let named = Spot { folder: Folder::open_for_names(parent(path))?, name: name.to_owned() };
-        Self::at(named, opening)
+        let named = Spot { folder: Folder::open_for_names(parent(&trimmed))?, name: name.to_owned() };
+        let input = Self::at(named, opening)?;
+        match name_of(path).is_some() || input.about.is_folder() {
+            true => Ok(input),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
     }
 
     /// Opens the file at a spot, and follows links.

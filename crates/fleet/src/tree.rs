@@ -16,13 +16,15 @@ pub struct Tree {
     folder: Arc<OnceLock<Folder>>,
     /// Whether a folder that another user may have planted is refused.
     own: bool,
+    /// The nearest folder above that exists, if the folder itself is missing, and the path from there.
+    above: Arc<OnceLock<(Folder, PathBuf)>>,
 }
 
 impl Tree {
     /// Names a folder, which need not exist yet.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, folder: Arc::default(), own: false }
+        Self { path, folder: Arc::default(), own: false, above: Arc::default() }
     }
 
     /// Names a folder for results, which need not exist yet. One that another user may have planted is refused.
@@ -34,7 +36,7 @@ impl Tree {
     /// Takes an open folder.
     #[must_use]
     pub fn of(folder: Folder) -> Self {
-        Self { path: folder.path(), folder: Arc::new(folder.into()), own: false }
+        Self { path: folder.path(), folder: Arc::new(folder.into()), own: false, above: Arc::default() }
     }
 
     /// Returns the path, for messages.
@@ -51,17 +53,40 @@ impl Tree {
         self.once(|path| self.find(path))
     }
 
+    /// Opens the folder, or the nearest one above it. From then on, it does not matter where the path leads.
+    ///
+    /// # Errors
+    /// If it cannot be opened, or if another user may have planted it.
+    pub fn hold(&self) -> io::Result<()> {
+        if self.open().is_ok() || self.above.get().is_some() {
+            return Ok(());
+        }
+        let path: PathBuf = self.path.components().collect();
+        for above in path.ancestors().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above }) {
+            match self.find(above) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && above != Path::new(".") => {}
+                found => {
+                    let rest = path.strip_prefix(above).unwrap_or(&path).to_owned();
+                    let _ = self.above.set((found?, rest));
+                    return Ok(());
+                }
+            }
+        }
+        Err(io::ErrorKind::NotFound.into())
+    }
+
     /// Opens the folder, and makes it if it is missing.
     ///
     /// # Errors
     /// If it can be neither opened nor made.
     pub fn open_or_make(&self) -> io::Result<&Folder> {
-        self.once(|path| match self.find(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Folder::open_or_make(path, 0o777)?;
-                self.find(path)
-            }
-            found => found,
+        if let Some(folder) = self.folder.get() {
+            return Ok(folder);
+        }
+        self.hold()?;
+        self.once(|path| match self.above.get() {
+            Some((above, rest)) => above.descend_or_make(rest, 0o777),
+            None => self.find(path),
         })
     }
 

@@ -13,6 +13,7 @@ use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
 /// Puts a new passphrase on a key. If the key has one already, the user is asked for it on the terminal.
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
+    let place = home::Held::of(path)?;
     let (key, was) = match only(path)? {
         found @ (Found::Private(_) | Found::Signing(_)) => {
             check_pair(path, &found);
@@ -38,7 +39,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
         _ => return Err(not_private(&name)),
     };
     let text = text.map_err(|error| Failure::of(&name, error))?;
-    home::write(path, text.as_bytes(), 0o600, true)?;
+    place.replace(text.as_bytes())?;
     say(&format!("{name} {}", if was { "has a new passphrase" } else { "is protected now" }));
     Ok(())
 }
@@ -46,6 +47,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
 /// Takes the passphrase off a key.
 pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
+    let place = home::Held::of(path)?;
     let key = match only(path)? {
         Found::Private(_) | Found::Signing(_) => {
             return Err(Failure::usage(
@@ -65,7 +67,7 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
         Found::Private(key) => key::private_pem(key),
         _ => return Err(not_private(&name)),
     };
-    home::write(path, &text, 0o600, true)?;
+    place.replace(&text)?;
     say(&format!("{name} is not protected any more; only its mode (0600) keeps others away"));
     Ok(())
 }

@@ -84,6 +84,16 @@ impl Target {
         if self.real.folder.has(&self.real.name, &self.file) { Ok(()) } else { Err(replaced(&self.path)) }
     }
 
+    /// Fails if another program has written to the file since it was opened: its header would be that of other data.
+    pub fn refuse_changed(&self) -> Result<(), Failure> {
+        let now = About::of_file(&self.file).map_err(|error| self.failed("read", &error))?;
+        if (now.length, now.modified) == (self.about.length, self.about.modified) {
+            return Ok(());
+        }
+        let message = format!("another program has written to {} meanwhile", self.shown());
+        Err(Failure::new(Exit::System, message, "nothing was changed; try again when nobody writes to it"))
+    }
+
     pub fn shown(&self) -> String {
         shown(&self.path)
     }
@@ -143,6 +153,8 @@ pub fn rewrap(
         recover::settle(path, &target.real, &target.file, &target.about)?;
     } else {
         recover::settle_target(&target)?;
+        // The old header may have been put back.
+        target.about = About::of_file(&target.file).map_err(|error| target.failed("read", &error))?;
     }
     let sealed = Sealed::begun(Vec::new(), &target.file).map_err(|error| not_sealed(&target.shown(), error))?;
     let Rewrapped { header, old, mut outcome } =
@@ -163,6 +175,7 @@ pub fn rewrap(
         }
         return Ok(outcome);
     }
+    target.refuse_changed()?;
     let place = if sealed.armored {
         outcome.notes.extend(moved::replace_armor(&target, &header, sealed, args.force)?);
         "new file"
@@ -170,7 +183,6 @@ pub fn rewrap(
         if !target.real.folder.has(&target.real.name, &target.file) {
             return Err(replaced(path));
         }
-        target.about = About::of_file(&target.file).map_err(|error| target.failed("read", &error))?;
         let mut now = vec![0; header.len()];
         target.file.read_exact_at(&mut now, 0).map_err(|error| target.failed("read", &error))?;
         journal::overwrite(&target, now, header)?;

@@ -89,6 +89,7 @@ fn append(output: &mut impl Write, header: &[u8], mut payload: impl Read) -> Res
 fn land(target: &Target, partial: Partial, force: bool) -> Result<(), Failure> {
     // Writing has changed the time, and has taken away setuid and setgid.
     keep(partial.file(), &target.file, force).map_err(|error| partial::failure(&target.path, error))?;
+    target.refuse_changed()?;
     partial.land_dressed(Replace::Only(target.about.id), true)
 }
 

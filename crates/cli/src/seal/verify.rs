@@ -102,7 +102,7 @@ pub fn remove(input: &Input) -> Result<(), Failure> {
         let hint = "the file was not removed; the sealed file has its earlier contents";
         return Err(Failure::new(Exit::Data, format!("{} changed after it was sealed", input.shown()), hint));
     }
-    folder.remove_only(name, about.id).map_err(|error| match error {
+    folder.remove_only(name, &about).map_err(|error| match error {
         disk::Error::System(_, error) => failed(error),
         error => partial::failure(path, error),
     })?;

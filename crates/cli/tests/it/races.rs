@@ -347,9 +347,51 @@ fn links_of_another_user_do_not_choose_the_file() {
     assert!(sandbox.read("victim/diary.dpn") == before);
     line("open").expect(2, words);
     line("seal -p").expect(2, words);
+    symlink("../victim", sandbox.path("d/folder")).unwrap();
+    std::os::unix::fs::lchown(sandbox.path("d/folder"), Some(OTHER), Some(OTHER)).unwrap();
+    for path in ["d/folder", "d/folder/", "d/./folder/"] {
+        sandbox.shell(&format!("deadpan pack {path}")).expect(2, "is a link of another user (number 65534)");
+    }
+    fs::remove_file(sandbox.path("d/folder")).unwrap();
     assert_eq!(names(&sandbox.path("d")), ["report.dpn"]);
     line("open -o mine").expect(0, "");
     assert_eq!(sandbox.read("mine"), b"diary");
     line("rewrap --force -r other.pub").expect(0, "");
     assert!(sandbox.read("victim/diary.dpn") != before);
+}
+
+/// What another program wrote into the file meanwhile got the header of the old data.
+#[test]
+fn rewrap_replaces_nothing_that_was_written_meanwhile() {
+    let sandbox = prepared();
+    for more in [&[][..], &["--armor"]] {
+        seal(&sandbox, "d/x.dpn", "x", more);
+        seal(&sandbox, "other.dpn", &"other".repeat(1000), more);
+        let args = ["rewrap", "-r", "other.pub", "--passphrase-file", "pipe", "d/x.dpn"];
+        let write = || drop(sandbox.shell("cat other.dpn > d/x.dpn").expect(0, ""));
+        paused(&sandbox, &args, write).expect(4, "another program has written to d/x.dpn meanwhile");
+        assert_eq!(sandbox.read("d/x.dpn"), sandbox.read("other.dpn"));
+        sandbox.shell("rm d/x.dpn other.dpn").expect(0, "");
+    }
+}
+
+/// Another key was overwritten, and the key that was meant stayed as it was.
+#[test]
+fn the_passphrase_goes_onto_the_key_that_was_read() {
+    let sandbox = prepared();
+    for folder in ["d", "victim"] {
+        sandbox.run(&["keygen", "--no-passphrase", "-o", &format!("{folder}/x.key")]).expect(0, "");
+    }
+    let before = sandbox.read("victim/x.key");
+    let args = ["keys", "protect", "d/x.key", "--passphrase-file", "pipe"];
+    paused(&sandbox, &args, || swap(&sandbox, "d", false)).expect(0, "is protected now");
+    assert!(sandbox.read("victim/x.key") == before);
+    let is_protected =
+        |name: &str| String::from_utf8(sandbox.read(name)).unwrap().contains("BEGIN ENCRYPTED PRIVATE KEY");
+    assert!(is_protected("d.held/x.key"));
+    // Through a link, the key itself is protected.
+    symlink("victim/x.key", sandbox.path("link.key")).unwrap();
+    sandbox.run(&["keys", "protect", "link.key", "--passphrase-file", "pw"]).expect(0, "is protected now");
+    assert!(is_protected("victim/x.key"));
+    assert!(fs::symlink_metadata(sandbox.path("link.key")).unwrap().is_symlink());
 }
