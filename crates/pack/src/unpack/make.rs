@@ -214,6 +214,7 @@ impl Maker {
         let owner = self.options.owner.then(|| Ok((id(member.uid)?, id(member.gid)?))).transpose()?;
         // The setuid and setgid bits grant the owner's rights to others, so they are restored only with the owner.
         let special = if owner.is_some() { member.entry.mode & 0o7000 } else { 0 };
+        let mode = member.entry.mode & 0o777 & !self.options.mask | special;
         let mut attributes = Vec::new();
         if self.options.attributes {
             attributes.clone_from(&member.attributes);
@@ -227,9 +228,6 @@ impl Maker {
                     .into(),
             );
         }
-        // Beside a list, the group's bits are its mask: without them, nobody has what the list gives.
-        let mask = if attributes.iter().any(is_list) { self.options.mask & !0o070 } else { self.options.mask };
-        let mode = member.entry.mode & 0o777 & !mask | special;
         Ok(Dress { mode, modified: member.entry.modified, owner, attributes })
     }
 
