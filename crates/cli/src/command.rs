@@ -65,7 +65,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Cli, Failure> {
     Cli::try_parse_from(words).map_err(|mut error| match error.get(ContextKind::InvalidSubcommand) {
         Some(ContextValue::String(word)) => unknown(word),
         _ if error.use_stderr() => {
-            // A pattern of the shell can put the name of any file among the arguments.
+            // The shell expands patterns such as `*`, so the name of any file can be among the arguments.
             let shown: Vec<_> = error
                 .context()
                 .filter_map(|(kind, value)| match value {

@@ -23,7 +23,8 @@ pub enum Exit {
     Usage = 2,
     Key = 3,
     System = 4,
-    /// A signature that was required is missing, by somebody unknown, for others, or under another name.
+    /// The user required a signature. The file has none, or its signer is unknown, or the signature is for other
+    /// recipients or for another file name.
     Signer = 5,
 }
 

@@ -131,7 +131,8 @@ impl ManyArgs {
                 Many::Folder(tree) if !output.force => {
                     output.refuse_planted(chosen)?;
                     let tree = Tree::for_results(tree.path().to_owned());
-                    // From now on, its path may lead elsewhere. If it is missing, it is made later.
+                    // The folder is opened now, because its path may lead elsewhere later. A missing folder is made
+                    // with the first result.
                     tree.hold().map_err(|error| Failure::path("create", tree.path(), &error))?;
                     Many::Folder(tree)
                 }

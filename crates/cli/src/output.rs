@@ -60,7 +60,7 @@ impl HeldFolders {
     /// Returns the folder of this path, which `open` opens only once.
     fn get(&self, path: &Path, open: impl FnOnce() -> Result<Folder, Error>) -> Result<Folder, Error> {
         // With and without a slash at the end, it is the same folder.
-        let path: PathBuf = path.components().collect();
+        let path = deadpan_disk::trimmed(path);
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = held.get(&path) {
             return Ok(folder.clone());

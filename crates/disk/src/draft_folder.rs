@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::cleanup::{self, Guard};
 use crate::clear::clear;
 use crate::error::{Error, Step};
-use crate::folder::Folder;
+use crate::folder::{Folder, trimmed};
 use crate::handle::{Handle, Locked};
 use crate::names;
 use crate::sweep::sweep;
@@ -38,7 +38,7 @@ impl DraftFolder {
     /// If the folder cannot be made.
     pub fn create(target: &Path) -> Result<Self, Error> {
         // A path may end with a slash here.
-        let trimmed: std::path::PathBuf = target.components().collect();
+        let trimmed = trimmed(target);
         let (parent, name) = Folder::of(&trimmed)?;
         Self::create_in(&parent, &name)
     }

@@ -77,6 +77,14 @@ impl Error {
         Self::System(Step::Create, error.into())
     }
 
+    /// Says why a folder cannot be opened for an output.
+    pub(crate) fn of_folder(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::NoFolder,
+            _ => Self::create(error),
+        }
+    }
+
     pub(crate) fn dress(error: impl Into<io::Error>) -> Self {
         Self::System(Step::Dress, error.into())
     }

@@ -22,6 +22,9 @@ use crate::names;
 
 /// How a folder is opened.
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// How a folder is opened for the names in it alone.
+#[cfg(target_os = "linux")]
+const NAMES: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// How a file is opened: without waiting for the writer of a pipe, and without following a link.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
@@ -67,10 +70,7 @@ impl Folder {
     /// [`Error::NoName`] if the path does not end with a name, [`Error::NoFolder`] if there is no such folder.
     pub fn of(path: &Path) -> Result<(Self, OsString), Error> {
         let name = name_of(path).ok_or(Error::NoName)?;
-        let folder = Self::open_for_names(parent(path)).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => Error::NoFolder,
-            _ => Error::create(error),
-        })?;
+        let folder = Self::open_for_names(parent(path)).map_err(Error::of_folder)?;
         Ok((folder, name.to_owned()))
     }
 
@@ -161,8 +161,7 @@ impl Folder {
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if a link or a file has the name; otherwise the system's error.
     pub fn enter(&self, name: &OsStr) -> io::Result<Self> {
-        let opened = openat(&self.handle, single(name)?, FOLDER | OFlags::NOFOLLOW, Mode::empty());
-        let handle = opened.map_err(|error| if error == Errno::LOOP { Errno::NOTDIR } else { error })?;
+        let handle = self.open_unfollowed(name, FOLDER | OFlags::NOFOLLOW)?;
         Ok(Self::found(handle, Some(&self.trail), Path::new(name)))
     }
 
@@ -171,8 +170,7 @@ impl Folder {
     pub(crate) fn enter_for_names(&self, name: &OsStr) -> io::Result<Self> {
         match self.enter(name) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let handle = openat(&self.handle, single(name)?, flags, Mode::empty())?;
+                let handle = openat(&self.handle, single(name)?, NAMES | OFlags::NOFOLLOW, Mode::empty())?;
                 Ok(Self::found(handle, Some(&self.trail), Path::new(name)))
             }
             entered => entered,
@@ -193,7 +191,7 @@ impl Folder {
         components(path).try_fold(self.clone(), |folder, name| folder.enter(name?))
     }
 
-    /// As [`descend`](Self::descend), and makes folders that are missing.
+    /// Opens the folder that a relative path names from here, and makes the folders on the way that are missing.
     ///
     /// # Errors
     /// Those of [`descend`](Self::descend).
@@ -224,7 +222,7 @@ impl Folder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             opened => return opened,
         }
-        let trimmed: PathBuf = path.components().collect();
+        let trimmed = trimmed(path);
         let Some(name) = name_of(&trimmed) else { return Self::open(path) };
         Self::open_or_make(parent(&trimmed), mode)?.descend_or_make(Path::new(name), mode)
     }
@@ -284,7 +282,8 @@ impl Folder {
         Ok(mkdirat(&self.handle, single(name)?, Mode::from_raw_mode(mode as _))?)
     }
 
-    /// Opens a file for reading. OpenMode does not wait: whoever reads from a pipe asks [`About::kind`] first.
+    /// Opens a file for reading. Does not wait for the writer of a pipe: a caller asks [`About::kind`]
+    /// before it reads.
     ///
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`] if a link has the name; otherwise the system's error.
@@ -301,12 +300,17 @@ impl Folder {
     }
 
     fn file_with(&self, name: &OsStr, access: OFlags) -> io::Result<(File, About)> {
-        let file = openat(&self.handle, single(name)?, FILE | access, Mode::empty()).map_err(|error| match error {
-            Errno::LOOP => Errno::NOTDIR,
-            error => error,
-        })?;
+        let file = self.open_unfollowed(name, FILE | access)?;
         let about = About::of(&fstat(&file)?);
         Ok((file.into(), about))
+    }
+
+    /// Opens a name with flags that follow no link. Systems have different errors for a link.
+    fn open_unfollowed(&self, name: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+        openat(&self.handle, single(name)?, flags, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP => Errno::NOTDIR,
+            error => error,
+        })
     }
 
     /// Opens what has this name for reading, and follows a link. As everywhere, opening a pipe waits for its writer
@@ -494,8 +498,7 @@ impl Folder {
     /// Those of the system.
     #[cfg(target_os = "linux")]
     pub fn unlock(&self, name: &OsStr) -> io::Result<u32> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let place = openat(&self.handle, single(name)?, flags, Mode::empty())?;
+        let place = openat(&self.handle, single(name)?, NAMES | OFlags::NOFOLLOW, Mode::empty())?;
         let mode = About::of(&fstat(&place)?).mode;
         rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::from_raw_mode((mode | 0o700) as _))?;
         Ok(mode)
@@ -532,7 +535,7 @@ impl Folder {
 fn open_followed(at: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
     match openat(&at, path, FOLDER, Mode::empty()) {
         #[cfg(target_os = "linux")]
-        Err(Errno::ACCESS) => openat(&at, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()),
+        Err(Errno::ACCESS) => openat(&at, path, NAMES, Mode::empty()),
         opened => opened,
     }
 }
@@ -576,6 +579,12 @@ fn components(path: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
 pub(crate) fn name_of(path: &Path) -> Option<&OsStr> {
     let bytes = path.as_os_str().as_bytes();
     path.file_name().filter(|_| !bytes.ends_with(b"/") && !bytes.ends_with(b"/."))
+}
+
+/// Returns the path without slashes at its end. With one, the system would follow a link at the last name.
+#[must_use]
+pub fn trimmed(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 /// Returns the path of the folder in which a file of this path lies.

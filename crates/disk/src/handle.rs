@@ -115,7 +115,8 @@ pub trait Handle: sealed::Sealed {
     /// this one; otherwise the system's error.
     fn set_attribute(&self, name: &[u8], value: &[u8]) -> io::Result<()> {
         fsetxattr(self.descriptor(), name, value, XattrFlags::empty()).map_err(|error| match error {
-            // The system has a limit, and file systems have smaller ones. Some of these report a full disk.
+            // The kernel limits the size of attributes, and many file systems have smaller limits. Some of them report
+            // a full disk for an attribute that is too large.
             Errno::TOOBIG | Errno::RANGE | Errno::NOSPC | Errno::DQUOT => io::ErrorKind::StorageFull.into(),
             error => error.into(),
         })

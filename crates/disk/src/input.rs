@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::about::{About, FileKind};
-use crate::folder::{Folder, name_of, parent};
+use crate::folder::{Folder, name_of, parent, trimmed};
 
 /// The number of symbolic links that systems follow in one path.
 const LINKS: usize = 40;
@@ -85,8 +85,7 @@ impl Input {
     /// # Errors
     /// Those of the system.
     pub fn open(path: &Path, opening: OpenMode) -> io::Result<Self> {
-        // With a slash at the end, a path names a folder, which a link at its last name can lead to.
-        let trimmed: PathBuf = path.components().collect();
+        let trimmed = trimmed(path);
         let Some(name) = name_of(&trimmed) else {
             let folder = Folder::open(path)?;
             let about = folder.about()?;

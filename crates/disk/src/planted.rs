@@ -5,17 +5,17 @@
 //! folder of a project.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::Error;
-use crate::folder::{Folder, name_of, parent};
+use crate::folder::{Folder, name_of, parent, trimmed};
 
 /// The user who may have planted what a path leads to, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planter {
     /// The owner of a link at the end of the path.
     OfLink(u32),
-    /// The owner of a folder in a folder that all may write to.
+    /// The owner of the folder at the end of the path. All users may write to the folder around it.
     OfFolder(u32),
 }
 
@@ -36,14 +36,9 @@ impl Folder {
     /// [`Error::Planted`] if another user may have planted it, [`Error::NoFolder`] if it does not exist; otherwise what
     /// the system refused.
     pub fn open_unplanted(path: &Path) -> Result<Self, Error> {
-        // With a slash at the end, the system would follow a link.
-        let trimmed: PathBuf = path.components().collect();
-        let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NoFolder,
-            _ => Error::create(error),
-        };
-        let Some(name) = name_of(&trimmed) else { return Self::open_for_names(path).map_err(failed) };
-        Self::open_for_names(parent(&trimmed)).map_err(failed)?.enter_unplanted(name)
+        let trimmed = trimmed(path);
+        let Some(name) = name_of(&trimmed) else { return Self::open_for_names(path).map_err(Error::of_folder) };
+        Self::open_for_names(parent(&trimmed)).map_err(Error::of_folder)?.enter_unplanted(name)
     }
 
     /// Opens a folder in this one, and follows a link, unless another user may have planted it.
@@ -51,17 +46,13 @@ impl Folder {
     /// # Errors
     /// Those of [`open_unplanted`](Self::open_unplanted).
     pub fn enter_unplanted(&self, name: &OsStr) -> Result<Self, Error> {
-        let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NoFolder,
-            _ => Error::create(error),
-        };
-        let found = self.look(name).map_err(failed)?.ok_or(Error::NoFolder)?;
+        let found = self.look(name).map_err(Error::of_folder)?.ok_or(Error::NoFolder)?;
         if found.is_link() && !found.is_trusted() {
             return Err(Error::Planted(Planter::OfLink(found.owner)));
         }
         let folder = match found.is_link() {
-            true => self.enter_followed(name).map_err(failed)?,
-            false => self.enter_for_names(name).map_err(failed)?,
+            true => self.enter_followed(name).map_err(Error::of_folder)?,
+            false => self.enter_for_names(name).map_err(Error::of_folder)?,
         };
         let about = folder.about().map_err(Error::create)?;
         let around = folder.follow(Path::new("..")).ok().and_then(|above| above.about().ok());

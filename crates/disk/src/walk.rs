@@ -155,9 +155,7 @@ impl Walk {
             Err(error) => unreadable(error),
         }
     }
-}
 
-impl Walk {
     /// Looks at the current name without opening a file. If it is a folder that can be read, its contents come next.
     ///
     /// # Errors

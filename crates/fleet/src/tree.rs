@@ -61,7 +61,7 @@ impl Tree {
         if self.open().is_ok() || self.above.get().is_some() {
             return Ok(());
         }
-        let path: PathBuf = self.path.components().collect();
+        let path = deadpan_disk::trimmed(&self.path);
         for above in path.ancestors().map(|above| if above.as_os_str().is_empty() { Path::new(".") } else { above }) {
             match self.find(above) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && above != Path::new(".") => {}

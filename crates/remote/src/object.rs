@@ -77,7 +77,7 @@ impl Object {
                     match store.objects.get_opts(&path, head).await.map(|found| found.meta) {
                         Ok(meta) if meta.size == 0 => Ok((meta, 0..0, Bytes::new(), Attributes::new(), 0)),
                         Err(other) if Error::of(address, &other).problem() != Problem::Other => Err(other),
-                        // The second answer has no body, and so no words of the store.
+                        // The answer to the second request has no body: only the first error has the message.
                         _ => Err(error),
                     }
                 }

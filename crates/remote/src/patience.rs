@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::fault::Fault;
 use crate::wire::Wire;
 
-/// The times that a store has. Tests take shorter ones.
+/// How long a request waits for a store. Tests use shorter times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     /// One try of a request, with its whole answer: 8 MiB in ten minutes are 14 KB/s.
@@ -52,7 +52,7 @@ pub(crate) struct Pace {
     is_held: bool,
     /// How far the store is behind the lowest rate.
     behind: Duration,
-    /// How far behind the store is when the user is told the next time.
+    /// The delay of the store at which the user gets the next message.
     told: Duration,
     waited: Duration,
     received: u64,

@@ -190,7 +190,7 @@ impl Store {
     }
 }
 
-/// What a client does: with objects, with the parts of uploads, and with the pages of listings.
+/// One client, seen through three traits: it handles objects, parts of uploads, and pages of listings.
 type Sides = (Arc<dyn ObjectStore>, Arc<dyn MultipartStore>, Arc<dyn PaginatedListStore>);
 
 fn sides<S: ObjectStore + MultipartStore + PaginatedListStore>(store: S) -> Sides {

@@ -1,7 +1,7 @@
 //! The folder into which an archive is unpacked.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{FOLDERS, allow_many_files};
 use crate::advice;
@@ -80,7 +80,7 @@ impl Target {
         };
         let (given, force) = (matches!(place, Place::Given(_)), output.force);
         // A folder may end with a slash.
-        let trimmed: PathBuf = path.components().collect();
+        let trimmed = deadpan_disk::trimmed(path);
         let root = match trimmed.file_name() {
             // `.` and `..` have no name, and are there.
             None if given && (join || force) => {

@@ -201,6 +201,22 @@ mod tests {
     use crate::entry::Time;
     use crate::index::Decoder;
 
+    /// Returns an entry without content at this position of an archive.
+    fn entry(kind: Kind, path: Vec<u8>, position: u64) -> Entry {
+        Entry {
+            path,
+            kind,
+            mode: 0,
+            modified: Time::default(),
+            size: 0,
+            begin: position,
+            content: position + 512,
+            stored: 0,
+            hash: None,
+            target: None,
+        }
+    }
+
     /// Readers refuse paths that are out of proportion, so a writer must stop at the same entry.
     #[test]
     fn writers_and_readers_have_the_same_bound_for_paths() {
@@ -214,18 +230,7 @@ mod tests {
                 1 => folder.clone(),
                 _ => [&folder[..], format!("/{count:08}").as_bytes()].concat(),
             };
-            index.add(&Entry {
-                path,
-                kind: Kind::Folder,
-                mode: 0o755,
-                modified: Time::default(),
-                size: 0,
-                begin: position,
-                content: position + 512,
-                stored: 0,
-                hash: None,
-                target: None,
-            });
+            index.add(&Entry { mode: 0o755, ..entry(Kind::Folder, path, position) });
             position += 512;
             count += 1;
             assert!(count < 2000, "the paths must become too long");
@@ -259,19 +264,8 @@ mod tests {
         for number in 0_u32.. {
             let mut path = number.to_be_bytes().map(|byte| byte | 0x80).to_vec();
             path.resize(65_535, b'x');
-            let entry = |kind, path| Entry {
-                path,
-                kind,
-                mode: 0,
-                modified: Time::default(),
-                size: 0,
-                begin: position,
-                content: position + 512,
-                stored: 0,
-                hash: None,
-                target: Some(vec![b'x'; 65_535]),
-            };
-            index.add(&entry(Kind::SymbolicLink, path));
+            let target = Some(vec![b'x'; 65_535]);
+            index.add(&Entry { target, ..entry(Kind::SymbolicLink, path, position) });
             position += 512;
             if index.is_too_long() {
                 break;

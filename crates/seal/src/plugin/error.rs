@@ -49,7 +49,8 @@ pub enum Reason {
     Flood(&'static str),
     /// The plugin broke the protocol.
     Protocol(&'static str),
-    /// The plugin made a stanza of a type of age that plugins do not make, or not in the form of this type.
+    /// The plugin made a stanza whose type age defines. Plugins must not make this type, or the stanza does not
+    /// have the form of its type.
     Stanza(Tag),
     /// The plugin unwrapped a key that has not 16 bytes, but this many.
     KeyLength(usize),

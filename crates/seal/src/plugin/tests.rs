@@ -227,7 +227,7 @@ fn plugins_that_lie_are_refused() {
     }
 }
 
-/// The stanzas of age that plugins may make, and those that only age itself makes.
+/// A plugin may make stanzas of some types that age defines. The other types are for age alone.
 #[test]
 fn stanzas_of_the_types_of_age_are_refused() {
     let says = |stanza: &str| format!("-> recipient-stanza 0 a\n\n-> recipient-stanza 1 {stanza}\n-> done\n\n");
