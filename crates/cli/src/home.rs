@@ -10,6 +10,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::held;
 use crate::partial::{Attributes, Partial, failure, folder_of};
 use crate::shown::shown;
 use deadpan_disk::{About, Error, Folder, Input, OpenMode, Replace};
@@ -121,14 +122,13 @@ impl Home {
             || folder.canonicalize().is_ok_and(|it| self.folder.canonicalize().is_ok_and(|own| own == it))
     }
 
-    /// Makes the folder of `path`, for its owner only.
+    /// Makes the folder of `path`, for its owner only, if it lies in the key folder.
     pub fn make_folder_of(&self, path: &Path) -> Result<(), Failure> {
-        let folder = path.parent().unwrap_or(&self.folder);
+        let folder = folder_of(path);
         if !folder.starts_with(&self.folder) {
             return Ok(());
         }
-        let made = Folder::open_or_make(folder, 0o700);
-        made.map(|_| ()).map_err(|error| Failure::path("create", folder, &error))
+        held::way_or_make(folder, 0o700).map(drop).map_err(|error| Failure::path("create", folder, &error))
     }
 }
 
@@ -202,7 +202,7 @@ pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Fa
 /// Reads the text of a key file.
 pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
     let failed = |error| Failure::path("read", path, &error);
-    let Input { mut file, about, .. } = Input::open(path, OpenMode::WAITING).map_err(failed)?;
+    let Input { mut file, about, .. } = held::open(path, OpenMode::WAITING).map_err(failed)?;
     let size = if about.is_file() { usize::try_from(about.length).unwrap_or(usize::MAX) } else { LONGEST };
     if size > LONGEST {
         return Err(Failure::usage(
@@ -241,14 +241,14 @@ fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) 
 }
 
 /// A key file whose folder stays open while a passphrase is asked for, so that no other file is replaced.
-pub struct Held {
+pub struct KeyFile {
     path: PathBuf,
     input: Input,
 }
 
-impl Held {
+impl KeyFile {
     pub fn of(path: &Path) -> Result<Self, Failure> {
-        let input = Input::open(path, OpenMode::WAITING).map_err(|error| Failure::path("read", path, &error))?;
+        let input = held::open(path, OpenMode::WAITING).map_err(|error| Failure::path("read", path, &error))?;
         Ok(Self { path: path.to_owned(), input })
     }
 
@@ -270,7 +270,7 @@ fn is_no_file(path: &Path) -> bool {
 /// Returns the names of the files with this ending, sorted and without the ending.
 fn names(folder: &Path, ending: &str) -> Result<Vec<String>, Failure> {
     let failed = |error| Failure::path("read", folder, &error);
-    let entries = match Folder::open(folder).and_then(|folder| folder.entries()) {
+    let entries = match held::way(folder).and_then(|way| way.folder().entries()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
     };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::console::say;
 use crate::data::Data;
 use crate::failure::Failure;
+use crate::held;
 use crate::remote;
 use crate::rewrap::recover;
 use crate::shown::shown;
@@ -87,7 +88,7 @@ impl Input {
                 let file = streams::stdin()?;
                 disk::Input { about: About::of_file(&file).map_err(failed)?, file, found: Found::default() }
             }
-            Source::File(path) => disk::Input::open(path, OpenMode::WAITING).map_err(failed)?,
+            Source::File(path) => held::open(path, OpenMode::WAITING).map_err(failed)?,
         };
         if about.kind == FileKind::Fifo {
             widen(&file);

@@ -8,6 +8,7 @@ use serde_json::{Map, json};
 
 use crate::console::say;
 use crate::failure::{Exit, Failure, help};
+use crate::held;
 use crate::home::{self, Home, Public};
 use crate::mode::{ModeArg, mode_name};
 use crate::names::put_name;
@@ -184,8 +185,9 @@ impl Keygen {
     }
 
     fn make(&self, home: &Home, path: &Path) -> Result<Public, Failure> {
-        // Checked before the user is asked for a passphrase.
+        // Checked and opened before the user is asked for a passphrase.
         refuse_taken(home, path)?;
+        held::hold([path, home.own_path(self.name).as_path()]);
         let passphrases = Passphrases::new(&self.args.source);
         let passphrase = if self.args.no_passphrase {
             None

@@ -11,6 +11,7 @@ use clap::Subcommand;
 
 use crate::console::say;
 use crate::failure::{Exit, Failure, help};
+use crate::held;
 use crate::home::{self, Home, Public};
 use crate::passphrase::{PassphraseArgs, Passphrases};
 use crate::plan::Plan;
@@ -161,6 +162,8 @@ fn add(home: &Home, name: &str, text: &str, force: bool) -> Result<(), Failure> 
     if home.own_path(name).exists() {
         return Err(Failure::usage(format!("{name} is one of your own keys"), "choose another name for the contact"));
     }
+    // The key may come from a pipe.
+    held::hold([home.contact_path(name).as_path()]);
     let plugin = plugin::of_argument(text);
     if let Some(recipient) = &plugin {
         return add_plugin(home, name, recipient, force);

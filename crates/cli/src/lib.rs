@@ -12,6 +12,7 @@ mod data;
 mod exposed;
 mod failure;
 mod folder;
+mod held;
 mod home;
 mod identity;
 mod imp;

@@ -130,6 +130,7 @@ impl Plan for Open {
             let act = Opening(Mutex::new((identities, args.signer.judge()?)));
             return self.many.all(&args.output, args.unpack.mask(), route, &act, None);
         }
+        args.output.hold(&self.sources);
         let sources = if args.verify { Source::expanded(&self.sources)? } else { self.sources.clone() };
         args.output.check_room(sources.len())?;
         let identities = args.identities(Passphrases::new(&args.source))?;

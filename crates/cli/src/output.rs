@@ -4,7 +4,6 @@
 mod planted;
 mod special;
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -13,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::failure::Failure;
-use crate::input::{Input, widen};
+use crate::held;
+use crate::input::{Input, Source, widen};
 use crate::many;
 use crate::partial::{self, Attributes, Partial, exists, folder_of, is_no_file};
 use crate::remote;
@@ -22,7 +22,7 @@ use crate::signals;
 use crate::streams;
 use deadpan_disk::{About, Error, FileId, FileKind, Folder, Replace};
 use deadpan_remote::Upload;
-pub use planted::refused as planted;
+pub use planted::{refused as planted, what as planted_by};
 
 /// The options of all commands that write a result.
 #[derive(Clone, Debug, clap::Args)]
@@ -47,28 +47,6 @@ pub struct OutputArgs {
     /// Print the results as JSON, one object per line
     #[arg(long)]
     pub json: bool,
-    #[arg(skip)]
-    held: HeldFolders,
-}
-
-/// The folders of outputs, which stay open from the moment when the output is chosen. A passphrase may be asked for
-/// after that, and the path may lead elsewhere then.
-#[derive(Clone, Debug, Default)]
-struct HeldFolders(Arc<Mutex<BTreeMap<PathBuf, Folder>>>);
-
-impl HeldFolders {
-    /// Returns the folder of this path, which `open` opens only once.
-    fn get(&self, path: &Path, open: impl FnOnce() -> Result<Folder, Error>) -> Result<Folder, Error> {
-        // With and without a slash at the end, it is the same folder.
-        let path = deadpan_disk::trimmed(path);
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(folder) = held.get(&path) {
-            return Ok(folder.clone());
-        }
-        let folder = open()?;
-        held.insert(path, folder.clone());
-        Ok(folder)
-    }
 }
 
 impl OutputArgs {
@@ -103,37 +81,42 @@ impl OutputArgs {
             None => self.unplanted(usual()?, false),
             Some(place) if place.is_folder() => {
                 let folder = self.unplanted(place.clone(), true)?;
-                self.hold(&folder)?;
+                self.check_folder(&folder)?;
                 self.unplanted(folder.join(usual()?)?, false)
             }
-            Some(place) => {
-                let place = place.clone().checked()?;
-                // What is no file, such as a pipe, and a missing folder are told when the output is opened.
-                if let Some(path) = place.path().filter(|path| !remote::is_address(path)) {
-                    let _ = self.folder_of(path, None);
-                }
-                Ok(place)
+            Some(place) => place.clone().checked(),
+        }
+    }
+
+    /// Opens the folders of the inputs and of `-o`, before the command waits for anything.
+    pub fn hold(&self, sources: &[Source]) {
+        held::hold(sources.iter().filter_map(Source::path));
+        if let Some(path) = self.output.as_ref().and_then(Place::path) {
+            held::hold([path]);
+            if self.output.as_ref().is_some_and(Place::is_folder) {
+                held::hold([path.join("name").as_path()]);
             }
         }
     }
 
-    /// Opens a folder for results, and keeps it open.
-    fn hold(&self, place: &Place) -> Result<(), Failure> {
+    /// Refuses what is no folder for results.
+    fn check_folder(&self, place: &Place) -> Result<(), Failure> {
         match place.path().filter(|path| !remote::is_address(path)) {
             None => Ok(()),
-            Some(path) => self.folder_at(path).map(drop).map_err(|error| match error {
-                Error::Planted(planter) => planted::refused(path, planter, true),
-                error => partial::failure(&path.join("x"), error),
-            }),
+            Some(path) => self.folder_at(path, &path.join("name")).map(drop),
         }
     }
 
-    /// Opens a folder for results. One that another user may have planted is refused, unless the user wants to replace
-    /// files.
-    fn folder_at(&self, path: &Path) -> Result<Folder, Error> {
-        self.held.get(path, || match self.force {
-            true => Folder::of(&path.join("x")).map(|(folder, _)| folder),
-            false => Folder::open_unplanted(path),
+    /// Opens a folder for this result. One that another user may have planted is refused, unless the user wants to
+    /// replace files.
+    fn folder_at(&self, path: &Path, result: &Path) -> Result<Folder, Failure> {
+        let way = held::way(path).map_err(|error| partial::failure(result, Error::of_folder(error)))?;
+        if self.force {
+            return Ok(way.folder().clone());
+        }
+        way.unplanted().map_err(|error| match error {
+            Error::Planted(planted) => planted::refused(&planted, true),
+            error => partial::failure(result, error),
         })
     }
 
@@ -187,7 +170,7 @@ impl OutputArgs {
         let opened = match self.force && self.names(place) {
             true => above.enter_followed(name).map_err(|error| failed(&error))?,
             false => above.enter_unplanted(name).map_err(|error| match error {
-                Error::Planted(planter) => planted::refused(path, planter, self.names(place)),
+                Error::Planted(planted) => planted::refused(&planted, self.names(place)),
                 Error::System(_, error) => failed(&error),
                 error => partial::failure(path, error),
             })?,
@@ -200,21 +183,17 @@ impl OutputArgs {
     /// Opens the folder in which an output is made, and refuses one that another user may have planted. Beside the
     /// input, it is the folder in which the input was found.
     pub fn folder_of(&self, path: &Path, input: Option<&Input>) -> Result<Folder, Failure> {
-        let around = folder_of(path);
         let found = input.map(|input| &input.found).filter(|_| self.output.is_none());
         if let Some((found, folder)) = found.and_then(|found| Some((found, found.folder_beside(path)?))) {
-            return match (found.stranger, input) {
-                (Some(owner), Some(input)) => Err(Failure::usage(
-                    format!("{} is a link of another user (number {owner})", input.shown()),
+            return match &found.link {
+                Some(link) => Err(Failure::usage(
+                    planted::what(link),
                     "name the file that it leads to, or name the output with -o",
                 )),
-                _ => Ok(folder.clone()),
+                None => Ok(folder.clone()),
             };
         }
-        self.folder_at(around).map_err(|error| match error {
-            Error::Planted(planter) => planted::refused(around, planter, true),
-            error => partial::failure(path, error),
-        })
+        self.folder_at(folder_of(path), path)
     }
 
     /// Returns where a folder goes. If there are several `results`, or if `-o` ends with a slash, `-o` is the folder in
@@ -229,16 +208,10 @@ impl OutputArgs {
             None => self.unplanted(usual()?, false),
             Some(place) if results > 1 || place.ends_with_slash() => {
                 let folder = self.unplanted(place.clone().checked()?, true)?;
-                self.hold(&folder)?;
+                self.check_folder(&folder)?;
                 self.unplanted(folder.join(usual()?)?, false)
             }
-            Some(place) => {
-                let place = self.unplanted(place.clone(), true)?;
-                if let Some(path) = place.path() {
-                    let _ = self.folder_of(path, None);
-                }
-                Ok(place)
-            }
+            Some(place) => self.unplanted(place.clone(), true),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Exit, Failure};
+use crate::held;
 use crate::remote;
 use crate::shown::shown;
 use deadpan_disk::{Draft, DraftFolder, Error, Folder, Landing, Left, Replace, SetError, Spot, Step, Unkept, land_set};
@@ -21,7 +22,8 @@ impl Partial {
     /// Makes a file that gets the name `target` later. Only its owner can read it until its mode is set.
     pub fn create(target: &Path) -> Result<Self, Failure> {
         refuse_object(target)?;
-        Self::of(target, Draft::create(target))
+        let way = held::way(folder_of(target)).map_err(|error| failure(target, Error::of_folder(error)))?;
+        Self::create_in(way.folder(), target)
     }
 
     /// Makes a file that gets the name `target` later, whose folder is open.

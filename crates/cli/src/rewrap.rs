@@ -16,6 +16,7 @@ use serde_json::json;
 
 use crate::console::say;
 use crate::failure::{Exit, Failure, help};
+use crate::held;
 use crate::home::Home;
 use crate::identity::Identities;
 use crate::input::Source;
@@ -130,6 +131,7 @@ struct Tally {
 impl Plan for Rewrap {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
+        held::hold(args.files.iter().map(PathBuf::as_path));
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.source);
         let change = Change::of(args, &home, &passphrases)?;
@@ -173,7 +175,7 @@ impl Run<'_> {
         if !(self.args.recursive && path.is_dir()) {
             return self.one(path, None, report);
         }
-        let tree = match Tree::of(path) {
+        let tree = match Tree::of(path, self.args.force) {
             Ok(tree) => tree,
             Err(failure) => return self.failed(path.to_owned(), failure, report),
         };

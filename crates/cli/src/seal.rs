@@ -195,6 +195,7 @@ impl Plan for Seal {
         if let Some(route) = &self.route {
             return self.many(route);
         }
+        args.output.hold(&self.sources);
         args.output.check_room(self.sources.len())?;
         let to_stdout = self.sources.contains(&Source::Stdin) || args.output.is_stdout();
         let mut report = Report::new("seal", args.output.json, self.sources.len()).aside(to_stdout);

@@ -87,6 +87,7 @@ impl SignArgs {
 impl Plan for Sign {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.args;
+        args.output.hold(&self.sources);
         args.output.check_room(self.sources.len())?;
         let to_stdout = self.sources.contains(&Source::Stdin) || args.output.is_stdout();
         let mut report = Report::new("sign", args.output.json, self.sources.len()).aside(to_stdout);

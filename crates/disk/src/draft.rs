@@ -20,7 +20,7 @@ use crate::folder::Folder;
 use crate::handle::{Handle, Locked, since_1970};
 use crate::names;
 use crate::sweep::sweep;
-use crate::umask::umask;
+use crate::user::umask;
 
 /// The attributes of an output, which are set before it gets its name.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::planted::Planter;
+use crate::way::Planted;
 
 /// Why an output cannot be made, or cannot get its name. The caller knows the path, and names it.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +26,9 @@ pub enum Error {
     /// Another program has made or replaced the file meanwhile.
     #[error("another program made it meanwhile")]
     Changed,
-    /// A link of another user, or a folder of another user in a folder that all may write to.
+    /// A link or a folder of another user is on the way.
     #[error("another user may have planted it")]
-    Planted(Planter),
+    Planted(Planted),
     /// The new file cannot keep what the replaced one had.
     #[error("it would lose {0}")]
     Unkept(Unkept),
@@ -78,7 +78,8 @@ impl Error {
     }
 
     /// Says why a folder cannot be opened for an output.
-    pub(crate) fn of_folder(error: io::Error) -> Self {
+    #[must_use]
+    pub fn of_folder(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::NoFolder,
             _ => Self::create(error),

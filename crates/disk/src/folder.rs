@@ -247,6 +247,17 @@ impl Folder {
         }
     }
 
+    /// Whether this folder shows processes. Links there lead to what is open, whatever their text says.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_of_processes(&self) -> bool {
+        rustix::fs::fstatfs(&self.handle).is_ok_and(|system| system.f_type == rustix::fs::PROC_SUPER_MAGIC)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn is_of_processes(&self) -> bool {
+        false
+    }
+
     /// Removes a name, if it belongs to this file, and its contents are still the same. Another file that has got the
     /// name meanwhile keeps it.
     ///

@@ -1,18 +1,15 @@
 //! An input that is found once: the file, and the folders in which it was named and in which it lies.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::about::{About, FileKind};
 use crate::folder::{Folder, name_of, parent, trimmed};
-
-/// The number of symbolic links that systems follow in one path.
-const LINKS: usize = 40;
+use crate::way::{Planted, Way};
 
 /// How an input is opened.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,8 +64,8 @@ pub struct Found {
     /// Where the file lies: other than `named` only if that is a link. `None` where links have no path, like those in
     /// `/dev/fd`, and if the name was replaced while it was opened.
     pub real: Option<Spot>,
-    /// The owner of a link on the way from the name to the file, if that is neither the caller nor root.
-    pub stranger: Option<u32>,
+    /// A link of another user on the way to the file.
+    pub link: Option<Planted>,
 }
 
 impl Found {
@@ -84,35 +81,41 @@ impl Input {
     ///
     /// # Errors
     /// Those of the system.
-    pub fn open(path: &Path, opening: OpenMode) -> io::Result<Self> {
+    pub fn open(path: &Path, mode: OpenMode) -> io::Result<Self> {
+        Self::open_by(path, mode, Way::to)
+    }
+
+    /// As [`open`](Self::open). `way` leads to the folder of the file, or to the folder itself if the path ends without
+    /// a name, like `..`.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn open_by(path: &Path, mode: OpenMode, way: impl FnOnce(&Path) -> io::Result<Way>) -> io::Result<Self> {
         let trimmed = trimmed(path);
         let Some(name) = name_of(&trimmed) else {
-            let folder = Folder::open(path)?;
-            let about = folder.about()?;
-            return Ok(Self { file: folder.to_file()?, about, found: Found::default() });
+            let way = way(path)?;
+            let (file, about) = (way.folder().to_file()?, way.folder().about()?);
+            return Ok(Self { file, about, found: Found { link: way.link().cloned(), ..Found::default() } });
         };
-        let named = Spot { folder: Folder::open_for_names(parent(&trimmed))?, name: name.to_owned() };
-        let input = Self::at(named, opening)?;
+        let input = Self::at(way(parent(&trimmed))?, name, mode)?;
         match name_of(path).is_some() || input.about.is_folder() {
             true => Ok(input),
             false => Err(io::ErrorKind::NotADirectory.into()),
         }
     }
 
-    /// Opens the file at a spot, and follows links.
-    ///
-    /// # Errors
-    /// Those of the system.
-    pub fn at(named: Spot, opening: OpenMode) -> io::Result<Self> {
-        let access = if opening.write { OFlags::RDWR } else { OFlags::RDONLY };
-        let file = named.folder.open_followed(&named.name, access, opening.wait)?;
+    /// Opens the file that has this name at the end of a way, and follows links.
+    fn at(mut way: Way, name: &OsStr, mode: OpenMode) -> io::Result<Self> {
+        let named = Spot { folder: way.folder().clone(), name: name.to_owned() };
+        let access = if mode.write { OFlags::RDWR } else { OFlags::RDONLY };
+        let file = named.folder.open_followed(name, access, mode.wait)?;
         let about = About::of_file(&file)?;
         // Only a pipe is asked again when it has data. A device waits by itself.
         if !matches!(about.kind, FileKind::File | FileKind::Folder | FileKind::Fifo) {
             fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
         }
-        let found = find(named, &about);
-        Ok(Self { file, about, found })
+        let real = way.end(name).ok().flatten().filter(|real| real.folder.has(&real.name, &file));
+        Ok(Self { file, about, found: Found { named: Some(named), real, link: way.link().cloned() } })
     }
 
     /// Opens the file at a spot, which must not be a link, without waiting for the writer of a pipe.
@@ -122,36 +125,6 @@ impl Input {
     pub fn exactly_at(spot: Spot, write: bool) -> io::Result<Self> {
         let opened = if write { spot.folder.file_to_change(&spot.name) } else { spot.folder.file(&spot.name) };
         let (file, about) = opened?;
-        Ok(Self { file, about, found: Found { real: Some(spot.clone()), named: Some(spot), stranger: None } })
+        Ok(Self { file, about, found: Found { real: Some(spot.clone()), named: Some(spot), link: None } })
     }
-}
-
-/// Finds where the open file lies, by following the links at its name one after the other.
-fn find(named: Spot, about: &About) -> Found {
-    let mut stranger = None;
-    let real = real(named.clone(), about, &mut stranger);
-    Found { named: Some(named), real, stranger }
-}
-
-fn real(mut spot: Spot, about: &About, stranger: &mut Option<u32>) -> Option<Spot> {
-    for _ in 0..LINKS {
-        let found = spot.folder.look(&spot.name).ok()??;
-        if !found.is_link() {
-            return (found.id == about.id).then_some(spot);
-        }
-        if !found.is_trusted() {
-            stranger.get_or_insert(found.owner);
-        }
-        let target = PathBuf::from(spot.folder.read_link(&spot.name).ok()?);
-        let folder = spot.folder.follow(parent(&target)).ok()?;
-        // A link to a folder may end with a slash, or with dots.
-        let name = target.file_name().filter(|_| !ends_with_dots(&target))?.to_owned();
-        spot = Spot { folder, name };
-    }
-    None
-}
-
-fn ends_with_dots(path: &Path) -> bool {
-    let last = path.as_os_str().as_bytes().rsplit(|byte| *byte == b'/').find(|part| !part.is_empty());
-    last.is_none_or(|last| matches!(last, b"." | b".."))
 }

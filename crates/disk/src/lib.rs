@@ -14,12 +14,12 @@ mod holes;
 mod input;
 mod keep;
 pub mod names;
-mod planted;
 mod set;
 mod special;
 mod sweep;
-mod umask;
+mod user;
 mod walk;
+mod way;
 
 pub use about::{About, FileId, FileKind};
 pub use clear::clear;
@@ -32,12 +32,12 @@ pub use handle::{ACCESS_LIST, Attribute, Handle, Locked};
 pub use holes::next_data;
 pub use input::{Found, Input, OpenMode, Spot};
 pub use keep::keep;
-pub use planted::{Planter, planter};
 pub use set::{Left, SetError, land_set};
 pub use special::{append_to, open_special};
 pub use sweep::sweep_drafts_of;
-pub use umask::{is_root, umask};
+pub use user::{is_root, umask};
 pub use walk::{Node, Walk, WalkStep};
+pub use way::{Planted, Way};
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::{FOLDERS, allow_many_files};
 use crate::advice;
 use crate::failure::Failure;
+use crate::held;
 use crate::input::Input;
 use crate::output::{OutputArgs, Place, taken};
 use crate::partial::PartialFolder;
@@ -84,7 +85,7 @@ impl Target {
         let root = match trimmed.file_name() {
             // `.` and `..` have no name, and are there.
             None if given && (join || force) => {
-                Root::There(Folder::open(path).map_err(|error| Failure::path("open", path, &error))?)
+                Root::There(held::way(path).map_err(|error| Failure::path("open", path, &error))?.folder().clone())
             }
             None => return Err(exists(path)),
             Some(name) => {

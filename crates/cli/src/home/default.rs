@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use super::{Home, LONGEST, Own, check_name, write};
 use crate::console::say;
 use crate::failure::Failure;
+use crate::held;
 use crate::mode::mode_name;
 use crate::shown::shown;
-use deadpan_disk::{Input, OpenMode};
+use deadpan_disk::OpenMode;
 use deadpan_seal::Mode;
 
 /// Advice if the recorded default key cannot be used.
@@ -94,7 +95,7 @@ impl Home {
 /// Reads the record. Only its beginning can be a name.
 fn read_all(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    Input::open(path, OpenMode::default())?.file.take(LONGEST as u64).read_to_end(&mut text)?;
+    held::open(path, OpenMode::default())?.file.take(LONGEST as u64).read_to_end(&mut text)?;
     Ok(text)
 }
 

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::{Public, permissions, read, signs, write_in};
 use crate::failure::Failure;
+use crate::held;
 use crate::output::planted;
 use crate::partial::{failure, folder_of};
 use crate::shown::shown;
-use deadpan_disk::{self as disk, About, Folder};
+use deadpan_disk::{self as disk, About, Way};
 use deadpan_seal::PublicKey;
 use deadpan_seal::key::{self, Found};
 
@@ -123,8 +124,9 @@ pub fn refuse_existing(private: &Path) -> Result<(), Failure> {
 /// Writes a private key, and its public part beside it. Nothing is replaced.
 pub fn write_pair(path: &Path, public: &Public, text: &[u8]) -> Result<(), Failure> {
     // Both parts go into the same folder, whatever its path means meanwhile.
-    let folder = Folder::open_unplanted(folder_of(path)).map_err(|error| match error {
-        disk::Error::Planted(planter) => planted(folder_of(path), planter, true),
+    let way = held::way(folder_of(path)).map_err(disk::Error::of_folder);
+    let folder = way.and_then(Way::unplanted).map_err(|error| match error {
+        disk::Error::Planted(found) => planted(&found, true),
         error => failure(path, error),
     })?;
     write_in(&folder, path, text, 0o600, false)?;

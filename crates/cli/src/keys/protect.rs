@@ -13,7 +13,7 @@ use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
 /// Puts a new passphrase on a key. If the key has one already, the user is asked for it on the terminal.
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
-    let place = home::Held::of(path)?;
+    let place = home::KeyFile::of(path)?;
     let (key, was) = match only(path)? {
         found @ (Found::Private(_) | Found::Signing(_)) => {
             check_pair(path, &found);
@@ -47,7 +47,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
 /// Takes the passphrase off a key.
 pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
-    let place = home::Held::of(path)?;
+    let place = home::KeyFile::of(path)?;
     let key = match only(path)? {
         Found::Private(_) | Found::Signing(_) => {
             return Err(Failure::usage(

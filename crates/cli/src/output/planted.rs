@@ -7,26 +7,39 @@
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::held;
 use crate::shown::shown;
-use deadpan_disk::{Planter, planter};
+use deadpan_disk::{Error, Folder, Planted, parent, trimmed};
 
 /// Refuses an output that another user may have planted. With `force`, an output that the user named is accepted.
 pub fn check(path: &Path, named: bool, force: bool) -> Result<(), Failure> {
-    match planter(path).filter(|_| !(named && force)) {
-        None => Ok(()),
-        Some(planter) => Err(refused(path, planter, named)),
+    let found = match named {
+        true if force => return Ok(()),
+        true => held::way(path).map_err(Error::of_folder).and_then(deadpan_disk::Way::unplanted),
+        false => enter(&trimmed(path)),
+    };
+    match found {
+        Err(Error::Planted(planted)) => Err(refused(&planted, named)),
+        _ => Ok(()),
     }
 }
 
+/// Opens the folder at the end of a path. What is on the way to it is not looked at.
+fn enter(path: &Path) -> Result<Folder, Error> {
+    let way = held::way(parent(path)).map_err(Error::of_folder)?;
+    way.folder().enter_unplanted(path.file_name().ok_or(Error::NoName)?)
+}
+
 /// Returns the refusal of an output that another user may have planted.
-pub fn refused(path: &Path, planter: Planter, named: bool) -> Failure {
-    let message = match planter {
-        Planter::OfLink(user) => format!("{} is a link of another user (number {user})", shown(path)),
-        Planter::OfFolder(user) => {
-            format!("{} is a folder of another user (number {user}), who could read the result", shown(path))
-        }
-    };
+pub fn refused(planted: &Planted, named: bool) -> Failure {
     let hint =
         if named { "name a folder of your own; --force uses it nevertheless" } else { "choose another name with -o" };
-    Failure::usage(message, hint)
+    let more = if planted.is_link { "" } else { ", who could read the result" };
+    Failure::usage(format!("{}{more}", what(planted)), hint)
+}
+
+/// Says what another user may have planted.
+pub fn what(planted: &Planted) -> String {
+    let kind = if planted.is_link { "link" } else { "folder" };
+    format!("{} is a {kind} of another user (number {})", shown(&planted.path), planted.owner)
 }

@@ -154,6 +154,7 @@ impl Plan for Hide {
 impl Hide {
     fn hide(&self) -> Result<Done, Failure> {
         let args = &self.args;
+        args.output.hold(std::slice::from_ref(&self.source));
         let input = Input::open(&self.source).map_err(|failure| args.to.advise(&self.source, failure))?;
         if args.raw && input.is_folder() {
             let hint = "leave out --raw, or pack the folder first: deadpan pack FOLDER";

@@ -70,6 +70,7 @@ impl Plan for Reveal {
     fn run(&self) -> Result<Exit, Failure> {
         let args = &self.0;
         let how = &args.how;
+        how.output.hold(&[]);
         let mut identities = how.identities(Passphrases::new(&how.source))?;
         let mut search = Search::among(&args.pictures, &mut identities, args.passphrase)?;
         let mut groups = groups(std::mem::take(&mut search.sets).into_sets());

@@ -10,11 +10,13 @@ use serde_json::{Map, Value, json};
 use super::change::{Change, Plan, unknown};
 use super::{RewrapArgs, journal, moved, not_a_file, recover};
 use crate::failure::{Exit, Failure};
+use crate::held;
 use crate::home::Home;
 use crate::identity::Identities;
+use crate::output::planted_by;
 use crate::sealed::Sealed;
 use crate::shown::{count, shown};
-use deadpan_disk::{About, Handle, Input, Locked, OpenMode, Spot};
+use deadpan_disk::{About, Found, Handle, Input, Locked, OpenMode, Spot};
 use deadpan_seal::{Error, LooksLike, Stanza};
 
 /// A file that is locked against other runs that change its recipients.
@@ -47,7 +49,7 @@ impl Target {
     fn open(path: &Path, spot: Option<Spot>, writes: bool, force: bool) -> Result<Self, Failure> {
         let opened = match spot {
             Some(spot) => Input::exactly_at(spot, writes),
-            None => Input::open(path, OpenMode { write: writes, wait: false }),
+            None => held::open(path, OpenMode { write: writes, wait: false }),
         };
         let Input { file, about, found } = opened.map_err(|error| match error.kind() {
             io::ErrorKind::IsADirectory => not_a_file(path, true),
@@ -57,15 +59,7 @@ impl Target {
         if !about.is_file() {
             return Err(not_a_file(path, about.is_folder()));
         }
-        if let Some(owner) = found.stranger.filter(|_| !force) {
-            return Err(Failure::usage(
-                format!(
-                    "{} is a link of another user (number {owner}), and can lead to any of your files",
-                    shown(path)
-                ),
-                "name the file itself; --force follows the link",
-            ));
-        }
+        refuse_link(&found, force)?;
         let real = found.real.ok_or_else(|| replaced(path))?;
         let target = Self { path: path.to_owned(), real, file, about };
         if writes {
@@ -100,6 +94,17 @@ impl Target {
 
     pub fn failed(&self, verb: &str, error: &io::Error) -> Failure {
         Failure::path(verb, &self.path, error)
+    }
+}
+
+/// Refuses to follow a link of another user.
+pub fn refuse_link(found: &Found, force: bool) -> Result<(), Failure> {
+    match found.link.as_ref().filter(|_| !force) {
+        None => Ok(()),
+        Some(link) => Err(Failure::usage(
+            format!("{}, and can lead to any of your files", planted_by(link)),
+            "name the file itself, without the link; --force follows it",
+        )),
     }
 }
 

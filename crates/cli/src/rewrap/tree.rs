@@ -5,10 +5,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::file::refuse_link;
 use super::journal;
 use crate::armor;
 use crate::failure::Failure;
-use deadpan_disk::{Folder, Node, Spot, Walk, WalkStep, names};
+use crate::held;
+use deadpan_disk::{Folder, Input, Node, OpenMode, Spot, Walk, WalkStep, names};
 
 /// The first bytes of a sealed file.
 const SIGNATURE: &[u8] = b"\x89DPN";
@@ -28,10 +30,12 @@ pub enum Entry {
 pub struct Tree(Walk);
 
 impl Tree {
-    /// Opens the folder. The folder itself may be named by a link.
-    pub fn of(folder: &Path) -> Result<Self, Failure> {
-        let walk = Folder::open(folder).and_then(Walk::new);
-        walk.map(Self).map_err(|error| Failure::path("read", folder, &error))
+    /// Opens the folder. The folder itself may be named by a link; with `force`, also by a link of another user.
+    pub fn of(path: &Path, force: bool) -> Result<Self, Failure> {
+        let failed = |error| Failure::path("read", path, &error);
+        let Input { file, found, .. } = held::open(path, OpenMode::default()).map_err(failed)?;
+        refuse_link(&found, force)?;
+        Folder::from_file(file, path).and_then(Walk::new).map(Self).map_err(failed)
     }
 }
 

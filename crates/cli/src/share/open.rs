@@ -90,6 +90,7 @@ impl Plan for Open {
 impl Open {
     fn open(&self) -> Result<Done, Failure> {
         let args = &self.args;
+        args.output.hold(std::slice::from_ref(&self.source));
         let home = Home::find()?;
         let passphrases = Passphrases::new(&args.source);
         let to = RecipientArgs::of(args.recipients.clone(), args.mode, args.source.clone());

@@ -33,7 +33,11 @@ fn seal(sandbox: &Sandbox, name: &str, contents: &str, more: &[&str]) {
 
 /// Runs the program, and calls `meddle` when it asks for the passphrase.
 fn paused(sandbox: &Sandbox, args: &[&str], meddle: impl FnOnce() + Send) -> Run {
-    let command = sandbox.command("deadpan", args);
+    answered(sandbox, sandbox.command("deadpan", args), b"pw\n", meddle)
+}
+
+/// Runs a command, calls `meddle` when it reads from the pipe, and then writes these bytes there.
+fn answered(sandbox: &Sandbox, command: Command, bytes: &[u8], meddle: impl FnOnce() + Send) -> Run {
     let pipe = sandbox.path("pipe");
     std::thread::scope(|scope| {
         finish(command, LIMIT, |_| {
@@ -41,7 +45,7 @@ fn paused(sandbox: &Sandbox, args: &[&str], meddle: impl FnOnce() + Send) -> Run
                 // This waits until the program reads.
                 let mut pipe = File::options().write(true).open(pipe).unwrap();
                 meddle();
-                pipe.write_all(b"pw\n").unwrap();
+                pipe.write_all(bytes).unwrap();
             });
         })
     })
@@ -293,7 +297,8 @@ fn the_folder_of_an_output_is_the_one_that_was_named() {
         sandbox.write("tree/file", "chosen");
         sandbox.run(&["seal", "-p", "--passphrase-file", "pw", "-o", "t.dpn", "tree"]).expect(0, "");
         sandbox.run(&["seal", "-p", "--passphrase-file", "pw", "-o", "x.dpn", "tree/file"]).expect(0, "");
-        let lines: [(&str, &str); 8] = [
+        sandbox.run(&["picture", "hide", "-p", "--passphrase-file", "pw", "-o", "x.png", "tree/file"]).expect(0, "");
+        let lines: [(&str, &str); 14] = [
             ("open -f", "d/t.dpn"),
             ("open -f --only file", "d/t.dpn"),
             ("picture hide -p", "d/plain"),
@@ -302,10 +307,16 @@ fn the_folder_of_an_output_is_the_one_that_was_named() {
             ("open -f -o d", "x.dpn"),
             ("open -o d/new", "x.dpn"),
             ("open -o d/", "t.dpn"),
+            ("open -f -o d/t", "t.dpn"),
+            ("open -f -o d/file", "x.dpn"),
+            ("open -f", "x.dpn d/t.dpn"),
+            ("open -f", "x.dpn d/x.dpn"),
+            ("picture reveal -p -o d", "x.png"),
+            ("picture reveal -p -f -o d/file", "x.png"),
         ];
         for (line, input) in lines {
             sandbox
-                .shell("rm -rf d d.held victim; mkdir -p d/t victim/t; cp t.dpn x.dpn d; echo x > d/plain")
+                .shell("rm -rf d d.held victim x; mkdir -p d/t victim/t; cp t.dpn x.dpn d; echo x > d/plain")
                 .expect(0, "");
             sandbox
                 .shell("echo own > victim/t/file; echo own > victim/file; echo own > victim/plain.png")
@@ -317,7 +328,8 @@ fn the_folder_of_an_output_is_the_one_that_was_named() {
                 chown(sandbox.path("d"), Some(OTHER), Some(OTHER)).unwrap();
             }
             let mut args: Vec<_> = line.split(' ').collect();
-            args.extend(["--passphrase-file", "pipe", input]);
+            args.extend(["--passphrase-file", "pipe"]);
+            args.extend(input.split(' '));
             let run = paused(sandbox, &args, || swap(sandbox, "d", as_other));
             // A link of another user may also be seen and refused.
             assert!(run.code() == Some(0) || as_other && run.code() == Some(2), "{line}: {}", run.stderr());
@@ -394,4 +406,78 @@ fn the_passphrase_goes_onto_the_key_that_was_read() {
     sandbox.run(&["keys", "protect", "link.key", "--passphrase-file", "pw"]).expect(0, "is protected now");
     assert!(is_protected("victim/x.key"));
     assert!(fs::symlink_metadata(sandbox.path("link.key")).unwrap().is_symlink());
+}
+
+/// The folder of a new key was looked up again after its passphrase was asked for, and so was the key folder.
+#[test]
+fn a_new_key_goes_where_it_was_to_go() {
+    let sandbox = prepared();
+    let args = ["keygen", "--passphrase-file", "pipe", "-o", "d/x.key"];
+    paused(&sandbox, &args, || swap(&sandbox, "d", false)).expect(0, "");
+    assert_eq!(names(&sandbox.path("victim")), [""; 0]);
+    assert_eq!(names(&sandbox.path("d.held")), ["x.key", "x.pub"]);
+    // A key folder that is there, and one that is not.
+    for folder in ["home", "home/inner/keys"] {
+        sandbox
+            .shell(&format!("rm -rf home home.held victim/*; mkdir -p victim home && mkdir -p {folder}"))
+            .expect(0, "");
+        if folder != "home" {
+            sandbox.shell("rmdir home/inner/keys home/inner").expect(0, "");
+        }
+        let mut command = sandbox.command("deadpan", &["keygen", "--passphrase-file", "pipe"]);
+        command.env("DEADPAN_HOME", folder);
+        answered(&sandbox, command, b"pw\n", || swap(&sandbox, "home", false)).expect(0, "");
+        assert_eq!(names(&sandbox.path("victim")), [""; 0], "{folder}");
+        let held = sandbox.path(&folder.replacen("home", "home.held", 1));
+        assert_eq!(names(&held), ["default", "hybrid.key", "hybrid.pub"]);
+    }
+    // A contact whose key comes from a pipe.
+    sandbox.shell("rm -rf home.held home victim/*; mkdir home").expect(0, "");
+    let mut command = sandbox.command("deadpan", &["keys", "add", "bob", "pipe"]);
+    command.env("DEADPAN_HOME", "home");
+    let key = sandbox.read("other.pub");
+    answered(&sandbox, command, &key, || swap(&sandbox, "home", false)).expect(0, "added bob");
+    assert_eq!(names(&sandbox.path("victim")), [""; 0]);
+    assert_eq!(names(&sandbox.path("home.held/contacts")), ["bob.pub"]);
+}
+
+/// Only the end of a path was looked at: a link of another user in the middle leads anywhere, too.
+#[test]
+fn links_of_another_user_in_the_middle_of_a_path_are_not_followed() {
+    if !rustix::process::geteuid().is_root() {
+        return skip("links of another user", "this needs root");
+    }
+    let sandbox = prepared();
+    fs::create_dir(sandbox.path("victim/sub")).unwrap();
+    seal(&sandbox, "victim/sub/diary.dpn", "diary", &[]);
+    sandbox
+        .shell("ln -s ../victim d/link && ln -s d/link own && mkdir -m 1777 t && mkdir -p t/theirs/sub")
+        .expect(0, "");
+    std::os::unix::fs::lchown(sandbox.path("d/link"), Some(OTHER), Some(OTHER)).unwrap();
+    chown(sandbox.path("t/theirs"), Some(OTHER), Some(OTHER)).unwrap();
+    let before = sandbox.read("victim/sub/diary.dpn");
+    let line = |line: &str| sandbox.shell(&format!("deadpan {line}"));
+    let words = "d/link is a link of another user (number 65534)";
+    for way in ["d/link", "own", "d/../d/link", "./own/../victim", "d/link/sub/.."] {
+        let path = format!("{way}/sub/diary.dpn");
+        line(&format!("rewrap -r other.pub --passphrase-file pw {path}")).expect(2, words);
+        line(&format!("rewrap --recursive -r other.pub --passphrase-file pw {way}/sub")).expect(2, words);
+        line(&format!("rewrap --recursive -r other.pub --passphrase-file pw {way}/sub/..")).expect(2, words);
+        line(&format!("open --passphrase-file pw {path}")).expect(2, words);
+        line(&format!("seal -p --passphrase-file pw {path}")).expect(2, words);
+        line(&format!("seal -p --passphrase-file pw -o {way}/sub/new plain")).expect(2, words);
+        line(&format!("seal -p --passphrase-file pw -o {way}/sub/ plain")).expect(2, words);
+        line(&format!("pack d -o {way}/sub/d.tar")).expect(2, words);
+        line(&format!("keygen --no-passphrase -o {way}/sub/x.key")).expect(2, words);
+    }
+    let words = "t/theirs is a folder of another user (number 65534), who could read the result";
+    line("seal -p --passphrase-file pw -o t/theirs/sub/new plain").expect(2, words);
+    assert_eq!(names(&sandbox.path("victim")), ["sub"]);
+    assert_eq!(names(&sandbox.path("victim/sub")), ["diary.dpn"]);
+    assert!(sandbox.read("victim/sub/diary.dpn") == before);
+    // Reading is no change, and whoever wants it has it.
+    line("open --passphrase-file pw -o mine own/sub/diary.dpn").expect(0, "");
+    assert_eq!(sandbox.read("mine"), b"diary");
+    line("seal -p --passphrase-file pw --force -o own/sub/new plain").expect(0, "");
+    line("rewrap --force --recursive -r other.pub --passphrase-file pw own/sub").expect(0, "2 changed");
 }

@@ -310,7 +310,7 @@ fn folders_and_links_that_another_user_planted_get_nothing() {
     };
     for place in ["plan", "plan/", "ddl", "ddl/"] {
         let what = if place.starts_with("plan") { "is a folder of" } else { "is a link of" };
-        let what = format!("shared/{place} {what} another user (number 65534)");
+        let what = format!("shared/{} {what} another user (number 65534)", place.trim_end_matches('/'));
         let commands = ["open -o PLACE x.txt.dpn", "seal -o PLACE x.txt", "pack -o PLACE fo", "random 9 -o PLACE"];
         for command in commands.into_iter().chain(["seal --each fo --to PLACE"]) {
             refused(&format!("deadpan {}", command.replace("PLACE", &format!("shared/{place}"))), &what);

@@ -1,0 +1,187 @@
+//! The way to a folder, one component after the other, and what other users may have planted on it.
+//!
+//! A link of another user leads to any folder of the caller. In a sticky folder that others can write, such as `/tmp`,
+//! another user can also make a folder under the name of an output. In other folders, a folder of another user can be
+//! the shared folder of a project.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::io::Errno;
+
+use crate::error::Error;
+use crate::folder::{Folder, parent};
+use crate::input::Spot;
+
+/// The number of symbolic links that systems follow in one path.
+const LINKS: usize = 40;
+
+/// What another user may have planted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planted {
+    /// The path, for messages.
+    pub path: PathBuf,
+    /// The number of the user.
+    pub owner: u32,
+    /// Whether it is a link. Otherwise it is a folder, and all users may write to the folder around it.
+    pub is_link: bool,
+}
+
+/// A folder, and how its path led to it.
+#[derive(Clone, Debug)]
+pub struct Way {
+    folder: Folder,
+    /// The first link of another user.
+    link: Option<Planted>,
+    /// The first folder that another user may have planted.
+    planted: Option<Planted>,
+    /// How many links were followed.
+    links: usize,
+}
+
+impl From<Folder> for Way {
+    fn from(folder: Folder) -> Self {
+        Self { folder, link: None, planted: None, links: 0 }
+    }
+}
+
+impl Way {
+    /// Opens the folder that `path` names, and follows links on the way as the system does. Its user need not be
+    /// allowed to list the names in it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if it is no folder; otherwise the system's error.
+    pub fn to(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        // In messages, a relative path does not begin with a dot.
+        let (start, shown) = if path.is_absolute() { ("/", "/") } else { (".", "") };
+        let mut way = Self::from(Folder::open_for_names(Path::new(start))?.named(Path::new(shown)));
+        way.along(path)?;
+        Ok(Self { folder: way.folder.named(path), ..way })
+    }
+
+    /// Returns the folder.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Returns the first link of another user on the way.
+    #[must_use]
+    pub fn link(&self) -> Option<&Planted> {
+        self.link.as_ref()
+    }
+
+    /// Returns the folder, unless another user may have planted something on the way.
+    ///
+    /// # Errors
+    /// [`Error::Planted`].
+    pub fn unplanted(self) -> Result<Folder, Error> {
+        match self.link.or(self.planted) {
+            Some(planted) => Err(Error::Planted(planted)),
+            None => Ok(self.folder),
+        }
+    }
+
+    /// Goes on from here to where a path leads.
+    fn along(&mut self, path: &Path) -> io::Result<()> {
+        for component in path.components() {
+            match component {
+                Component::Normal(name) => self.step(name)?,
+                Component::RootDir | Component::ParentDir => {
+                    self.folder = self.folder.follow(Path::new(component.as_os_str()))?;
+                }
+                Component::CurDir | Component::Prefix(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters the folder that this name leads to.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`] if it leads to no folder; otherwise the system's error.
+    pub fn step(&mut self, name: &OsStr) -> io::Result<()> {
+        match self.folder.enter_for_names(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
+            entered => {
+                let entered = entered?;
+                let (about, around) = (entered.about()?, self.folder.about()?);
+                if !about.is_trusted() && around.is_open_to_others() {
+                    let planted = || Planted { path: entered.path(), owner: about.owner, is_link: false };
+                    self.planted.get_or_insert_with(planted);
+                }
+                self.folder = entered;
+                return Ok(());
+            }
+        }
+        match self.read_link(name)? {
+            Some(_) if self.folder.is_of_processes() => self.folder = self.folder.enter_followed(name)?,
+            Some(target) => self.along(&target)?,
+            None => return Err(io::ErrorKind::NotADirectory.into()),
+        }
+        Ok(())
+    }
+
+    /// Returns where a link leads, and notes whose it is. Returns `None` if the name is not that of a link.
+    fn read_link(&mut self, name: &OsStr) -> io::Result<Option<PathBuf>> {
+        let found = self.folder.look(name)?.ok_or(io::ErrorKind::NotFound)?;
+        if !found.is_link() {
+            return Ok(None);
+        }
+        if !found.is_trusted() {
+            let planted = || Planted { path: self.folder.path_of(name), owner: found.owner, is_link: true };
+            self.link.get_or_insert_with(planted);
+        }
+        self.links += 1;
+        if self.links > LINKS {
+            return Err(Errno::LOOP.into());
+        }
+        self.folder.read_link(name).map(|target| Some(target.into()))
+    }
+
+    /// Follows the links at this name, one after the other, and returns where they end. That is `None` where the text
+    /// of a link does not name what it leads to, as in `/dev/fd`.
+    pub(crate) fn end(&mut self, name: &OsStr) -> io::Result<Option<Spot>> {
+        let mut name = name.to_owned();
+        while let Some(target) = self.read_link(&name)? {
+            self.along(parent(&target))?;
+            // A link to a folder may end with a slash, or with dots.
+            match target.file_name().filter(|_| !ends_with_dots(&target)) {
+                Some(last) => name = last.to_owned(),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Spot { folder: self.folder.clone(), name }))
+    }
+}
+
+impl Folder {
+    /// Opens the folder that `path` names, unless another user may have planted something on the way.
+    ///
+    /// # Errors
+    /// [`Error::Planted`] if another user may have, [`Error::NoFolder`] if the folder does not exist; otherwise what
+    /// the system refused.
+    pub fn open_unplanted(path: &Path) -> Result<Self, Error> {
+        Way::to(path).map_err(Error::of_folder)?.unplanted()
+    }
+
+    /// Opens a folder in this one, and follows a link, unless another user may have planted something on the way.
+    ///
+    /// # Errors
+    /// Those of [`open_unplanted`](Self::open_unplanted).
+    pub fn enter_unplanted(&self, name: &OsStr) -> Result<Self, Error> {
+        let mut way = Way::from(self.clone());
+        way.step(name).map_err(Error::of_folder)?;
+        way.unplanted()
+    }
+}
+
+fn ends_with_dots(path: &Path) -> bool {
+    let last = path.as_os_str().as_bytes().rsplit(|byte| *byte == b'/').find(|part| !part.is_empty());
+    last.is_none_or(|last| matches!(last, b"." | b".."))
+}
