@@ -33,6 +33,7 @@ impl DraftFile {
     }
 
     /// Makes another file in the same folder, for this name.
+    #[cfg_attr(not(feature = "picture"), expect(dead_code, reason = "only pictures are several files"))]
     pub(crate) fn another(&self, target: &Path) -> Result<Self, Fault> {
         refuse_existing(target, disk::About::of_name(target).ok(), self.replace)?;
         let draft = self.draft.another().map_err(|error| fault(&self.target, error))?;
@@ -62,6 +63,7 @@ impl DraftFile {
     }
 
     /// Gives all files their names, or none. The names are those of the paths, which are in the folder of the files.
+    #[cfg_attr(not(feature = "picture"), expect(dead_code, reason = "only pictures are several files"))]
     pub(crate) fn land_all(files: Vec<Self>, paths: &[PathBuf]) -> Result<(), Fault> {
         let replace = files.iter().any(|file| file.replace);
         let names = paths.iter().map(|path| path.file_name().unwrap_or_default().to_owned());

@@ -6,13 +6,15 @@ mod pair;
 mod permissions;
 mod signing;
 
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 use crate::held;
+use crate::output::planted_by;
 use crate::partial::{Attributes, Partial, failure, folder_of};
-use crate::shown::shown;
+use crate::shown::{count, shown};
 use deadpan_disk::{About, Error, Folder, Input, OpenMode, Replace};
 use deadpan_seal::key::{self, Found};
 use deadpan_seal::{PublicKey, Secret};
@@ -201,8 +203,16 @@ pub fn keys_in(path: &Path, text: &[u8], about: &About) -> Result<Vec<Found>, Fa
 
 /// Reads the text of a key file.
 pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
+    let Input { file, about, .. } = open(path)?;
+    Ok((text_of(path, &file, &about)?, about))
+}
+
+fn open(path: &Path) -> Result<Input, Failure> {
+    held::open(path, OpenMode::WAITING).map_err(|error| Failure::path("read", path, &error))
+}
+
+fn text_of(path: &Path, mut file: &File, about: &About) -> Result<Secret, Failure> {
     let failed = |error| Failure::path("read", path, &error);
-    let Input { mut file, about, .. } = held::open(path, OpenMode::WAITING).map_err(failed)?;
     let size = if about.is_file() { usize::try_from(about.length).unwrap_or(usize::MAX) } else { LONGEST };
     if size > LONGEST {
         return Err(Failure::usage(
@@ -221,8 +231,7 @@ pub fn text(path: &Path) -> Result<(Secret, About), Failure> {
             Err(error) => return Err(failed(error)),
         }
     }
-    let text = if length < size { Secret::copy_of(&text[..length]) } else { text };
-    Ok((text, about))
+    Ok(if length < size { Secret::copy_of(&text[..length]) } else { text })
 }
 
 /// Writes a key file, and waits until it is on the disk.
@@ -240,16 +249,40 @@ fn finish(partial: Partial, path: &Path, text: &[u8], mode: u32, replace: bool) 
     partial.land(Attributes { mode, modified: None }, Replace::any_if(replace), true)
 }
 
-/// A key file whose folder stays open while a passphrase is asked for, so that no other file is replaced.
+/// A key file that stays open while a passphrase is asked for, so that no other file is replaced.
 pub struct KeyFile {
     path: PathBuf,
     input: Input,
 }
 
 impl KeyFile {
+    /// Opens the file. A link of another user could lead to another key.
     pub fn of(path: &Path) -> Result<Self, Failure> {
-        let input = held::open(path, OpenMode::WAITING).map_err(|error| Failure::path("read", path, &error))?;
-        Ok(Self { path: path.to_owned(), input })
+        let input = open(path)?;
+        match &input.found.link {
+            Some(link) => Err(Failure::usage(planted_by(link), "name the key itself, without the link")),
+            None => Ok(Self { path: path.to_owned(), input }),
+        }
+    }
+
+    /// Reads the key. Several keys are an error, since writing one of them would lose the others.
+    pub fn only(&self) -> Result<Found, Failure> {
+        let Self { path, input } = self;
+        let mut found = keys_in(path, &text_of(path, &input.file, &input.about)?, &input.about)?;
+        match (found.pop(), found.is_empty()) {
+            (Some(key), true) => Ok(key),
+            _ => Err(Failure::usage(
+                format!("{} holds several keys", shown(path)),
+                "put each into a file of its own first",
+            )),
+        }
+    }
+
+    /// Returns a note on other names of the file, which keep the key as it was.
+    pub fn other_names(&self) -> Option<String> {
+        let others = self.input.about.links.checked_sub(1).filter(|others| *others > 0)?;
+        let names = count(others, "other hard link", "other hard links");
+        Some(format!("the key has {names}, and there it is as before"))
     }
 
     /// Replaces the file, which may be one that a link leads to, and waits until the new one is on the disk.

@@ -437,7 +437,7 @@ pub fn public_of(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Fa
     if let Some(public) = home::public_of(path)? {
         return Ok(public);
     }
-    let Found::Protected(locked) = protect::only(path)? else {
+    let Found::Protected(locked) = home::KeyFile::of(path)?.only()? else {
         return Err(Failure::usage(format!("{} changed while it was read", shown(path)), "try again"));
     };
     let key = protect::unlock(path, &locked, passphrases)?;

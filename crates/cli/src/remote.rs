@@ -13,8 +13,10 @@ use crate::shown::shown;
 use crate::signals;
 use deadpan_remote::{Address, Canceller, Error, Problem, Scheme, Store};
 
-/// The most bytes in the names of all objects below a prefix, which are in memory. A store could name more and more.
+/// The most memory for the names of all objects below a prefix. A store could name more and more.
 const NAMES: usize = 256 << 20;
+/// What a name takes beside its bytes: its place in a list that doubles when it is full, and that of the allocator.
+const BESIDE: usize = 64;
 
 /// Returns the address, if the path is one.
 pub fn address(path: &Path) -> Result<Option<Address>, Failure> {
@@ -95,11 +97,11 @@ pub fn below(prefix: &Address) -> Result<Vec<PathBuf>, Failure> {
         let name = entry.map_err(|error| failed(&error))?.name;
         if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
             let path = PathBuf::from(format!("{text}{name}"));
-            length += path.as_os_str().len();
+            length += path.as_os_str().len() + BESIDE;
             all.push(path);
         }
         if length > NAMES {
-            let message = format!("{prefix}: the names of all objects below it are longer than {} MiB", NAMES >> 20);
+            let message = format!("{prefix}: the names of all objects below it take more than {} MiB", NAMES >> 20);
             return Err(Failure::usage(message, "name a longer prefix, and then the next"));
         }
     }

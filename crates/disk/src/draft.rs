@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
@@ -143,15 +143,17 @@ impl Draft {
     }
 
     pub(crate) fn create_as(folder: &Folder, name: &OsStr, nameless: bool, sweeps: bool) -> Result<Self, Error> {
-        let (folder, name) = (folder.clone(), name.to_owned());
-        if let Some(file) = nameless_in(&folder, nameless)? {
-            return Ok(Self { folder, name, file, named: None, sweeps });
-        }
-        if sweeps {
-            sweep(&folder, &name);
-        }
-        let (file, named) = named_in(&folder, &name)?;
-        Ok(Self { folder, name, file, named: Some(named), sweeps })
+        let (file, named) = match if nameless { folder.create_nameless().map_err(Error::create)? } else { None } {
+            Some(file) => (file, None),
+            None => {
+                if sweeps {
+                    sweep(folder, name);
+                }
+                let (file, named) = named_in(folder, name)?;
+                (file, Some(named))
+            }
+        };
+        Ok(Self { folder: folder.clone(), name: name.to_owned(), file, named, sweeps })
     }
 
     /// Returns the file, for reading and writing.
@@ -172,23 +174,13 @@ impl Draft {
         &self.name
     }
 
-    /// Returns the path that the file gets, for messages.
-    #[must_use]
-    pub fn path(&self) -> PathBuf {
-        self.folder.path_of(&self.name)
-    }
-
     /// Makes another file in the same folder, whose temporary name is like that of this one.
     ///
     /// # Errors
     /// If the file cannot be made.
     pub fn another(&self) -> Result<Self, Error> {
-        let (folder, name) = (self.folder.clone(), self.name.clone());
-        let (file, named) = match nameless_in(&folder, self.named.is_none())? {
-            Some(file) => (file, None),
-            None => named_in(&folder, &name).map(|(file, named)| (file, Some(named)))?,
-        };
-        Ok(Self { folder, name, file, named, sweeps: self.sweeps })
+        let another = Self::create_as(&self.folder, &self.name, self.named.is_none(), false)?;
+        Ok(Self { sweeps: self.sweeps, ..another })
     }
 
     /// Writes the contents of the file from the system's cache to the disk.
@@ -309,10 +301,6 @@ pub fn scratch_in(folder: &Path) -> io::Result<File> {
 pub(crate) fn is_linkable() -> bool {
     static MOUNTED: OnceLock<bool> = OnceLock::new();
     cfg!(target_os = "linux") && *MOUNTED.get_or_init(|| Path::new("/proc/self/fd").exists())
-}
-
-fn nameless_in(folder: &Folder, wanted: bool) -> Result<Option<File>, Error> {
-    if wanted { folder.create_nameless().map_err(Error::create) } else { Ok(None) }
 }
 
 /// Makes a file with a temporary name. Its lock tells other runs that it is in use.

@@ -469,7 +469,7 @@ impl Folder {
     }
 
     pub(crate) fn read(&self) -> Result<Dir, Errno> {
-        Dir::read_from(&self.handle).map_err(|error| if error == Errno::BADF { Errno::ACCESS } else { error })
+        Dir::read_from(&self.handle)
     }
 
     /// Writes the names in the folder to the disk.

@@ -34,7 +34,7 @@ pub use input::{Found, Input, OpenMode, Spot};
 pub use keep::keep;
 pub use set::{Left, SetError, land_set};
 pub use special::{append_to, open_special};
-pub use sweep::sweep_drafts_of;
+pub use sweep::sweep;
 pub use user::{is_root, umask};
 pub use walk::{Node, Walk, WalkStep};
 pub use way::{Planted, Way};

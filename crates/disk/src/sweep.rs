@@ -1,7 +1,6 @@
 //! Removing what killed runs left.
 
 use std::ffi::OsStr;
-use std::path::Path;
 use std::time::Duration;
 
 use rustix::process::geteuid;
@@ -16,17 +15,10 @@ use crate::names;
 /// How old an empty draft folder is at most while its run may not have locked it yet.
 const NEW: Duration = Duration::from_secs(5);
 
-/// Removes what killed runs of this user left for the output `target`. Drafts without names need no other draft to be
-/// gone, so making one does not sweep.
-pub fn sweep_drafts_of(target: &Path) {
-    if let Ok((folder, name)) = Folder::of(target) {
-        sweep(&folder, &name);
-    }
-}
-
 /// Removes the temporary files and folders that killed runs of this user left for the output `name`. A running program
-/// locks its own, so they are kept. Those of other users are kept too: a deep folder would take long to remove.
-pub(crate) fn sweep(folder: &Folder, name: &OsStr) {
+/// locks its own, so they are kept. Those of other users are kept too: a deep folder would take long to remove. Drafts
+/// without names need no other draft to be gone, so making one does not sweep.
+pub fn sweep(folder: &Folder, name: &OsStr) {
     let mut swept = Vec::new();
     for (found, _) in folder.entries().into_iter().flatten().flatten() {
         if !names::is_of(&found, name) {

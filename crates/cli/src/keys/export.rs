@@ -91,7 +91,7 @@ fn verifying(path: &Path, passphrases: &Passphrases) -> Result<VerifyingKey, Fai
     if let Some(key) = home::verifying_of(path)? {
         return Ok(key);
     }
-    match protect::only(path)? {
+    match home::KeyFile::of(path)?.only()? {
         Found::Protected(locked) => match protect::unlock_any(path, &locked, passphrases)? {
             Found::Signing(key) => Ok(key.public().clone()),
             _ => Err(Failure::usage(
@@ -108,7 +108,7 @@ fn public(path: &Path, passphrases: &Passphrases) -> Result<PublicKey, Failure> 
     if let Some(public) = home::public_of(path)? {
         return Ok(public);
     }
-    match protect::only(path)? {
+    match home::KeyFile::of(path)?.only()? {
         Found::Protected(locked) => Ok(protect::unlock(path, &locked, passphrases)?.public().clone()),
         Found::Private(key) => Ok(key.public().clone()),
         Found::Public(key) => Ok(key),

@@ -14,7 +14,7 @@ use deadpan_seal::key::{self, Found, KeyError, ProtectedKey};
 pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let place = home::KeyFile::of(path)?;
-    let (key, was) = match only(path)? {
+    let (key, was) = match place.only()? {
         found @ (Found::Private(_) | Found::Signing(_)) => {
             check_pair(path, &found);
             (found, false)
@@ -39,7 +39,9 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
         _ => return Err(not_private(&name)),
     };
     let text = text.map_err(|error| Failure::of(&name, error))?;
+    let others = place.other_names();
     place.replace(text.as_bytes())?;
+    others.iter().for_each(|others| say(&format!("note: {others}")));
     say(&format!("{name} {}", if was { "has a new passphrase" } else { "is protected now" }));
     Ok(())
 }
@@ -48,7 +50,7 @@ pub fn protect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
 pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> {
     let name = shown(path);
     let place = home::KeyFile::of(path)?;
-    let key = match only(path)? {
+    let key = match place.only()? {
         Found::Private(_) | Found::Signing(_) => {
             return Err(Failure::usage(
                 format!("{name} is not protected"),
@@ -67,20 +69,11 @@ pub fn unprotect(path: &Path, passphrases: &Passphrases) -> Result<(), Failure> 
         Found::Private(key) => key::private_pem(key),
         _ => return Err(not_private(&name)),
     };
+    let others = place.other_names();
     place.replace(&text)?;
+    others.iter().for_each(|others| say(&format!("note: {others}")));
     say(&format!("{name} is not protected any more; only its mode (0600) keeps others away"));
     Ok(())
-}
-
-/// Reads a file with one key. Several keys are an error, since writing one of them would lose the others.
-pub fn only(path: &Path) -> Result<Found, Failure> {
-    let mut found = home::read(path)?;
-    match (found.pop(), found.is_empty()) {
-        (Some(key), true) => Ok(key),
-        _ => {
-            Err(Failure::usage(format!("{} holds several keys", shown(path)), "put each into a file of its own first"))
-        }
-    }
 }
 
 /// Decrypts a protected key that seals. Warns if the public part beside it belongs to another key.

@@ -16,7 +16,7 @@ use crate::partial::{Attributes, Partial, exists, folder_of, is_a_folder, is_no_
 use crate::picture::cover;
 use crate::picture::shape::ending;
 use crate::shown::{count as counted, shown};
-use deadpan_disk::{FileKind, Folder, sweep_drafts_of};
+use deadpan_disk::{FileKind, Folder, sweep};
 use deadpan_picture::Format;
 use deadpan_picture::carrier::{Carrier, MOST_PICTURES};
 
@@ -300,7 +300,7 @@ impl Drafts {
         let files = partials.into_values().zip(paths.iter().cloned()).collect();
         land_all(files, attributes, force, sync)?;
         // What a killed run left may be the only copy of older pictures, so it stays until the new ones are there.
-        sweep_drafts_of(&self.names.set());
+        sweep(&self.names.folder, self.names.set().file_name().unwrap_or_default());
         Ok(paths)
     }
 }
