@@ -257,3 +257,47 @@ fn names_are_single_and_links_are_not_followed() {
     assert_eq!(names(&place.join("real")), ["inner"]);
     fs::remove_dir_all(place).unwrap();
 }
+
+/// The system is the reference: a way leads where the system goes, or fails as the system does.
+#[test]
+fn a_way_leads_where_the_system_goes() {
+    let place = folder("way");
+    fs::create_dir_all(place.join("a/b/c")).unwrap();
+    fs::write(place.join("a/file"), "").unwrap();
+    let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, place.join(name)).unwrap();
+    link("a/b", "b");
+    link("../b/../b/./c", "a/c");
+    link(place.join("a").to_str().unwrap(), "all");
+    link("loop", "loop");
+    link("missing", "dangling");
+    link("a/file", "text");
+    link("a", "chain0");
+    for number in 1..=41 {
+        link(&format!("chain{}", number - 1), &format!("chain{number}"));
+    }
+    let opened = fs::File::open(&place).unwrap();
+    let here = format!("/proc/self/fd/{}/a", std::os::fd::AsRawFd::as_raw_fd(&opened));
+    let names =
+        ["a", "b", "c", "all", "loop", "dangling", "text", "file", "none", "..", ".", "chain38", "chain39", "chain40"];
+    let mut paths =
+        vec![String::new(), "/".into(), "//".into(), ".".into(), "..".into(), here, "/proc/self/cwd".into()];
+    paths.push("/proc/self/root/tmp".into());
+    paths.push(format!("{}/{}", place.display(), "x".repeat(300)));
+    let top = place.to_str().unwrap();
+    for one in names {
+        for two in names {
+            paths.extend([format!("{top}/{one}"), format!("{top}//{one}/{two}"), format!("{top}/{one}/{two}/.././a/")]);
+        }
+    }
+    for path in paths {
+        let path = Path::new(&path);
+        let id = |about: std::io::Result<About>| about.map(|about| about.id).map_err(|error| error.raw_os_error());
+        let there = id(fs::File::open(path)
+            .and_then(|file| About::of_file(&file))
+            .and_then(|about| if about.is_folder() { Ok(about) } else { Err(Errno::NOTDIR.into()) }));
+        let way = id(Way::to(path).and_then(|way| way.folder().about()));
+        assert_eq!(way.is_ok(), there.is_ok(), "{path:?}: {way:?}, {there:?}");
+        assert_eq!(way.ok(), there.ok(), "{path:?}");
+    }
+    fs::remove_dir_all(place).unwrap();
+}
