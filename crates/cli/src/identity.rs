@@ -223,6 +223,11 @@ impl Identities {
         Err(shares.blame(refused.unwrap_or_else(|| self.none_fits(name, none))))
     }
 
+    /// Opens the header, if a key fits that needs no passphrase.
+    pub fn open_at_once(&self, sealed: &Sealed<'_>) -> Option<Opened> {
+        sealed.header.clone().open(&self.ready(&sealed.stanzas)).ok()
+    }
+
     /// Returns the shares that the keys among these identities have in a file: those of the keys that need no
     /// passphrase, or else those of the first protected key that has some.
     pub fn shares(&mut self, name: &str, header: &Header) -> Result<Vec<Share>, Failure> {

@@ -1,6 +1,7 @@
 //! Many objects, or long ones in parts: what `seal` and `open` do with prefixes, and with folders file by file.
 
 mod act;
+mod readers;
 mod told;
 
 use std::cell::Cell;
@@ -29,6 +30,7 @@ use deadpan_fleet::{
     Act, Error, Filter, Foreign, Job, JobKey, Outcome, Pair, Place as Many, Run, Shard, Spot, Tree, TreeFile,
 };
 use deadpan_remote::{Address, Problem, Store};
+pub use readers::Readers;
 use told::Told;
 
 /// From how many bytes on an object is made in parts.
@@ -208,7 +210,8 @@ impl ManyArgs {
     }
 
     /// Seals or opens all objects of the route. The bits of `mask` are removed from the modes of files. `how` tells
-    /// what must be the same in each run of the job.
+    /// what must be the same in each run of the job. Results of `seal` that are there as files have to be sealed for
+    /// `readers`.
     pub fn all(
         &self,
         output: &OutputArgs,
@@ -216,6 +219,7 @@ impl ManyArgs {
         route: &Route,
         act: &dyn Act,
         how: Option<How<'_>>,
+        readers: Option<&Readers>,
     ) -> Result<Exit, Failure> {
         let filter = Filter::new(&self.include, &self.exclude).map_err(|why| {
             Failure::usage(why, "in a pattern, * and ? stand for characters, and ** also for slashes")
@@ -239,7 +243,7 @@ impl ManyArgs {
         // A rehearsal leaves the state as it is.
         let job = job.filter(|_| !self.dry_run);
         let _notice = again(job.as_ref());
-        let told = Told::new(act.verb(), output.json, self.dry_run, &name);
+        let told = Told::new(act.verb(), output.json, self.dry_run, &name, readers);
         let report = |pair: &Pair, outcome: Outcome| told.tell(pair, outcome);
         let run = Run {
             act,

@@ -128,7 +128,7 @@ impl Plan for Open {
         if let Some(route) = &self.route {
             let identities = args.identities(Passphrases::new(&args.source))?;
             let act = Opening(Mutex::new((identities, args.signer.judge()?)));
-            return self.many.all(&args.output, args.unpack.mask(), route, &act, None);
+            return self.many.all(&args.output, args.unpack.mask(), route, &act, None, None);
         }
         args.output.hold(&self.sources);
         let sources = if args.verify { Source::expanded(&self.sources)? } else { self.sources.clone() };

@@ -207,6 +207,16 @@ impl RecipientArgs {
         Failure { hint: Some(hint.into()), ..failure }
     }
 
+    /// Returns the options with which `rewrap` gives files these recipients, each after a space. `default_key` is the
+    /// recipient if none is named.
+    pub fn as_of_rewrap(&self, default_key: Option<&str>) -> String {
+        let files = self.recipients_file.iter().map(shown);
+        let named = self.recipients.iter().map(|name| bytes(name.as_bytes())).chain(files);
+        let all = named.chain(default_key.map(str::to_owned)).map(|name| format!(" --to {name}"));
+        let mixed = self.mode.filter(|mode| *mode == ModeArg::Ecc).map(|_| " --mode ecc".to_owned());
+        all.chain(self.passphrase.then(|| " -p".to_owned())).chain(mixed).collect()
+    }
+
     /// Whether a recipient or a passphrase is named.
     pub fn is_given(&self) -> bool {
         self.passphrase || !self.names_nobody()

@@ -16,8 +16,9 @@ use crate::console::say;
 use crate::failure::{Exit, Failure, help};
 use crate::folder::{self, Gathered, PackArgs};
 use crate::home::Home;
+use crate::identity::Identities;
 use crate::input::{Input, Source};
-use crate::many::{self, ManyArgs, Route, Sealings};
+use crate::many::{self, ManyArgs, Readers, Route, Sealings};
 use crate::output::{Output, OutputArgs, Place};
 use crate::partial::Attributes;
 use crate::passphrase::Passphrases;
@@ -224,7 +225,9 @@ impl Seal {
         let (named, passphrases) = (args.to.find(&home)?, Passphrases::new(&args.to.source));
         let to = args.resolve(&named, "the sealed files", &home, &passphrases)?;
         let how = |job: &Job| args.how(&to, job);
-        args.many.all(&args.output, umask(), route, &args.act(&to), Some(&how))
+        let own = Identities::collect(&[], &home, passphrases)?;
+        let readers = Readers::new(&to, own, &args.to.as_of_rewrap(to.default_key.as_deref()));
+        args.many.all(&args.output, umask(), route, &args.act(&to), Some(&how), Some(&readers))
     }
 
     /// Opens the input and the output. Returns an error for combinations that cannot work.

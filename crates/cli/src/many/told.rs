@@ -12,16 +12,17 @@ use crate::console::say;
 use crate::failure::{Exit, Failure};
 use crate::input::Source;
 use crate::many::failed;
+use crate::many::readers::{Compared, Readers};
 use crate::output::Place;
 use crate::progress::{Progress, amount};
 use crate::report::{Done, Report};
 use crate::shown::count;
 use crate::streams::{print, print_json};
-use deadpan_fleet::{Error, Job, Outcome, Pair, Spot};
+use deadpan_fleet::{Error, Job, Outcome, Pair, Spot, TreeFile};
 use deadpan_remote::Problem;
 
 /// The report of a run, which counts the objects.
-pub struct Told {
+pub struct Told<'a> {
     command: &'static str,
     json: bool,
     rehearse: bool,
@@ -29,6 +30,7 @@ pub struct Told {
     pub progress: Progress,
     report: Mutex<Report>,
     tally: Mutex<Tally>,
+    readers: Option<&'a Readers>,
 }
 
 #[derive(Default)]
@@ -39,6 +41,8 @@ struct Tally {
     waiting: u64,
     failed: u64,
     left_out: u64,
+    /// Results that were there already, and may be sealed for others.
+    unknown: u64,
     bytes: u64,
     /// Whether an object failed for a reason that may be gone when the command is run again.
     passing: bool,
@@ -46,12 +50,12 @@ struct Tally {
     mute: Option<Exit>,
 }
 
-impl Told {
-    pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str) -> Self {
+impl<'a> Told<'a> {
+    pub fn new(command: &'static str, json: bool, rehearse: bool, name: &str, readers: Option<&'a Readers>) -> Self {
         let report = Report::new(command, json, 1).quiet().hinting_once();
         let progress = Progress::of_many(name).hidden_if(rehearse);
         let (report, tally) = (Mutex::new(report), Mutex::default());
-        Self { command, json, rehearse, start: Instant::now(), progress, report, tally }
+        Self { command, json, rehearse, start: Instant::now(), progress, report, tally, readers }
     }
 
     fn tally(&self) -> MutexGuard<'_, Tally> {
@@ -71,10 +75,17 @@ impl Told {
                 (tally.made, tally.bytes) = (tally.made + 1, tally.bytes + bytes);
                 Ok(done("made", bytes))
             }
-            Outcome::There => {
-                tally.there += 1;
-                Ok(done("there", 0))
-            }
+            Outcome::There => match self.compare(pair) {
+                Some((readers, file, Compared::Others)) => {
+                    tally.failed += 1;
+                    Err(readers.refused(file))
+                }
+                compared => {
+                    tally.there += 1;
+                    tally.unknown += u64::from(compared.is_some_and(|(.., compared)| compared == Compared::Unknown));
+                    Ok(done("there", 0))
+                }
+            },
             Outcome::Would(bytes) => {
                 (tally.would, tally.bytes) = (tally.would + 1, tally.bytes + bytes);
                 Ok(done("would", bytes))
@@ -114,6 +125,14 @@ impl Told {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).add(&source, self.start, &result);
     }
 
+    /// Compares the recipients of a file that is there.
+    fn compare<'p>(&self, pair: &'p Pair) -> Option<(&'a Readers, &'p TreeFile, Compared)> {
+        match (self.readers, &pair.target) {
+            (Some(readers), Spot::File(file)) => Some((readers, file, readers.compare(file))),
+            _ => None,
+        }
+    }
+
     /// Counts links and special files, which become no objects.
     pub fn leave_out(&self, others: u64) {
         self.tally().left_out += others;
@@ -144,10 +163,10 @@ impl Told {
     }
 
     fn finish(self, job: Option<&Job>, shares: u64, is_new: bool, failure: Option<&Failure>) -> Exit {
-        let Self { command, json, rehearse, start, progress, report, tally } = self;
+        let Self { command, json, rehearse, start, progress, report, tally, readers: _ } = self;
         drop(progress);
         let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Tally { made, there, would, waiting, failed, left_out, bytes: moved, passing, mute } =
+        let Tally { made, there, unknown, would, waiting, failed, left_out, bytes: moved, passing, mute } =
             tally.into_inner().unwrap_or_else(PoisonError::into_inner);
         let seconds = start.elapsed().as_secs_f64();
         if json {
@@ -189,6 +208,10 @@ impl Told {
         if is_new && there > 0 {
             say("note: this job has not made the results that were there already, and they may be sealed for others: \
                  deadpan inspect shows the recipients, and deadpan rewrap --recursive changes them");
+        }
+        if unknown > 0 {
+            let results = count(unknown, "result was there already, and may", "results were there already, and may");
+            say(&format!("note: {results} be sealed for others: deadpan inspect --keys shows for whom"));
         }
         if left_out > 0 {
             let others = count(left_out, "link or special file is", "links and special files are");

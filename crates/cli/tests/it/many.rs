@@ -617,3 +617,40 @@ fn a_source_that_changes_is_not_mixed() {
     assert!(sandbox.read("back") == vec![7; LONG]);
     assert_eq!(server.uploads(), 0, "the upload of the older version stays");
 }
+
+/// Results that were sealed for others counted as done: who had left kept access, and a new colleague got none.
+#[test]
+fn results_that_are_there_for_others_are_told() {
+    let sandbox = Sandbox::with_key("hybrid");
+    sandbox.shell("mkdir -p tree/a && echo 1 > tree/a/one && echo 2 > tree/two").expect(0, "");
+    for name in ["alice", "bob"] {
+        let make = format!("deadpan keygen --no-passphrase -o {name}.key && deadpan keys add {name} {name}.pub");
+        sandbox.shell(&make).expect(0, "");
+    }
+    let seal = |more: &str| sandbox.shell(&format!("deadpan seal --each {more} tree --to out"));
+    seal("-r alice -r hybrid").expect(0, "2 objects");
+    for again in ["-r alice -r hybrid", "-r hybrid -r alice --force", "-r hybrid -r alice.pub -r alice", "-R both"] {
+        sandbox.shell("cat alice.pub home/hybrid.pub > both").expect(0, "");
+        let run = seal(again).expect(0, "2 there already");
+        assert!(!run.stderr().contains("note: "), "{}", run.stderr());
+    }
+    let refused = "is there already, and sealed for other recipients";
+    for other in ["", "-r alice", "-r bob -r hybrid", "-r alice -r bob -r hybrid", "-p --passphrase-file alice.pub"] {
+        for force in ["", "--force", "--dry-run"] {
+            let run = seal(&format!("{other} {force}")).expect(2, refused);
+            assert!(run.stderr().contains("2 failed"), "{}", run.stderr());
+        }
+    }
+    // The hint is a command that mends it, and works.
+    let run = seal("-r bob -r hybrid");
+    let hint = "deadpan rewrap --recursive --to bob --to hybrid out";
+    assert!(run.stderr().contains(hint), "{}", run.stderr());
+    sandbox.shell(hint).expect(0, "2 changed");
+    seal("-r bob -r hybrid").expect(0, "2 there already");
+    sandbox.run(&["open", "-i", "bob.key", "-o", "-", "out/a/one.dpn"]).expect(0, "");
+    // Without a key of one's own among them, only the number and the kinds of recipients show.
+    sandbox.shell("rm -r out").expect(0, "");
+    seal("-r alice").expect(0, "2 objects");
+    seal("-r bob").expect(0, "2 results were there already, and may be sealed for others");
+    seal("").expect(2, refused);
+}
